@@ -1,0 +1,5 @@
+//! The conformance suite: every documented rule of the two REST APIs as an executable
+//! scenario, judged against any implementation.
+
+pub mod rules;
+pub mod scenario;

@@ -1,0 +1,23 @@
+//! Every rule of the suite: one line per file, in the order of the documents.
+//!
+//! The path is the file's own path, the clause file's (`specs/PATH.yaml`) and the snapshot
+//! folder's (`snapshots/PATH/`).
+
+pub(crate) mod control;
+pub(crate) mod engine;
+
+use crate::scenario::Rule;
+
+/// The rules of one endpoint or topic.
+#[derive(Debug, Clone, Copy)]
+pub struct Section {
+    /// The path that all rooms share, e.g. `engine/v1/data/put`.
+    pub path: &'static str,
+    /// The rules, in the order of the clause file.
+    pub rules: &'static [Rule],
+}
+
+/// Every section: the control plane's, then the engine's.
+pub fn sections() -> impl Iterator<Item = &'static Section> {
+    control::SECTIONS.iter().chain(engine::SECTIONS)
+}

@@ -1,0 +1,101 @@
+//! The only mapping of errors to statuses, codes and bodies.
+
+use http::StatusCode;
+use serde_json::{Value, json};
+
+use super::reply::Reply;
+
+/// A documented error code.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Code {
+    /// 400: the request cannot be used.
+    InvalidParameter,
+    /// 400: the request is sound, but carrying it out would break something.
+    InvalidOperation,
+    /// 403: the caller may not do this.
+    NotAuthorized,
+    /// 404: the control plane has no such thing.
+    NotFound,
+    /// 404: the engine has no such policy or document.
+    ResourceNotFound,
+    /// 404: a document stands in the way.
+    ResourceConflict,
+    /// 404: `/v0` and `/` found no value.
+    UndefinedDocument,
+    /// 409: the thing is in use, or exists already.
+    Conflict,
+    /// 422: a definition names something that does not exist.
+    InvalidReference,
+    /// 500: the server failed.
+    InternalError,
+}
+
+impl Code {
+    /// The code as it is written in an error object.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::InvalidParameter => "invalid_parameter",
+            Self::InvalidOperation => "invalid_operation",
+            Self::NotAuthorized => "not_authorized",
+            Self::NotFound => "not_found",
+            Self::ResourceNotFound => "resource_not_found",
+            Self::ResourceConflict => "resource_conflict",
+            Self::UndefinedDocument => "undefined_document",
+            Self::Conflict => "conflict",
+            Self::InvalidReference => "invalid_reference",
+            Self::InternalError => "internal_error",
+        }
+    }
+
+    /// The status that goes with the code.
+    pub fn status(self) -> StatusCode {
+        match self {
+            Self::InvalidParameter | Self::InvalidOperation => StatusCode::BAD_REQUEST,
+            Self::NotAuthorized => StatusCode::FORBIDDEN,
+            Self::NotFound
+            | Self::ResourceNotFound
+            | Self::ResourceConflict
+            | Self::UndefinedDocument => StatusCode::NOT_FOUND,
+            Self::Conflict => StatusCode::CONFLICT,
+            Self::InvalidReference => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+        }
+    }
+}
+
+/// An error as the client sees it; what only the log may know is logged where it happens.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{}: {message}", code.name())]
+pub struct ApiError {
+    /// The code, which decides the status.
+    pub code: Code,
+    /// What is wrong, for the client.
+    pub message: String,
+    /// Details with locations, as the error object's `errors`.
+    pub errors: Vec<Value>,
+}
+
+impl ApiError {
+    /// An error with its message.
+    pub fn new(code: Code, message: impl Into<String>) -> Self {
+        Self {
+            code,
+            message: message.into(),
+            errors: Vec::new(),
+        }
+    }
+
+    /// 400 `invalid_parameter`.
+    pub fn invalid_parameter(message: impl Into<String>) -> Self {
+        Self::new(Code::InvalidParameter, message)
+    }
+
+    /// The error object, indented as every error is.
+    pub fn reply(&self) -> Reply {
+        let mut object = json!({"code": self.code.name(), "message": self.message});
+        if let (false, Some(object)) = (self.errors.is_empty(), object.as_object_mut()) {
+            object.insert("errors".to_owned(), Value::Array(self.errors.clone()));
+        }
+        Reply::json(self.code.status(), &object, true)
+    }
+}

@@ -1,0 +1,68 @@
+//! A request as a handler sees it: checked, its body whole and decoded.
+
+use bytes::Bytes;
+use http::{HeaderMap, Method};
+use percent_encoding::percent_decode_str;
+
+use super::error::ApiError;
+
+/// A request with its whole body.
+#[derive(Debug, Clone)]
+pub struct Request {
+    /// The method.
+    pub method: Method,
+    /// The path as it was sent, still percent-encoded.
+    pub path: String,
+    /// The query parameters in order, decoded.
+    pub query: Vec<(String, String)>,
+    /// The headers.
+    pub headers: HeaderMap,
+    /// The body, without its content encoding.
+    pub body: Bytes,
+    /// The path segments that the route left open, decoded one by one.
+    pub segments: Vec<String>,
+}
+
+impl Request {
+    /// The first value of a query parameter.
+    pub fn parameter(&self, name: &str) -> Option<&str> {
+        let mut values = self.query.iter().filter(|(key, _)| key == name);
+        values.next().map(|(_, value)| value.as_str())
+    }
+
+    /// Whether a boolean parameter is given bare, empty, or as `true` in any case.
+    pub fn flag(&self, name: &str) -> bool {
+        let values = self.query.iter().filter(|(key, _)| key == name);
+        let values: Vec<&str> = values.map(|(_, value)| value.as_str()).collect();
+        values == [""]
+            || values
+                .iter()
+                .any(|value| value.eq_ignore_ascii_case("true"))
+    }
+
+    /// A header as text.
+    pub fn header(&self, name: &str) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+}
+
+/// Decodes the percent-escapes of one path segment.
+///
+/// # Errors
+/// `invalid_parameter` when an escape is cut short or the result is not UTF-8.
+pub fn decode(segment: &str) -> Result<String, ApiError> {
+    let bytes = segment.as_bytes();
+    let broken = bytes.iter().enumerate().any(|(at, byte)| {
+        *byte == b'%'
+            && !bytes
+                .get(at + 1..at + 3)
+                .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
+    });
+    let text = percent_decode_str(segment).decode_utf8();
+    match text {
+        Ok(text) if !broken => Ok(text.into_owned()),
+        _ => Err(ApiError::invalid_parameter(format!(
+            "invalid escape in path segment `{segment}`"
+        ))),
+    }
+}

@@ -1,0 +1,3 @@
+//! The reference server: a policy engine and its control plane that keep every documented rule.
+
+pub mod http;

@@ -1,0 +1,3 @@
+//! The `reference` program.
+
+fn main() {}

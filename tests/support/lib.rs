@@ -1,0 +1,1 @@
+//! The tests of the workspace live beside this file.
