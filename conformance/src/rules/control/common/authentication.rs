@@ -1,0 +1,117 @@
+//! Authentication
+
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("bearer-key-accepted", || {
+        scenario().when(any_endpoint().keep(success()))
+    }),
+    Rule::new("bundles-list-needs-key", || keyless(get(BUNDLE.list))),
+    Rule::new("bundles-get-needs-key", || keyless_item("GET", BUNDLE)),
+    Rule::new("bundles-put-needs-key", || keyless(BUNDLE.create())),
+    Rule::new("bundles-delete-needs-key", || {
+        keyless_item("DELETE", BUNDLE)
+    }),
+    Rule::new("sources-list-needs-key", || keyless(get(SOURCE.list))),
+    Rule::new("sources-get-needs-key", || keyless_item("GET", SOURCE)),
+    Rule::new("sources-put-needs-key", || keyless(SOURCE.create())),
+    Rule::new("sources-delete-needs-key", || {
+        keyless_item("DELETE", SOURCE)
+    }),
+    Rule::new("stacks-list-needs-key", || keyless(get(STACK.list))),
+    Rule::new("stacks-get-needs-key", || keyless_item("GET", STACK)),
+    Rule::new("stacks-put-needs-key", || keyless(STACK.create())),
+    Rule::new("stacks-delete-needs-key", || keyless_item("DELETE", STACK)),
+    Rule::new("secrets-list-needs-key", || keyless(get(SECRET.list))),
+    Rule::new("secrets-get-needs-key", || keyless_item("GET", SECRET)),
+    Rule::new("secrets-put-needs-key", || keyless(SECRET.create())),
+    Rule::new("secrets-delete-needs-key", || {
+        keyless_item("DELETE", SECRET)
+    }),
+    Rule::new("source-data-get-needs-key", || {
+        keyless(get(document("limits")))
+    }),
+    Rule::new("source-data-post-needs-key", || {
+        keyless(post(document("limits")).json(json!({"max": 7})))
+    }),
+    Rule::new("source-data-put-needs-key", || {
+        keyless(put(document("limits")).json(json!({"max": 7})))
+    }),
+    Rule::new("source-data-delete-needs-key", || {
+        keyless(delete(document("limits")))
+    }),
+    Rule::new("unknown-key-refused", || {
+        scenario().when(unknown_key().keep(status()))
+    }),
+    Rule::new("other-schemes-refused", || {
+        scenario().each(
+            ["Basic {token}", "Token {token}", "{token}"],
+            |told, value| told.when(any_endpoint().authorization(value).keep(status())),
+        )
+    }),
+    Rule::new("health-needs-no-key", || {
+        scenario().when(get("/health").anonymous().keep(status()))
+    }),
+    Rule::new("unauthorized-is-plain-text", || {
+        unauthorized(|step| step.keep(media_type()))
+    }),
+    Rule::new("unauthorized-text", || {
+        unauthorized(|step| step.keep(text()))
+    }),
+    Rule::new("unauthorized-is-no-error-object", || {
+        unauthorized(|step| step.keep(lacks("/code")).keep(lacks("/message")))
+    }),
+    Rule::new("no-permission-is-forbidden", || {
+        without_permission(|step| step.keep(status()))
+    }),
+    Rule::new("no-permission-code", || {
+        without_permission(|step| step.keep(at("/code")))
+    }),
+    Rule::new("forbidden-conditions", || {
+        scenario().each(RESOURCES, |told, resource| {
+            told.given(resource.create())
+                .when(get(resource.list).role("viewer").keep(status()))
+                .when(get(resource.item("")).role("viewer").keep(status()))
+                .when(resource.change().role("viewer").keep(status()))
+                .when(
+                    put(resource.item("-new"))
+                        .json((resource.first)())
+                        .role("viewer")
+                        .keep(status()),
+                )
+                .when(delete(resource.item("")).role("viewer").keep(status()))
+        })
+    }),
+];
+
+/// A request that succeeds on any target, given a valid key.
+fn any_endpoint() -> Step {
+    get("/v1/bundles?limit=1")
+}
+
+fn unknown_key() -> Step {
+    any_endpoint().authorization("Bearer {ns}-never-issued")
+}
+
+fn keyless(step: Step) -> Scenario {
+    scenario().when(step.anonymous().keep(status()))
+}
+
+fn keyless_item(method: &'static str, resource: Resource) -> Scenario {
+    keyless(request(method, resource.item("")))
+}
+
+/// What the document says of a missing and of an invalid key alike.
+fn unauthorized(judge: fn(Step) -> Step) -> Scenario {
+    scenario()
+        .when(judge(any_endpoint().anonymous().keep(status())))
+        .when(judge(unknown_key().keep(status())))
+}
+
+/// A change asked for with a key that may only read.
+fn without_permission(judge: fn(Step) -> Step) -> Scenario {
+    scenario()
+        .given(BUNDLE.create())
+        .when(judge(BUNDLE.change().role("viewer")))
+}

@@ -1,0 +1,101 @@
+//! Errors
+
+use super::{BUNDLE, Resource, SECRET, SOURCE, STACK, document};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("code-is-string", || {
+        every_error(|step| step.keep(kind("/code", Kind::String)))
+    }),
+    Rule::new("message-is-string", || {
+        every_error(|step| step.keep(kind("/message", Kind::String)))
+    }),
+    Rule::new("invalid-parameter", || {
+        scenario().when(status_and_code(misnamed_bundle()))
+    }),
+    Rule::new("unauthorized-has-no-code", || {
+        scenario().when(get(BUNDLE.list).anonymous().keep(status()).keep(text()))
+    }),
+    Rule::new("not-authorized", || {
+        scenario().given(BUNDLE.create()).when(
+            status_and_code(delete(BUNDLE.item("")).role("viewer"))
+                .keep(kind("/message", Kind::String)),
+        )
+    }),
+    Rule::new("absent-bundle-get", || absent("GET", BUNDLE)),
+    Rule::new("absent-bundle-delete", || absent("DELETE", BUNDLE)),
+    Rule::new("absent-source-get", || absent("GET", SOURCE)),
+    Rule::new("absent-source-delete", || absent("DELETE", SOURCE)),
+    Rule::new("absent-stack-get", || absent("GET", STACK)),
+    Rule::new("absent-stack-delete", || absent("DELETE", STACK)),
+    Rule::new("absent-secret-get", || absent("GET", SECRET)),
+    Rule::new("absent-secret-delete", || absent("DELETE", SECRET)),
+    Rule::new("absent-source-data-get", || {
+        scenario().when(status_and_code(get(document("limits"))))
+    }),
+    Rule::new("absent-source-data-delete", || {
+        scenario().when(status_and_code(delete(document("limits"))))
+    }),
+    Rule::new("absent-source-data-write", || {
+        scenario().each(["PUT", "POST"], |told, method| {
+            told.when(status_and_code(
+                request(method, document("limits")).json(json!({"max": 7})),
+            ))
+        })
+    }),
+    Rule::new("absent-document-get", || {
+        scenario()
+            .given(SOURCE.create())
+            .when(status_and_code(get(document("limits"))).keep(at("/result")))
+    }),
+    Rule::new("absent-document-delete", || {
+        scenario()
+            .given(SOURCE.create())
+            .when(status_and_code(delete(document("limits"))))
+    }),
+    Rule::new("unknown-path", || {
+        let unlisted = "the document does not list the path";
+        scenario()
+            .when(get("/v1/{ns}").off_contract(unlisted).keep(status()))
+            .when(
+                get("/v1/{ns}")
+                    .anonymous()
+                    .off_contract(unlisted)
+                    .keep(status()),
+            )
+    }),
+    Rule::new("other-method", || {
+        let unlisted = "the document does not list the method";
+        scenario()
+            .when(
+                request("OPTIONS", BUNDLE.list)
+                    .off_contract(unlisted)
+                    .keep(status()),
+            )
+            .when(
+                post(BUNDLE.item(""))
+                    .json((BUNDLE.first)())
+                    .off_contract(unlisted)
+                    .keep(status()),
+            )
+    }),
+];
+
+fn absent(method: &'static str, resource: Resource) -> Scenario {
+    scenario().when(status_and_code(request(method, resource.item(""))))
+}
+
+fn status_and_code(step: Step) -> Step {
+    step.keep(status()).keep(at("/code"))
+}
+
+fn misnamed_bundle() -> Step {
+    put(BUNDLE.item("")).json(json!({"name": "{ns}-other"}))
+}
+
+/// The errors that any target can be brought to answer with.
+fn every_error(judge: fn(Step) -> Step) -> Scenario {
+    scenario()
+        .when(judge(misnamed_bundle()))
+        .when(judge(get(BUNDLE.item("-absent"))))
+}

@@ -1,0 +1,85 @@
+//! Media types and JSON bodies
+
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("json-request-accepted", || {
+        scenario()
+            .each(RESOURCES, |told, resource| {
+                told.when(resource.create().keep(success()))
+            })
+            .each(["PUT", "POST"], |told, method| {
+                told.when(
+                    request(method, document("limits"))
+                        .json(json!({"max": 7}))
+                        .keep(success()),
+                )
+            })
+    }),
+    Rule::new("bundles-answer-json", || answers_json(BUNDLE)),
+    Rule::new("sources-answer-json", || answers_json(SOURCE)),
+    Rule::new("stacks-answer-json", || answers_json(STACK)),
+    Rule::new("secrets-answer-json", || answers_json(SECRET)),
+    Rule::new("source-data-answers-json", || {
+        scenario()
+            .given(SOURCE.create())
+            .each(["PUT", "POST"], |told, method| {
+                told.when(
+                    request(method, document("limits"))
+                        .json(json!({"max": 7}))
+                        .keep(media_type()),
+                )
+            })
+            .when(get(document("limits")).keep(media_type()))
+            .when(delete(document("limits")).keep(media_type()))
+    }),
+    Rule::new("health-answers-json", || {
+        scenario().when(get("/health").anonymous().keep(media_type()))
+    }),
+    Rule::new("invalid-json-bundle-put", || {
+        scenario().when(broken_json("PUT", BUNDLE.item("")))
+    }),
+    Rule::new("invalid-json-source-put", || {
+        scenario().when(broken_json("PUT", SOURCE.item("")))
+    }),
+    Rule::new("invalid-json-stack-put", || {
+        scenario().when(broken_json("PUT", STACK.item("")))
+    }),
+    Rule::new("invalid-json-secret-put", || {
+        scenario().when(broken_json("PUT", SECRET.item("")))
+    }),
+    Rule::new("invalid-json-source-data-put", || {
+        scenario()
+            .given(SOURCE.create())
+            .when(broken_json("PUT", document("limits")))
+    }),
+    Rule::new("invalid-json-source-data-post", || {
+        scenario()
+            .given(SOURCE.create())
+            .when(broken_json("POST", document("limits")))
+    }),
+    Rule::new("other-request-type", || {
+        scenario().when(
+            put(BUNDLE.item(""))
+                .text("text/plain", (BUNDLE.first)().to_string())
+                .off_contract("labels a JSON body as text")
+                .keep(status()),
+        )
+    }),
+];
+
+fn answers_json(resource: Resource) -> Scenario {
+    scenario()
+        .when(resource.create().keep(media_type()))
+        .when(get(format!("{}?limit=1", resource.list)).keep(media_type()))
+        .when(get(resource.item("")).keep(media_type()))
+        .when(delete(resource.item("")).keep(media_type()))
+}
+
+fn broken_json(method: &'static str, path: String) -> Step {
+    request(method, path)
+        .text("application/json", r#"{"max": "#)
+        .off_contract("the body ends in the middle of an object")
+        .keep(status())
+}

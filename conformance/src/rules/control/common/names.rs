@@ -1,0 +1,49 @@
+//! Name in the body
+
+use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("bundle-mismatch-refused", || mismatched(BUNDLE)),
+    Rule::new("bundle-path-name-used", || unnamed(BUNDLE)),
+    Rule::new("bundle-name-compared-decoded", || named_decoded(BUNDLE)),
+    Rule::new("secret-mismatch-refused", || mismatched(SECRET)),
+    Rule::new("secret-path-name-used", || unnamed(SECRET)),
+    Rule::new("secret-name-compared-decoded", || named_decoded(SECRET)),
+    Rule::new("source-mismatch", || mismatched(SOURCE)),
+    Rule::new("stack-mismatch", || mismatched(STACK)),
+];
+
+fn mismatched(resource: Resource) -> Scenario {
+    scenario().when(
+        put(resource.item(""))
+            .json(named(resource, "{ns}-other"))
+            .keep(status())
+            .keep(at("/code")),
+    )
+}
+
+fn unnamed(resource: Resource) -> Scenario {
+    scenario()
+        .when(resource.create().keep(success()))
+        .when(get(resource.item("")).keep(at(resource.name)))
+}
+
+fn named_decoded(resource: Resource) -> Scenario {
+    scenario()
+        .when(
+            put(resource.item("%2Feast"))
+                .json(named(resource, "{ns}/east"))
+                .keep(success()),
+        )
+        .when(get(resource.item("%2Feast")).keep(at(resource.name)))
+}
+
+/// The first definition with this name in it.
+fn named(resource: Resource, name: &str) -> Value {
+    let mut definition = (resource.first)();
+    if let Value::Object(fields) = &mut definition {
+        fields.insert("name".into(), json!(name));
+    }
+    definition
+}

@@ -1,0 +1,88 @@
+//! limit and cursor
+
+use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("bundles-limit", || limited(BUNDLE)),
+    Rule::new("bundles-limit-maximum", || bounded(BUNDLE)),
+    Rule::new("bundles-limit-default", || unlimited(BUNDLE)),
+    Rule::new("bundles-cursor", || walked(BUNDLE)),
+    Rule::new("sources-limit", || limited(SOURCE)),
+    Rule::new("sources-limit-maximum", || bounded(SOURCE)),
+    Rule::new("sources-limit-default", || unlimited(SOURCE)),
+    Rule::new("sources-cursor", || walked(SOURCE)),
+    Rule::new("stacks-limit", || limited(STACK)),
+    Rule::new("stacks-limit-maximum", || bounded(STACK)),
+    Rule::new("stacks-limit-default", || unlimited(STACK)),
+    Rule::new("stacks-cursor", || walked(STACK)),
+    Rule::new("secrets-limit", || limited(SECRET)),
+    Rule::new("secrets-limit-maximum", || bounded(SECRET)),
+    Rule::new("secrets-limit-default", || unlimited(SECRET)),
+    Rule::new("secrets-cursor", || walked(SECRET)),
+    Rule::new("limit-not-integer", || {
+        scenario().when(
+            get("/v1/bundles?limit=several")
+                .off_contract("the limit is a word")
+                .keep(status())
+                .keep(at("/code")),
+        )
+    }),
+    Rule::new("limit-zero", || odd_query("limit=0")),
+    Rule::new("limit-negative", || odd_query("limit=-1")),
+    Rule::new("cursor-malformed", || odd_query("cursor=never-given-out")),
+];
+
+/// One more than fit into a page, so that a page is full whatever else the target holds.
+const MORE_THAN_A_PAGE: u32 = 101;
+
+fn limited(resource: Resource) -> Scenario {
+    scenario().given(resource.create_many(3)).when(
+        get(format!("{}?limit=2", resource.list))
+            .keep(status())
+            .keep(at_most("/result", 2)),
+    )
+}
+
+fn bounded(resource: Resource) -> Scenario {
+    scenario()
+        .given(resource.create_many(MORE_THAN_A_PAGE))
+        .when(
+            get(format!("{}?limit=1000", resource.list))
+                .off_contract("the limit is above the maximum")
+                .keep(either([
+                    alternative(
+                        "a page of at most 100 items",
+                        [Check::Status(200), Check::AtMost("/result".into(), 100)],
+                    ),
+                    alternative(
+                        "400 invalid_parameter",
+                        [
+                            Check::Status(400),
+                            Check::Equals("/code".into(), json!("invalid_parameter")),
+                        ],
+                    ),
+                ])),
+        )
+}
+
+fn unlimited(resource: Resource) -> Scenario {
+    scenario()
+        .given(resource.create_many(MORE_THAN_A_PAGE))
+        .when(get(resource.list).keep(status()).keep(length("/result")))
+}
+
+/// Two more than fit into a page: at least one page ends between two of the scenario's own.
+fn walked(resource: Resource) -> Scenario {
+    scenario()
+        .given(resource.create_many(12))
+        .when(walk(format!("{}?limit=10", resource.list)).keep(names("/result")))
+}
+
+fn odd_query(query: &str) -> Scenario {
+    scenario().given(BUNDLE.create()).when(
+        get(format!("/v1/bundles?{query}"))
+            .off_contract("the document gives this value no meaning")
+            .keep(status()),
+    )
+}

@@ -1,0 +1,29 @@
+//! pretty
+
+use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("bundles-bare", || spread(BUNDLE, "pretty")),
+    Rule::new("bundles-true", || spread(BUNDLE, "pretty=true")),
+    Rule::new("sources-bare", || spread(SOURCE, "pretty")),
+    Rule::new("sources-true", || spread(SOURCE, "pretty=true")),
+    Rule::new("stacks-bare", || spread(STACK, "pretty")),
+    Rule::new("stacks-true", || spread(STACK, "pretty=true")),
+    Rule::new("secrets-bare", || spread(SECRET, "pretty")),
+    Rule::new("secrets-true", || spread(SECRET, "pretty=true")),
+    Rule::new("single-read", || {
+        scenario().given(BUNDLE.create()).when(
+            get(BUNDLE.item("?pretty=true"))
+                .off_contract("only lists document the parameter")
+                .keep(status())
+                .keep(pretty()),
+        )
+    }),
+];
+
+fn spread(resource: Resource, parameter: &str) -> Scenario {
+    scenario()
+        .given(resource.create())
+        .when(get(format!("{}?{parameter}", resource.list)).keep(pretty()))
+}

@@ -1,0 +1,24 @@
+//! Reading one resource
+
+use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("bundle-in-result", || in_result(BUNDLE)),
+    Rule::new("source-in-result", || in_result(SOURCE)),
+    Rule::new("stack-in-result", || in_result(STACK)),
+    Rule::new("secret-name-in-result", || {
+        scenario()
+            .given(SECRET.create())
+            .when(get(SECRET.item("")).keep(status()).keep(at("/result")))
+    }),
+];
+
+fn in_result(resource: Resource) -> Scenario {
+    scenario().given(resource.create()).when(
+        get(resource.item(""))
+            .keep(status())
+            .keep(at(resource.name))
+            .keep(at(resource.field)),
+    )
+}

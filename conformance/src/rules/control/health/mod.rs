@@ -1,0 +1,3 @@
+//! Rules of the health check.
+
+pub(crate) mod get;

@@ -1,0 +1,3 @@
+//! Rules of the endpoints below /v1.
+
+pub(crate) mod sources;

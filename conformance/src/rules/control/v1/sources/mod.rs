@@ -1,0 +1,3 @@
+//! Rules of the source endpoints.
+
+pub(crate) mod data;
