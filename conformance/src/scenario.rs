@@ -9,6 +9,7 @@
 //! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it),
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
+//! `{token}` the target's administrator token, in the value of [`Step::authorization`] only.
 
 use serde::Serialize;
 pub use serde_json::{Value, json};
