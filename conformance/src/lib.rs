@@ -1,5 +1,7 @@
 //! The conformance suite: every documented rule of the two REST APIs as an executable
 //! scenario, judged against any implementation.
 
+pub mod catalogue;
+pub mod embedded_files;
 pub mod rules;
 pub mod scenario;

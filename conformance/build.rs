@@ -1,0 +1,66 @@
+//! Embeds the clauses, the API documents, the snapshots, the targets and their known
+//! failures, so that the shipped program needs no file beside it.
+
+use std::fmt::Write as _;
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// Constant, folder below the crate, and the file endings it takes.
+const SETS: [(&str, &str, &[&str]); 4] = [
+    ("SPECS", "../specs", &["yaml", "toml"]),
+    ("SNAPSHOTS", "../snapshots", &["snap"]),
+    ("TARGETS", "targets", &["toml"]),
+    ("KNOWN", "known", &["toml"]),
+];
+
+fn main() -> io::Result<()> {
+    let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
+    let mut code = String::new();
+    for (name, folder, endings) in SETS {
+        let root = manifest.join(folder);
+        println!("cargo::rerun-if-changed={}", root.display());
+        let mut files = Vec::new();
+        if root.is_dir() {
+            collect(&root, endings, &mut files)?;
+        }
+        files.sort();
+        // Writing to a string cannot fail.
+        let _ = writeln!(code, "/// Files of `{folder}`: path without ending, text.");
+        let _ = writeln!(code, "pub const {name}: &[(&str, &str)] = &[");
+        for file in files {
+            let key = key(&root, &file);
+            let _ = writeln!(code, "    ({key:?}, include_str!({file:?})),");
+        }
+        let _ = writeln!(code, "];");
+    }
+    std::fs::write(
+        PathBuf::from(variable("OUT_DIR")?).join("embedded_files.rs"),
+        code,
+    )
+}
+
+fn variable(name: &str) -> io::Result<String> {
+    std::env::var(name).map_err(|error| io::Error::other(format!("{name}: {error}")))
+}
+
+fn collect(folder: &Path, endings: &[&str], files: &mut Vec<PathBuf>) -> io::Result<()> {
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        if path.is_dir() {
+            collect(&path, endings, files)?;
+        } else if path
+            .extension()
+            .is_some_and(|ending| endings.iter().any(|known| ending == *known))
+        {
+            files.push(path);
+        }
+    }
+    Ok(())
+}
+
+/// The path below the root with `/` between the parts and without the ending.
+fn key(root: &Path, file: &Path) -> String {
+    let below = file.strip_prefix(root).unwrap_or(file).with_extension("");
+    let parts: Vec<_> = below.iter().map(|part| part.to_string_lossy()).collect();
+    parts.join("/")
+}

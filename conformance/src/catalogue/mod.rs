@@ -1,0 +1,168 @@
+//! The catalogue: every clause of the two documents, read from `specs/**.yaml`.
+//!
+//! The reader is strict, because a clause that is silently dropped is a rule that nobody
+//! checks: unknown keys, unknown sections and capabilities, ill-formed and repeated ids are
+//! errors that name the file and the line.
+
+mod read;
+mod sections;
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::OnceLock;
+
+use serde::{Deserialize, Serialize};
+
+pub use sections::sections;
+
+use crate::embedded_files::SPECS;
+
+/// One of the two documents.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Document {
+    /// The control plane's management API.
+    Control,
+    /// The policy engine's REST API.
+    Engine,
+}
+
+impl Document {
+    /// Both, in the order of the rules.
+    pub const ALL: [Self; 2] = [Self::Control, Self::Engine];
+
+    /// The document's name in rule ids and file paths.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Control => "control",
+            Self::Engine => "engine",
+        }
+    }
+
+    /// The document that a rule id belongs to, by its first segment.
+    pub fn of(id: &str) -> Option<Self> {
+        let first = id.split('/').next()?;
+        Self::ALL
+            .into_iter()
+            .find(|document| document.name() == first)
+    }
+}
+
+impl fmt::Display for Document {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// What a clause asks of a target.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Level {
+    /// Documented: a target passes or fails.
+    Rule,
+    /// The document is silent or leaves a choice: the behaviour is recorded.
+    Open,
+    /// HTTP cannot show it.
+    Unobservable,
+}
+
+/// One statement of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Clause {
+    /// The path of the file and the clause's own name.
+    pub id: String,
+    /// The document that makes the statement.
+    pub document: Document,
+    /// The section of the document, one of [`sections`].
+    pub section: &'static str,
+    /// What it asks of a target.
+    pub level: Level,
+    /// What a target must be able to do for the clause to apply.
+    pub capability: String,
+    /// The statement.
+    pub states: String,
+    /// Why HTTP cannot show it, or why an open clause has no scenario.
+    pub reason: Option<String>,
+    /// Method and path, in files of an endpoint.
+    pub endpoint: Option<String>,
+    /// The topic, in files that serve several endpoints.
+    pub topic: Option<String>,
+}
+
+/// Something a target may be able to do.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Capability {
+    /// The name that clauses and targets use.
+    pub name: String,
+    /// What it covers.
+    pub states: String,
+    /// Whether its scenarios are still to be written.
+    pub pending: bool,
+}
+
+/// Every clause and every capability.
+#[derive(Debug, Clone, Default)]
+pub struct Catalogue {
+    capabilities: Vec<Capability>,
+    titles: Vec<(Document, String)>,
+    clauses: Vec<Clause>,
+    index: HashMap<String, usize>,
+}
+
+/// A clause file or the edition that cannot be used, with all its defects.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the catalogue has {} defect(s):\n{}", .0.len(), .0.join("\n"))]
+pub struct CatalogueError(pub Vec<String>);
+
+impl Catalogue {
+    /// The catalogue that the program carries.
+    ///
+    /// # Errors
+    /// The embedded files have a defect; `cargo test registry` names each.
+    pub fn embedded() -> Result<&'static Self, &'static CatalogueError> {
+        static CATALOGUE: OnceLock<Result<Catalogue, CatalogueError>> = OnceLock::new();
+        CATALOGUE.get_or_init(|| Self::read(SPECS)).as_ref()
+    }
+
+    /// Reads `edition` and the clause files from pairs of path (without ending) and text.
+    ///
+    /// # Errors
+    /// Every defect of every file, each with file and line.
+    pub fn read(files: &[(&str, &str)]) -> Result<Self, CatalogueError> {
+        read::catalogue(files)
+    }
+
+    /// Every clause, in the order of the files.
+    pub fn clauses(&self) -> &[Clause] {
+        &self.clauses
+    }
+
+    /// The clause with this id.
+    pub fn clause(&self, id: &str) -> Option<&Clause> {
+        self.clauses.get(*self.index.get(id)?)
+    }
+
+    /// Every capability, by name.
+    pub fn capabilities(&self) -> &[Capability] {
+        &self.capabilities
+    }
+
+    /// The capability with this name.
+    pub fn capability(&self, name: &str) -> Option<&Capability> {
+        self.capabilities.iter().find(|known| known.name == name)
+    }
+
+    /// Whether a capability's scenarios are still to be written.
+    pub fn pending(&self, capability: &str) -> bool {
+        self.capability(capability)
+            .is_some_and(|known| known.pending)
+    }
+
+    /// The title of a document.
+    pub fn title(&self, document: Document) -> &str {
+        self.titles
+            .iter()
+            .find(|(known, _)| *known == document)
+            .map_or(document.name(), |(_, title)| title)
+    }
+}
