@@ -1,3 +1,42 @@
 //! The `reference` program.
 
-fn main() {}
+use std::process::ExitCode;
+
+use clap::Parser;
+use reference::CommandLine;
+use tokio::signal::unix::{SignalKind, signal};
+use tracing::{error, info};
+
+#[tokio::main]
+async fn main() -> ExitCode {
+    let command = CommandLine::parse();
+    command.log().install();
+    let stop = (
+        signal(SignalKind::interrupt()),
+        signal(SignalKind::terminate()),
+    );
+    let (Ok(mut interrupted), Ok(mut terminated)) = stop else {
+        error!("signals cannot be received");
+        return ExitCode::FAILURE;
+    };
+    let running = match command.start().await {
+        Ok(running) => running,
+        Err(failure) => {
+            error!("{failure}");
+            return ExitCode::FAILURE;
+        }
+    };
+    if let Some(address) = running.engine {
+        info!(%address, "the engine is listening");
+    }
+    if let Some(address) = running.control {
+        info!(%address, "the control plane is listening");
+    }
+    tokio::select! {
+        _ = interrupted.recv() => {}
+        _ = terminated.recv() => {}
+    }
+    info!("stopping");
+    running.shutdown().await;
+    ExitCode::SUCCESS
+}

@@ -3,7 +3,12 @@
 pub mod error;
 pub mod reply;
 pub mod request;
+pub mod route;
+pub mod serve;
+mod tls;
 
 pub use error::{ApiError, Code};
 pub use reply::Reply;
 pub use request::Request;
+pub use route::{Found, Route};
+pub use serve::{ServeOptions, Service};

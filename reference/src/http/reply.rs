@@ -2,6 +2,7 @@
 
 use bytes::Bytes;
 use http::{HeaderMap, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use http_body_util::Full;
 use serde::Serialize;
 
 /// An answer, ready to be sent.
@@ -53,5 +54,13 @@ impl Reply {
         reply.headers.insert(CONTENT_TYPE, json_type);
         reply.body = Bytes::from(body);
         reply
+    }
+
+    /// The answer as it is sent.
+    pub(super) fn into_response(self) -> http::Response<Full<Bytes>> {
+        let mut response = http::Response::new(Full::new(self.body));
+        *response.status_mut() = self.status;
+        *response.headers_mut() = self.headers;
+        response
     }
 }

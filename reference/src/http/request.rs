@@ -51,18 +51,33 @@ impl Request {
 /// # Errors
 /// `invalid_parameter` when an escape is cut short or the result is not UTF-8.
 pub fn decode(segment: &str) -> Result<String, ApiError> {
-    let bytes = segment.as_bytes();
+    unescape(segment).ok_or_else(|| {
+        ApiError::invalid_parameter(format!("invalid escape in path segment `{segment}`"))
+    })
+}
+
+/// The parameters of a query string in order, decoded. A pair with a broken escape is left out.
+pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let decoded = pairs.filter_map(|pair| {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        Some((
+            unescape(&key.replace('+', " "))?,
+            unescape(&value.replace('+', " "))?,
+        ))
+    });
+    decoded.collect()
+}
+
+/// The text without its percent-escapes, unless one is broken or the result is not UTF-8.
+fn unescape(text: &str) -> Option<String> {
+    let bytes = text.as_bytes();
     let broken = bytes.iter().enumerate().any(|(at, byte)| {
         *byte == b'%'
             && !bytes
                 .get(at + 1..at + 3)
                 .is_some_and(|hex| hex.iter().all(u8::is_ascii_hexdigit))
     });
-    let text = percent_decode_str(segment).decode_utf8();
-    match text {
-        Ok(text) if !broken => Ok(text.into_owned()),
-        _ => Err(ApiError::invalid_parameter(format!(
-            "invalid escape in path segment `{segment}`"
-        ))),
-    }
+    let decoded = percent_decode_str(text).decode_utf8().ok()?;
+    (!broken).then(|| decoded.into_owned())
 }

@@ -1,0 +1,239 @@
+//! The command line, and the servers that it starts.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use clap::{Args, Parser, Subcommand};
+
+use crate::http::ServeOptions;
+use crate::http::serve::{Listening, listen};
+use crate::log::LogOptions;
+use crate::{control, engine};
+
+/// Why a server did not start.
+#[derive(Debug, thiserror::Error)]
+pub enum StartError {
+    /// The command line is wrong, or asks only for help or the version.
+    #[error(transparent)]
+    Usage(#[from] clap::Error),
+    /// Something that the command line names cannot be used.
+    #[error("{0}")]
+    Refused(String),
+}
+
+impl StartError {
+    /// Something that the command line names cannot be used.
+    pub fn new(message: impl Into<String>) -> Self {
+        Self::Refused(message.into())
+    }
+}
+
+/// A policy engine and its control plane, over HTTP
+#[derive(Debug, Parser)]
+#[command(name = "reference", version)]
+pub struct CommandLine {
+    #[command(subcommand)]
+    role: Role,
+}
+
+#[derive(Debug, Subcommand)]
+enum Role {
+    /// Serve the engine's API
+    Engine(EngineCommand),
+    /// Serve the control plane's API
+    Control(ControlCommand),
+    /// Serve both APIs
+    All(AllCommand),
+}
+
+#[derive(Debug, Args)]
+struct EngineCommand {
+    /// Address to listen on, HOST:PORT; may be repeated
+    #[arg(
+        short,
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8181",
+        value_delimiter = ','
+    )]
+    addr: Vec<String>,
+    #[command(flatten)]
+    engine: engine::Options,
+    #[command(flatten)]
+    serve: ServeOptions,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Debug, Args)]
+struct ControlCommand {
+    /// Address to listen on, HOST:PORT; may be repeated
+    #[arg(
+        short,
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8282",
+        value_delimiter = ','
+    )]
+    addr: Vec<String>,
+    #[command(flatten)]
+    control: control::Options,
+    #[command(flatten)]
+    serve: ServeOptions,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+#[derive(Debug, Args)]
+struct AllCommand {
+    /// Address of the engine, HOST:PORT; may be repeated
+    #[arg(
+        short,
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8181",
+        value_delimiter = ','
+    )]
+    addr: Vec<String>,
+    /// Address of the control plane, HOST:PORT; may be repeated
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8282",
+        value_delimiter = ','
+    )]
+    control_addr: Vec<String>,
+    #[command(flatten)]
+    engine: engine::Options,
+    #[command(flatten)]
+    control: control::Options,
+    #[command(flatten)]
+    serve: ServeOptions,
+    #[command(flatten)]
+    log: LogOptions,
+}
+
+impl CommandLine {
+    /// What the log shows, and how.
+    pub fn log(&self) -> &LogOptions {
+        match &self.role {
+            Role::Engine(command) => &command.log,
+            Role::Control(command) => &command.log,
+            Role::All(command) => &command.log,
+        }
+    }
+
+    /// Starts the servers.
+    ///
+    /// # Errors
+    /// When something that the command line names cannot be used; then nothing keeps running.
+    pub async fn start(&self) -> Result<Running, StartError> {
+        let mut running = Running::default();
+        match &self.role {
+            Role::Engine(command) => {
+                running
+                    .start_engine(&command.addr, &command.engine, &command.serve)
+                    .await?;
+            }
+            Role::Control(command) => {
+                running
+                    .start_control(&command.addr, &command.control, &command.serve)
+                    .await?;
+            }
+            Role::All(command) => {
+                let (engine, serve) = (&command.engine, &command.serve);
+                running.start_engine(&command.addr, engine, serve).await?;
+                running
+                    .start_control(&command.control_addr, &command.control, serve)
+                    .await?;
+            }
+        }
+        Ok(running)
+    }
+}
+
+/// Starts the servers that a command line asks for; the arguments are those after the program's
+/// name. The log is left to the caller.
+///
+/// # Errors
+/// When the command line is wrong or names something that cannot be used.
+pub async fn start(args: impl IntoIterator<Item = String>) -> Result<Running, StartError> {
+    let name = std::iter::once("reference".to_owned());
+    CommandLine::try_parse_from(name.chain(args))?.start().await
+}
+
+/// Running servers; dropping them stops them without waiting for open requests.
+#[derive(Debug, Default)]
+pub struct Running {
+    /// The engine's (first) address.
+    pub engine: Option<SocketAddr>,
+    /// The control plane's (first) address.
+    pub control: Option<SocketAddr>,
+    listening: Vec<Listening>,
+}
+
+impl Running {
+    /// Takes no new connections and returns when the open requests have ended, at the latest
+    /// after the grace period.
+    pub async fn shutdown(self) {
+        futures_util::future::join_all(self.listening.into_iter().map(Listening::shutdown)).await;
+    }
+
+    async fn start_engine(
+        &mut self,
+        addresses: &[String],
+        options: &engine::Options,
+        serve: &ServeOptions,
+    ) -> Result<(), StartError> {
+        let engine = Arc::new(engine::Engine::open(options)?);
+        for address in addresses {
+            let listening = listen(address, serve, Arc::clone(&engine)).await?;
+            self.engine.get_or_insert(listening.address);
+            self.listening.push(listening);
+        }
+        Ok(())
+    }
+
+    async fn start_control(
+        &mut self,
+        addresses: &[String],
+        options: &control::Options,
+        serve: &ServeOptions,
+    ) -> Result<(), StartError> {
+        let control = control::open(options).await?;
+        for address in addresses {
+            let listening = listen(address, serve, Arc::clone(&control)).await?;
+            self.control.get_or_insert(listening.address);
+            self.listening.push(listening);
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::CommandFactory;
+
+    use super::*;
+
+    #[test]
+    fn the_command_line_is_consistent() {
+        CommandLine::command().debug_assert();
+    }
+
+    #[tokio::test]
+    async fn both_servers_start_and_stop() -> Result<(), StartError> {
+        let args = "all --addr 127.0.0.1:0 --control-addr 127.0.0.1:0";
+        let running = start(args.split(' ').map(str::to_owned)).await?;
+        let addresses = [running.engine, running.control];
+        assert!(
+            addresses
+                .iter()
+                .flatten()
+                .all(|address| address.port() != 0)
+        );
+        assert_eq!(addresses.iter().flatten().count(), 2);
+        running.shutdown().await;
+        Ok(())
+    }
+}

@@ -1,0 +1,167 @@
+//! TLS, with a certificate that is read again when its files change.
+
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant, SystemTime};
+
+use arc_swap::ArcSwap;
+use rustls::ServerConfig;
+use rustls::crypto::{CryptoProvider, ring};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::sign::CertifiedKey;
+use rustls::version::{TLS12, TLS13};
+use tokio::net::TcpStream;
+use tokio_rustls::TlsAcceptor;
+use tokio_rustls::server::TlsStream;
+use tracing::{info, warn};
+
+use super::serve::ServeOptions;
+use crate::StartError;
+
+/// Accepts TLS on a connection.
+pub(super) struct Tls(TlsAcceptor);
+
+impl Tls {
+    /// The TLS that the options ask for, if any.
+    pub(super) fn open(options: &ServeOptions) -> Result<Option<Self>, StartError> {
+        let (Some(cert), Some(key)) = (&options.tls_cert_file, &options.tls_private_key_file)
+        else {
+            return Ok(None);
+        };
+        let provider = Arc::new(ring::default_provider());
+        let files = Files {
+            cert: cert.clone(),
+            key: key.clone(),
+        };
+        let stamp = files.stamp();
+        let certificate = Certificate {
+            current: ArcSwap::from_pointee(files.read(&provider)?),
+            seen: Mutex::new(Seen {
+                at: Instant::now(),
+                stamp,
+            }),
+            period: options.tls_cert_refresh_period,
+            provider: Arc::clone(&provider),
+            files,
+        };
+        let versions = if options.min_tls_version == "1.3" {
+            &[&TLS13][..]
+        } else {
+            &[&TLS13, &TLS12]
+        };
+        let mut config = ServerConfig::builder_with_provider(provider)
+            .with_protocol_versions(versions)
+            .map_err(|source| StartError::new(format!("TLS: {source}")))?
+            .with_no_client_auth()
+            .with_cert_resolver(Arc::new(certificate));
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Some(Self(TlsAcceptor::from(Arc::new(config)))))
+    }
+
+    /// Carries out the handshake.
+    pub(super) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+        self.0.accept(stream).await
+    }
+}
+
+/// The certificate in use, and what its files looked like when it was read.
+#[derive(Debug)]
+struct Certificate {
+    current: ArcSwap<CertifiedKey>,
+    seen: Mutex<Seen>,
+    period: Duration,
+    provider: Arc<CryptoProvider>,
+    files: Files,
+}
+
+#[derive(Debug)]
+struct Seen {
+    at: Instant,
+    stamp: Stamp,
+}
+
+/// What tells that a file changed, for the certificate and its key.
+type Stamp = [Option<(SystemTime, u64)>; 2];
+
+impl Certificate {
+    /// Reads the files again if they changed. A certificate that cannot be used leaves the old
+    /// one in force and is tried again, because the two files are rarely replaced at once.
+    fn refresh(&self) {
+        // Whoever finds the lock taken uses the certificate that is there.
+        let Ok(mut seen) = self.seen.try_lock() else {
+            return;
+        };
+        if seen.at.elapsed() < self.period {
+            return;
+        }
+        seen.at = Instant::now();
+        let stamp = self.files.stamp();
+        if stamp == seen.stamp {
+            return;
+        }
+        match self.files.read(&self.provider) {
+            Ok(certificate) => {
+                self.current.store(Arc::new(certificate));
+                seen.stamp = stamp;
+                info!("the TLS certificate changed");
+            }
+            Err(failure) => warn!(%failure, "the changed TLS certificate is not used"),
+        }
+    }
+}
+
+impl ResolvesServerCert for Certificate {
+    fn resolve(&self, _hello: ClientHello<'_>) -> Option<Arc<CertifiedKey>> {
+        self.refresh();
+        Some(self.current.load_full())
+    }
+}
+
+#[derive(Debug)]
+struct Files {
+    cert: PathBuf,
+    key: PathBuf,
+}
+
+impl Files {
+    fn stamp(&self) -> Stamp {
+        [&self.cert, &self.key].map(|file| {
+            let metadata = file.metadata().ok()?;
+            Some((metadata.modified().ok()?, metadata.len()))
+        })
+    }
+
+    fn read(&self, provider: &CryptoProvider) -> Result<CertifiedKey, StartError> {
+        let refused = |file: &Path, why: &dyn std::fmt::Display| {
+            StartError::new(format!("TLS file `{}`: {why}", file.display()))
+        };
+        let chain: Vec<_> = CertificateDer::pem_file_iter(&self.cert)
+            .and_then(Iterator::collect)
+            .map_err(|source| refused(&self.cert, &source))?;
+        if chain.is_empty() {
+            return Err(refused(&self.cert, &"no certificate in it"));
+        }
+        let key = PrivateKeyDer::from_pem_file(&self.key)
+            .map_err(|source| refused(&self.key, &source))?;
+        CertifiedKey::from_der(chain, key, provider).map_err(|source| refused(&self.key, &source))
+    }
+}
+
+/// Reads a duration such as `500ms`, `5s`, `1m` or `1h`.
+pub(super) fn period(text: &str) -> Result<Duration, String> {
+    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
+    let milliseconds = match text.get(digits.len()..) {
+        Some("ms") => 1,
+        Some("s") => 1_000,
+        Some("m") => 60_000,
+        Some("h") => 3_600_000,
+        _ => return Err("expected a number and one of `ms`, `s`, `m`, `h`".to_owned()),
+    };
+    let count: u64 = digits
+        .parse()
+        .map_err(|_| format!("`{digits}` is not a whole number"))?;
+    let milliseconds = count.checked_mul(milliseconds).ok_or("too long")?;
+    Ok(Duration::from_millis(milliseconds))
+}
