@@ -1,0 +1,105 @@
+//! Errors
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("status-tells-success-from-failure", || {
+        scenario()
+            .when(put("/v1/data/{ns}/a").json(json!(1)).keep(success()))
+            .when(get("/v1/data/{ns}/a").keep(success()))
+            .when(put("/v1/data/{ns}/a/b").json(json!(1)).keep(error()))
+            .when(delete("/v1/data/{ns}/missing").keep(error()))
+    }),
+    Rule::new("data-get-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(
+                get("/v1/data/{ns}/a?input=%7B%22who%22%3A").off_contract("the input is cut off"),
+            ))
+    }),
+    Rule::new("data-post-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(
+                post("/v1/data/{ns}/a")
+                    .text("application/json", r#"{"input": "#)
+                    .off_contract("the body is cut off"),
+            ))
+    }),
+    Rule::new("webhook-data-post-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(
+                post("/v0/data/{ns}/a")
+                    .text("application/json", r#"{"who": "#)
+                    .off_contract("the body is cut off"),
+            ))
+    }),
+    Rule::new("data-put-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(put("/v1/data/{ns}/a/b").json(json!(2))))
+            .when(error_object(
+                put("/v1/data/{ns}/c")
+                    .text("application/json", r#"{"d": "#)
+                    .off_contract("the body is cut off"),
+            ))
+    }),
+    Rule::new("data-patch-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(patch("/v1/data/{ns}").text(
+                "application/json-patch+json",
+                r#"[{"op": "remove", "path": "/missing"}]"#,
+            )))
+            .when(error_object(
+                patch("/v1/data/{ns}")
+                    .text(
+                        "application/json-patch+json",
+                        r#"[{"op": "remove", "path": "#,
+                    )
+                    .off_contract("the body is cut off"),
+            ))
+    }),
+    Rule::new("data-delete-failure", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(error_object(delete("/v1/data/{ns}/missing")))
+    }),
+    // No rule of this name exists, which a health rule's endpoint reports as a failure.
+    Rule::new("health-failure-has-only-error", || {
+        scenario().when(
+            get("/health/{ns}")
+                .keep(error())
+                .keep(kind("/error", Kind::String))
+                .keep(lacks("/code"))
+                .keep(lacks("/message"))
+                .keep(lacks("/errors")),
+        )
+    }),
+    Rule::new("all-codes", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                get("/v1/data/{ns}/a?input=%7B%22who%22%3A")
+                    .off_contract("the input is cut off")
+                    .keep(at("/code")),
+            )
+            .when(
+                post("/v0/data/{ns}/missing")
+                    .json(json!({"who": "alice"}))
+                    .keep(at("/code")),
+            )
+            .when(put("/v1/data/{ns}/a/b").json(json!(2)).keep(at("/code")))
+            .when(delete("/v1/data/{ns}/missing").keep(at("/code")))
+    }),
+];
+
+/// A call that fails, with what every error object holds.
+fn error_object(call: Step) -> Step {
+    call.keep(error())
+        .keep(media_type())
+        .keep(kind("/code", Kind::String))
+        .keep(kind("/message", Kind::String))
+        .keep(kind_among("/errors", &[Kind::Array, Kind::Absent]))
+}

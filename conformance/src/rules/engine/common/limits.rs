@@ -1,0 +1,13 @@
+//! Limits
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[Rule::new("gzip-only-on-request", || {
+    scenario()
+        .given(put("/v1/data/{ns}").json(json!({"name": "long", "filler": "text ".repeat(4000)})))
+        .when(
+            get("/v1/data/{ns}")
+                .keep(header("Content-Encoding"))
+                .keep(at("/result/name")),
+        )
+})];

@@ -1,0 +1,41 @@
+//! Methods that are not listed
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("data-head", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(unlisted("HEAD", "/v1/data/{ns}/a"))
+    }),
+    Rule::new("data-other-method", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(unlisted("OPTIONS", "/v1/data/{ns}/a"))
+            .when(unlisted("PURGE", "/v1/data/{ns}/a"))
+    }),
+    Rule::new("webhook-data", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .each(["GET", "PUT", "PATCH", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v0/data/{ns}/a"))
+            })
+    }),
+    Rule::new("config", || {
+        scenario().each(["PUT", "POST", "DELETE"], |scenario, method| {
+            scenario.when(unlisted(method, "/v1/config"))
+        })
+    }),
+    Rule::new("health", || {
+        scenario().each(["PUT", "POST", "DELETE"], |scenario, method| {
+            scenario.when(unlisted(method, "/health"))
+        })
+    }),
+];
+
+/// A request with a method that its URL does not support.
+fn unlisted(method: &'static str, path: &'static str) -> Step {
+    request(method, path)
+        .off_contract("the method is not listed for this path")
+        .keep(status())
+}

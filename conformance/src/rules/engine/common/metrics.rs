@@ -1,0 +1,85 @@
+//! Performance metrics
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("input-parse-timer", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a?metrics=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Number)),
+            )
+    }),
+    Rule::new("query-eval-timer", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                get("/v1/data/{ns}/a?metrics=true")
+                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Number)),
+            )
+    }),
+    Rule::new("server-handler-timer", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                get("/v1/data/{ns}/a?metrics=true")
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Number)),
+            )
+    }),
+    Rule::new("query-cache-hit-counter", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(get("/v1/data/{ns}/a?metrics=true").keep(kind(CACHE_HIT, Kind::Number)))
+    }),
+    Rule::new("cache-hit-omits-query-parse", || {
+        cached_without("/metrics/timer_rego_query_parse_ns")
+    }),
+    Rule::new("cache-hit-omits-query-compile", || {
+        cached_without("/metrics/timer_rego_query_compile_ns")
+    }),
+    Rule::new("undefined-document", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                get("/v1/data/{ns}/b?metrics=true")
+                    .keep(kind("/metrics", Kind::Object))
+                    .keep(lacks("/result")),
+            )
+    }),
+    Rule::new("data-patch", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patch("/v1/data/{ns}?metrics=true")
+                    .text(
+                        "application/json-patch+json",
+                        r#"[{"op": "remove", "path": "/a"}]"#,
+                    )
+                    .off_contract("the parameter is not listed for PATCH")
+                    .keep(status())
+                    .keep(kind_among("/metrics", &[Kind::Object, Kind::Absent])),
+            )
+    }),
+];
+
+const CACHE_HIT: &str = "/metrics/counter_server_query_cache_hit";
+
+/// The same read twice. Other scenarios may empty the cache between the two, so an answer
+/// that says it was no hit proves nothing and is let pass.
+fn cached_without(timer: &str) -> Scenario {
+    scenario()
+        .given(put("/v1/data/{ns}/a").json(json!(1)))
+        .given(get("/v1/data/{ns}/a?metrics=true"))
+        .when(get("/v1/data/{ns}/a?metrics=true").keep(either([
+            alternative("no hit", [Check::Equals(CACHE_HIT.into(), json!(0))]),
+            alternative(
+                "a hit without the timer",
+                [
+                    Check::Type(CACHE_HIT.into(), vec![Kind::Number]),
+                    Check::Lacks(timer.into()),
+                ],
+            ),
+        ])))
+}

@@ -1,0 +1,14 @@
+//! What several endpoints share.
+
+pub(crate) mod decision_envelope;
+pub(crate) mod documents;
+pub(crate) mod error_object;
+pub(crate) mod errors;
+pub(crate) mod introduction;
+pub(crate) mod limits;
+pub(crate) mod methods;
+pub(crate) mod metrics;
+pub(crate) mod pretty;
+pub(crate) mod provenance;
+pub(crate) mod request_headers;
+pub(crate) mod versioning;

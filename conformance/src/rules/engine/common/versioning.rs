@@ -1,0 +1,24 @@
+//! Versioning
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("main-prefix", || {
+        scenario()
+            .when(put("/v1/data/{ns}/a").json(json!(1)).keep(success()))
+            .when(get("/v1/data/{ns}/a").keep(success()))
+    }),
+    Rule::new("webhook-prefix", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/a")
+                    .json(json!({"who": "alice"}))
+                    .keep(success())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("health-without-prefix", || {
+        scenario().when(get("/health").keep(success()))
+    }),
+];

@@ -1,0 +1,3 @@
+//! The data endpoint for webhooks.
+
+pub(crate) mod post;

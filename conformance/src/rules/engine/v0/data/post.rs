@@ -1,0 +1,90 @@
+//! POST /v0/data/{path}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("answers-bare-value", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, "two", null]})))
+            .when(
+                post("/v0/data/{ns}/a")
+                    .json(json!({"who": "alice"}))
+                    .keep(status())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("empty-body-accepted", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(post("/v0/data/{ns}/a").keep(status()).keep(body()))
+    }),
+    Rule::new("yaml-body-accepted", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/a")
+                    .text("application/yaml", "who: alice\nroles:\n  - admin\n")
+                    .keep(status())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("gzip-body-accepted", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/a")
+                    .json(json!({"who": "alice"}))
+                    .gzip()
+                    .keep(status())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("malformed-json-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/a")
+                    .text("application/json", r#"{"who": "#)
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("malformed-input-before-undefined", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/b")
+                    .text("application/json", r#"{"who": "#)
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("undefined-answers-not-found", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/b")
+                    .json(json!({"who": "alice"}))
+                    .keep(status()),
+            )
+    }),
+    Rule::new("undefined-carries-error-object", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v0/data/{ns}/b")
+                    .json(json!({"who": "alice"}))
+                    .keep(kind("/code", Kind::String))
+                    .keep(kind("/message", Kind::String)),
+            )
+    }),
+    Rule::new("pretty-keeps-value", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
+            .when(
+                post("/v0/data/{ns}/a?pretty=true")
+                    .json(json!({"who": "alice"}))
+                    .keep(body()),
+            )
+    }),
+];

@@ -1,0 +1,3 @@
+//! The version for webhooks.
+
+pub(crate) mod data;

@@ -1,0 +1,178 @@
+//! PATCH /v1/data/{path}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("answers-no-content", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!([{"op": "add", "path": "/b", "value": 2}]))
+                    .keep(status())
+                    .keep(no_body()),
+            )
+    }),
+    Rule::new("add-creates-member", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({})))
+            .given(patching(json!([
+                {"op": "add", "path": "/object", "value": {"b": 1}},
+                {"op": "add", "path": "/array", "value": [1, "two"]},
+                {"op": "add", "path": "/string", "value": "text"},
+                {"op": "add", "path": "/number", "value": 1.5},
+                {"op": "add", "path": "/boolean", "value": false},
+                {"op": "add", "path": "/null", "value": null},
+            ])))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("add-inserts-into-array", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": ["first", "last"]})))
+            .given(patching(
+                json!([{"op": "add", "path": "/a/1", "value": "between"}]),
+            ))
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("add-appends-to-array", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": ["first", "second"]})))
+            .given(patching(
+                json!([{"op": "add", "path": "/a/-", "value": "third"}]),
+            ))
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("remove-removes", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": 2})))
+            .given(patching(json!([{"op": "remove", "path": "/a"}])))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("replace-replaces", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": {"former": 1}, "b": 2})))
+            .given(patching(
+                json!([{"op": "replace", "path": "/a", "value": {"present": 3}}]),
+            ))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("several-in-order", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .given(patching(json!([
+                {"op": "add", "path": "/b", "value": {}},
+                {"op": "add", "path": "/b/c", "value": 1},
+                {"op": "replace", "path": "/b/c", "value": 2},
+                {"op": "remove", "path": "/a"},
+            ])))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("all-or-nothing", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!([
+                    {"op": "add", "path": "/b", "value": 2},
+                    {"op": "replace", "path": "/a", "value": 3},
+                    {"op": "remove", "path": "/missing"},
+                ]))
+                .keep(error()),
+            )
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("pointer-escapes", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({})))
+            .given(patching(json!([
+                {"op": "add", "path": "/with~1slash", "value": 1},
+                {"op": "add", "path": "/with~0tilde", "value": 2},
+            ])))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("path-joins-operation-path", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": {"b": {}}})))
+            .given(
+                patch("/v1/data/{ns}/a")
+                    .text(JSON_PATCH, r#"[{"op": "add", "path": "/b/c", "value": 1}]"#),
+            )
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("parent-missing-answers-not-found", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .each(
+                [
+                    json!({"op": "add", "path": "/missing/b", "value": 1}),
+                    json!({"op": "replace", "path": "/missing/b", "value": 1}),
+                    json!({"op": "remove", "path": "/missing/b"}),
+                ],
+                |scenario, operation| scenario.when(patching(json!([operation])).keep(status())),
+            )
+    }),
+    Rule::new("remove-missing-answers-not-found", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(patching(json!([{"op": "remove", "path": "/missing"}])).keep(status()))
+    }),
+    Rule::new("replace-missing-answers-not-found", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!([{"op": "replace", "path": "/missing", "value": 1}])).keep(status()),
+            )
+    }),
+    Rule::new("malformed-json-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patch("/v1/data/{ns}")
+                    .text(JSON_PATCH, r#"[{"op": "remove", "path": "#)
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("body-not-array-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!({"op": "remove", "path": "/a"}))
+                    .off_contract("one operation, not an array of them")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("unknown-operation-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .when(
+                patching(json!([{"op": "increment", "path": "/a", "value": 1}]))
+                    .off_contract("JSON Patch has no such operation")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("move-copy-test", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1})))
+            .each(
+                [
+                    json!({"op": "test", "path": "/a", "value": 1}),
+                    json!({"op": "copy", "from": "/a", "path": "/b"}),
+                    json!({"op": "move", "from": "/a", "path": "/c"}),
+                ],
+                |scenario, operation| {
+                    scenario.when(
+                        patching(json!([operation]))
+                            .off_contract("the body's description names no such fields")
+                            .keep(status()),
+                    )
+                },
+            )
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+];
+
+const JSON_PATCH: &str = "application/json-patch+json";
+
+/// A patch of the scenario's own document.
+fn patching(operations: Value) -> Step {
+    patch("/v1/data/{ns}").text(JSON_PATCH, operations.to_string())
+}

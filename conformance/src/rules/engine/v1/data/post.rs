@@ -1,0 +1,154 @@
+//! POST /v1/data/{path}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("defined-document-answers-ok", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(status()),
+            )
+    }),
+    Rule::new("result-holds-document", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, "two", null]})))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("undefined-answers-ok", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/b")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(status()),
+            )
+    }),
+    Rule::new("undefined-omits-result", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/b")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(lacks("/result")),
+            )
+    }),
+    Rule::new("yaml-body-accepted", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .text("application/yaml", "input:\n  who: alice\n")
+                    .keep(status())
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("gzip-body-accepted", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .gzip()
+                    .keep(status())
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("malformed-json-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .text("application/json", r#"{"input": "#)
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("malformed-yaml-answers-bad-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .text("application/yaml", "input: [1, 2")
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
+    }),
+    Rule::new("pretty-keeps-envelope", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
+            .when(
+                post("/v1/data/{ns}/a?pretty=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("provenance-on-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a?provenance=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(kind("/provenance", Kind::Object))
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("metrics-on-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a?metrics=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(kind("/metrics", Kind::Object))
+                    .keep(at("/result")),
+            )
+    }),
+    Rule::new("instrument-adds-superset", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                post("/v1/data/{ns}/a?instrument=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Number))
+                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Number))
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Number))
+                    .keep(kind(
+                        "/metrics/counter_server_query_cache_hit",
+                        Kind::Number,
+                    )),
+            )
+    }),
+    Rule::new("body-without-input", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(post("/v1/data/{ns}/a").keep(status()))
+            .each(
+                [json!({}), json!({"input": null}), json!([1]), json!("text")],
+                |scenario, value| {
+                    scenario.when(
+                        post("/v1/data/{ns}/a")
+                            .json(value)
+                            .off_contract("the body has no input")
+                            .keep(status()),
+                    )
+                },
+            )
+    }),
+    Rule::new("gzip-response-on-request", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!("text ".repeat(4000))))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .header("Accept-Encoding", "gzip")
+                    .keep(status())
+                    .keep(header("Content-Encoding")),
+            )
+    }),
+];

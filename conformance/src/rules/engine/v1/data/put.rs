@@ -1,0 +1,174 @@
+//! PUT /v1/data/{path}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("create-answers-no-content", || {
+        scenario().when(
+            put("/v1/data/{ns}")
+                .json(json!({"a": 1}))
+                .keep(status())
+                .keep(no_body()),
+        )
+    }),
+    Rule::new("create-stores-document", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": {"b": [1, "two", null]}})))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("overwrite-answers-no-content", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .json(json!(2))
+                    .keep(status())
+                    .keep(no_body()),
+            )
+    }),
+    Rule::new("overwrite-replaces-document", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!({"former": 1})))
+            .given(put("/v1/data/{ns}/a").json(json!({"present": 2})))
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("stores-any-json", || {
+        scenario().each(
+            [
+                ("object", json!({"b": 1})),
+                ("array", json!([1, "two", null])),
+                ("string", json!("text")),
+                ("number", json!(1.5)),
+                ("boolean", json!(false)),
+                ("null", json!(null)),
+            ],
+            |scenario, (name, value)| {
+                let path = format!("/v1/data/{{ns}}/{name}");
+                scenario
+                    .when(put(path.as_str()).json(value).keep(status()))
+                    .when(get(path).keep(at("/result")))
+            },
+        )
+    }),
+    Rule::new("creates-containing-documents", || {
+        scenario()
+            .when(
+                put("/v1/data/{ns}/a/b/c")
+                    .json(json!("deep"))
+                    .keep(status()),
+            )
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("keeps-siblings", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2}})))
+            .given(put("/v1/data/{ns}/b/d").json(json!(3)))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("if-none-match-existing-answers-not-modified", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .header("If-None-Match", "*")
+                    .json(json!(2))
+                    .keep(status()),
+            )
+    }),
+    Rule::new("if-none-match-keeps-existing", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .header("If-None-Match", "*")
+                    .json(json!(2))
+                    .keep(status()),
+            )
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("if-none-match-absent-answers-no-content", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/b")
+                    .header("If-None-Match", "*")
+                    .json(json!(2))
+                    .keep(status()),
+            )
+    }),
+    Rule::new("if-none-match-absent-creates", || {
+        scenario()
+            .given(
+                put("/v1/data/{ns}/a")
+                    .header("If-None-Match", "*")
+                    .json(json!(1)),
+            )
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("parent-not-object-answers-not-found", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"string": "text", "number": 1, "array": [1]})))
+            .each(["string", "number", "array"], |scenario, parent| {
+                scenario.when(
+                    put(format!("/v1/data/{{ns}}/{parent}/member"))
+                        .json(json!(1))
+                        .keep(status()),
+                )
+            })
+    }),
+    Rule::new("parent-not-object-changes-nothing", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!("text")))
+            .when(put("/v1/data/{ns}/a/b").json(json!(1)).keep(error()))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("malformed-json-answers-bad-request", || {
+        scenario().when(
+            put("/v1/data/{ns}/a")
+                .text("application/json", r#"{"b": "#)
+                .off_contract("the body is cut off")
+                .keep(status()),
+        )
+    }),
+    Rule::new("malformed-json-changes-nothing", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .text("application/json", r#"{"b": "#)
+                    .off_contract("the body is cut off")
+                    .keep(error()),
+            )
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("metrics-accepted", || {
+        scenario()
+            .when(
+                put("/v1/data/{ns}/a?metrics=true")
+                    .json(json!(1))
+                    .keep(either([
+                        alternative(
+                            "metrics",
+                            [
+                                Check::Status(200),
+                                Check::Type("/metrics".into(), vec![Kind::Object]),
+                            ],
+                        ),
+                        alternative("no content", [Check::Status(204), Check::NoBody]),
+                    ])),
+            )
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("if-none-match-other-value", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .header("If-None-Match", r#""tag""#)
+                    .off_contract("only * is described")
+                    .json(json!(2))
+                    .keep(status()),
+            )
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+];

@@ -1,0 +1,3 @@
+//! The main version.
+
+pub(crate) mod data;
