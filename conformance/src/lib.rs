@@ -3,5 +3,8 @@
 
 pub mod catalogue;
 pub mod embedded_files;
+pub mod evidence;
 pub mod rules;
 pub mod scenario;
+pub mod target;
+pub mod verdict;

@@ -1,0 +1,302 @@
+//! What happens in a run, as events. Reports read events and nothing else, so a stored run
+//! can be reported again without traffic.
+
+use serde::{Deserialize, Serialize, de::Error as _};
+use serde_json::Value;
+
+use crate::catalogue::Level;
+use crate::verdict::Verdict;
+
+/// One event of a run; one line of the evidence file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", try_from = "Value")]
+pub enum Event {
+    /// First event: what is judged, and on what.
+    RunStarted(RunStarted),
+    /// A request and its answer.
+    Exchange(Box<Exchange>),
+    /// The verdict on one clause.
+    Judged(Box<Judged>),
+    /// Resources of the run that were still there after it.
+    Leaked(Leaked),
+    /// The suite's own fault.
+    Defect(Defect),
+    /// Last event.
+    RunFinished(RunFinished),
+}
+
+/// What is judged, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Short random name of the run; the prefix of every resource it makes.
+    pub run: String,
+    /// Version of the suite.
+    pub suite: String,
+    /// The target.
+    pub target: TargetSummary,
+    /// Seed of the order; the same seed gives the same order.
+    pub seed: u64,
+    /// Every clause of the choice, in the order of the documents.
+    pub chosen: Vec<ChosenRule>,
+}
+
+/// The target as reports name it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// Its name: `reference`, `opa`, or `custom` where only addresses are given.
+    pub name: String,
+    /// Addresses of its APIs where they are known before the start.
+    pub control: Option<String>,
+    /// See `control`.
+    pub engine: Option<String>,
+    /// What it claims to be able to do.
+    pub capabilities: Vec<String>,
+}
+
+/// A clause of the choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChosenRule {
+    /// Rule id.
+    pub rule: String,
+    /// How binding it is.
+    pub level: Level,
+    /// The setup that its scenario needs; none without a scenario.
+    pub setup: Option<String>,
+}
+
+/// A request and its answer. Tokens are redacted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Rule id.
+    pub rule: String,
+    /// Number of the scenario's step, from 1; 0 for cleaning up.
+    pub step: usize,
+    /// Who asks: `administrator`, `viewer`, `anonymous`, …
+    pub identity: String,
+    /// What was sent.
+    pub request: Sent,
+    /// What came back; none when nothing did.
+    pub response: Option<Received>,
+    /// Why nothing came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long it took.
+    pub milliseconds: f64,
+}
+
+/// What was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The method.
+    pub method: String,
+    /// The whole address.
+    pub url: String,
+    /// Headers in order.
+    pub headers: Vec<(String, String)>,
+    /// The body, or for a raw request all that went to the socket.
+    pub body: Payload,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// Status code.
+    pub status: u16,
+    /// Headers in order.
+    pub headers: Vec<(String, String)>,
+    /// The body as it came (still encoded, if it was).
+    pub body: Payload,
+}
+
+/// Bytes of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    /// No bytes.
+    Empty,
+    /// UTF-8 text.
+    Text(String),
+    /// Other bytes, in base64.
+    Base64(String),
+}
+
+/// The verdict on one clause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Rule id.
+    pub rule: String,
+    /// How binding the clause is.
+    pub level: Level,
+    /// Section of the document that states it.
+    pub section: String,
+    /// What the clause states.
+    pub states: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How long its scenario took.
+    pub milliseconds: f64,
+    /// The transcript; empty when nothing was run.
+    pub transcript: String,
+}
+
+/// Resources of the run that were still there after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaked {
+    /// Their paths.
+    pub names: Vec<String>,
+}
+
+/// The suite's own fault: a scenario that breaks the suite's rules, or a request that breaks
+/// the documented contract without saying so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Defect {
+    /// Rule id.
+    pub rule: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// End of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The run's name.
+    pub run: String,
+    /// How long it took.
+    pub milliseconds: f64,
+    /// Requests of scenarios that were sent.
+    pub requests: u64,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// Why the target could not be judged to the end, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
+}
+
+/// By hand, because an internally tagged enum cannot read numbers that keep their text.
+impl TryFrom<Value> for Event {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let tag = value
+            .get("event")
+            .and_then(Value::as_str)
+            .ok_or_else(|| serde_json::Error::missing_field("event"))?
+            .to_owned();
+        Ok(match tag.as_str() {
+            "run-started" => Self::RunStarted(serde_json::from_value(value)?),
+            "exchange" => Self::Exchange(serde_json::from_value(value)?),
+            "judged" => Self::Judged(serde_json::from_value(value)?),
+            "leaked" => Self::Leaked(serde_json::from_value(value)?),
+            "defect" => Self::Defect(serde_json::from_value(value)?),
+            "run-finished" => Self::RunFinished(serde_json::from_value(value)?),
+            other => {
+                return Err(serde_json::Error::custom(format!("`{other}` is no event")));
+            }
+        })
+    }
+}
+
+impl Payload {
+    /// The payload for these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        use base64::Engine as _;
+        match std::str::from_utf8(bytes) {
+            Ok("") => Self::Empty,
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Base64(base64::engine::general_purpose::STANDARD.encode(bytes)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::verdict::{Difference, Failure, Reason};
+
+    #[test]
+    fn events_are_read_back_as_written() {
+        let judged = |verdict| {
+            Event::Judged(Box::new(Judged {
+                rule: "engine/v1/data/put/creates".into(),
+                level: Level::Rule,
+                section: "Endpoints / Data API".into(),
+                states: "PUT creates.".into(),
+                verdict,
+                milliseconds: 1.5,
+                transcript: "PUT /v1/data/<ns>\n  status = 204\n".into(),
+            }))
+        };
+        let failure = Failure {
+            step: 1,
+            request: "PUT /v1/data/<ns>".into(),
+            differences: vec![Difference {
+                path: "status".into(),
+                expected: "204".into(),
+                got: "200".into(),
+            }],
+            curl: "curl".into(),
+            notes: vec!["note".into()],
+        };
+        let exchange = Event::Exchange(Box::new(Exchange {
+            rule: "engine/v1/data/put/creates".into(),
+            step: 1,
+            identity: "administrator".into(),
+            request: Sent {
+                method: "PUT".into(),
+                url: "http://127.0.0.1:1/v1/data/x".into(),
+                headers: vec![("content-type".into(), "application/json".into())],
+                body: Payload::of(b"1"),
+            },
+            response: Some(Received {
+                status: 204,
+                headers: Vec::new(),
+                body: Payload::of(b"\xff"),
+            }),
+            error: None,
+            milliseconds: 0.25,
+        }));
+        let events = [
+            Event::RunStarted(RunStarted {
+                run: "r1".into(),
+                suite: "0.1.0".into(),
+                target: TargetSummary {
+                    name: "reference".into(),
+                    control: None,
+                    engine: Some("http://127.0.0.1:1".into()),
+                    capabilities: vec!["documents".into()],
+                },
+                seed: u64::MAX,
+                chosen: vec![ChosenRule {
+                    rule: "engine/v1/data/put/creates".into(),
+                    level: Level::Open,
+                    setup: Some("default".into()),
+                }],
+            }),
+            exchange,
+            judged(Verdict::Pass),
+            judged(Verdict::Recorded),
+            judged(Verdict::Fail(failure)),
+            judged(Verdict::NotRun(Reason::NoSetup("token-auth".into()))),
+            judged(Verdict::NotRun(Reason::NoScenario)),
+            Event::Leaked(Leaked {
+                names: vec!["/v1/bundles/x".into()],
+            }),
+            Event::Defect(Defect {
+                rule: "a".into(),
+                what: "b".into(),
+            }),
+            Event::RunFinished(RunFinished {
+                run: "r1".into(),
+                milliseconds: 12.0,
+                requests: 3,
+                interrupted: false,
+                unreachable: None,
+            }),
+        ];
+        for event in events {
+            let line = serde_json::to_string(&event).expect("an event is JSON");
+            let read: Event = serde_json::from_str(&line).expect(&line);
+            assert_eq!(read, event, "{line}");
+        }
+    }
+}

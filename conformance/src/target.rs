@@ -1,0 +1,224 @@
+//! Targets: the implementations under test, and how to start them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+
+use serde::Deserialize;
+
+use crate::catalogue::Document;
+
+/// An implementation under test: a file `targets/NAME.toml`, or addresses alone.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// How reports name it.
+    pub name: String,
+    /// The vendor part of its media types: `application/vnd.VENDOR.…`.
+    #[serde(default = "default_vendor")]
+    pub vendor: String,
+    /// What it claims to be able to do.
+    pub capabilities: BTreeSet<String>,
+    /// The program on the search path that starts it.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// How it is started in each setup.
+    pub setups: BTreeMap<String, Setup>,
+    /// Whether it runs inside this process (the embedded reference).
+    #[serde(skip)]
+    pub in_process: bool,
+}
+
+/// A launch configuration that scenarios ask for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// How the control plane is started, if the target has one.
+    #[serde(default)]
+    pub control: Option<Launch>,
+    /// How the engine is started, if the target has one.
+    #[serde(default)]
+    pub engine: Option<Launch>,
+}
+
+/// How one API is started or reached in one setup. In arguments, files and environment
+/// `{port}` is a free port and `{dir}` the setup's own temporary folder.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The address of a server that runs already; nothing is started then.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Arguments of the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Files written to `{dir}` before the start: name and text.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Environment variables of the program.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// The path that answers 2xx once the server is ready.
+    #[serde(default = "default_ready")]
+    pub ready: String,
+    /// Tokens by role. Without one for `administrator`, the administrator sends none.
+    #[serde(default)]
+    pub tokens: BTreeMap<String, Token>,
+}
+
+/// A bearer token. Never shown.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Token(String);
+
+impl Token {
+    /// The token with this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, for the wire.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("<token>")
+    }
+}
+
+fn default_vendor() -> String {
+    "engine".to_owned()
+}
+
+fn default_ready() -> String {
+    "/health".to_owned()
+}
+
+/// A target file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetFileError {
+    /// Not TOML, an unknown key, a missing or wrong value.
+    #[error("{file}: {source}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// What is wrong, with line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// A launch without an address in a target without a program.
+    #[error("{file}: setup `{setup}` starts {api}, but the target names no program")]
+    NoProgram {
+        /// The file.
+        file: String,
+        /// The setup.
+        setup: String,
+        /// The API.
+        api: &'static str,
+    },
+}
+
+impl Target {
+    /// Reads a target file; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// When the text is not a target.
+    pub fn parse(text: &str, file: &str) -> Result<Self, TargetFileError> {
+        let target: Self = toml::from_str(text).map_err(|source| TargetFileError::Toml {
+            file: file.to_owned(),
+            source: Box::new(source),
+        })?;
+        for (name, setup) in &target.setups {
+            for api in Document::ALL {
+                let needs_program = setup.launch(api).is_some_and(|launch| launch.url.is_none());
+                if needs_program && target.program.is_none() {
+                    return Err(TargetFileError::NoProgram {
+                        file: file.to_owned(),
+                        setup: name.clone(),
+                        api: api.name(),
+                    });
+                }
+            }
+        }
+        Ok(target)
+    }
+
+    /// A target of which only addresses are known: setup `default`, one token for the
+    /// administrator, and claims as given.
+    pub fn at(
+        control: Option<String>,
+        engine: Option<String>,
+        token: Option<Token>,
+        capabilities: BTreeSet<String>,
+    ) -> Self {
+        let launch = |url: String| Launch {
+            url: Some(url.trim_end_matches('/').to_owned()),
+            ready: default_ready(),
+            tokens: token
+                .iter()
+                .map(|token| ("administrator".to_owned(), token.clone()))
+                .collect(),
+            ..Launch::default()
+        };
+        let setup = Setup {
+            control: control.map(launch),
+            engine: engine.map(launch),
+        };
+        Self {
+            name: "custom".to_owned(),
+            vendor: default_vendor(),
+            capabilities,
+            program: None,
+            setups: BTreeMap::from([("default".to_owned(), setup)]),
+            in_process: false,
+        }
+    }
+}
+
+impl Setup {
+    /// How this API is started or reached.
+    pub const fn launch(&self, api: Document) -> Option<&Launch> {
+        match api {
+            Document::Control => self.control.as_ref(),
+            Document::Engine => self.engine.as_ref(),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_target_files_are_refused_with_the_place() {
+        let cases = [
+            ("nmae = 'x'", "unknown field `nmae`"),
+            ("name = 'x'", "missing field `capabilities`"),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargz = []",
+                "unknown field `argz`",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargs = []",
+                "names no program",
+            ),
+        ];
+        for (text, message) in cases {
+            let error = Target::parse(text, "x.toml").expect_err(text).to_string();
+            assert!(error.starts_with("x.toml: "), "{error}");
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_never_shown() {
+        let target = Target::at(
+            Some("http://localhost:1/".into()),
+            None,
+            Some(Token::new("s3cret")),
+            BTreeSet::new(),
+        );
+        assert!(!format!("{target:?}").contains("s3cret"));
+    }
+}

@@ -1,0 +1,93 @@
+//! What the suite says about a rule, and why.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+/// What the suite says about one clause of a run. Only `Pass` counts as proven.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every kept fact is as the snapshot states it.
+    Pass,
+    /// Something differs.
+    Fail(Failure),
+    /// An open clause: the transcript is recorded.
+    Recorded,
+    /// Nothing was judged.
+    NotRun(Reason),
+}
+
+/// The first step of a scenario that went wrong, with all that is needed to see it again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// The request, as the transcript names it: `PUT /v1/data/<ns>/a`.
+    pub request: String,
+    /// What is not as expected, in the order of the step's facts.
+    pub differences: Vec<Difference>,
+    /// A shell command that repeats the exchange; tokens stand as `$CONFORMANCE_TOKEN`.
+    pub curl: String,
+    /// Sentences on the failure: a failed prerequisite, no answer, findings of the OpenAPI
+    /// check, later steps that differ too.
+    pub notes: Vec<String>,
+}
+
+/// One fact, or one place inside a JSON value, that is not as expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The fact, followed by the place inside its value: `status`, `/result`, `/result/0/name`.
+    pub path: String,
+    /// What the snapshot states.
+    pub expected: String,
+    /// What the target showed.
+    pub got: String,
+}
+
+/// Why a clause was not judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The clause has no scenario yet.
+    NoScenario,
+    /// The rule has a scenario but no blessed snapshot.
+    NoSnapshot,
+    /// The target does not claim the capability named here.
+    NotClaimed(String),
+    /// The target has no such API: `control` or `engine`.
+    NoApi(String),
+    /// The target cannot be started in the setup named here.
+    NoSetup(String),
+    /// The target has no token for the role named here.
+    NoToken(String),
+    /// The scenario touches what others see, and the target is not known to be the user's own.
+    NotOwned,
+    /// The target could not be started or reached, or it died; the message says how.
+    Unreachable(String),
+    /// The scenario itself is at fault (see the run's defects).
+    Defect,
+    /// The run was interrupted before the verdict.
+    Interrupted,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoScenario => out.write_str("no scenario yet"),
+            Self::NoSnapshot => out.write_str("no snapshot yet"),
+            Self::NotClaimed(capability) => {
+                write!(out, "the target does not claim `{capability}`")
+            }
+            Self::NoApi(api) => write!(out, "the target has no {api} address"),
+            Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
+            Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),
+            Self::NotOwned => out.write_str(
+                "touches what others see; pass --i-own-this-target to run it off loopback",
+            ),
+            Self::Unreachable(what) => out.write_str(what),
+            Self::Defect => out.write_str("the scenario itself is at fault"),
+            Self::Interrupted => out.write_str("interrupted"),
+        }
+    }
+}
