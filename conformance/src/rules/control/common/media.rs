@@ -72,7 +72,7 @@ pub(crate) const RULES: &[Rule] = &[
 fn answers_json(resource: Resource) -> Scenario {
     scenario()
         .when(resource.create().keep(media_type()))
-        .when(get(format!("{}?limit=1", resource.list)).keep(media_type()))
+        .when(resource.first_page().keep(media_type()))
         .when(get(resource.item("")).keep(media_type()))
         .when(delete(resource.item("")).keep(media_type()))
 }

@@ -46,6 +46,11 @@ impl Resource {
         put(self.item("")).json((self.second)())
     }
 
+    /// A GET of its list's first item: a page that another one may follow.
+    fn first_page(self) -> Step {
+        get(format!("{}?limit=1", self.list))
+    }
+
     /// PUTs of several resources, numbered.
     fn create_many(self, count: u32) -> Step {
         put(self.item("-{i}")).json((self.first)()).times(count)

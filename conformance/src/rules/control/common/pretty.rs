@@ -25,5 +25,5 @@ pub(crate) const RULES: &[Rule] = &[
 fn spread(resource: Resource, parameter: &str) -> Scenario {
     scenario()
         .given(resource.create())
-        .when(get(format!("{}?{parameter}", resource.list)).keep(pretty()))
+        .when(get(format!("{}?limit=1&{parameter}", resource.list)).keep(pretty()))
 }

@@ -28,7 +28,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .each(RESOURCES, |told, resource| {
                 told.when(resource.create().keep(status()))
-                    .when(get(format!("{}?limit=1", resource.list)).keep(status()))
+                    .when(resource.first_page().keep(status()))
                     .when(get(resource.item("")).keep(status()))
             })
             .each(["PUT", "POST"], |told, method| {

@@ -5,6 +5,7 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[Rule::new("version-in-path-prefix", || {
     scenario()
-        .when(get(BUNDLE.list).keep(status()))
+        .given(BUNDLE.create())
+        .when(BUNDLE.first_page().keep(status()))
         .when(get("/health").anonymous().keep(status()))
 })];
