@@ -3,13 +3,25 @@
 use crate::scenario::*;
 
 pub(crate) mod authentication;
+pub(crate) mod bundle;
+pub(crate) mod datasource;
 pub(crate) mod errors;
+pub(crate) mod git;
+pub(crate) mod introduction;
+pub(crate) mod list_envelope;
 pub(crate) mod media;
 pub(crate) mod names;
+pub(crate) mod object_storage;
 pub(crate) mod paging;
 pub(crate) mod paths;
 pub(crate) mod pretty;
 pub(crate) mod reads;
+pub(crate) mod requirement;
+pub(crate) mod resources;
+pub(crate) mod secret;
+pub(crate) mod service;
+pub(crate) mod source;
+pub(crate) mod stack;
 pub(crate) mod success;
 pub(crate) mod updates;
 pub(crate) mod usage;

@@ -1,0 +1,134 @@
+//! Bundle
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("name-identifies", || {
+        stored(json!({}), |read| read.keep(at("/result/name")))
+    }),
+    Rule::new("name-must-equal-path", || {
+        scenario()
+            .when(
+                put("/v1/bundles/{ns}")
+                    .json(json!({"name": "{ns}-other"}))
+                    .keep(error()),
+            )
+            .when(get("/v1/bundles/{ns}").keep(status()))
+            .when(get("/v1/bundles/{ns}-other").keep(status()))
+    }),
+    Rule::new("labels-kept", || {
+        stored(
+            json!({"labels": {"env": "prod", "team": "payments"}}),
+            |read| read.keep(at("/result/labels")),
+        )
+    }),
+    Rule::new("labels-free-keys", || {
+        let labels = json!({
+            "Env": "upper case",
+            "env": "lower case",
+            "app.example.com/part-of": "v1.2_3",
+            "with space": "a b",
+            "größe": "héllo / \"wörld\"",
+        });
+        stored(json!({"labels": labels}), |read| {
+            read.keep(at("/result/labels"))
+        })
+    }),
+    Rule::new("labels-string-values", || {
+        scenario().each(
+            [
+                ("number", json!(1)),
+                ("boolean", json!(true)),
+                ("array", json!(["a"])),
+                ("object", json!({"a": "b"})),
+            ],
+            |scenario, (form, value)| {
+                let path = format!("/v1/bundles/{{ns}}-{form}");
+                scenario
+                    .when(
+                        put(&path)
+                            .json(json!({"labels": {"env": value}}))
+                            .off_contract("the label is not a string"),
+                    )
+                    .when(get(&path).keep(either([
+                        alternative("no such bundle", [Check::Status(404)]),
+                        alternative(
+                            "no label that is not a string",
+                            [Check::Type(
+                                "/result/labels/env".to_owned(),
+                                vec![Kind::String, Kind::Null, Kind::Absent],
+                            )],
+                        ),
+                    ])))
+            },
+        )
+    }),
+    Rule::new("object-storage-kept", || {
+        let storage = json!({
+            "bucket": "policies",
+            "key": "bundles/app.tar.gz",
+            "region": "eu-west-1",
+            "url": "https://s3.example.com",
+        });
+        stored(json!({"object_storage": {"aws": storage}}), |read| {
+            read.keep(kind("/result/object_storage", Kind::Object))
+                .keep(at("/result/object_storage/aws/bucket"))
+                .keep(at("/result/object_storage/aws/key"))
+                .keep(at("/result/object_storage/aws/region"))
+                .keep(at("/result/object_storage/aws/url"))
+        })
+    }),
+    Rule::new("object-storage-holds-one-kind", || {
+        let gcp = json!({"project": "p", "bucket": "policies", "object": "app.tar.gz"});
+        scenario()
+            .given(
+                put("/v1/bundles/{ns}")
+                    .json(json!({"object_storage": {"filesystem": {"path": "{ns}.tar.gz"}}})),
+            )
+            .when(
+                get("/v1/bundles/{ns}")
+                    .keep(kind("/result/object_storage/filesystem", Kind::Object))
+                    .keep(lacks("/result/object_storage/aws"))
+                    .keep(lacks("/result/object_storage/gcp"))
+                    .keep(lacks("/result/object_storage/azure")),
+            )
+            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp}})))
+            .when(
+                get("/v1/bundles/{ns}")
+                    .keep(kind("/result/object_storage/gcp", Kind::Object))
+                    .keep(lacks("/result/object_storage/aws"))
+                    .keep(lacks("/result/object_storage/filesystem"))
+                    .keep(lacks("/result/object_storage/azure")),
+            )
+    }),
+    Rule::new("requirements-kept", || {
+        scenario()
+            .given(put("/v1/sources/{ns}-app").json(json!({})))
+            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .given(put("/v1/bundles/{ns}").json(json!({"requirements": [
+                {"source": "{ns}-app"},
+                {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
+            ]})))
+            .when(
+                get("/v1/bundles/{ns}")
+                    .keep(length("/result/requirements"))
+                    .keep(at("/result/requirements/0/source"))
+                    .keep(at("/result/requirements/1/source"))
+                    .keep(at("/result/requirements/1/path"))
+                    .keep(at("/result/requirements/1/prefix")),
+            )
+    }),
+    Rule::new("excluded-files-kept", || {
+        stored(
+            json!({"excluded_files": ["*_test.rego", "docs/*.md"]}),
+            |read| read.keep(at("/result/excluded_files")),
+        )
+    }),
+];
+
+/// A bundle with this definition, read back.
+fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
+    scenario()
+        .given(put("/v1/bundles/{ns}").json(definition))
+        .when(read(get("/v1/bundles/{ns}")))
+}

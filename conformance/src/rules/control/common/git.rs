@@ -1,0 +1,83 @@
+//! Git object
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("repo-https", || {
+        kept(
+            json!({"repo": "https://git.example.com/policies.git"}),
+            "repo",
+        )
+    }),
+    Rule::new("repo-http", || {
+        kept(
+            json!({"repo": "http://git.example.com/policies.git"}),
+            "repo",
+        )
+    }),
+    Rule::new("repo-ssh", || {
+        let written = [
+            ("url", "ssh://git@git.example.com/policies.git"),
+            ("short", "git@git.example.com:org/policies.git"),
+        ];
+        scenario().each(written, |scenario, (form, repo)| {
+            let path = format!("/v1/sources/{{ns}}-{form}");
+            scenario
+                .given(put(&path).json(json!({"git": {"repo": repo}})))
+                .when(get(&path).keep(at("/result/git/repo")))
+        })
+    }),
+    Rule::new("reference-kept", || kept(complete(), "reference")),
+    Rule::new("commit-kept", || kept(complete(), "commit")),
+    Rule::new("commit-optional", || optional("commit")),
+    Rule::new("path-kept", || kept(complete(), "path")),
+    Rule::new("path-optional", || optional("path")),
+    Rule::new("included-files-kept", || kept(complete(), "included_files")),
+    Rule::new("excluded-files-kept", || kept(complete(), "excluded_files")),
+    Rule::new("credentials-kept", || {
+        let git = json!({"repo": "https://git.example.com/policies.git", "credentials": "{ns}"});
+        scenario()
+            .given(
+                put("/v1/secrets/{ns}")
+                    .json(json!({"value": {"type": "token_auth", "token": "t"}})),
+            )
+            .given(put("/v1/sources/{ns}").json(json!({"git": git})))
+            .when(get("/v1/sources/{ns}").keep(at("/result/git/credentials")))
+    }),
+];
+
+/// A source with this Git object; one field is read back.
+fn kept(git: Value, field: &str) -> Scenario {
+    scenario()
+        .given(put("/v1/sources/{ns}").json(json!({"git": git})))
+        .when(get("/v1/sources/{ns}").keep(at(format!("/result/git/{field}"))))
+}
+
+/// A Git object with every field that needs nothing else to exist.
+fn complete() -> Value {
+    json!({
+        "repo": "https://git.example.com/policies.git",
+        "reference": "refs/heads/main",
+        "commit": "9fceb02d0ae598e95dc970b74767f19372d61af8",
+        "path": "policies/app",
+        "included_files": ["*.rego", "data/*.json"],
+        "excluded_files": ["*_test.rego", "docs/*.md"],
+    })
+}
+
+/// A source whose Git object has only the address and a reference is taken without the field.
+fn optional(field: &str) -> Scenario {
+    let git =
+        json!({"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"});
+    scenario()
+        .when(
+            put("/v1/sources/{ns}")
+                .json(json!({"git": git}))
+                .keep(status()),
+        )
+        .when(
+            get("/v1/sources/{ns}")
+                .keep(at("/result/git/repo"))
+                .keep(unset(format!("/result/git/{field}"))),
+        )
+}

@@ -1,0 +1,32 @@
+//! Title and introduction
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("whole-surface-served", || {
+        scenario()
+            .given(
+                put("/v1/secrets/{ns}")
+                    .json(json!({"value": {"type": "token_auth", "token": "t"}})),
+            )
+            .given(put("/v1/bundles/{ns}").json(json!({})))
+            .given(put("/v1/sources/{ns}").json(json!({})))
+            .given(put("/v1/sources/{ns}/data/limits").json(json!({"max": 7})))
+            .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
+            .when(get("/health").keep(status()))
+            .when(get("/v1/bundles/{ns}").keep(status()))
+            .when(get("/v1/sources/{ns}").keep(status()))
+            .when(get("/v1/sources/{ns}/data/limits").keep(status()))
+            .when(get("/v1/stacks/{ns}").keep(status()))
+            .when(get("/v1/secrets/{ns}").keep(status()))
+    }),
+    Rule::new("health-path", || {
+        scenario().when(get("/health").keep(status()))
+    }),
+    Rule::new("other-paths-start-with-version", || {
+        scenario().each(
+            ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
+            |scenario, path| scenario.when(get(path).keep(status())),
+        )
+    }),
+];

@@ -1,0 +1,43 @@
+//! List envelope
+
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("result-is-array", || {
+        each_list(1, |list| get(list).keep(kind("/result", Kind::Array)))
+    }),
+    Rule::new("bundles-as-objects", || items_are(BUNDLE, Kind::Object)),
+    Rule::new("sources-as-objects", || items_are(SOURCE, Kind::Object)),
+    Rule::new("stacks-as-objects", || items_are(STACK, Kind::Object)),
+    Rule::new("secrets-as-names", || items_are(SECRET, Kind::String)),
+    Rule::new("next-cursor-null-at-the-end", || {
+        each_list(1, |list| walk(list).keep(at("/next_cursor")))
+    }),
+    Rule::new("next-cursor-string-when-more", || {
+        each_list(2, |list| {
+            get(format!("{list}?limit=1")).keep(kind("/next_cursor", Kind::String))
+        })
+    }),
+    Rule::new("cursor-is-opaque", || {
+        each_list(3, |list| {
+            walk(format!("{list}?limit=2")).keep(names("/result"))
+        })
+    }),
+];
+
+/// Something of ours in every collection, and the list of each, judged alike.
+fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
+    scenario().each(RESOURCES, |told, resource| {
+        told.given(resource.create_many(items))
+            .when(read(resource.list))
+    })
+}
+
+/// What the list of one collection holds, and that our own is among it.
+fn items_are(resource: Resource, form: Kind) -> Scenario {
+    scenario()
+        .given(resource.create())
+        .when(get(format!("{}?limit=1", resource.list)).keep(kind("/result/0", form)))
+        .when(walk(resource.list).keep(names("/result")))
+}

@@ -1,0 +1,138 @@
+//! Object storage kinds
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("aws-bucket", || kept("aws", "bucket")),
+    Rule::new("aws-key", || kept("aws", "key")),
+    Rule::new("aws-region", || kept("aws", "region")),
+    Rule::new("aws-credentials", || kept("aws", "credentials")),
+    Rule::new("aws-url", || kept("aws", "url")),
+    Rule::new("aws-url-optional", || {
+        let storage = json!({"bucket": "policies", "key": "app.tar.gz", "region": "eu-west-1"});
+        scenario()
+            .when(
+                put("/v1/bundles/{ns}")
+                    .json(json!({"object_storage": {"aws": storage}}))
+                    .keep(status()),
+            )
+            .when(
+                get("/v1/bundles/{ns}")
+                    .keep(kind("/result/object_storage/aws", Kind::Object))
+                    .keep(unset("/result/object_storage/aws/url")),
+            )
+    }),
+    Rule::new("filesystem-path", || kept("filesystem", "path")),
+    Rule::new("gcp-project", || kept("gcp", "project")),
+    Rule::new("gcp-bucket", || kept("gcp", "bucket")),
+    Rule::new("gcp-object", || kept("gcp", "object")),
+    Rule::new("gcp-credentials", || kept("gcp", "credentials")),
+    Rule::new("azure-account-url", || kept("azure", "account_url")),
+    Rule::new("azure-container", || kept("azure", "container")),
+    Rule::new("azure-path", || kept("azure", "path")),
+    Rule::new("azure-credentials", || kept("azure", "credentials")),
+    Rule::new("all-fields-strings", || {
+        scenario().given(secret()).each(
+            [
+                ("aws", "bucket"),
+                ("aws", "key"),
+                ("aws", "region"),
+                ("aws", "credentials"),
+                ("aws", "url"),
+                ("filesystem", "path"),
+                ("gcp", "project"),
+                ("gcp", "bucket"),
+                ("gcp", "object"),
+                ("gcp", "credentials"),
+                ("azure", "account_url"),
+                ("azure", "container"),
+                ("azure", "path"),
+                ("azure", "credentials"),
+            ],
+            |scenario, (kind, field)| number_refused(scenario, kind, field),
+        )
+    }),
+    Rule::new("unknown-or-several-kinds", || {
+        scenario()
+            .when(
+                put("/v1/bundles/{ns}-unknown")
+                    .json(json!({"object_storage": {"tape": {"label": "x"}}}))
+                    .keep(status()),
+            )
+            .when(get("/v1/bundles/{ns}-unknown").keep(at("/result/object_storage")))
+            .when(
+                put("/v1/bundles/{ns}-several")
+                    .json(json!({"object_storage": {
+                        "aws": {"bucket": "policies", "key": "app.tar.gz", "region": "eu-west-1"},
+                        "filesystem": {"path": "{ns}.tar.gz"},
+                    }}))
+                    .off_contract("two storage kinds")
+                    .keep(status()),
+            )
+            .when(get("/v1/bundles/{ns}-several").keep(at("/result/object_storage")))
+    }),
+];
+
+/// A storage of this kind with every field of the document.
+fn complete(kind: &str) -> Value {
+    match kind {
+        "aws" => json!({
+            "bucket": "policies",
+            "key": "bundles/app.tar.gz",
+            "region": "eu-west-1",
+            "credentials": "{ns}",
+            "url": "https://s3.example.com",
+        }),
+        "gcp" => json!({
+            "project": "project-x",
+            "bucket": "policies",
+            "object": "bundles/app.tar.gz",
+            "credentials": "{ns}",
+        }),
+        "azure" => json!({
+            "account_url": "https://account.blob.example.com",
+            "container": "policies",
+            "path": "bundles/app.tar.gz",
+            "credentials": "{ns}",
+        }),
+        _ => json!({"path": "{ns}.tar.gz"}),
+    }
+}
+
+/// The secret that the storages name.
+fn secret() -> Step {
+    put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": "t"}}))
+}
+
+/// A bundle with a complete storage of this kind; one field is read back.
+fn kept(kind: &'static str, field: &'static str) -> Scenario {
+    scenario()
+        .given(secret())
+        .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {kind: complete(kind)}})))
+        .when(get("/v1/bundles/{ns}").keep(at(format!("/result/object_storage/{kind}/{field}"))))
+}
+
+/// A bundle whose storage has a number in this field must not be stored like that.
+fn number_refused(scenario: Scenario, kind: &str, field: &str) -> Scenario {
+    let mut storage = complete(kind);
+    if let Some(fields) = storage.as_object_mut() {
+        fields.insert(field.to_owned(), json!(1));
+    }
+    let path = format!("/v1/bundles/{{ns}}-{kind}-{}", field.replace('_', "-"));
+    scenario
+        .when(
+            put(&path)
+                .json(json!({"object_storage": {kind: storage}}))
+                .off_contract("the field is not a string"),
+        )
+        .when(get(&path).keep(either([
+            alternative("no such bundle", [Check::Status(404)]),
+            alternative(
+                "no field that is not a string",
+                [Check::Type(
+                    format!("/result/object_storage/{kind}/{field}"),
+                    vec![Kind::String, Kind::Null, Kind::Absent],
+                )],
+            ),
+        ])))
+}

@@ -1,0 +1,81 @@
+//! Secret
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("name-identifies", || {
+        stored()
+            .when(get("/v1/secrets/{ns}").keep(at("/result")))
+            .when(get("/v1/secrets/{ns}-other").keep(status()))
+    }),
+    Rule::new("name-must-equal-path", || {
+        scenario()
+            .when(
+                put("/v1/secrets/{ns}")
+                    .json(json!({
+                        "name": "{ns}-other",
+                        "value": {"type": "token_auth", "token": "t"},
+                    }))
+                    .keep(error()),
+            )
+            .when(get("/v1/secrets/{ns}").keep(status()))
+            .when(get("/v1/secrets/{ns}-other").keep(status()))
+    }),
+    Rule::new("token-auth-value", || {
+        scenario()
+            .when(
+                put("/v1/secrets/{ns}")
+                    .json(json!({"value": {"type": "token_auth", "token": "t"}}))
+                    .keep(status()),
+            )
+            .when(get("/v1/secrets/{ns}").keep(status()))
+    }),
+    Rule::new("reads-give-plain-name", || {
+        stored()
+            .when(
+                get("/v1/secrets/{ns}")
+                    .keep(at("/result"))
+                    .keep(without("token_auth"))
+                    .keep(without("token-that-stays-inside")),
+            )
+            .when(
+                walk("/v1/secrets")
+                    .keep(includes("/result", json!("{ns}")))
+                    .keep(without("token-that-stays-inside")),
+            )
+    }),
+    Rule::new("other-value-types", || {
+        let values = [
+            (
+                "basic",
+                json!({"type": "basic_auth", "username": "u", "password": "p"}),
+            ),
+            (
+                "aws",
+                json!({"type": "aws_auth", "access_key_id": "a", "secret_access_key": "s"}),
+            ),
+            ("ssh", json!({"type": "ssh_key", "key": "k"})),
+            ("unheard-of", json!({"type": "unheard-of"})),
+        ];
+        scenario().each(values, |scenario, (form, value)| {
+            scenario.when(
+                put(format!("/v1/secrets/{{ns}}-{form}"))
+                    .json(json!({"value": value}))
+                    .keep(status()),
+            )
+        })
+    }),
+    Rule::new("value-left-out", || {
+        scenario()
+            .when(put("/v1/secrets/{ns}").json(json!({})).keep(status()))
+            .when(get("/v1/secrets/{ns}").keep(status()))
+    }),
+];
+
+/// A secret whose token would be noticed in an answer.
+fn stored() -> Scenario {
+    scenario().given(
+        put("/v1/secrets/{ns}")
+            .json(json!({"value": {"type": "token_auth", "token": "token-that-stays-inside"}})),
+    )
+}

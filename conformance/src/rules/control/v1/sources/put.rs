@@ -1,0 +1,37 @@
+//! PUT /v1/sources/{source}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("takes-git-form", || {
+        let datasource = json!({
+            "name": "users",
+            "path": "app/users",
+            "type": "http",
+            "config": {"url": "https://data.example.com/users"},
+        });
+        scenario()
+            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .when(
+                put("/v1/sources/{ns}")
+                    .json(json!({
+                        "git": {
+                            "repo": "https://git.example.com/policies.git",
+                            "reference": "refs/heads/main",
+                        },
+                        "requirements": [{"source": "{ns}-lib"}],
+                        "datasources": [datasource],
+                    }))
+                    .keep(status())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("takes-directory-form", || {
+        scenario().when(
+            put("/v1/sources/{ns}")
+                .json(json!({"directory": "policies"}))
+                .keep(status())
+                .keep(body()),
+        )
+    }),
+];

@@ -1,0 +1,6 @@
+//! Rules of the stack endpoints.
+
+pub(crate) mod delete;
+pub(crate) mod get;
+pub(crate) mod list;
+pub(crate) mod put;

@@ -1,0 +1,18 @@
+//! PUT /v1/stacks/{stack}
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[Rule::new("takes-stack", || {
+    scenario()
+        .given(put("/v1/sources/{ns}").json(json!({})))
+        .when(
+            put("/v1/stacks/{ns}")
+                .json(json!({
+                    "selector": {"env": ["prod"]},
+                    "exclude_selector": {"team": ["legacy"]},
+                    "requirements": [{"source": "{ns}"}],
+                }))
+                .keep(status())
+                .keep(body()),
+        )
+})];
