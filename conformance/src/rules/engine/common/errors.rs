@@ -98,7 +98,6 @@ pub(crate) const RULES: &[Rule] = &[
 /// A call that fails, with what every error object holds.
 fn error_object(call: Step) -> Step {
     call.keep(error())
-        .keep(media_type())
         .keep(kind("/code", Kind::String))
         .keep(kind("/message", Kind::String))
         .keep(kind_among("/errors", &[Kind::Array, Kind::Absent]))

@@ -6,11 +6,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
-            .when(
-                patching(json!([{"op": "add", "path": "/b", "value": 2}]))
-                    .keep(status())
-                    .keep(no_body()),
-            )
+            .when(patching(json!([{"op": "add", "path": "/b", "value": 2}])).keep(status()))
     }),
     Rule::new("add-creates-member", || {
         scenario()

@@ -4,12 +4,7 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("create-answers-no-content", || {
-        scenario().when(
-            put("/v1/data/{ns}")
-                .json(json!({"a": 1}))
-                .keep(status())
-                .keep(no_body()),
-        )
+        scenario().when(put("/v1/data/{ns}").json(json!({"a": 1})).keep(status()))
     }),
     Rule::new("create-stores-document", || {
         scenario()
@@ -19,12 +14,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("overwrite-answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                put("/v1/data/{ns}/a")
-                    .json(json!(2))
-                    .keep(status())
-                    .keep(no_body()),
-            )
+            .when(put("/v1/data/{ns}/a").json(json!(2)).keep(status()))
     }),
     Rule::new("overwrite-replaces-document", || {
         scenario()
