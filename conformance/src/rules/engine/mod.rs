@@ -1,83 +1,34 @@
 //! Rules of the policy engine.
 
-pub(crate) mod common;
-pub(crate) mod v0;
-pub(crate) mod v1;
-
 use super::Section;
 
-/// One line per file of rules: `Section { path: "engine/…", rules: file::RULES }`.
+mod common;
+mod health;
+mod v0;
+mod v1;
+
+/// One line per file of rules.
+#[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
-    Section {
-        path: "engine/common/introduction",
-        rules: common::introduction::RULES,
-    },
-    Section {
-        path: "engine/common/request-headers",
-        rules: common::request_headers::RULES,
-    },
-    Section {
-        path: "engine/common/documents",
-        rules: common::documents::RULES,
-    },
-    Section {
-        path: "engine/common/decision-envelope",
-        rules: common::decision_envelope::RULES,
-    },
-    Section {
-        path: "engine/common/error-object",
-        rules: common::error_object::RULES,
-    },
-    Section {
-        path: "engine/common/pretty",
-        rules: common::pretty::RULES,
-    },
-    Section {
-        path: "engine/v1/data/get",
-        rules: v1::data::get::RULES,
-    },
-    Section {
-        path: "engine/v1/data/post",
-        rules: v1::data::post::RULES,
-    },
-    Section {
-        path: "engine/v0/data/post",
-        rules: v0::data::post::RULES,
-    },
-    Section {
-        path: "engine/v1/data/put",
-        rules: v1::data::put::RULES,
-    },
-    Section {
-        path: "engine/v1/data/patch",
-        rules: v1::data::patch::RULES,
-    },
-    Section {
-        path: "engine/v1/data/delete",
-        rules: v1::data::delete::RULES,
-    },
-    Section {
-        path: "engine/common/methods",
-        rules: common::methods::RULES,
-    },
-    Section {
-        path: "engine/common/errors",
-        rules: common::errors::RULES,
-    },
-    Section {
-        path: "engine/common/limits",
-        rules: common::limits::RULES,
-    },
-    Section {
-        path: "engine/common/metrics",
-        rules: common::metrics::RULES,
-    },
-    Section {
-        path: "engine/common/provenance",
-        rules: common::provenance::RULES,
-    },
-    Section {
-        path: "engine/common/versioning",
-        rules: common::versioning::RULES,
-    },
+    Section { path: "engine/…", rules: file::RULES },
+    Section { path: "engine/common/introduction", rules: common::introduction::RULES },
+    Section { path: "engine/common/request-headers", rules: common::request_headers::RULES },
+    Section { path: "engine/common/documents", rules: common::documents::RULES },
+    Section { path: "engine/common/decision-envelope", rules: common::decision_envelope::RULES },
+    Section { path: "engine/common/error-object", rules: common::error_object::RULES },
+    Section { path: "engine/common/pretty", rules: common::pretty::RULES },
+    Section { path: "engine/v1/data/get", rules: v1::data::get::RULES },
+    Section { path: "engine/v1/data/post", rules: v1::data::post::RULES },
+    Section { path: "engine/v0/data/post", rules: v0::data::post::RULES },
+    Section { path: "engine/v1/data/put", rules: v1::data::put::RULES },
+    Section { path: "engine/v1/data/patch", rules: v1::data::patch::RULES },
+    Section { path: "engine/v1/data/delete", rules: v1::data::delete::RULES },
+    Section { path: "engine/common/methods", rules: common::methods::RULES },
+    Section { path: "engine/common/errors", rules: common::errors::RULES },
+    Section { path: "engine/common/limits", rules: common::limits::RULES },
+    Section { path: "engine/common/metrics", rules: common::metrics::RULES },
+    Section { path: "engine/common/provenance", rules: common::provenance::RULES },
+    Section { path: "engine/common/versioning", rules: common::versioning::RULES },
+    Section { path: "engine/health/get", rules: health::get::RULES },
+    Section { path: "engine/v1/config/get", rules: v1::config::get::RULES },
 ];

@@ -1,3 +1,4 @@
 //! The main version.
 
+pub(crate) mod config;
 pub(crate) mod data;

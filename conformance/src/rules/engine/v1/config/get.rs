@@ -1,0 +1,63 @@
+//! GET /v1/config
+
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("services", || shown(&["/result/services/depot/url"])),
+    Rule::new("labels", || shown(&["/result/labels/region"])),
+    Rule::new("keys", || {
+        shown(&[
+            "/result/keys/signing/algorithm",
+            "/result/keys/signing/scope",
+        ])
+    }),
+    Rule::new("decision-logs", || shown(&["/result/decision_logs/console"])),
+    Rule::new("status-section", || shown(&["/result/status/console"])),
+    Rule::new("bundles", || {
+        shown(&[
+            "/result/bundles/rules/service",
+            "/result/bundles/rules/resource",
+        ])
+    }),
+    Rule::new("default-authorization-decision", || {
+        shown(&["/result/default_authorization_decision"])
+    }),
+    Rule::new("default-decision", || shown(&["/result/default_decision"])),
+    Rule::new("service-credentials-hidden", || {
+        hidden("/result/services/depot", "credentials", "hidden-token")
+    }),
+    Rule::new("private-key-hidden", || {
+        hidden("/result/keys/signing", "private_key", "hidden-private-key")
+    }),
+    Rule::new("key-hidden", || {
+        hidden("/result/keys/signing", "key", "hidden-key")
+    }),
+    Rule::new("result-is-active-configuration", || {
+        scenario().when(
+            get("/v1/config")
+                .keep(status())
+                .keep(kind("/result", Kind::Object)),
+        )
+    }),
+];
+
+/// The configuration of the setup `config` has these values.
+fn shown(pointers: &[&'static str]) -> Scenario {
+    scenario()
+        .setup("config")
+        .when(pointers.iter().fold(get("/v1/config"), |step, pointer| {
+            step.keep(at(*pointer))
+        }))
+}
+
+/// The setup `config` gives this field the value, which appears nowhere although the object
+/// that holds it does.
+fn hidden(object: &'static str, field: &'static str, value: &'static str) -> Scenario {
+    scenario().setup("config").when(
+        get("/v1/config")
+            .keep(status())
+            .keep(kind(object, Kind::Object))
+            .keep(lacks(format!("{object}/{field}")))
+            .keep(without(value)),
+    )
+}
