@@ -10,7 +10,6 @@ mod v1;
 /// One line per file of rules.
 #[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
-    Section { path: "engine/…", rules: file::RULES },
     Section { path: "engine/common/introduction", rules: common::introduction::RULES },
     Section { path: "engine/common/request-headers", rules: common::request_headers::RULES },
     Section { path: "engine/common/documents", rules: common::documents::RULES },

@@ -11,7 +11,9 @@ pub(crate) const RULES: &[Rule] = &[
             "/result/keys/signing/scope",
         ])
     }),
-    Rule::new("decision-logs", || shown(&["/result/decision_logs/console"])),
+    Rule::new("decision-logs", || {
+        shown(&["/result/decision_logs/console"])
+    }),
     Rule::new("status-section", || shown(&["/result/status/console"])),
     Rule::new("bundles", || {
         shown(&[
@@ -43,11 +45,11 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// The configuration of the setup `config` has these values.
 fn shown(pointers: &[&'static str]) -> Scenario {
-    scenario()
-        .setup("config")
-        .when(pointers.iter().fold(get("/v1/config"), |step, pointer| {
-            step.keep(at(*pointer))
-        }))
+    scenario().setup("config").when(
+        pointers
+            .iter()
+            .fold(get("/v1/config"), |step, pointer| step.keep(at(*pointer))),
+    )
 }
 
 /// The setup `config` gives this field the value, which appears nowhere although the object
