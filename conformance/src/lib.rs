@@ -4,6 +4,7 @@
 pub mod catalogue;
 pub mod embedded_files;
 pub mod evidence;
+pub mod openapi;
 pub mod rules;
 pub mod scenario;
 pub mod target;
