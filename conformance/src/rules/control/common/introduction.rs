@@ -1,5 +1,6 @@
 //! Title and introduction
 
+use super::RESOURCES;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -24,9 +25,9 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().when(get("/health").keep(status()))
     }),
     Rule::new("other-paths-start-with-version", || {
-        scenario().each(
-            ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
-            |scenario, path| scenario.when(get(path).keep(status())),
-        )
+        scenario().each(RESOURCES, |told, resource| {
+            told.given(resource.create())
+                .when(resource.first_page().keep(status()))
+        })
     }),
 ];
