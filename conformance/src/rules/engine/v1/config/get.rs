@@ -12,9 +12,9 @@ pub(crate) const RULES: &[Rule] = &[
         ])
     }),
     Rule::new("decision-logs", || {
-        shown(&["/result/decision_logs/console"])
+        shown(&["/result/decision_logs/service"])
     }),
-    Rule::new("status-section", || shown(&["/result/status/console"])),
+    Rule::new("status-section", || shown(&["/result/status/service"])),
     Rule::new("bundles", || {
         shown(&[
             "/result/bundles/rules/service",
