@@ -2,9 +2,13 @@
 //! scenario, judged against any implementation.
 
 pub mod catalogue;
+pub mod coverage;
 pub mod embedded_files;
 pub mod evidence;
+pub mod known;
 pub mod openapi;
+pub mod pattern;
+pub mod redact;
 pub mod rules;
 pub mod scenario;
 pub mod target;

@@ -21,3 +21,11 @@ pub struct Section {
 pub fn sections() -> impl Iterator<Item = &'static Section> {
     control::SECTIONS.iter().chain(engine::SECTIONS)
 }
+
+/// The id of every rule, in the order of the sections.
+pub fn ids() -> impl Iterator<Item = String> {
+    sections().flat_map(|section| {
+        let id = |rule: &Rule| format!("{}/{}", section.path, rule.slug);
+        section.rules.iter().map(id)
+    })
+}

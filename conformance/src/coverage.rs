@@ -1,0 +1,138 @@
+//! Coverage of the documents: for each section its clauses by level, with and without a
+//! scenario. Needs no target.
+
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
+use crate::rules;
+
+/// Coverage of both documents.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Coverage {
+    /// One row for each section, in the order of the documents.
+    pub sections: Vec<Row>,
+    /// All sections together.
+    pub total: Counts,
+}
+
+/// Coverage of a section.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Row {
+    /// The document.
+    pub document: Document,
+    /// The section.
+    pub section: &'static str,
+    /// Its clauses.
+    #[serde(flatten)]
+    pub counts: Counts,
+}
+
+/// Numbers of clauses.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Counts {
+    /// Documented rules.
+    pub rules: usize,
+    /// Rules that a scenario shows.
+    pub rules_with_scenario: usize,
+    /// Rules without a scenario whose capability is still to come.
+    pub rules_pending: usize,
+    /// Clauses on which the document is silent.
+    pub open: usize,
+    /// Open clauses whose behaviour a scenario records.
+    pub open_with_scenario: usize,
+    /// Clauses that HTTP cannot show, each with its reason.
+    pub unobservable: usize,
+}
+
+impl Coverage {
+    /// The coverage of a catalogue by the suite's own scenarios.
+    pub fn of(catalogue: &Catalogue) -> Self {
+        let shown: std::collections::HashSet<String> = rules::ids().collect();
+        let mut total = Counts::default();
+        let mut rows = Vec::new();
+        for document in Document::ALL {
+            for section in sections(document) {
+                let mut counts = Counts::default();
+                let within =
+                    |clause: &&Clause| clause.document == document && clause.section == *section;
+                for clause in catalogue.clauses().iter().filter(within) {
+                    let shown = shown.contains(&clause.id);
+                    let pending = catalogue.pending(&clause.capability);
+                    counts.add(clause.level, shown, pending);
+                    total.add(clause.level, shown, pending);
+                }
+                rows.push(Row {
+                    document,
+                    section,
+                    counts,
+                });
+            }
+        }
+        Self {
+            sections: rows,
+            total,
+        }
+    }
+}
+
+impl Counts {
+    fn add(&mut self, level: Level, shown: bool, pending: bool) {
+        match level {
+            Level::Rule => {
+                self.rules += 1;
+                self.rules_with_scenario += usize::from(shown);
+                self.rules_pending += usize::from(pending && !shown);
+            }
+            Level::Open => {
+                self.open += 1;
+                self.open_with_scenario += usize::from(shown);
+            }
+            Level::Unobservable => self.unobservable += 1,
+        }
+    }
+
+    fn cells(&self) -> [usize; 6] {
+        [
+            self.rules,
+            self.rules_with_scenario,
+            self.rules_pending,
+            self.open,
+            self.open_with_scenario,
+            self.unobservable,
+        ]
+    }
+}
+
+impl fmt::Display for Coverage {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let headings = [
+            "rules",
+            "shown",
+            "pending",
+            "open",
+            "recorded",
+            "unobservable",
+        ];
+        let width = self
+            .sections
+            .iter()
+            .map(|row| row.document.name().len() + 2 + row.section.len())
+            .max()
+            .unwrap_or_default();
+        let line = |out: &mut fmt::Formatter<'_>, name: &str, cells: [String; 6]| {
+            write!(out, "{name:width$}")?;
+            for (cell, heading) in cells.iter().zip(headings) {
+                write!(out, "  {cell:>0$}", heading.len())?;
+            }
+            writeln!(out)
+        };
+        line(out, "section", headings.map(str::to_owned))?;
+        for row in &self.sections {
+            let name = format!("{}  {}", row.document.name(), row.section);
+            line(out, &name, row.counts.cells().map(|n| n.to_string()))?;
+        }
+        line(out, "total", self.total.cells().map(|n| n.to_string()))
+    }
+}

@@ -1,0 +1,112 @@
+//! Patterns over rule ids: an id, a path above ids, or a glob (`*` within a segment, `**`
+//! across segments).
+
+use globset::{GlobBuilder, GlobMatcher};
+
+/// A pattern over rule ids.
+#[derive(Debug, Clone)]
+pub struct Pattern {
+    text: String,
+    glob: Option<GlobMatcher>,
+}
+
+/// A pattern that cannot be read or that names nothing.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum PatternError {
+    /// Not a glob.
+    #[error("`{0}` is no valid glob: {1}")]
+    Glob(String, String),
+    /// No rule has this id or lies below this path.
+    #[error("no rule `{0}`")]
+    Unknown(String),
+    /// No id fits the glob.
+    #[error("no rule matches `{0}`")]
+    Unmatched(String),
+}
+
+impl Pattern {
+    /// Reads a pattern.
+    ///
+    /// # Errors
+    /// The text has `*`, `?`, `[` or `{` but is no glob.
+    pub fn parse(text: &str) -> Result<Self, PatternError> {
+        let text = text.trim_end_matches('/');
+        let glob = if text.contains(['*', '?', '[', '{']) {
+            let glob = GlobBuilder::new(text)
+                .literal_separator(true)
+                .build()
+                .map_err(|error| PatternError::Glob(text.to_owned(), error.kind().to_string()))?;
+            Some(glob.compile_matcher())
+        } else {
+            None
+        };
+        Ok(Self {
+            text: text.to_owned(),
+            glob,
+        })
+    }
+
+    /// The pattern as it was written.
+    pub fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether the pattern is this very id.
+    pub fn names(&self, id: &str) -> bool {
+        self.glob.is_none() && self.text == id
+    }
+
+    /// Whether the id fits: it is the id, lies below the path, or matches the glob.
+    pub fn matches(&self, id: &str) -> bool {
+        match &self.glob {
+            Some(glob) => glob.is_match(id),
+            None => id
+                .strip_prefix(&self.text)
+                .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
+        }
+    }
+
+    /// Refuses a pattern that fits none of the ids.
+    ///
+    /// # Errors
+    /// The pattern fits none.
+    pub fn check<'a>(&self, mut ids: impl Iterator<Item = &'a str>) -> Result<(), PatternError> {
+        if ids.any(|id| self.matches(id)) {
+            Ok(())
+        } else if self.glob.is_some() {
+            Err(PatternError::Unmatched(self.text.clone()))
+        } else {
+            Err(PatternError::Unknown(self.text.clone()))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ids_paths_and_globs_fit_by_segments() {
+        let id = "engine/v1/data/put/creates";
+        for (pattern, fits) in [
+            ("engine/v1/data/put/creates", true),
+            ("engine/v1/data/put", true),
+            ("engine/v1/data/put/", true),
+            ("engine/v1/data/pu", false),
+            ("engine/v1/data/put/create", false),
+            ("engine/**", true),
+            ("engine/*", false),
+            ("engine/*/data/*/creates", true),
+            ("**/put/*", true),
+            ("**/creat??", true),
+            ("control/**", false),
+        ] {
+            let found = Pattern::parse(pattern).map(|pattern| pattern.matches(id));
+            assert_eq!(found, Ok(fits), "{pattern}");
+        }
+        assert!(matches!(
+            Pattern::parse("engine/[a"),
+            Err(PatternError::Glob(..))
+        ));
+    }
+}

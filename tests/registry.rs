@@ -1,0 +1,237 @@
+//! The rooms agree: clauses, scenarios, snapshots and known deviations. Everything that is
+//! missing or left over is named in one message.
+
+#![expect(
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+use std::collections::{BTreeMap, BTreeSet};
+
+use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
+use conformance::embedded_files::{KNOWN, SNAPSHOTS, TARGETS};
+use conformance::known::KnownList;
+use conformance::rules;
+use conformance::scenario::Scenario;
+
+fn catalogue() -> &'static Catalogue {
+    Catalogue::embedded().unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// Every scenario by its id; an id that stands twice is among the second's.
+fn scenarios() -> (BTreeMap<String, Scenario>, Vec<String>) {
+    let mut scenarios = BTreeMap::new();
+    let mut twice = Vec::new();
+    for section in rules::sections() {
+        for rule in section.rules {
+            let id = format!("{}/{}", section.path, rule.slug);
+            if scenarios.insert(id.clone(), (rule.scenario)()).is_some() {
+                twice.push(id);
+            }
+        }
+    }
+    (scenarios, twice)
+}
+
+/// Fails with every finding, grouped by what is wrong.
+fn report(findings: Vec<(&str, Vec<String>)>) {
+    let message: String = findings
+        .into_iter()
+        .filter(|(_, names)| !names.is_empty())
+        .map(|(what, names)| format!("\n{what} ({}):\n  {}\n", names.len(), names.join("\n  ")))
+        .collect();
+    assert!(message.is_empty(), "{message}");
+}
+
+#[test]
+fn every_clause_is_shown_or_says_why_not() {
+    let catalogue = catalogue();
+    let (scenarios, twice) = scenarios();
+    let clauses = |level: Level| {
+        let of_level = move |clause: &&Clause| clause.level == level;
+        catalogue.clauses().iter().filter(of_level)
+    };
+    let shown = |clause: &&Clause| scenarios.contains_key(&clause.id);
+    let pending = |clause: &&Clause| catalogue.pending(&clause.capability);
+    let id = |clause: &Clause| clause.id.clone();
+    report(vec![
+        ("rules without a scenario", {
+            let silent = |clause: &&Clause| !shown(clause) && !pending(clause);
+            clauses(Level::Rule).filter(silent).map(id).collect()
+        }),
+        ("open clauses without a scenario and without a reason", {
+            let silent =
+                |clause: &&Clause| !shown(clause) && !pending(clause) && clause.reason.is_none();
+            clauses(Level::Open).filter(silent).map(id).collect()
+        }),
+        ("open clauses with a scenario and a reason to have none", {
+            let both = |clause: &&Clause| shown(clause) && clause.reason.is_some();
+            clauses(Level::Open).filter(both).map(id).collect()
+        }),
+        ("unobservable clauses with a scenario", {
+            clauses(Level::Unobservable).filter(shown).map(id).collect()
+        }),
+        ("scenarios that stand twice", twice),
+        ("scenarios without a clause", {
+            let strays = scenarios.keys().filter(|id| catalogue.clause(id).is_none());
+            strays.cloned().collect()
+        }),
+        (
+            "capabilities that are pending though every rule has a scenario",
+            {
+                let capabilities = catalogue.capabilities().iter();
+                let done = capabilities.filter(|capability| {
+                    let mut rules = clauses(Level::Rule)
+                        .filter(|clause| clause.capability == capability.name)
+                        .peekable();
+                    capability.pending
+                        && rules.peek().is_some()
+                        && rules.all(|clause| shown(&clause))
+                });
+                done.map(|capability| capability.name.clone()).collect()
+            },
+        ),
+        ("sections of a document without a clause", {
+            let all = Document::ALL.into_iter().flat_map(|document| {
+                let section = move |section: &&'static str| (document, *section);
+                sections(document).iter().map(move |name| section(&name))
+            });
+            let bare = all.filter(|(document, section)| {
+                let here =
+                    |clause: &Clause| clause.document == *document && clause.section == *section;
+                !catalogue.clauses().iter().any(here)
+            });
+            bare.map(|(document, section)| format!("{}: {section}", document.name()))
+                .collect()
+        }),
+    ]);
+}
+
+#[test]
+fn scenarios_stand_in_the_order_of_their_clauses() {
+    let catalogue = catalogue();
+    let mut disordered = Vec::new();
+    for section in rules::sections() {
+        let scenarios: Vec<_> = section
+            .rules
+            .iter()
+            .map(|rule| format!("{}/{}", section.path, rule.slug))
+            .collect();
+        let clauses: Vec<_> = catalogue
+            .clauses()
+            .iter()
+            .map(|clause| &clause.id)
+            .filter(|id| scenarios.contains(id))
+            .collect();
+        let pairs = scenarios.iter().zip(clauses);
+        if let Some((found, expected)) = pairs.into_iter().find(|(a, b)| a != b) {
+            disordered.push(format!(
+                "{found}, where specs/{}.yaml has {expected}",
+                section.path
+            ));
+        }
+    }
+    let paths: Vec<_> = rules::sections().map(|section| section.path).collect();
+    let mut repeated = paths.clone();
+    repeated.sort_unstable();
+    repeated.dedup();
+    assert_eq!(
+        repeated.len(),
+        paths.len(),
+        "a path stands twice in {paths:?}"
+    );
+    report(vec![(
+        "rules out of the order of their clause file",
+        disordered,
+    )]);
+}
+
+#[test]
+fn every_scenario_keeps_something_and_asks_for_a_setup_that_exists() {
+    let (scenarios, _) = scenarios();
+    let setups = reference_setups();
+    let names = |wrong: &dyn Fn(&Scenario) -> bool| -> Vec<String> {
+        let found = scenarios.iter().filter(|(_, scenario)| wrong(scenario));
+        found.map(|(id, _)| id.clone()).collect()
+    };
+    report(vec![
+        (
+            "scenarios that keep nothing",
+            names(&|scenario| {
+                scenario
+                    .steps
+                    .iter()
+                    .all(|step| step.given || step.keep.is_empty())
+            }),
+        ),
+        (
+            "scenarios that keep facts of a `given` step",
+            names(&|scenario| {
+                scenario
+                    .steps
+                    .iter()
+                    .any(|step| step.given && !step.keep.is_empty())
+            }),
+        ),
+        (
+            "scenarios in a setup that targets/reference.toml lacks",
+            names(&|scenario| !setups.contains(scenario.setup)),
+        ),
+    ]);
+}
+
+fn reference_setups() -> BTreeSet<String> {
+    let text = TARGETS.iter().find(|(name, _)| *name == "reference");
+    let (_, text) = text.expect("targets/reference.toml is embedded");
+    let target = conformance::target::Target::parse(text, "targets/reference.toml");
+    target
+        .unwrap_or_else(|error| panic!("{error}"))
+        .setups
+        .into_keys()
+        .collect()
+}
+
+#[test]
+fn every_rule_with_a_scenario_has_a_snapshot_and_no_snapshot_is_left_over() {
+    let (scenarios, _) = scenarios();
+    let snapshots: BTreeSet<_> = SNAPSHOTS.iter().map(|(path, _)| *path).collect();
+    let judged = |id: &str| {
+        let clause = catalogue().clause(id);
+        scenarios.contains_key(id) && clause.is_some_and(|clause| clause.level == Level::Rule)
+    };
+    report(vec![
+        ("rules with a scenario and no snapshot", {
+            let missing = scenarios
+                .keys()
+                .filter(|id| judged(id) && !snapshots.contains(id.as_str()));
+            missing.cloned().collect()
+        }),
+        ("snapshots without a rule that has a scenario", {
+            snapshots
+                .iter()
+                .filter(|id| !judged(id))
+                .map(|id| (*id).to_owned())
+                .collect()
+        }),
+    ]);
+}
+
+#[test]
+fn known_deviations_name_rules_of_a_target_that_exists() {
+    let rules = catalogue()
+        .clauses()
+        .iter()
+        .filter(|clause| clause.level == Level::Rule);
+    let ids: Vec<_> = rules.map(|clause| clause.id.as_str()).collect();
+    let mut wrong = Vec::new();
+    for (target, text) in KNOWN {
+        let file = format!("known/{target}.toml");
+        if let Err(error) = KnownList::parse(text, &file, ids.iter().copied()) {
+            wrong.push(error.to_string());
+        }
+        if !TARGETS.iter().any(|(name, _)| name == target) {
+            wrong.push(format!("{file}: there is no targets/{target}.toml"));
+        }
+    }
+    report(vec![("known deviations", wrong)]);
+}
