@@ -9,6 +9,7 @@ pub mod known;
 pub mod openapi;
 pub mod pattern;
 pub mod redact;
+pub mod report;
 pub mod rules;
 pub mod scenario;
 pub mod target;

@@ -1,0 +1,279 @@
+//! The digest of a run: what its events say, with the target's known deviations applied.
+
+use std::collections::{BTreeMap, HashMap};
+
+use serde::Serialize;
+
+use crate::catalogue::{Document, Level};
+use crate::evidence::{ChosenRule, Defect, Event, Judged, RunFinished, RunStarted};
+use crate::known::KnownList;
+use crate::verdict::{Reason, Verdict};
+
+/// What a run says, as reports show it.
+#[derive(Debug, Clone, Default)]
+pub struct Digest {
+    /// What was judged, and on what.
+    pub started: Option<RunStarted>,
+    /// How it ended; none when the evidence breaks off.
+    pub finished: Option<RunFinished>,
+    /// Every clause of the choice, in its order.
+    pub rows: Vec<Row>,
+    /// Resources that were still there.
+    pub leaked: Vec<String>,
+    /// The suite's own faults.
+    pub defects: Vec<Defect>,
+    /// Rules that the user named one by one: such a rule must be judged.
+    named: Vec<String>,
+}
+
+/// One clause of the choice and what became of it.
+#[derive(Debug, Clone)]
+pub struct Row {
+    /// The verdict as it was given.
+    pub judged: Judged,
+    /// The document of the clause.
+    pub document: Option<Document>,
+    /// The verdict in the light of the known deviations.
+    pub outcome: Outcome,
+    /// The reason of the known deviation that names the rule.
+    pub known: Option<String>,
+}
+
+/// A verdict in the light of the known deviations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Outcome {
+    /// Proven.
+    Pass,
+    /// Broken.
+    Fail,
+    /// Broken, as the list of known deviations says.
+    ExpectedFail,
+    /// Kept, though the list of known deviations says it is broken.
+    UnexpectedPass,
+    /// An open clause: recorded, not judged.
+    Recorded,
+    /// Not judged.
+    NotRun,
+}
+
+impl Outcome {
+    /// The word that reports use.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Pass => "pass",
+            Self::Fail => "fail",
+            Self::ExpectedFail => "expected-fail",
+            Self::UnexpectedPass => "unexpected-pass",
+            Self::Recorded => "recorded",
+            Self::NotRun => "not-run",
+        }
+    }
+}
+
+/// What a run comes to. The later ones outweigh the earlier ones.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Conclusion {
+    /// Everything that the target claims, and the run could show, passes.
+    Conformant,
+    /// Nothing was judged, or a rule that had to be judged was not.
+    Incomplete,
+    /// A rule is broken, or one on the list of known deviations is kept.
+    NotConformant,
+    /// The target cannot be reached or died.
+    Unreachable,
+    /// The suite itself is at fault: its verdicts are not to be relied on.
+    Defective,
+    /// The user stopped the run.
+    Interrupted,
+}
+
+impl Conclusion {
+    /// The exit code of the program.
+    pub fn exit_code(self) -> u8 {
+        match self {
+            Self::Conformant => 0,
+            Self::NotConformant => 1,
+            Self::Incomplete => 3,
+            Self::Unreachable => 4,
+            Self::Defective => 5,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// What it means, in one sentence without its end.
+    pub fn sentence(self) -> &'static str {
+        match self {
+            Self::Conformant => "conformant: everything claimed that was judged passes",
+            Self::NotConformant => "not conformant",
+            Self::Incomplete => "incomplete: something that had to be judged was not",
+            Self::Unreachable => "the target cannot be reached, or died",
+            Self::Defective => "the suite itself is at fault; its verdicts are not to be relied on",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+impl Digest {
+    /// Digests the events of a run. `named` are the rules that the user named one by one.
+    pub fn of(
+        events: impl IntoIterator<Item = Event>,
+        known: &KnownList,
+        named: &[String],
+    ) -> Self {
+        let mut digest = Self {
+            named: named.to_vec(),
+            ..Self::default()
+        };
+        let mut judged = HashMap::new();
+        for event in events {
+            match event {
+                Event::RunStarted(started) => digest.started = Some(started),
+                Event::Judged(verdict) => {
+                    judged.insert(verdict.rule.clone(), *verdict);
+                }
+                Event::Leaked(leaked) => digest.leaked.extend(leaked.names),
+                Event::Defect(defect) => digest.defects.push(defect),
+                Event::RunFinished(finished) => digest.finished = Some(finished),
+                Event::Exchange(_) => {}
+            }
+        }
+        let chosen = digest
+            .started
+            .as_ref()
+            .map_or(&[][..], |started| &started.chosen);
+        digest.rows = chosen
+            .iter()
+            .map(|rule| judged.remove(&rule.rule).unwrap_or_else(|| cut_off(rule)))
+            .map(|judged| row(judged, known))
+            .collect();
+        digest
+    }
+
+    /// How many rules are proven, and how many the choice has: what was not run is not proven.
+    pub fn score(&self) -> (usize, usize) {
+        let rules = self
+            .rows
+            .iter()
+            .filter(|row| row.judged.level == Level::Rule);
+        let proven = rules
+            .clone()
+            .filter(|row| row.judged.verdict == Verdict::Pass);
+        (proven.count(), rules.count())
+    }
+
+    /// The number of clauses of a document by outcome.
+    pub fn outcomes(&self, document: Document) -> BTreeMap<Outcome, usize> {
+        let mut counts = BTreeMap::new();
+        for row in self
+            .rows
+            .iter()
+            .filter(|row| row.document == Some(document))
+        {
+            *counts.entry(row.outcome).or_default() += 1;
+        }
+        counts
+    }
+
+    /// Why clauses of a document were not run, and how many for each reason.
+    pub fn reasons(&self, document: Document) -> BTreeMap<Reason, usize> {
+        let mut counts = BTreeMap::new();
+        for row in self
+            .rows
+            .iter()
+            .filter(|row| row.document == Some(document))
+        {
+            if let Verdict::NotRun(reason) = &row.judged.verdict {
+                *counts.entry(reason.clone()).or_default() += 1;
+            }
+        }
+        counts
+    }
+
+    /// What the run comes to.
+    pub fn conclusion(&self) -> Conclusion {
+        let any = |outcome: Outcome| self.rows.iter().any(|row| row.outcome == outcome);
+        let reason = |wanted: &dyn Fn(&Row, &Reason) -> bool| {
+            self.rows.iter().any(|row| match &row.judged.verdict {
+                Verdict::NotRun(reason) => wanted(row, reason),
+                _ => false,
+            })
+        };
+        let finished = self.finished.as_ref();
+        if finished.is_none_or(|finished| finished.interrupted) {
+            Conclusion::Interrupted
+        } else if !self.defects.is_empty()
+            || !self.leaked.is_empty()
+            || reason(&|_, reason| *reason == Reason::Defect)
+        {
+            Conclusion::Defective
+        } else if finished.is_some_and(|finished| finished.unreachable.is_some())
+            || reason(&|_, reason| matches!(reason, Reason::Unreachable(_)))
+        {
+            Conclusion::Unreachable
+        } else if any(Outcome::Fail) || any(Outcome::UnexpectedPass) {
+            Conclusion::NotConformant
+        } else if !self.judged_something() || reason(&|row, reason| self.had_to_run(row, reason)) {
+            Conclusion::Incomplete
+        } else {
+            Conclusion::Conformant
+        }
+    }
+
+    /// Whether any rule was judged; records of open clauses judge nothing.
+    fn judged_something(&self) -> bool {
+        let judged = |row: &Row| matches!(row.judged.verdict, Verdict::Pass | Verdict::Fail(_));
+        self.rows.iter().any(judged)
+    }
+
+    /// Whether it makes a run incomplete that this clause was not judged: the user named it,
+    /// or nothing but the suite or the target's own description stands in the way. What a
+    /// target does not claim, what is still to be written, and what plain addresses cannot
+    /// provide, is shown and counted as not proven instead.
+    fn had_to_run(&self, row: &Row, reason: &Reason) -> bool {
+        if self.named.contains(&row.judged.rule) {
+            return true;
+        }
+        let addresses_only = self
+            .started
+            .as_ref()
+            .is_some_and(|started| started.target.name == "custom");
+        match reason {
+            Reason::NoSetup(_) | Reason::NoToken(_) => !addresses_only,
+            Reason::NoSnapshot => true,
+            _ => false,
+        }
+    }
+}
+
+/// A clause of the choice for which the run had no time.
+fn cut_off(rule: &ChosenRule) -> Judged {
+    Judged {
+        rule: rule.rule.clone(),
+        level: rule.level,
+        section: String::new(),
+        states: String::new(),
+        verdict: Verdict::NotRun(Reason::Interrupted),
+        milliseconds: 0.0,
+        transcript: String::new(),
+    }
+}
+
+fn row(judged: Judged, known: &KnownList) -> Row {
+    let deviation = known.deviation(&judged.rule);
+    let outcome = match (&judged.verdict, deviation) {
+        (Verdict::Pass, None) => Outcome::Pass,
+        (Verdict::Pass, Some(_)) => Outcome::UnexpectedPass,
+        (Verdict::Fail(_), None) => Outcome::Fail,
+        (Verdict::Fail(_), Some(_)) => Outcome::ExpectedFail,
+        (Verdict::Recorded, _) => Outcome::Recorded,
+        (Verdict::NotRun(_), _) => Outcome::NotRun,
+    };
+    Row {
+        document: Document::of(&judged.rule),
+        outcome,
+        known: deviation.map(|deviation| deviation.reason.clone()),
+        judged,
+    }
+}

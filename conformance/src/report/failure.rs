@@ -1,0 +1,87 @@
+//! A failure as text: the clause, the step, the differences, and how to see it again.
+
+use super::{Digest, Row};
+use crate::catalogue::Catalogue;
+use crate::evidence::RunStarted;
+use crate::verdict::{Difference, Failure};
+
+/// The lines of a failure, without the rule's id.
+pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
+    let mut lines = vec![clause(row)];
+    if !failure.request.is_empty() {
+        lines.push(format!("step {}: {}", failure.step, failure.request));
+    }
+    for difference in &failure.differences {
+        lines.extend(difference_lines(difference));
+    }
+    lines.extend(failure.notes.iter().map(|note| format!("note: {note}")));
+    if !failure.curl.is_empty() {
+        lines.push(failure.curl.clone());
+    }
+    lines.push(again(digest.started.as_ref(), &row.judged.rule));
+    lines
+}
+
+/// The first difference in one line, for reports with room for no more.
+pub(super) fn headline(failure: &Failure) -> String {
+    match (failure.differences.first(), failure.notes.first()) {
+        (
+            Some(Difference {
+                path,
+                expected,
+                got,
+            }),
+            _,
+        ) => {
+            format!(
+                "step {}: {path}: expected {expected} | got {got}",
+                failure.step
+            )
+        }
+        (None, Some(note)) => format!("step {}: {note}", failure.step),
+        (None, None) => format!("step {}", failure.step),
+    }
+}
+
+fn clause(row: &Row) -> String {
+    let title = match (row.document, Catalogue::embedded()) {
+        (Some(document), Ok(catalogue)) => catalogue.title(document),
+        _ => "",
+    };
+    format!("{title}, {}: {}", row.judged.section, row.judged.states)
+}
+
+/// One line where both sides are short, else one for each.
+fn difference_lines(difference: &Difference) -> Vec<String> {
+    let Difference {
+        path,
+        expected,
+        got,
+    } = difference;
+    if expected.len() + got.len() <= 100 && !expected.contains('\n') && !got.contains('\n') {
+        return vec![format!("  {path}: expected {expected} | got {got}")];
+    }
+    let indented = |text: &str| text.replace('\n', "\n      ");
+    vec![
+        format!("  {path}:"),
+        format!("    expected {}", indented(expected)),
+        format!("    got      {}", indented(got)),
+    ]
+}
+
+/// The command that runs the rule again on the same target.
+fn again(started: Option<&RunStarted>, rule: &str) -> String {
+    let mut command = "conformance run".to_owned();
+    if let Some(RunStarted { target, .. }) = started {
+        if target.name == "custom" {
+            for (flag, url) in [("control", &target.control), ("engine", &target.engine)] {
+                if let Some(url) = url {
+                    command.push_str(&format!(" --{flag}-url {url}"));
+                }
+            }
+        } else if target.name != "reference" {
+            command.push_str(&format!(" --target {}", target.name));
+        }
+    }
+    format!("again: {command} {rule}")
+}

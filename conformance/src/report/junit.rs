@@ -1,0 +1,121 @@
+//! The JUnit report: one suite for each file of clauses, one case for each rule.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
+
+use super::{Digest, Outcome, Row, failure};
+use crate::verdict::{Reason, Verdict};
+
+pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
+    let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
+    for row in &digest.rows {
+        let rule = row.judged.rule.as_str();
+        let path = rule.rsplit_once('/').map_or(rule, |(path, _)| path);
+        let suite = suites.entry(path).or_insert_with(|| TestSuite::new(path));
+        suite.add_test_case(case(digest, row, path));
+    }
+    let target = digest
+        .started
+        .as_ref()
+        .map_or("", |started| &started.target.name);
+    let mut report = Report::new(format!("conformance of {target}"));
+    report.add_test_suites(suites.into_values());
+    if let Some(suite) = run_suite(digest) {
+        report.add_test_suite(suite);
+    }
+    if let Some(finished) = &digest.finished {
+        report.set_time(duration(finished.milliseconds));
+    }
+    report.to_string()
+}
+
+fn case(digest: &Digest, row: &Row, path: &str) -> TestCase {
+    let mut case = TestCase::new(row.judged.rule.as_str(), status(digest, row));
+    case.set_classname(path.replace('/', "."));
+    case.set_time(duration(row.judged.milliseconds));
+    if row.outcome == Outcome::Recorded {
+        case.set_system_out(row.judged.transcript.as_str());
+    }
+    case
+}
+
+fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
+    let known = row.known.as_deref().unwrap_or_default();
+    match (&row.judged.verdict, row.outcome) {
+        (Verdict::Fail(failure), Outcome::ExpectedFail) => {
+            let headline = failure::headline(failure);
+            skipped(&format!("known deviation: {known} ({headline})"))
+        }
+        (Verdict::Fail(failure), _) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_type(Outcome::Fail.name())
+                .set_message(failure::headline(failure))
+                .set_description(failure::lines(digest, row, failure).join("\n"));
+            status
+        }
+        (Verdict::Pass, Outcome::UnexpectedPass) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            status
+                .set_type(Outcome::UnexpectedPass.name())
+                .set_message(format!("listed as known to fail: {known}"));
+            status
+        }
+        (Verdict::NotRun(reason @ (Reason::Unreachable(_) | Reason::Defect)), _) => {
+            error(&reason.to_string())
+        }
+        (Verdict::NotRun(reason), _) => skipped(&reason.to_string()),
+        (Verdict::Pass | Verdict::Recorded, _) => TestCaseStatus::success(),
+    }
+}
+
+/// What went wrong beside the rules, so that no reader of the report takes it for green.
+fn run_suite(digest: &Digest) -> Option<TestSuite> {
+    let mut findings: Vec<(&str, String)> = Vec::new();
+    for defect in &digest.defects {
+        findings.push(("defect", format!("{}: {}", defect.rule, defect.what)));
+    }
+    if !digest.leaked.is_empty() {
+        findings.push(("leak", digest.leaked.join(", ")));
+    }
+    match &digest.finished {
+        None => findings.push(("interrupted", "the evidence breaks off".to_owned())),
+        Some(finished) if finished.interrupted => {
+            findings.push(("interrupted", "the run was stopped".to_owned()));
+        }
+        Some(finished) => {
+            findings.extend(
+                finished
+                    .unreachable
+                    .iter()
+                    .map(|why| ("unreachable", why.clone())),
+            );
+        }
+    }
+    if findings.is_empty() {
+        return None;
+    }
+    let mut suite = TestSuite::new("run");
+    for (name, what) in findings {
+        suite.add_test_case(TestCase::new(name, error(&what)));
+    }
+    Some(suite)
+}
+
+fn skipped(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(message);
+    status
+}
+
+fn error(message: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+    status.set_message(message);
+    status
+}
+
+fn duration(milliseconds: f64) -> Duration {
+    Duration::try_from_secs_f64(milliseconds / 1000.0).unwrap_or_default()
+}

@@ -1,0 +1,176 @@
+//! The report on a terminal: a line or a bar while the run goes on, then the failures, the
+//! summary of each document and the score.
+
+use std::fmt::Write as _;
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::{Conclusion, Digest, Outcome, Row, failure};
+use crate::catalogue::{Catalogue, Document};
+use crate::evidence::Event;
+use crate::verdict::Verdict;
+
+/// Colours a text, or leaves it as it is.
+#[derive(Debug, Clone, Copy)]
+pub struct Paint(
+    /// Whether colours are wanted.
+    pub bool,
+);
+
+impl Paint {
+    fn with(self, code: &str, text: &str) -> String {
+        if self.0 {
+            format!("\u{1b}[{code}m{text}\u{1b}[0m")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    fn outcome(self, outcome: Outcome, text: &str) -> String {
+        match outcome {
+            Outcome::Pass => self.with("32", text),
+            Outcome::Fail | Outcome::UnexpectedPass => self.with("1;31", text),
+            Outcome::ExpectedFail => self.with("33", text),
+            Outcome::Recorded => self.with("36", text),
+            Outcome::NotRun => self.with("2", text),
+        }
+    }
+}
+
+/// The bar of a run that goes on.
+#[derive(Debug)]
+pub struct Progress(ProgressBar);
+
+impl Progress {
+    /// A bar on the terminal's error stream.
+    pub fn bar() -> Self {
+        let bar = ProgressBar::with_draw_target(Some(0), ProgressDrawTarget::stderr());
+        let style = ProgressStyle::with_template("{bar:40} {pos}/{len}  {wide_msg}");
+        Self(style.map_or(bar.clone(), |style| bar.with_style(style)))
+    }
+
+    /// Moves the bar along.
+    pub fn show(&self, event: &Event) {
+        match event {
+            Event::RunStarted(started) => self.0.set_length(started.chosen.len() as u64),
+            Event::Judged(judged) => {
+                self.0.inc(1);
+                if !matches!(judged.verdict, Verdict::NotRun(_)) {
+                    self.0.set_message(judged.rule.clone());
+                }
+            }
+            Event::RunFinished(_) => self.0.finish_and_clear(),
+            Event::Exchange(_) | Event::Leaked(_) | Event::Defect(_) => {}
+        }
+    }
+}
+
+/// The line for one verdict; none for a clause that was not run, which the summary counts.
+pub fn verdict_line(row: &Row, paint: Paint) -> Option<String> {
+    if row.outcome == Outcome::NotRun {
+        return None;
+    }
+    let name = format!("{:15}", row.outcome.name());
+    Some(format!(
+        "{} {}",
+        paint.outcome(row.outcome, &name),
+        row.judged.rule
+    ))
+}
+
+/// The whole report of a finished run.
+pub(super) fn render(digest: &Digest, paint: Paint) -> String {
+    let mut out = String::new();
+    for row in &digest.rows {
+        failure_block(&mut out, digest, row, paint);
+    }
+    for defect in &digest.defects {
+        let _ = writeln!(
+            out,
+            "\nthe suite's own fault in {}: {}",
+            defect.rule, defect.what
+        );
+    }
+    if !digest.leaked.is_empty() {
+        let _ = writeln!(
+            out,
+            "\nleft behind on the target:\n  {}",
+            digest.leaked.join("\n  ")
+        );
+    }
+    for document in Document::ALL {
+        document_block(&mut out, digest, document, paint);
+    }
+    conclusion_block(&mut out, digest, paint);
+    out
+}
+
+// Writing to a string cannot fail, hence `let _ =` below.
+
+fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
+    let title = |word: &str| paint.outcome(row.outcome, word);
+    match (&row.judged.verdict, row.outcome) {
+        (Verdict::Fail(failure), Outcome::Fail) => {
+            let _ = writeln!(out, "\n{} {}", title("FAIL"), row.judged.rule);
+            for line in failure::lines(digest, row, failure) {
+                let _ = writeln!(out, "  {}", line.replace('\n', "\n  "));
+            }
+        }
+        (Verdict::Fail(failure), _) => {
+            let reason = row.known.as_deref().unwrap_or_default().trim();
+            let _ = writeln!(out, "\n{} {}", title("expected to fail"), row.judged.rule);
+            let _ = writeln!(out, "  {reason}\n  {}", failure::headline(failure));
+        }
+        (_, Outcome::UnexpectedPass) => {
+            let reason = row.known.as_deref().unwrap_or_default().trim();
+            let _ = writeln!(
+                out,
+                "\n{} {}",
+                title("PASSES UNEXPECTEDLY"),
+                row.judged.rule
+            );
+            let _ = writeln!(out, "  listed as known to fail: {reason}");
+            let _ = writeln!(out, "  remove it from the list of known deviations");
+        }
+        _ => {}
+    }
+}
+
+fn document_block(out: &mut String, digest: &Digest, document: Document, paint: Paint) {
+    let outcomes = digest.outcomes(document);
+    if outcomes.is_empty() {
+        return;
+    }
+    let title = Catalogue::embedded().map_or(document.name(), |known| known.title(document));
+    let counts: Vec<_> = outcomes
+        .iter()
+        .map(|(outcome, count)| paint.outcome(*outcome, &format!("{count} {}", outcome.name())))
+        .collect();
+    let _ = writeln!(out, "\n{title}: {}", counts.join(", "));
+    for (reason, count) in digest.reasons(document) {
+        let _ = writeln!(out, "  {count:4} not run: {reason}");
+    }
+}
+
+fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
+    let (proven, rules) = digest.score();
+    let conclusion = digest.conclusion();
+    if let Some(started) = &digest.started {
+        let target = &started.target.name;
+        let _ = write!(out, "\n{target}, seed {}", started.seed);
+    }
+    if let Some(finished) = &digest.finished {
+        let seconds = finished.milliseconds / 1000.0;
+        let _ = writeln!(out, ", {} requests in {seconds:.1} s", finished.requests);
+        if let Some(why) = &finished.unreachable {
+            let _ = writeln!(out, "{why}");
+        }
+    }
+    let _ = writeln!(out, "proven {proven} of {rules} rules");
+    let colour = match conclusion {
+        Conclusion::Conformant => "32",
+        Conclusion::Incomplete | Conclusion::Interrupted => "33",
+        _ => "1;31",
+    };
+    let _ = writeln!(out, "{}", paint.with(colour, conclusion.sentence()));
+}
