@@ -1,1 +1,5 @@
 #![doc = include_str!("../README.md")]
+
+pub mod value;
+
+pub use value::Value;

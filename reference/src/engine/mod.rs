@@ -1,35 +1,147 @@
-//! The policy engine.
+//! The policy engine: base documents, health and configuration. What needs policies is answered
+//! with an error that says so.
 
-use http::StatusCode;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use arc_swap::ArcSwap;
+use rego::Value;
+use rego::value::Object;
 
 use crate::StartError;
-use crate::http::{Reply, Request, Service};
+use crate::http::{ApiError, Code, Reply, Request, Service};
+
+mod body;
+mod config;
+mod decision;
+mod explain;
+mod gzip;
+mod health;
+mod id;
+mod load;
+mod metrics;
+mod root;
+mod routes;
+mod state;
+mod store;
+mod v0;
+mod v1;
+
+pub use routes::{Handler, ROUTES};
+pub use store::StoreError;
+
+use config::Config;
+use state::State;
+
+/// Requests with a larger body are handled away from the threads that serve connections.
+const LARGE_BODY: usize = 64 << 10;
 
 /// What the command line says about the engine.
-#[derive(Debug, Clone, clap::Args)]
+#[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "engine")]
-pub struct Options {}
+pub struct Options {
+    /// Configuration file, YAML or JSON; `${NAME}` stands for an environment variable
+    #[arg(short, long, value_name = "FILE")]
+    pub config_file: Option<PathBuf>,
+    /// Overrides configuration values, such as `labels.region=west,decision_logs.console=true`
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Overrides configuration values with the contents of files
+    #[arg(long, value_name = "KEY=FILE")]
+    pub set_file: Vec<String>,
+    /// How clients prove who they are; takes effect only together with authorization
+    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "off"])]
+    pub authentication: String,
+    /// Whether a policy decides on each request; `basic` needs policies, which are not supported
+    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]
+    pub authorization: String,
+    /// Accepted for compatibility: this program always serves
+    #[arg(short, long)]
+    pub server: bool,
+    /// Data files and directories, JSON or YAML, each as `[PREFIX:]PATH`; directories nest
+    #[arg(value_name = "FILE|DIR")]
+    pub data: Vec<String>,
+}
 
-/// The policy engine.
+/// The policy engine. Clones share everything.
+#[derive(Debug, Clone)]
+pub struct Engine(Arc<Inner>);
+
 #[derive(Debug)]
-pub struct Engine {}
+struct Inner {
+    config: Config,
+    /// What requests see: whole, unchanging, replaced by writers.
+    state: ArcSwap<State>,
+    /// Held by the writer whose changes come next.
+    writing: Mutex<()>,
+}
 
 impl Engine {
-    /// Opens the engine.
+    /// Opens an engine with its configuration and data files.
     ///
     /// # Errors
-    /// When something that the options name cannot be used.
-    pub fn open(_options: &Options) -> Result<Self, StartError> {
-        Ok(Self {})
+    /// When a file cannot be read or used, or an option needs what is not supported.
+    pub fn open(options: &Options) -> Result<Self, StartError> {
+        if options.authorization == "basic" {
+            let message = "--authorization=basic needs policies, which this build does not support";
+            return Err(StartError::new(message));
+        }
+        let config = Config::open(options)?;
+        let documents = load::documents(&options.data)?;
+        Ok(Self(Arc::new(Inner {
+            config,
+            state: ArcSwap::from_pointee(State::new(documents)),
+            writing: Mutex::new(()),
+        })))
+    }
+
+    /// The configuration.
+    fn config(&self) -> &Config {
+        &self.0.config
+    }
+
+    /// The documents as they are now.
+    fn state(&self) -> Arc<State> {
+        self.0.state.load_full()
+    }
+
+    /// Changes the documents. Nothing of the change is seen before it is complete, and nothing
+    /// at all if it fails.
+    fn write<E>(&self, change: impl FnOnce(&mut Value) -> Result<(), E>) -> Result<(), E> {
+        let writing = self.0.writing.lock();
+        let _writing = writing.unwrap_or_else(PoisonError::into_inner);
+        let mut documents = self.state().documents().clone();
+        change(&mut documents)?;
+        self.0.state.store(Arc::new(State::new(documents)));
+        Ok(())
+    }
+}
+
+impl Default for Engine {
+    /// An engine without documents, in its default configuration.
+    fn default() -> Self {
+        Self(Arc::new(Inner {
+            config: Config::default(),
+            state: ArcSwap::from_pointee(State::new(Value::from(Object::new()))),
+            writing: Mutex::new(()),
+        }))
     }
 }
 
 impl Service for Engine {
-    async fn answer(&self, _request: Request) -> Reply {
-        Reply::text(StatusCode::NOT_FOUND, "404 page not found\n")
+    async fn answer(&self, request: Request) -> Reply {
+        if request.body.len() <= LARGE_BODY {
+            return self.respond(request);
+        }
+        let engine = self.clone();
+        let answered = tokio::task::spawn_blocking(move || engine.respond(request)).await;
+        answered.unwrap_or_else(|failure| {
+            tracing::error!(%failure, "the handler panicked");
+            ApiError::new(Code::InternalError, "the server failed").reply()
+        })
     }
 
     fn body_limit(&self) -> usize {
-        1 << 20
+        self.config().max_body
     }
 }

@@ -4,6 +4,7 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::reply::Reply;
+use crate::engine::StoreError;
 
 /// A documented error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -97,5 +98,18 @@ impl ApiError {
             object.insert("errors".to_owned(), Value::Array(self.errors.clone()));
         }
         Reply::json(self.code.status(), &object, true)
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(error: StoreError) -> Self {
+        let code = match error {
+            StoreError::NotFound(_) => Code::ResourceNotFound,
+            StoreError::Conflict(_) => Code::ResourceConflict,
+            StoreError::RootRemoved | StoreError::RootNotObject | StoreError::PathTooLong => {
+                Code::InvalidParameter
+            }
+        };
+        Self::new(code, error.to_string())
     }
 }

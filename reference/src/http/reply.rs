@@ -1,7 +1,8 @@
 //! The only place that builds a response.
 
 use bytes::Bytes;
-use http::{HeaderMap, HeaderValue, StatusCode, header::CONTENT_TYPE};
+use http::header::{ALLOW, CONTENT_TYPE, LOCATION};
+use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
 
@@ -42,17 +43,56 @@ impl Reply {
         } else {
             serde_json::to_vec(value)
         };
-        let Ok(mut body) = written else {
-            return Self::text(
+        match written {
+            Ok(body) => Self::json_text(status, body),
+            Err(_) => Self::text(
                 StatusCode::INTERNAL_SERVER_ERROR,
                 "answer cannot be written",
-            );
-        };
+            ),
+        }
+    }
+
+    /// A JSON answer whose body is written already, but for the newline at its end.
+    pub fn json_text(status: StatusCode, mut body: Vec<u8>) -> Self {
         body.push(b'\n');
         let mut reply = Self::empty(status);
         let json_type = HeaderValue::from_static("application/json");
         reply.headers.insert(CONTENT_TYPE, json_type);
         reply.body = Bytes::from(body);
+        reply
+    }
+
+    /// A document as the answer, indented by two spaces when `pretty`.
+    pub fn document(status: StatusCode, document: &rego::Value, pretty: bool) -> Self {
+        let mut body = Vec::new();
+        if pretty {
+            document.write_pretty(&mut body);
+        } else {
+            document.write(&mut body);
+        }
+        Self::json_text(status, body)
+    }
+
+    /// 301 or 307 to another place on this server.
+    pub fn redirect(status: StatusCode, location: &str) -> Self {
+        let mut reply = Self::empty(status);
+        if let Ok(location) = HeaderValue::from_str(location) {
+            reply.headers.insert(LOCATION, location);
+        }
+        reply
+    }
+
+    /// 405 with the methods that would be answered, and a text for people if asked for.
+    pub fn method_not_allowed(allowed: &[&Method], text: bool) -> Self {
+        let mut reply = if text {
+            Self::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed\n")
+        } else {
+            Self::empty(StatusCode::METHOD_NOT_ALLOWED)
+        };
+        let allowed: Vec<&str> = allowed.iter().map(|method| method.as_str()).collect();
+        if let Ok(allowed) = HeaderValue::from_str(&allowed.join(", ")) {
+            reply.headers.insert(ALLOW, allowed);
+        }
         reply
     }
 

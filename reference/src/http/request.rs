@@ -30,6 +30,12 @@ impl Request {
         values.next().map(|(_, value)| value.as_str())
     }
 
+    /// The last value of a query parameter.
+    pub fn last_parameter(&self, name: &str) -> Option<&str> {
+        let mut values = self.query.iter().rev().filter(|(key, _)| key == name);
+        values.next().map(|(_, value)| value.as_str())
+    }
+
     /// Whether a boolean parameter is given bare, empty, or as `true` in any case.
     pub fn flag(&self, name: &str) -> bool {
         let values = self.query.iter().filter(|(key, _)| key == name);

@@ -1,0 +1,279 @@
+//! Reads JSON in one pass.
+
+use std::sync::Arc;
+
+use super::{MAX_DEPTH, Number, Object, Value};
+
+/// Why a text is not JSON, and where.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("invalid JSON at line {line}, column {column}: {message}")]
+pub struct SyntaxError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The column in characters, from 1.
+    pub column: usize,
+    /// What is wrong.
+    pub message: &'static str,
+}
+
+/// Reads a text that holds one value. Of members with the same name the last one counts.
+///
+/// # Errors
+/// When the text is not UTF-8, is not JSON or is nested deeper than [`MAX_DEPTH`].
+pub fn from_json(text: &[u8]) -> Result<Value, SyntaxError> {
+    let mut reader = Reader::new(text)?;
+    let value = reader.value(0)?;
+    reader.skip_space();
+    match reader.peek() {
+        None => Ok(value),
+        Some(_) => Err(reader.error("expected nothing after the value")),
+    }
+}
+
+/// Reads the value at the start of a text and looks at nothing behind it.
+///
+/// # Errors
+/// As [`from_json`].
+pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
+    Reader::new(text)?.value(0)
+}
+
+struct Reader<'t> {
+    text: &'t str,
+    at: usize,
+}
+
+impl<'t> Reader<'t> {
+    fn new(text: &'t [u8]) -> Result<Self, SyntaxError> {
+        match std::str::from_utf8(text) {
+            Ok(text) => Ok(Self { text, at: 0 }),
+            Err(broken) => {
+                let before = text.get(..broken.valid_up_to()).unwrap_or_default();
+                let text = std::str::from_utf8(before).unwrap_or_default();
+                let at = text.len();
+                Err(Reader { text, at }.error("not UTF-8"))
+            }
+        }
+    }
+
+    fn error(&self, message: &'static str) -> SyntaxError {
+        let before = self.text.get(..self.at).unwrap_or(self.text);
+        let line_start = before.rfind('\n').map_or(0, |at| at + 1);
+        let in_line = before.get(line_start..).unwrap_or_default();
+        SyntaxError {
+            line: before.matches('\n').count() + 1,
+            column: in_line.chars().count() + 1,
+            message,
+        }
+    }
+
+    fn peek(&self) -> Option<u8> {
+        self.text.as_bytes().get(self.at).copied()
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
+            self.at += 1;
+        }
+    }
+
+    /// Skips space and then this byte, if it is there.
+    fn eat(&mut self, byte: u8) -> bool {
+        self.skip_space();
+        let there = self.peek() == Some(byte);
+        self.at += usize::from(there);
+        there
+    }
+
+    fn value(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        self.skip_space();
+        match self.peek() {
+            Some(b'{') => self.object(depth),
+            Some(b'[') => self.array(depth),
+            Some(b'"') => Ok(Value::String(self.string()?)),
+            Some(b'-' | b'0'..=b'9') => self.number(),
+            Some(b't') => self.word("true", Value::Bool(true)),
+            Some(b'f') => self.word("false", Value::Bool(false)),
+            Some(b'n') => self.word("null", Value::Null),
+            Some(_) => Err(self.error("expected a value")),
+            None => Err(self.error("expected a value, the text ends here")),
+        }
+    }
+
+    fn word(&mut self, word: &'static str, value: Value) -> Result<Value, SyntaxError> {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        if !rest.starts_with(word) {
+            return Err(self.error("expected a value"));
+        }
+        self.at += word.len();
+        Ok(value)
+    }
+
+    /// Steps into an array or object.
+    fn enter(&mut self, depth: usize) -> Result<usize, SyntaxError> {
+        if depth >= MAX_DEPTH {
+            return Err(self.error("nested too deep, 512 levels are allowed"));
+        }
+        self.at += 1;
+        Ok(depth + 1)
+    }
+
+    fn array(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        let depth = self.enter(depth)?;
+        let mut items = Vec::new();
+        if self.eat(b']') {
+            return Ok(Value::from(items));
+        }
+        loop {
+            items.push(self.value(depth)?);
+            if self.eat(b']') {
+                return Ok(Value::from(items));
+            }
+            if !self.eat(b',') {
+                return Err(self.error("expected `,` or `]`"));
+            }
+        }
+    }
+
+    fn object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+        let depth = self.enter(depth)?;
+        let mut members = Object::new();
+        if self.eat(b'}') {
+            return Ok(Value::from(members));
+        }
+        loop {
+            self.skip_space();
+            if self.peek() != Some(b'"') {
+                return Err(self.error("expected a member name"));
+            }
+            let name = self.string()?;
+            if !self.eat(b':') {
+                return Err(self.error("expected `:`"));
+            }
+            members.insert(name, self.value(depth)?);
+            if self.eat(b'}') {
+                return Ok(Value::from(members));
+            }
+            if !self.eat(b',') {
+                return Err(self.error("expected `,` or `}`"));
+            }
+        }
+    }
+
+    fn digits(&mut self) -> Result<(), SyntaxError> {
+        let start = self.at;
+        while let Some(b'0'..=b'9') = self.peek() {
+            self.at += 1;
+        }
+        if self.at == start {
+            return Err(self.error("expected a digit"));
+        }
+        Ok(())
+    }
+
+    fn number(&mut self) -> Result<Value, SyntaxError> {
+        let start = self.at;
+        self.at += usize::from(self.peek() == Some(b'-'));
+        if self.peek() == Some(b'0') {
+            self.at += 1;
+        } else {
+            self.digits()?;
+        }
+        if self.peek() == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = self.peek() {
+            self.at += 1;
+            self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        let text = self.text.get(start..self.at).unwrap_or_default();
+        Ok(Value::Number(Number::of_checked(text)))
+    }
+
+    fn string(&mut self) -> Result<Arc<str>, SyntaxError> {
+        self.at += 1;
+        let plain = self.plain();
+        if self.peek() == Some(b'"') {
+            self.at += 1;
+            return Ok(plain.into());
+        }
+        let mut text = plain.to_owned();
+        loop {
+            match self.peek() {
+                Some(b'"') => {
+                    self.at += 1;
+                    return Ok(text.into());
+                }
+                Some(b'\\') => text.push(self.escape()?),
+                Some(_) => return Err(self.error("control character in a string")),
+                None => return Err(self.error("the string does not end")),
+            }
+            text.push_str(self.plain());
+        }
+    }
+
+    /// The text up to the next quote, backslash or control character.
+    fn plain(&mut self) -> &'t str {
+        let rest = self.text.get(self.at..).unwrap_or_default();
+        let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
+        let length = rest.as_bytes().iter().position(special);
+        let plain = rest.get(..length.unwrap_or(rest.len())).unwrap_or_default();
+        self.at += plain.len();
+        plain
+    }
+
+    fn escape(&mut self) -> Result<char, SyntaxError> {
+        self.at += 1;
+        let meant = match self.peek() {
+            Some(byte @ (b'"' | b'\\' | b'/')) => char::from(byte),
+            Some(b'b') => '\u{8}',
+            Some(b'f') => '\u{c}',
+            Some(b'n') => '\n',
+            Some(b'r') => '\r',
+            Some(b't') => '\t',
+            Some(b'u') => return self.unicode(),
+            _ => return Err(self.error("unknown escape")),
+        };
+        self.at += 1;
+        Ok(meant)
+    }
+
+    /// A `\u` escape, or two that form a pair. Half a pair means no character, and stands for
+    /// the replacement character.
+    fn unicode(&mut self) -> Result<char, SyntaxError> {
+        let first = self.hex()?;
+        if let Some(meant) = char::from_u32(first) {
+            return Ok(meant);
+        }
+        let behind = self.at;
+        let paired = self
+            .text
+            .get(self.at..)
+            .is_some_and(|rest| rest.starts_with("\\u"));
+        if paired && first < 0xdc00 {
+            self.at += 1;
+            let second = self.hex()?;
+            if (0xdc00..0xe000).contains(&second) {
+                let meant = 0x10000 + ((first - 0xd800) << 10) + (second - 0xdc00);
+                return Ok(char::from_u32(meant).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            self.at = behind;
+        }
+        Ok(char::REPLACEMENT_CHARACTER)
+    }
+
+    /// The four hexadecimal digits after the `u` that comes next.
+    fn hex(&mut self) -> Result<u32, SyntaxError> {
+        let digits = self.text.get(self.at + 1..self.at + 5).unwrap_or_default();
+        let all = !digits.is_empty() && digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+        match u32::from_str_radix(digits, 16) {
+            Ok(code) if all => {
+                self.at += 5;
+                Ok(code)
+            }
+            _ => Err(self.error("expected four hexadecimal digits")),
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! Document values. A clone shares the original, and whoever changes one copies only what is
+//! shared on the way to the change.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+mod json;
+mod number;
+mod write;
+mod yaml;
+
+pub use json::{SyntaxError, from_json, from_json_prefix};
+pub use number::Number;
+pub use yaml::{YamlError, from_yaml};
+
+/// Arrays and objects may be nested this deep when they are read.
+///
+/// INVARIANT: values are dropped, compared and written by recursion, so every way to make a
+/// value deeper has a bound.
+pub const MAX_DEPTH: usize = 512;
+
+/// The members of an object, in the order of their names.
+pub type Object = BTreeMap<Arc<str>, Value>;
+
+/// Any JSON document.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Value {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Bool(bool),
+    /// A number with the text it was written in.
+    Number(Number),
+    /// A string.
+    String(Arc<str>),
+    /// An array.
+    Array(Arc<Vec<Value>>),
+    /// An object.
+    Object(Arc<Object>),
+}
+
+impl Value {
+    /// The string, if this is one.
+    pub fn as_str(&self) -> Option<&str> {
+        match self {
+            Self::String(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// The items, if this is an array.
+    pub fn as_array(&self) -> Option<&[Value]> {
+        match self {
+            Self::Array(items) => Some(items),
+            _ => None,
+        }
+    }
+
+    /// The members, if this is an object.
+    pub fn as_object(&self) -> Option<&Object> {
+        match self {
+            Self::Object(members) => Some(members),
+            _ => None,
+        }
+    }
+
+    /// The members to change, if this is an object; shared ones are copied first.
+    pub fn as_object_mut(&mut self) -> Option<&mut Object> {
+        match self {
+            Self::Object(members) => Some(Arc::make_mut(members)),
+            _ => None,
+        }
+    }
+
+    /// The value of a member, if this is an object that has it.
+    pub fn get(&self, name: &str) -> Option<&Value> {
+        self.as_object()?.get(name)
+    }
+
+    /// The kind of the value, for messages.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool(_) => "boolean",
+            Self::Number(_) => "number",
+            Self::String(_) => "string",
+            Self::Array(_) => "array",
+            Self::Object(_) => "object",
+        }
+    }
+
+    /// An object of these members.
+    pub fn object<K: Into<Arc<str>>>(members: impl IntoIterator<Item = (K, Value)>) -> Self {
+        let members = members
+            .into_iter()
+            .map(|(name, value)| (name.into(), value));
+        Self::Object(Arc::new(members.collect()))
+    }
+}
+
+impl From<bool> for Value {
+    fn from(value: bool) -> Self {
+        Self::Bool(value)
+    }
+}
+
+impl From<u64> for Value {
+    fn from(value: u64) -> Self {
+        Self::Number(Number::from(value))
+    }
+}
+
+impl From<&str> for Value {
+    fn from(value: &str) -> Self {
+        Self::String(value.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(value: String) -> Self {
+        Self::String(value.into())
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Self {
+        Self::Array(Arc::new(items))
+    }
+}
+
+impl From<Object> for Value {
+    fn from(members: Object) -> Self {
+        Self::Object(Arc::new(members))
+    }
+}

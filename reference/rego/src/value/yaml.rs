@@ -1,0 +1,150 @@
+//! Reads YAML, as far as it means a JSON document.
+
+use std::fmt;
+use std::sync::Arc;
+
+use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+
+use super::{Number, Object, Value};
+
+/// A document that is written in few bytes may become this large by repeating anchors.
+const SMALL: usize = 1 << 20;
+
+/// Why a text is not YAML, or means no JSON document.
+#[derive(Debug, thiserror::Error)]
+#[error("invalid YAML: {0}")]
+pub struct YamlError(#[from] serde_yaml::Error);
+
+/// Reads a text that holds one document; an empty one is `null`. Members taken in by a merge key
+/// `<<` stand behind those written out, keys that are no strings become their JSON text, and of
+/// members with the same name the last one counts.
+///
+/// # Errors
+/// When the text is not YAML, is nested too deep, holds a tag, a float that JSON does not know
+/// or a key that is an array or object, or grows out of proportion by repeating anchors.
+pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
+    let mut room = SMALL.max(text.len().saturating_mul(2));
+    let reader = serde_yaml::Deserializer::from_slice(text);
+    Ok(Document { room: &mut room }.deserialize(reader)?)
+}
+
+/// Reads one value, whose size is taken from the room that is left.
+struct Document<'r> {
+    room: &'r mut usize,
+}
+
+impl Document<'_> {
+    fn take<E: de::Error>(&mut self, size: usize) -> Result<(), E> {
+        match self.room.checked_sub(size + 1) {
+            Some(left) => {
+                *self.room = left;
+                Ok(())
+            }
+            None => Err(E::custom("anchors repeat too much")),
+        }
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Document<'_> {
+    type Value = Value;
+
+    fn deserialize<D: Deserializer<'de>>(self, reader: D) -> Result<Value, D::Error> {
+        reader.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Document<'_> {
+    type Value = Value;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a document that JSON can express")
+    }
+
+    fn visit_unit<E: de::Error>(mut self) -> Result<Value, E> {
+        self.take(0)?;
+        Ok(Value::Null)
+    }
+
+    fn visit_bool<E: de::Error>(mut self, value: bool) -> Result<Value, E> {
+        self.take(0)?;
+        Ok(Value::Bool(value))
+    }
+
+    fn visit_i64<E: de::Error>(mut self, value: i64) -> Result<Value, E> {
+        self.take(0)?;
+        Ok(Value::Number(Number::from(value)))
+    }
+
+    fn visit_u64<E: de::Error>(mut self, value: u64) -> Result<Value, E> {
+        self.take(0)?;
+        Ok(Value::from(value))
+    }
+
+    fn visit_f64<E: de::Error>(mut self, value: f64) -> Result<Value, E> {
+        self.take(0)?;
+        let number = Number::from_float(value);
+        number
+            .map(Value::Number)
+            .ok_or_else(|| E::custom("JSON has no such number"))
+    }
+
+    fn visit_str<E: de::Error>(mut self, value: &str) -> Result<Value, E> {
+        self.take(value.len())?;
+        Ok(Value::from(value))
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut sequence: A) -> Result<Value, A::Error> {
+        self.take(0)?;
+        let mut items = Vec::new();
+        while let Some(item) = sequence.next_element_seed(Document { room: self.room })? {
+            items.push(item);
+        }
+        Ok(Value::from(items))
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut mapping: A) -> Result<Value, A::Error> {
+        self.take(0)?;
+        let mut members = Object::new();
+        let mut merged = None;
+        while let Some(key) = mapping.next_key_seed(Document { room: self.room })? {
+            let value = mapping.next_value_seed(Document { room: self.room })?;
+            let name = match key {
+                Value::String(name) if &*name == "<<" => {
+                    merged = Some(value);
+                    continue;
+                }
+                Value::String(name) => name,
+                Value::Array(_) | Value::Object(_) => {
+                    return Err(de::Error::custom("a key is an array or object"));
+                }
+                scalar => Arc::from(scalar.to_string()),
+            };
+            members.insert(name, value);
+        }
+        if let Some(merged) = merged {
+            merge(&mut members, merged).map_err(de::Error::custom)?;
+        }
+        Ok(Value::from(members))
+    }
+
+    fn visit_enum<A: de::EnumAccess<'de>>(self, _tagged: A) -> Result<Value, A::Error> {
+        Err(de::Error::custom("tags are not supported"))
+    }
+}
+
+/// Adds the members of the object, or of the objects, behind a merge key.
+fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
+    let sources = match merged {
+        Value::Array(sources) => Arc::unwrap_or_clone(sources),
+        source => vec![source],
+    };
+    for source in sources {
+        let Value::Object(source) = source else {
+            return Err("only objects can be merged");
+        };
+        for (name, value) in Arc::unwrap_or_clone(source) {
+            members.entry(name).or_insert(value);
+        }
+    }
+    Ok(())
+}

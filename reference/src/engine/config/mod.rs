@@ -1,0 +1,220 @@
+//! The configuration: a file, changed by `--set` and `--set-file`.
+
+use std::fs;
+use std::path::Path;
+
+use rego::Value;
+use rego::value::{Object, from_json, from_yaml};
+use tracing::warn;
+
+use super::{Options, id};
+use crate::StartError;
+
+mod set;
+mod shape;
+
+use shape::Shape;
+
+/// The sections that are shown but have no effect yet.
+const WITHOUT_EFFECT: &[&str] = &["bundles", "discovery", "status", "plugins", "caching"];
+
+/// What the engine goes by.
+#[derive(Debug, Clone)]
+pub(super) struct Config {
+    /// The configuration as it is shown: with defaults and labels, without secrets.
+    pub(super) shown: Value,
+    /// The segments of the path that `POST /` decides.
+    pub(super) default_decision: Vec<String>,
+    /// Whether decisions get ids and are logged.
+    pub(super) decision_log: bool,
+    /// Whether there are bundles, or discovery, to wait for.
+    pub(super) bundles: bool,
+    /// The plugins that are configured, none of which runs.
+    pub(super) plugins: Vec<&'static str>,
+    /// The largest body as sent.
+    pub(super) max_body: usize,
+    /// The largest body after decompression.
+    pub(super) max_decoded_body: usize,
+    /// Longer answers are compressed.
+    pub(super) gzip_threshold: usize,
+    /// How hard answers are compressed, 0 to 9.
+    pub(super) gzip_level: u32,
+}
+
+impl Config {
+    /// Reads the configuration that the options name.
+    pub(super) fn open(options: &Options) -> Result<Self, StartError> {
+        let mut given = match &options.config_file {
+            Some(file) => read(file)?,
+            None => Value::from(Object::new()),
+        };
+        for (flag, overrides, from_file) in [
+            ("--set", &options.set, false),
+            ("--set-file", &options.set_file, true),
+        ] {
+            for text in overrides {
+                set::apply(&mut given, text, from_file)
+                    .and_then(|()| shape::check(given.to_string().as_bytes()))
+                    .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
+            }
+        }
+        Self::of(given).map_err(|why| StartError::new(format!("configuration: {why}")))
+    }
+
+    /// The configuration that a document describes.
+    fn of(given: Value) -> Result<Self, String> {
+        let shape = Shape::of(given.to_string().as_bytes())?;
+        for section in WITHOUT_EFFECT {
+            if given.get(section).is_some() {
+                warn!(
+                    section,
+                    "this section of the configuration is shown but has no effect yet"
+                );
+            }
+        }
+        if shape
+            .decision_logs
+            .as_ref()
+            .is_some_and(|logs| !logs.console)
+        {
+            warn!("decision logs are written only with `decision_logs.console`");
+        }
+        let default_decision = shape.default_decision.as_deref().unwrap_or("/system/main");
+        let path = default_decision.trim_matches('/').split('/');
+        let plugins = [
+            ("bundle", shape.bundles.is_some()),
+            ("discovery", shape.discovery.is_some()),
+            ("status", shape.status.is_some()),
+        ];
+        let plugins = plugins.into_iter().filter(|(_, there)| *there);
+        Ok(Self {
+            default_decision: path.map(str::to_owned).collect(),
+            decision_log: shape
+                .decision_logs
+                .as_ref()
+                .is_some_and(|logs| logs.console),
+            bundles: shape.bundles.is_some() || shape.discovery.is_some(),
+            plugins: plugins.map(|(name, _)| name).collect(),
+            max_body: shape.max_body(),
+            max_decoded_body: shape.max_decoded_body(),
+            gzip_threshold: shape.gzip_threshold(),
+            gzip_level: shape.gzip_level(),
+            shown: shown(given),
+        })
+    }
+
+    /// The labels of this instance.
+    pub(super) fn labels(&self) -> &Value {
+        self.shown.get("labels").unwrap_or(&Value::Null)
+    }
+}
+
+impl Default for Config {
+    fn default() -> Self {
+        let nothing = Shape::default();
+        Self {
+            default_decision: vec!["system".to_owned(), "main".to_owned()],
+            decision_log: false,
+            bundles: false,
+            plugins: Vec::new(),
+            max_body: nothing.max_body(),
+            max_decoded_body: nothing.max_decoded_body(),
+            gzip_threshold: nothing.gzip_threshold(),
+            gzip_level: nothing.gzip_level(),
+            shown: shown(Value::from(Object::new())),
+        }
+    }
+}
+
+/// The document of a configuration file.
+fn read(file: &Path) -> Result<Value, StartError> {
+    let refused = |why: &dyn std::fmt::Display| {
+        StartError::new(format!("configuration file `{}`: {why}", file.display()))
+    };
+    let text = fs::read_to_string(file).map_err(|source| refused(&source))?;
+    let text = expand(&text);
+    let json = file
+        .extension()
+        .is_some_and(|extension| extension == "json");
+    let document = if json {
+        shape::check(text.as_bytes()).map_err(|why| refused(&why))?;
+        from_json(text.as_bytes()).map_err(|source| refused(&source))?
+    } else {
+        shape::check_yaml(&text).map_err(|why| refused(&why))?;
+        from_yaml(text.as_bytes()).map_err(|source| refused(&source))?
+    };
+    match document {
+        Value::Null => Ok(Value::from(Object::new())),
+        Value::Object(_) => Ok(document),
+        _ => Err(refused(&"the configuration must be an object")),
+    }
+}
+
+/// Puts environment variables in the place of `${NAME}`; one that is not set is empty.
+fn expand(text: &str) -> String {
+    let mut pieces = text.split("${");
+    let mut expanded = pieces.next().unwrap_or_default().to_owned();
+    for piece in pieces {
+        match piece.split_once('}') {
+            Some((name, rest)) if !name.contains(char::is_whitespace) => {
+                expanded.push_str(&std::env::var(name).unwrap_or_default());
+                expanded.push_str(rest);
+            }
+            _ => {
+                expanded.push_str("${");
+                expanded.push_str(piece);
+            }
+        }
+    }
+    expanded
+}
+
+/// What clients may see: what was given without its secrets, with defaults and labels.
+fn shown(given: Value) -> Value {
+    let mut shown = given.as_object().cloned().unwrap_or_default();
+    for (section, secrets) in [
+        ("services", &["credentials"][..]),
+        ("keys", &["key", "private_key"]),
+    ] {
+        if let Some(content) = shown.get_mut(section) {
+            hide(content, secrets, 0);
+        }
+    }
+    for (name, default) in [
+        ("default_decision", "/system/main"),
+        ("default_authorization_decision", "/system/authz/allow"),
+    ] {
+        shown
+            .entry(name.into())
+            .or_insert_with(|| Value::from(default));
+    }
+    let labels = shown
+        .entry("labels".into())
+        .or_insert_with(|| Value::from(Object::new()));
+    if let Some(labels) = labels.as_object_mut() {
+        labels.insert("id".into(), Value::from(id::random()));
+        labels.insert("version".into(), Value::from(env!("CARGO_PKG_VERSION")));
+    }
+    Value::from(shown)
+}
+
+/// Removes the members with these names at any depth below the names that the section gives.
+fn hide(content: &mut Value, secrets: &[&str], depth: usize) {
+    match content {
+        Value::Object(members) => {
+            let members = std::sync::Arc::make_mut(members);
+            if depth > 0 {
+                members.retain(|name, _| !secrets.contains(&&**name));
+            }
+            for member in members.values_mut() {
+                hide(member, secrets, depth + 1);
+            }
+        }
+        Value::Array(items) => {
+            for item in std::sync::Arc::make_mut(items) {
+                hide(item, secrets, depth + 1);
+            }
+        }
+        _ => {}
+    }
+}

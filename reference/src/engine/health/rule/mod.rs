@@ -1,0 +1,3 @@
+//! `/health/{rule-name}`
+
+pub(in crate::engine) mod get;

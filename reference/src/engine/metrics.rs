@@ -1,0 +1,72 @@
+//! What a request cost, measured when it asks for it.
+
+use std::collections::BTreeMap;
+use std::time::Instant;
+
+use rego::Value;
+
+use crate::http::Request;
+
+/// The measurements of one request.
+#[derive(Debug)]
+pub(super) struct Metrics {
+    begun: Instant,
+    asked: bool,
+    instrumented: bool,
+    values: BTreeMap<&'static str, u64>,
+}
+
+impl Metrics {
+    /// Starts measuring as far as the request asks for it by `metrics` or `instrument`.
+    pub(super) fn of(request: &Request) -> Self {
+        let instrumented = request.flag("instrument");
+        Self {
+            begun: Instant::now(),
+            asked: instrumented || request.flag("metrics"),
+            instrumented,
+            values: BTreeMap::new(),
+        }
+    }
+
+    /// Whether the request asks for measurements.
+    pub(super) fn asked(&self) -> bool {
+        self.asked
+    }
+
+    /// Does the work and keeps how long it took.
+    pub(super) fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        if !self.asked {
+            return work();
+        }
+        let begun = Instant::now();
+        let done = work();
+        self.values.insert(name, nanoseconds(begun));
+        done
+    }
+
+    /// Keeps, for `instrument`, the time of a step that consists of one stage as the stage's too.
+    pub(super) fn stage(&mut self, stage: &'static str, step: &str) {
+        if let (true, Some(time)) = (self.instrumented, self.values.get(step)) {
+            self.values.insert(stage, *time);
+        }
+    }
+
+    /// Keeps a count.
+    pub(super) fn count(&mut self, name: &'static str, count: u64) {
+        if self.asked {
+            self.values.insert(name, count);
+        }
+    }
+
+    /// All measurements, with the time since the request was taken up.
+    pub(super) fn finish(mut self) -> Value {
+        let name = "timer_server_handler_ns";
+        self.values.insert(name, nanoseconds(self.begun));
+        let values = self.values.into_iter();
+        Value::object(values.map(|(name, value)| (name, Value::from(value))))
+    }
+}
+
+fn nanoseconds(begun: Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

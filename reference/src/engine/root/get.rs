@@ -1,0 +1,15 @@
+//! GET /
+
+use http::StatusCode;
+
+use crate::engine::Engine;
+use crate::http::{ApiError, Reply, Request};
+
+/// Says what answers here.
+///
+/// # Errors
+/// None.
+pub(in crate::engine) fn handle(_engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
+    let text = concat!("policy engine, reference ", env!("CARGO_PKG_VERSION"), "\n");
+    Ok(Reply::text(StatusCode::OK, text))
+}

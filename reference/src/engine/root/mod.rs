@@ -1,0 +1,4 @@
+//! `/`
+
+pub(super) mod get;
+pub(super) mod post;

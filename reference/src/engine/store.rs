@@ -1,0 +1,201 @@
+//! The tree of base documents: finding, adding, replacing and removing by path. A change copies
+//! the objects and arrays on its way as far as others share them, and nothing else.
+
+use std::sync::Arc;
+
+use rego::Value;
+use rego::value::{MAX_DEPTH, Object};
+
+/// Why the documents were not changed.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum StoreError {
+    /// Nothing is there.
+    #[error("no document at `{0}`")]
+    NotFound(String),
+    /// Something that is no object is there.
+    #[error("the document at `{0}` cannot hold others")]
+    Conflict(String),
+    /// The root was to be removed.
+    #[error("the root document cannot be removed")]
+    RootRemoved,
+    /// The root was to be something else than an object.
+    #[error("the root document must be an object")]
+    RootNotObject,
+    /// The path has more segments than documents may be nested.
+    #[error("the path has more than {MAX_DEPTH} segments")]
+    PathTooLong,
+}
+
+/// The document at a path.
+pub(super) fn find<'d>(documents: &'d Value, path: &[String]) -> Option<&'d Value> {
+    path.iter()
+        .try_fold(documents, |parent, segment| match parent {
+            Value::Array(items) => items.get(index(segment)?),
+            Value::Object(members) => members.get(&*name(members, segment)?),
+            _ => None,
+        })
+}
+
+/// Puts a document at a path and makes the objects that are missing on the way. At the place of
+/// an array's item it is inserted before the item.
+pub(super) fn put(documents: &mut Value, path: &[String], value: Value) -> Result<(), StoreError> {
+    let Some((_, parents)) = path.split_last() else {
+        return set_root(documents, value);
+    };
+    if path.len() > MAX_DEPTH {
+        return Err(StoreError::PathTooLong);
+    }
+    if find(documents, path).is_none() {
+        make(documents, parents)?;
+    }
+    add(documents, path, value)
+}
+
+/// Makes the objects that are missing on the way to a path, and at it.
+fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
+    let mut parent = documents;
+    for (at, segment) in path.iter().enumerate() {
+        let conflict = || StoreError::Conflict(written(path.get(..at).unwrap_or(path)));
+        parent = match parent {
+            Value::Object(members) => {
+                let members = Arc::make_mut(members);
+                let name = name(members, segment).unwrap_or_else(|| Arc::from(segment.as_str()));
+                members
+                    .entry(name)
+                    .or_insert_with(|| Value::from(Object::new()))
+            }
+            Value::Array(items) => index(segment)
+                .and_then(|index| Arc::make_mut(items).get_mut(index))
+                .ok_or_else(conflict)?,
+            _ => return Err(conflict()),
+        };
+    }
+    match parent {
+        Value::Object(_) => Ok(()),
+        _ => Err(StoreError::Conflict(written(path))),
+    }
+}
+
+/// Adds a document whose parent exists: over an object's member, before an array's item, or
+/// behind the last item.
+pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Result<(), StoreError> {
+    let Some((last, parents)) = path.split_last() else {
+        return set_root(documents, value);
+    };
+    if path.len() > MAX_DEPTH {
+        return Err(StoreError::PathTooLong);
+    }
+    match find_mut(documents, parents)? {
+        Value::Object(members) => {
+            let members = Arc::make_mut(members);
+            members.insert(Arc::from(last.as_str()), value);
+            Ok(())
+        }
+        Value::Array(items) => {
+            let at = if last == "-" {
+                Some(items.len())
+            } else {
+                index(last)
+            };
+            let at = at.filter(|at| *at <= items.len());
+            let at = at.ok_or_else(|| StoreError::NotFound(written(path)))?;
+            Arc::make_mut(items).insert(at, value);
+            Ok(())
+        }
+        _ => Err(StoreError::NotFound(written(path))),
+    }
+}
+
+/// Replaces a document that exists.
+pub(super) fn replace(
+    documents: &mut Value,
+    path: &[String],
+    value: Value,
+) -> Result<(), StoreError> {
+    if path.is_empty() {
+        return set_root(documents, value);
+    }
+    *find_mut(documents, path)? = value;
+    Ok(())
+}
+
+/// Removes a document that exists.
+pub(super) fn remove(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
+    let (last, parents) = path.split_last().ok_or(StoreError::RootRemoved)?;
+    let missing = || StoreError::NotFound(written(path));
+    match find_mut(documents, parents)? {
+        Value::Object(members) => {
+            let name = name(members, last).ok_or_else(missing)?;
+            Arc::make_mut(members).remove(&name).ok_or_else(missing)?;
+        }
+        Value::Array(items) => {
+            let at = index(last).filter(|at| *at < items.len());
+            Arc::make_mut(items).remove(at.ok_or_else(missing)?);
+        }
+        _ => return Err(missing()),
+    }
+    Ok(())
+}
+
+fn set_root(documents: &mut Value, value: Value) -> Result<(), StoreError> {
+    if value.as_object().is_none() {
+        return Err(StoreError::RootNotObject);
+    }
+    *documents = value;
+    Ok(())
+}
+
+/// The document at a path, to be changed.
+fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Value, StoreError> {
+    let missing = || StoreError::NotFound(written(path));
+    path.iter()
+        .try_fold(documents, |parent, segment| match parent {
+            Value::Array(items) => {
+                let at = index(segment).filter(|at| *at < items.len());
+                let at = at.ok_or_else(missing)?;
+                Arc::make_mut(items).get_mut(at).ok_or_else(missing)
+            }
+            Value::Object(members) => {
+                let name = name(members, segment).ok_or_else(missing)?;
+                Arc::make_mut(members).get_mut(&name).ok_or_else(missing)
+            }
+            _ => Err(missing()),
+        })
+}
+
+/// The place in an array that a segment means, if it is a number that can be one: an integer
+/// with or without sign, leading zeros and a fraction of zeros.
+fn index(segment: &str) -> Option<usize> {
+    integer(segment)?.parse().ok()
+}
+
+/// The name of the member that a segment means: the one spelt so, else the one spelt as the
+/// integer that the segment means.
+fn name(members: &Object, segment: &str) -> Option<Arc<str>> {
+    let found = members
+        .get_key_value(segment)
+        .or_else(|| members.get_key_value(integer(segment)?.as_str()));
+    found.map(|(name, _)| Arc::clone(name))
+}
+
+/// The usual text of the integer that a segment means, if it means one.
+fn integer(segment: &str) -> Option<String> {
+    let (sign, digits) = match segment.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", segment.strip_prefix('+').unwrap_or(segment)),
+    };
+    let (digits, fraction) = digits.split_once('.').unwrap_or((digits, "0"));
+    let numeric = |text: &str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    if !numeric(digits) || !numeric(fraction) || fraction.bytes().any(|byte| byte != b'0') {
+        return None;
+    }
+    match digits.trim_start_matches('0') {
+        "" => Some("0".to_owned()),
+        digits => Some(format!("{sign}{digits}")),
+    }
+}
+
+/// A path for messages.
+pub(super) fn written(path: &[String]) -> String {
+    format!("/{}", path.join("/"))
+}

@@ -1,0 +1,3 @@
+//! `/v0/data`
+
+pub(in crate::engine) mod post;

@@ -1,0 +1,3 @@
+//! Version 0: decisions without an envelope.
+
+pub(super) mod data;

@@ -1,0 +1,3 @@
+//! `/v1/compile/{path}`
+
+pub(in crate::engine) mod post;

@@ -1,0 +1,20 @@
+//! GET /v1/config
+
+use http::StatusCode;
+use rego::Value;
+
+use crate::engine::Engine;
+use crate::http::{ApiError, Reply, Request};
+
+/// Shows the active configuration without its secrets.
+///
+/// # Errors
+/// None.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let body = Value::object([("result", engine.config().shown.clone())]);
+    Ok(Reply::document(
+        StatusCode::OK,
+        &body,
+        request.flag("pretty"),
+    ))
+}

@@ -1,0 +1,3 @@
+//! `/v1/config`
+
+pub(in crate::engine) mod get;

@@ -1,0 +1,16 @@
+//! DELETE /v1/data/{path}
+
+use super::written;
+use crate::engine::metrics::Metrics;
+use crate::engine::{Engine, store};
+use crate::http::{ApiError, Reply, Request};
+
+/// Removes a document.
+///
+/// # Errors
+/// `resource_not_found` when there is none.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let metrics = Metrics::of(request);
+    engine.write(|documents| store::remove(documents, &request.segments))?;
+    Ok(written(metrics))
+}

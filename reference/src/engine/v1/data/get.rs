@@ -1,0 +1,27 @@
+//! GET /v1/data/{path}
+
+use rego::value::from_json;
+
+use crate::engine::Engine;
+use crate::engine::decision::Query;
+use crate::engine::metrics::Metrics;
+use crate::http::{ApiError, Reply, Request};
+
+/// Decides: the document at the path in its envelope, `{}` when there is none.
+///
+/// # Errors
+/// `invalid_parameter` when the parameter `input` is not JSON.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of(request);
+    let input = metrics.time("timer_rego_input_parse_ns", || {
+        let given = request.last_parameter("input");
+        given.map(|text| from_json(text.as_bytes())).transpose()
+    });
+    let query = Query {
+        input: input
+            .map_err(|error| ApiError::invalid_parameter(format!("parameter `input`: {error}")))?,
+        warns: false,
+        metrics,
+    };
+    Ok(engine.decide(request, query))
+}

@@ -1,0 +1,33 @@
+//! POST /v1/data/{path}
+
+use rego::Value;
+
+use crate::engine::decision::Query;
+use crate::engine::metrics::Metrics;
+use crate::engine::{Engine, body};
+use crate::http::{ApiError, Reply, Request};
+
+/// Decides with the input document that the body's member `input` holds. Without one the answer
+/// carries a warning.
+///
+/// # Errors
+/// `invalid_parameter` when the body is neither JSON nor YAML, or no object.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of(request);
+    let body = metrics.time("timer_rego_input_parse_ns", || body::input(request))?;
+    let input = match &body {
+        None | Some(Value::Null) => None,
+        Some(Value::Object(members)) => members.get("input"),
+        Some(other) => {
+            let message = format!("request body: expected an object, found {}", other.kind());
+            return Err(ApiError::invalid_parameter(message));
+        }
+    };
+    let input = input.filter(|input| **input != Value::Null).cloned();
+    let query = Query {
+        warns: input.is_none(),
+        input,
+        metrics,
+    };
+    Ok(engine.decide(request, query))
+}

@@ -1,0 +1,4 @@
+//! `/v1/query`
+
+pub(in crate::engine) mod get;
+pub(in crate::engine) mod post;

@@ -1,0 +1,14 @@
+//! POST /v1/query
+
+use crate::engine::v1::without_policies;
+use crate::engine::{Engine, body};
+use crate::http::{ApiError, Reply, Request};
+
+/// Answers an ad hoc query: not supported.
+///
+/// # Errors
+/// `invalid_parameter` when the body is not JSON, `internal_error` otherwise.
+pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    body::json(request)?;
+    Err(without_policies("a query"))
+}
