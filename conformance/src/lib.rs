@@ -2,6 +2,7 @@
 //! scenario, judged against any implementation.
 
 pub mod catalogue;
+pub mod cli;
 pub mod coverage;
 pub mod embedded_files;
 pub mod evidence;
