@@ -209,6 +209,7 @@ impl Payload {
 }
 
 #[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::verdict::{Difference, Failure, Reason};

@@ -1,17 +1,37 @@
 //! The conformance suite: every documented rule of the two REST APIs as an executable
 //! scenario, judged against any implementation.
 
+mod answer;
 pub mod catalogue;
-pub mod cli;
+mod cleanup;
+mod client;
+mod compare;
 pub mod coverage;
+mod curl;
+#[cfg(feature = "embedded")]
+mod embedded;
 pub mod embedded_files;
 pub mod evidence;
+mod facts;
+mod judge;
 pub mod known;
+mod launch;
+mod names;
 pub mod openapi;
+mod outgoing;
 pub mod pattern;
+mod raw;
+mod reach;
 pub mod redact;
 pub mod report;
 pub mod rules;
+mod runner;
 pub mod scenario;
+mod server;
+mod suite;
 pub mod target;
+mod transcript;
 pub mod verdict;
+
+pub use client::{Connection, ConnectionError};
+pub use suite::{Outcome, Suite, SuiteBuilder, SuiteError};

@@ -50,6 +50,11 @@ impl Redactor {
         self
     }
 
+    /// Whether any secret stands in the text.
+    pub fn reveals(&self, text: &str) -> bool {
+        self.secrets.iter().any(|secret| text.contains(secret))
+    }
+
     /// The text without any secret.
     pub fn text(&self, text: &str) -> String {
         self.secrets.iter().fold(text.to_owned(), |text, secret| {

@@ -45,6 +45,27 @@ pub struct Difference {
     pub got: String,
 }
 
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "step {}: {}", self.step, self.request)?;
+        for note in &self.notes {
+            write!(out, "\n  {note}")?;
+        }
+        for Difference {
+            path,
+            expected,
+            got,
+        } in &self.differences
+        {
+            write!(out, "\n  {path}: expected {expected}, got {got}")?;
+        }
+        if !self.curl.is_empty() {
+            write!(out, "\n  {}", self.curl)?;
+        }
+        Ok(())
+    }
+}
+
 /// Why a clause was not judged.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]

@@ -1,0 +1,102 @@
+//! Answers, and the ways they can fail to come.
+
+use std::io::Read as _;
+use std::sync::OnceLock;
+
+use bytes::Bytes;
+use serde_json::Value;
+
+/// The longest body that is decoded: a small encoded body may be a huge one.
+const DECODED_LIMIT: u64 = 64 * 1024 * 1024;
+
+/// An answer as it came.
+#[derive(Debug, Default)]
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+    decoded: OnceLock<Bytes>,
+    json: OnceLock<Option<Value>>,
+}
+
+/// No answer came.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{what}")]
+pub(crate) struct NoAnswer {
+    pub(crate) what: String,
+}
+
+impl NoAnswer {
+    pub(crate) fn new(what: impl Into<String>) -> Self {
+        Self { what: what.into() }
+    }
+}
+
+impl Answer {
+    pub(crate) fn new(status: u16, headers: Vec<(String, String)>, body: Bytes) -> Self {
+        Self {
+            status,
+            headers,
+            body,
+            ..Self::default()
+        }
+    }
+
+    /// This answer with another JSON body.
+    pub(crate) fn with_json(&self, value: Value) -> Self {
+        let answer = Self::new(self.status, self.headers.clone(), self.body.clone());
+        let _ = answer.json.set(Some(value));
+        answer
+    }
+
+    pub(crate) fn is_success(&self) -> bool {
+        (200..300).contains(&self.status)
+    }
+
+    /// The values of a header, joined as HTTP joins them.
+    pub(crate) fn header(&self, name: &str) -> Option<String> {
+        let values: Vec<&str> = self
+            .headers
+            .iter()
+            .filter(|(known, _)| known.eq_ignore_ascii_case(name))
+            .map(|(_, value)| value.as_str())
+            .collect();
+        (!values.is_empty()).then(|| values.join(", "))
+    }
+
+    /// The body without its content encoding.
+    pub(crate) fn plain(&self) -> &Bytes {
+        let gzip = self.headers.iter().any(|(name, value)| {
+            name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
+        });
+        if !gzip {
+            return &self.body;
+        }
+        self.decoded.get_or_init(|| {
+            let mut plain = Vec::new();
+            let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
+            match decoder.take(DECODED_LIMIT).read_to_end(&mut plain) {
+                Ok(_) => Bytes::from(plain),
+                // A body that is not what its header says is judged as it stands.
+                Err(_) => self.body.clone(),
+            }
+        })
+    }
+
+    /// The body as text, with replacement characters where it is none.
+    pub(crate) fn text(&self) -> std::borrow::Cow<'_, str> {
+        String::from_utf8_lossy(self.plain())
+    }
+
+    /// The body as JSON, if it is.
+    pub(crate) fn json(&self) -> Option<&Value> {
+        self.json
+            .get_or_init(|| serde_json::from_slice(self.plain()).ok())
+            .as_ref()
+    }
+
+    /// The value at a JSON pointer into the body.
+    pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
+        self.json()?.pointer(pointer)
+    }
+}

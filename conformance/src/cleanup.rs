@@ -1,0 +1,124 @@
+//! Removes what scenarios made, and finds what is left of a run.
+
+use serde_json::Value;
+
+use crate::catalogue::Document;
+use crate::client::{Client, Outgoing};
+use crate::names::encode;
+use crate::outgoing::Wire;
+use crate::reach::Resource;
+use crate::runner::{Player, lock};
+use crate::server::Server;
+
+/// How often removal is tried again while it makes progress: sources may use each other.
+const PASSES: usize = 8;
+
+impl Player<'_> {
+    /// Removes what the scenario made, users before what they use, latest first.
+    pub(crate) async fn clean(&self) {
+        let mut left: Vec<Resource> = std::mem::take(&mut *lock(&self.made));
+        left.reverse();
+        left.sort_by_key(|resource| resource.rank);
+        for _ in 0..PASSES {
+            let before = left.len();
+            let mut refused = Vec::new();
+            for resource in left {
+                if !self.remove(&resource.path).await {
+                    refused.push(resource);
+                }
+            }
+            left = refused;
+            if left.is_empty() || left.len() == before {
+                break;
+            }
+        }
+    }
+
+    /// Whether the resource is gone.
+    async fn remove(&self, path: &str) -> bool {
+        let wire = Wire::Http(Outgoing {
+            method: "DELETE",
+            path: path.to_owned(),
+            headers: authorization(self.server),
+            ..Outgoing::default()
+        });
+        let (_, answer) = self.send(0, "administrator".to_owned(), wire).await;
+        answer.is_ok_and(|answer| answer.is_success() || answer.status == 404)
+    }
+}
+
+/// The paths of the resources on a server whose names carry the run's prefix.
+pub(crate) async fn leaks(
+    client: &Client,
+    server: &Server,
+    document: Document,
+    run: &str,
+) -> Vec<String> {
+    let collections: &[(&str, &str)] = match document {
+        Document::Control => &[
+            ("/v1/bundles", "name"),
+            ("/v1/stacks", "name"),
+            ("/v1/sources", "name"),
+            ("/v1/secrets", "name"),
+        ],
+        Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
+    };
+    let mut found = Vec::new();
+    for (collection, key) in collections {
+        let names = list(client, server, collection, key).await;
+        found.extend(
+            names
+                .into_iter()
+                .filter(|name| name.contains(run))
+                .map(|name| format!("{collection}/{}", encode(&name))),
+        );
+    }
+    found
+}
+
+/// Every name in a collection, page by page; what cannot be read has none.
+async fn list(client: &Client, server: &Server, collection: &str, key: &str) -> Vec<String> {
+    const PAGES: usize = 10_000;
+    let mut names = Vec::new();
+    let mut path = collection.to_owned();
+    for _ in 0..PAGES {
+        let mut request = Outgoing {
+            method: "GET",
+            path,
+            headers: authorization(server),
+            ..Outgoing::default()
+        };
+        client.complete(&mut request.headers);
+        let Ok(answer) = client.send(&server.base, &request).await else {
+            break;
+        };
+        match answer.at("/result") {
+            Some(Value::Array(items)) => names.extend(
+                items
+                    .iter()
+                    .filter_map(|item| item.as_str().or_else(|| item.get(key)?.as_str()))
+                    .map(str::to_owned),
+            ),
+            Some(Value::Object(members)) => names.extend(members.keys().cloned()),
+            _ => {}
+        }
+        match answer.at("/next_cursor").and_then(Value::as_str) {
+            Some(cursor) => path = format!("{collection}?cursor={}", encode(cursor)),
+            None => break,
+        }
+    }
+    names
+}
+
+fn authorization(server: &Server) -> Vec<(String, String)> {
+    server
+        .administrator()
+        .map(|token| {
+            (
+                "authorization".to_owned(),
+                format!("Bearer {}", token.reveal()),
+            )
+        })
+        .into_iter()
+        .collect()
+}

@@ -1,0 +1,358 @@
+//! The HTTP client: sends what a scenario says and nothing else.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject as _;
+use rustls_platform_verifier::BuilderVerifierExt as _;
+
+use crate::answer::{Answer, NoAnswer};
+use crate::raw;
+
+/// How targets are connected to.
+#[derive(Debug, Clone)]
+pub struct Connection {
+    /// Headers added to every request that does not name them itself.
+    pub headers: Vec<(String, String)>,
+    /// Certificate authorities in PEM, instead of the system's.
+    pub cacert: Option<Vec<u8>>,
+    /// Whether any server certificate is accepted.
+    pub insecure: bool,
+    /// How long one request may take.
+    pub timeout: Duration,
+}
+
+impl Default for Connection {
+    fn default() -> Self {
+        Self {
+            headers: Vec::new(),
+            cacert: None,
+            insecure: false,
+            timeout: Duration::from_secs(30),
+        }
+    }
+}
+
+/// A connection that cannot be set up.
+#[derive(Debug, thiserror::Error)]
+pub enum ConnectionError {
+    /// The certificate authorities are not PEM certificates.
+    #[error("the certificate authorities are not PEM certificates: {0}")]
+    Certificates(String),
+    /// The TLS library refuses the configuration.
+    #[error("TLS: {0}")]
+    Tls(String),
+}
+
+/// A request with every placeholder filled.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Outgoing {
+    pub(crate) method: &'static str,
+    /// Path and query, exactly as they go on the wire.
+    pub(crate) path: String,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+/// An address of an API: `http://host:port` with an optional path, without a slash at the end.
+#[derive(Debug, Clone)]
+pub(crate) struct Base {
+    pub(crate) url: String,
+    pub(crate) tls: bool,
+    pub(crate) host: String,
+    pub(crate) port: u16,
+    /// What the Host header says.
+    pub(crate) authority: String,
+    path: String,
+}
+
+impl Base {
+    pub(crate) fn parse(url: &str) -> Result<Self, String> {
+        let parsed =
+            reqwest::Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
+        let tls = match parsed.scheme() {
+            "http" => false,
+            "https" => true,
+            other => return Err(format!("`{url}`: scheme `{other}` is not http or https")),
+        };
+        let host = parsed
+            .host_str()
+            .ok_or_else(|| format!("`{url}` names no host"))?
+            .to_owned();
+        let port = parsed.port_or_known_default().unwrap_or(80);
+        let authority = parsed
+            .port()
+            .map_or_else(|| host.clone(), |port| format!("{host}:{port}"));
+        let path = parsed.path().trim_end_matches('/').to_owned();
+        Ok(Self {
+            url: format!("{}://{authority}{path}", parsed.scheme()),
+            tls,
+            host,
+            port,
+            authority,
+            path,
+        })
+    }
+
+    /// Whether the server runs on this machine.
+    pub(crate) fn is_loopback(&self) -> bool {
+        let host = self.host.trim_matches(['[', ']']);
+        host == "localhost"
+            || host
+                .parse::<std::net::IpAddr>()
+                .is_ok_and(|address| address.is_loopback())
+    }
+}
+
+/// Sends requests; shared by all scenarios of a run, so that connections are reused.
+#[derive(Debug)]
+pub(crate) struct Client {
+    http: reqwest::Client,
+    tls: Arc<rustls::ClientConfig>,
+    pub(crate) headers: Vec<(String, String)>,
+    timeout: Duration,
+}
+
+impl Client {
+    pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
+        let tls = tls(connection)?;
+        let http = reqwest::Client::builder()
+            .redirect(reqwest::redirect::Policy::none())
+            .no_proxy()
+            .referer(false)
+            .timeout(connection.timeout)
+            .tls_backend_preconfigured(tls.clone())
+            .build()
+            .map_err(|error| ConnectionError::Tls(causes(&error)))?;
+        Ok(Self {
+            http,
+            tls: Arc::new(tls),
+            headers: connection.headers.clone(),
+            timeout: connection.timeout,
+        })
+    }
+
+    /// Adds the user's headers that the request does not name itself.
+    pub(crate) fn complete(&self, headers: &mut Vec<(String, String)>) {
+        for (name, value) in &self.headers {
+            if !headers
+                .iter()
+                .any(|(known, _)| known.eq_ignore_ascii_case(name))
+            {
+                headers.push((name.clone(), value.clone()));
+            }
+        }
+    }
+
+    /// Sends a request; where the HTTP library would change it, straight to the socket.
+    pub(crate) async fn send(&self, base: &Base, request: &Outgoing) -> Result<Answer, NoAnswer> {
+        match self.library_request(base, request) {
+            Some(ready) => {
+                let response = self
+                    .http
+                    .execute(ready)
+                    .await
+                    .map_err(|error| self.no_answer(&error))?;
+                let status = response.status().as_u16();
+                let headers = response
+                    .headers()
+                    .iter()
+                    .map(|(name, value)| {
+                        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+                        (name.as_str().to_owned(), value)
+                    })
+                    .collect();
+                let body = response
+                    .bytes()
+                    .await
+                    .map_err(|error| self.no_answer(&error))?;
+                Ok(Answer::new(status, headers, body))
+            }
+            None => {
+                let bytes = raw::request_bytes(base, &base.path, request);
+                self.send_raw(base, &bytes).await
+            }
+        }
+    }
+
+    /// Sends bytes straight to a socket of their own and reads one answer.
+    pub(crate) async fn send_raw(&self, base: &Base, bytes: &[u8]) -> Result<Answer, NoAnswer> {
+        tokio::time::timeout(self.timeout, raw::exchange(base, &self.tls, bytes))
+            .await
+            .unwrap_or_else(|_| Err(NoAnswer::new(self.too_slow())))
+    }
+
+    /// The request for the HTTP library; none if the library would change or refuse it
+    /// (it rewrites dot segments, for example).
+    fn library_request(&self, base: &Base, request: &Outgoing) -> Option<reqwest::Request> {
+        if request.path.contains('#') {
+            return None;
+        }
+        let whole = format!("{}{}", base.url, request.path);
+        let url = reqwest::Url::parse(&whole).ok()?;
+        if url.as_str() != whole {
+            return None;
+        }
+        let method = http::Method::from_bytes(request.method.as_bytes()).ok()?;
+        let mut ready = reqwest::Request::new(method, url);
+        for (name, value) in &request.headers {
+            ready.headers_mut().append(
+                http::HeaderName::from_bytes(name.as_bytes()).ok()?,
+                http::HeaderValue::from_bytes(value.as_bytes()).ok()?,
+            );
+        }
+        if !request.body.is_empty() {
+            *ready.body_mut() = Some(request.body.clone().into());
+        }
+        Some(ready)
+    }
+
+    fn no_answer(&self, error: &reqwest::Error) -> NoAnswer {
+        NoAnswer::new(if error.is_timeout() {
+            self.too_slow()
+        } else {
+            causes(error)
+        })
+    }
+
+    fn too_slow(&self) -> String {
+        format!("no answer within {} s", self.timeout.as_secs_f32())
+    }
+}
+
+/// An error with its causes: the library's own message says only that something failed.
+fn causes(error: &dyn std::error::Error) -> String {
+    let mut text = error.to_string();
+    let mut cause = error.source();
+    while let Some(inner) = cause {
+        text = format!("{text}: {inner}");
+        cause = inner.source();
+    }
+    text
+}
+
+fn tls(connection: &Connection) -> Result<rustls::ClientConfig, ConnectionError> {
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
+        .with_safe_default_protocol_versions()
+        .map_err(|error| ConnectionError::Tls(error.to_string()))?;
+    if connection.insecure {
+        return Ok(builder
+            .dangerous()
+            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+            .with_no_client_auth());
+    }
+    let Some(pem) = &connection.cacert else {
+        return Ok(builder
+            .with_platform_verifier()
+            .map_err(|error| ConnectionError::Tls(error.to_string()))?
+            .with_no_client_auth());
+    };
+    let mut roots = rustls::RootCertStore::empty();
+    for certificate in CertificateDer::pem_slice_iter(pem) {
+        let certificate =
+            certificate.map_err(|error| ConnectionError::Certificates(error.to_string()))?;
+        roots
+            .add(certificate)
+            .map_err(|error| ConnectionError::Certificates(error.to_string()))?;
+    }
+    if roots.is_empty() {
+        return Err(ConnectionError::Certificates("none found".to_owned()));
+    }
+    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+/// Accepts any server certificate: the user asked for it.
+#[derive(Debug)]
+struct AnyCertificate(Arc<rustls::crypto::CryptoProvider>);
+
+impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
+    fn verify_server_cert(
+        &self,
+        _end_entity: &CertificateDer<'_>,
+        _intermediates: &[CertificateDer<'_>],
+        _server_name: &rustls::pki_types::ServerName<'_>,
+        _ocsp_response: &[u8],
+        _now: rustls::pki_types::UnixTime,
+    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
+        Ok(rustls::client::danger::ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &rustls::DigitallySignedStruct,
+    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
+        let algorithms = &self.0.signature_verification_algorithms;
+        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
+        self.0.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_the_library_would_change_goes_to_the_socket() {
+        let client = Client::new(&Connection::default()).expect("a client");
+        let base = Base::parse("http://127.0.0.1:1/prefix/").expect("an address");
+        for (path, headers, as_it_stands) in [
+            ("/v1/data/a%2Fb?q=a%20b", vec![], true),
+            ("/", vec![], true),
+            ("/v1/data/a?pretty", vec![], true),
+            ("/v1/data/../a", vec![], false),
+            ("/v1/data/%2e%2e/a", vec![], false),
+            ("/v1/data/a b", vec![], false),
+            ("/v1/data/é", vec![], false),
+            ("/v1/data/a#b", vec![], false),
+            ("/v1/data/\\a", vec![], false),
+            ("/v1/data/a", vec![("X Y", "1")], false),
+            ("/v1/data/a", vec![("X", "1\r\n2")], false),
+        ] {
+            let request = Outgoing {
+                method: "GET",
+                path: path.to_owned(),
+                headers: headers
+                    .iter()
+                    .map(|(name, value): &(&str, &str)| ((*name).to_owned(), (*value).to_owned()))
+                    .collect(),
+                body: Bytes::new(),
+            };
+            let ready = client.library_request(&base, &request);
+            assert_eq!(ready.is_some(), as_it_stands, "{path} {headers:?}");
+        }
+    }
+
+    #[test]
+    fn addresses_are_read_strictly() {
+        for (url, whole, loopback) in [
+            ("http://localhost:8181/", "http://localhost:8181", true),
+            ("https://[::1]:8443/api/", "https://[::1]:8443/api", true),
+            ("http://example.org", "http://example.org", false),
+        ] {
+            let base = Base::parse(url).expect(url);
+            assert_eq!((base.url.as_str(), base.is_loopback()), (whole, loopback));
+        }
+        for url in ["localhost:8181", "ftp://example.org", ""] {
+            assert!(Base::parse(url).is_err(), "{url}");
+        }
+    }
+}

@@ -1,0 +1,454 @@
+//! Facts: what a step keeps of its answer, as one line of canonical text each.
+
+use serde_json::Value;
+
+use crate::answer::Answer;
+use crate::names::{canonical, fill, quoted, shown};
+use crate::scenario::{Alternative, Check, Keep, Kind};
+
+/// Longest text of a body that stands in for a fact that does not hold.
+const EXCERPT: usize = 400;
+
+/// One line of a transcript: `key = value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+/// An answer and what its reader knows of the scenario.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) answer: &'a Answer,
+    pub(crate) ns: &'a str,
+    /// The vendor part of the target's media types.
+    pub(crate) vendor: &'a str,
+}
+
+impl View<'_> {
+    /// The fact that this keep makes of the answer.
+    pub(crate) fn fact(&self, keep: &Keep) -> Fact {
+        let answer = self.answer;
+        let (key, value) = match keep {
+            Keep::Status => ("status".to_owned(), answer.status.to_string()),
+            Keep::StatusAmong(allowed) => {
+                let names: Vec<String> = allowed.iter().map(u16::to_string).collect();
+                let holds = allowed.contains(&answer.status);
+                self.status_class(holds, &format!("<{}>", names.join(" or ")))
+            }
+            Keep::Success => self.status_class(answer.is_success(), "<success>"),
+            Keep::Error => self.status_class(answer.status >= 400, "<error>"),
+            Keep::MediaType => ("media-type".to_owned(), self.media_type()),
+            Keep::Header(name) => (format!("header {name}"), self.header(name)),
+            Keep::Text => (
+                "text".to_owned(),
+                quoted(&shown(answer.text().trim(), self.ns)),
+            ),
+            Keep::NoBody => ("body".to_owned(), self.empty_body()),
+            Keep::Pretty => (
+                "pretty".to_owned(),
+                answer.text().trim().contains('\n').to_string(),
+            ),
+            Keep::Without(text) => self.without(text),
+            Keep::Either(alternatives) => self.either(alternatives),
+            Keep::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
+            Keep::Type(pointer, kinds) => {
+                self.pointed("", pointer, |found| self.kind_among(found, kinds))
+            }
+            Keep::Lacks(pointer) => self.pointed("", pointer, |found| {
+                found.map_or_else(|| "<absent>".to_owned(), |found| canonical(found, self.ns))
+            }),
+            Keep::Unset(pointer) => self.pointed("", pointer, |found| self.unset(found)),
+            Keep::Sorted(pointer) => self.pointed("sorted ", pointer, |found| self.sorted(found)),
+            Keep::Names(pointer) => self.pointed("names ", pointer, |found| self.names(found)),
+            Keep::Length(pointer) => self.pointed("length ", pointer, |found| match found {
+                Some(Value::Array(items)) => items.len().to_string(),
+                other => self.no_array(other),
+            }),
+            Keep::AtMost(pointer, most) => self.pointed("length ", pointer, |found| match found {
+                Some(Value::Array(items)) if items.len() <= *most => {
+                    format!("<at most {most}>")
+                }
+                Some(Value::Array(items)) => items.len().to_string(),
+                other => self.no_array(other),
+            }),
+            Keep::Includes(pointer, item) => {
+                self.pointed("", pointer, |found| self.includes(found, item))
+            }
+        };
+        Fact { key, value }
+    }
+
+    /// The namespace in a part of the scenario.
+    fn filled(&self, text: &str) -> String {
+        fill(text, &|name| (name == "ns").then(|| self.ns.to_owned()))
+    }
+
+    fn pointed(
+        &self,
+        word: &str,
+        pointer: &str,
+        value: impl FnOnce(Option<&Value>) -> String,
+    ) -> (String, String) {
+        let pointer = self.filled(pointer);
+        let place = if pointer.is_empty() {
+            "body".to_owned()
+        } else {
+            shown(&pointer, self.ns)
+        };
+        (format!("{word}{place}"), value(self.answer.at(&pointer)))
+    }
+
+    fn status_class(&self, holds: bool, class: &str) -> (String, String) {
+        let value = if holds {
+            class.to_owned()
+        } else {
+            self.answer.status.to_string()
+        };
+        ("status".to_owned(), value)
+    }
+
+    fn media_type(&self) -> String {
+        let Some(value) = self.answer.header("content-type") else {
+            return "<absent>".to_owned();
+        };
+        let plain = value.split(';').next().unwrap_or_default().trim();
+        vendor_neutral(&plain.to_ascii_lowercase(), self.vendor)
+    }
+
+    fn header(&self, name: &str) -> String {
+        self.answer.header(name).map_or_else(
+            || "<absent>".to_owned(),
+            |value| vendor_neutral(&shown(&value, self.ns), self.vendor),
+        )
+    }
+
+    fn empty_body(&self) -> String {
+        if self.answer.body.is_empty() {
+            "<empty>".to_owned()
+        } else {
+            self.excerpt()
+        }
+    }
+
+    /// The body, or its beginning, where it is not what it should be.
+    fn excerpt(&self) -> String {
+        if self.answer.body.is_empty() {
+            return "<no body>".to_owned();
+        }
+        let text = self.answer.json().map_or_else(
+            || quoted(&shown(&self.answer.text(), self.ns)),
+            |json| canonical(json, self.ns),
+        );
+        shortened(&text)
+    }
+
+    /// What stands for a value that is not there.
+    fn nothing(&self) -> String {
+        if self.answer.json().is_some() {
+            "<absent>".to_owned()
+        } else if self.answer.body.is_empty() {
+            "<no body>".to_owned()
+        } else {
+            format!("<not JSON: {}>", self.excerpt())
+        }
+    }
+
+    fn exactly(&self, found: Option<&Value>) -> String {
+        found.map_or_else(|| self.nothing(), |found| canonical(found, self.ns))
+    }
+
+    fn kind_among(&self, found: Option<&Value>, kinds: &[Kind]) -> String {
+        if kinds.iter().any(|kind| is_kind(found, *kind)) {
+            let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
+            format!("<{}>", names.join(" or "))
+        } else {
+            match found {
+                None => self.nothing(),
+                Some(found) => shortened(&canonical(found, self.ns)),
+            }
+        }
+    }
+
+    fn unset(&self, found: Option<&Value>) -> String {
+        match found {
+            None if self.answer.json().is_none() => self.nothing(),
+            None | Some(Value::Null) => "<unset>".to_owned(),
+            Some(Value::String(text)) if text.is_empty() => "<unset>".to_owned(),
+            Some(Value::Array(items)) if items.is_empty() => "<unset>".to_owned(),
+            Some(Value::Object(members)) if members.is_empty() => "<unset>".to_owned(),
+            Some(found) => canonical(found, self.ns),
+        }
+    }
+
+    fn no_array(&self, found: Option<&Value>) -> String {
+        found.map_or_else(
+            || self.nothing(),
+            |found| format!("<no array: {}>", shortened(&canonical(found, self.ns))),
+        )
+    }
+
+    fn sorted(&self, found: Option<&Value>) -> String {
+        match found {
+            Some(Value::Array(items)) => {
+                sorted_list(items.iter().map(|item| canonical(item, self.ns)))
+            }
+            other => self.no_array(other),
+        }
+    }
+
+    fn names(&self, found: Option<&Value>) -> String {
+        match found {
+            Some(Value::Array(items)) => sorted_list(
+                items
+                    .iter()
+                    .filter_map(|item| item.as_str().or_else(|| item.get("name")?.as_str()))
+                    .filter(|name| name.starts_with(self.ns))
+                    .map(|name| quoted(&shown(name, self.ns))),
+            ),
+            other => self.no_array(other),
+        }
+    }
+
+    fn includes(&self, found: Option<&Value>, item: &Value) -> String {
+        let wanted = self.filled_json(item);
+        match found {
+            Some(Value::Array(items)) => {
+                let there = items
+                    .iter()
+                    .any(|found| canonical(found, self.ns) == wanted);
+                if there {
+                    format!("<includes {wanted}>")
+                } else {
+                    canonical(&Value::Array(items.clone()), self.ns)
+                }
+            }
+            other => self.no_array(other),
+        }
+    }
+
+    /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
+    fn filled_json(&self, value: &Value) -> String {
+        let filled =
+            crate::names::fill_json(value, &|name| (name == "ns").then(|| self.ns.to_owned()));
+        canonical(&filled, self.ns)
+    }
+
+    fn without(&self, text: &str) -> (String, String) {
+        let text = self.filled(text);
+        let word = if self.answer.text().contains(&text) {
+            "holds"
+        } else {
+            "without"
+        };
+        let value = format!("<{word} {}>", quoted(&shown(&text, self.ns)));
+        ("body".to_owned(), value)
+    }
+
+    fn either(&self, alternatives: &[Alternative]) -> (String, String) {
+        let holds = alternatives
+            .iter()
+            .any(|alternative| alternative.checks.iter().all(|check| self.holds(check)));
+        let value = if holds {
+            let labels: Vec<&str> = alternatives
+                .iter()
+                .map(|alternative| alternative.label)
+                .collect();
+            format!("<{}>", labels.join(" or "))
+        } else {
+            format!("status {}, {}", self.answer.status, self.excerpt())
+        };
+        ("answer".to_owned(), value)
+    }
+
+    fn holds(&self, check: &Check) -> bool {
+        let at = |pointer: &str| self.answer.at(&self.filled(pointer));
+        match check {
+            Check::Status(status) => self.answer.status == *status,
+            Check::StatusFrom(low, high) => (*low..=*high).contains(&self.answer.status),
+            Check::Equals(pointer, value) => at(pointer)
+                .is_some_and(|found| canonical(found, self.ns) == self.filled_json(value)),
+            Check::Type(pointer, kinds) => {
+                let found = at(pointer);
+                kinds.iter().any(|kind| is_kind(found, *kind))
+            }
+            Check::AtMost(pointer, most) => at(pointer)
+                .and_then(Value::as_array)
+                .is_some_and(|items| items.len() <= *most),
+            Check::Lacks(pointer) => at(pointer).is_none(),
+            Check::NoBody => self.answer.body.is_empty(),
+        }
+    }
+}
+
+/// A vendor media type, with the vendor that the documents use.
+fn vendor_neutral(value: &str, vendor: &str) -> String {
+    value.replace(&format!("/vnd.{vendor}."), "/vnd.engine.")
+}
+
+fn sorted_list(items: impl Iterator<Item = String>) -> String {
+    let mut items: Vec<String> = items.collect();
+    items.sort();
+    format!("[{}]", items.join(","))
+}
+
+/// The text, or its beginning and how long it is.
+pub(crate) fn shortened(text: &str) -> String {
+    if text.chars().nth(EXCERPT).is_none() {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(EXCERPT).collect();
+    format!("{start}… ({} bytes)", text.len())
+}
+
+fn kind_name(kind: Kind) -> &'static str {
+    match kind {
+        Kind::Null => "null",
+        Kind::Boolean => "boolean",
+        Kind::Integer => "integer",
+        Kind::Number => "number",
+        Kind::String => "string",
+        Kind::Array => "array",
+        Kind::Object => "object",
+        Kind::Absent => "absent",
+    }
+}
+
+fn is_kind(found: Option<&Value>, kind: Kind) -> bool {
+    match (kind, found) {
+        (Kind::Absent, None)
+        | (Kind::Null, Some(Value::Null))
+        | (Kind::Boolean, Some(Value::Bool(_)))
+        | (Kind::Number, Some(Value::Number(_)))
+        | (Kind::String, Some(Value::String(_)))
+        | (Kind::Array, Some(Value::Array(_)))
+        | (Kind::Object, Some(Value::Object(_))) => true,
+        (Kind::Integer, Some(Value::Number(number))) => {
+            let text = number.to_string();
+            !text.contains(['.', 'e', 'E'])
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::*;
+    use bytes::Bytes;
+
+    const NS: &str = "c1-x-2";
+
+    fn check(status_code: u16, content: &str, body: &str, cases: &[(Keep, &str)]) {
+        let answer = Answer::new(
+            status_code,
+            vec![("content-type".to_owned(), content.to_owned())],
+            Bytes::copy_from_slice(body.as_bytes()),
+        );
+        let view = View {
+            answer: &answer,
+            ns: NS,
+            vendor: "opa",
+        };
+        for (keep, line) in cases {
+            let Fact { key, value } = view.fact(keep);
+            assert_eq!(format!("{key} = {value}"), *line, "{keep:?}");
+        }
+    }
+
+    #[test]
+    fn facts_of_a_json_answer() {
+        let body = r#"{"result": ["c1-x-2-b", {"name": "c1-x-2-a"}, "c9-other", 1.0],
+                       "n": null, "s": "c1-x-2", "i": 3, "o": {}, "c1-x-2": 1}"#;
+        check(
+            200,
+            "application/vnd.opa.sql+json; charset=utf-8",
+            body,
+            &[
+                (status(), "status = 200"),
+                (status_among(&[200, 204]), "status = <200 or 204>"),
+                (status_among(&[204]), "status = 200"),
+                (success(), "status = <success>"),
+                (error(), "status = 200"),
+                (media_type(), "media-type = application/vnd.engine.sql+json"),
+                (header("Allow"), "header Allow = <absent>"),
+                (at("/s"), r#"/s = "<ns>""#),
+                (at("/{ns}"), "/<ns> = 1"),
+                (at("/none"), "/none = <absent>"),
+                (at("/result/3"), "/result/3 = 1.0"),
+                (kind("/i", Kind::Integer), "/i = <integer>"),
+                (kind("/result/3", Kind::Integer), "/result/3 = 1.0"),
+                (
+                    kind_among("/n", &[Kind::String, Kind::Null]),
+                    "/n = <string or null>",
+                ),
+                (kind("/n", Kind::String), "/n = null"),
+                (lacks("/none"), "/none = <absent>"),
+                (lacks("/n"), "/n = null"),
+                (unset("/o"), "/o = <unset>"),
+                (unset("/none"), "/none = <unset>"),
+                (unset("/i"), "/i = 3"),
+                (names("/result"), r#"names /result = ["<ns>-a","<ns>-b"]"#),
+                (length("/result"), "length /result = 4"),
+                (at_most("/result", 4), "length /result = <at most 4>"),
+                (at_most("/result", 3), "length /result = 4"),
+                (length("/o"), "length /o = <no array: {}>"),
+                (
+                    includes("/result", json!({"name": "{ns}-a"})),
+                    r#"/result = <includes {"name":"<ns>-a"}>"#,
+                ),
+                (
+                    sorted("/result"),
+                    r#"sorted /result = ["<ns>-b","c9-other",1.0,{"name":"<ns>-a"}]"#,
+                ),
+                (without("hidden-{ns}"), r#"body = <without "hidden-<ns>">"#),
+                (without("{ns}"), r#"body = <holds "<ns>">"#),
+                (pretty(), "pretty = true"),
+                (
+                    either([
+                        alternative("refused", [Check::Status(400)]),
+                        alternative(
+                            "a page",
+                            [
+                                Check::StatusFrom(200, 299),
+                                Check::AtMost("/result".into(), 4),
+                            ],
+                        ),
+                    ]),
+                    "answer = <refused or a page>",
+                ),
+            ],
+        );
+    }
+
+    #[test]
+    fn facts_of_other_answers() {
+        check(
+            401,
+            "text/plain; charset=utf-8",
+            "Unauthorized\n",
+            &[
+                (text(), r#"text = "Unauthorized""#),
+                (error(), "status = <error>"),
+                (lacks("/code"), "/code = <absent>"),
+                (at("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),
+                (unset("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),
+                (no_body(), r#"body = "Unauthorized\n""#),
+                (
+                    either([alternative("refused", [Check::Status(400)])]),
+                    r#"answer = status 401, "Unauthorized\n""#,
+                ),
+            ],
+        );
+        check(
+            204,
+            "",
+            "",
+            &[
+                (no_body(), "body = <empty>"),
+                (at("/x"), "/x = <no body>"),
+                (text(), r#"text = """#),
+            ],
+        );
+    }
+}

@@ -1,0 +1,88 @@
+//! A server under test, started or reached: where it is, who may ask, who asks now.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::time::Duration;
+
+use tokio::sync::RwLock;
+
+use crate::client::Base;
+use crate::redact::Redactor;
+use crate::scenario::Identity;
+use crate::target::Token;
+
+/// One API of the target in one setup.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) base: Base,
+    tokens: BTreeMap<String, Token>,
+    /// Takes the tokens, and the user's own headers, out of everything that is shown.
+    pub(crate) redactor: Redactor,
+    /// Scenarios that change what others see take it for writing.
+    pub(crate) gate: RwLock<()>,
+    /// Why it answers no more, once that is known.
+    pub(crate) died: OnceLock<String>,
+}
+
+impl Server {
+    pub(crate) fn new(
+        base: Base,
+        tokens: BTreeMap<String, Token>,
+        headers: &[(String, String)],
+    ) -> Self {
+        let redactor = tokens
+            .values()
+            .fold(Redactor::default(), |redactor, token| {
+                redactor.secret(token.reveal())
+            });
+        let redactor = headers.iter().fold(redactor, |redactor, (name, value)| {
+            redactor.header(name, value)
+        });
+        Self {
+            base,
+            tokens,
+            redactor,
+            gate: RwLock::new(()),
+            died: OnceLock::new(),
+        }
+    }
+
+    /// The token of the administrator; none where the setup needs none.
+    pub(crate) fn administrator(&self) -> Option<&Token> {
+        self.tokens.get("administrator")
+    }
+
+    /// The Authorization header that an identity sends; none for no header.
+    ///
+    /// # Errors
+    /// The role that the target has no token for.
+    pub(crate) fn authorization(&self, identity: &Identity) -> Result<Option<String>, String> {
+        match identity {
+            Identity::Administrator => Ok(self.administrator().map(bearer)),
+            Identity::Role(role) => self
+                .tokens
+                .get(*role)
+                .map(|token| Some(bearer(token)))
+                .ok_or_else(|| (*role).to_owned()),
+            Identity::Anonymous => Ok(None),
+            Identity::Authorization(value) => Ok(Some(value.clone())),
+        }
+    }
+
+    /// Whether the server still takes connections; it may be busy, so it is asked twice.
+    pub(crate) async fn is_alive(&self) -> bool {
+        let host = self.base.host.trim_matches(['[', ']']);
+        for pause in [0, 300] {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let connect = tokio::net::TcpStream::connect((host, self.base.port));
+            if let Ok(Ok(_)) = tokio::time::timeout(Duration::from_secs(2), connect).await {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+fn bearer(token: &Token) -> String {
+    format!("Bearer {}", token.reveal())
+}

@@ -1,0 +1,157 @@
+//! The suite: chooses rules, starts the target, plays scenarios in parallel, reports events.
+
+mod builder;
+mod order;
+mod run;
+mod stage;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicU64;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+
+pub use builder::{SuiteBuilder, SuiteError};
+
+use crate::catalogue::{Clause, Level};
+use crate::client::Client;
+use crate::evidence::{Defect, Event, Judged};
+use crate::openapi::Contract;
+use crate::scenario::Scenario;
+use crate::target::Target;
+use crate::verdict::{Failure, Reason};
+use stage::Stage;
+
+/// The rules of a run and the target that they are judged on. Servers are started when a
+/// scenario first needs them and stopped by [`Suite::close`], at the end of [`Suite::run`],
+/// or when the suite is dropped.
+#[derive(Debug)]
+pub struct Suite {
+    runtime: Runtime,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    target: Target,
+    client: Client,
+    contract: &'static Contract,
+    /// Short random name of the run.
+    run: String,
+    chosen: Vec<Chosen>,
+    seed: u64,
+    jobs: usize,
+    /// Whether scenarios may touch what others see although the target is not on loopback.
+    own_target: bool,
+    stages: Mutex<BTreeMap<stage::Place, Arc<Stage>>>,
+    requests: AtomicU64,
+}
+
+/// A clause of the choice with all that judging it needs.
+#[derive(Debug)]
+struct Chosen {
+    clause: &'static Clause,
+    scenario: Option<Scenario>,
+    /// The blessed transcript.
+    snapshot: Option<String>,
+}
+
+/// What one rule showed.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict, by the blessed snapshot, with the transcript.
+    pub judged: Judged,
+    /// What went wrong apart from differences to the snapshot.
+    pub trouble: Option<Failure>,
+    /// The suite's own faults that showed.
+    pub defects: Vec<Defect>,
+}
+
+impl Suite {
+    /// Starts the description of a run on a target.
+    pub fn builder(target: Target) -> SuiteBuilder {
+        SuiteBuilder::new(target)
+    }
+
+    /// Judges the chosen rules; `sink` receives every event, from `RunStarted` to
+    /// `RunFinished`. Ctrl-C ends the run early; what was made is removed, what was started
+    /// is stopped, and `RunFinished` says so.
+    pub fn run(&self, mut sink: impl FnMut(Event)) {
+        let (events, mut received) = unbounded_channel();
+        let run = run::run(Arc::clone(&self.inner), events);
+        self.runtime.block_on(async {
+            let running = tokio::spawn(run);
+            while let Some(event) = received.recv().await {
+                sink(event);
+            }
+            // A panic of the run has been printed; the missing end shows in the events.
+            let _ = running.await;
+        });
+    }
+
+    /// Judges one chosen rule by itself; none if it is not of the choice. May be called from
+    /// several threads at once.
+    pub fn run_one(&self, rule: &str) -> Option<Outcome> {
+        let inner = &self.inner;
+        let chosen = inner.chosen.iter().find(|one| one.clause.id == rule)?;
+        let (events, received) = unbounded_channel();
+        let (judged, trouble) = self.runtime.block_on(async {
+            let start = Instant::now();
+            let played = inner.judge(chosen, &events, &run::never()).await;
+            drop(events);
+            (chosen.judged(&played, start), played.trouble)
+        });
+        Some(Outcome {
+            judged,
+            trouble,
+            defects: defects(received),
+        })
+    }
+
+    /// Why this rule cannot run on the target, as far as is known before the start.
+    pub fn not_run(&self, rule: &str) -> Option<Reason> {
+        let chosen = self.inner.chosen.iter().find(|one| one.clause.id == rule)?;
+        self.inner.not_run(chosen).err()
+    }
+
+    /// The clauses of the choice, in the order of the documents.
+    pub fn clauses(&self) -> impl Iterator<Item = &'static Clause> {
+        self.inner.chosen.iter().map(|one| one.clause)
+    }
+
+    /// Stops what was started and returns the paths of resources that were left behind.
+    pub fn close(&self) -> Vec<String> {
+        self.runtime.block_on(self.inner.close())
+    }
+}
+
+fn defects(mut received: UnboundedReceiver<Event>) -> Vec<Defect> {
+    let mut defects = Vec::new();
+    while let Ok(event) = received.try_recv() {
+        if let Event::Defect(defect) = event {
+            defects.push(defect);
+        }
+    }
+    defects
+}
+
+impl Chosen {
+    fn judged(&self, played: &run::Ended, start: Instant) -> Judged {
+        Judged {
+            rule: self.clause.id.clone(),
+            level: self.clause.level,
+            section: self.clause.section.to_owned(),
+            states: self.clause.states.clone(),
+            verdict: played.verdict.clone(),
+            milliseconds: start.elapsed().as_secs_f64() * 1000.0,
+            transcript: played.transcript.clone(),
+        }
+    }
+
+    /// Whether the clause counts in a score or a record.
+    fn is_judged(clause: &Clause) -> bool {
+        clause.level != Level::Unobservable
+    }
+}

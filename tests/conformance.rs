@@ -1,0 +1,108 @@
+//! Every rule of the suite as a test of its own, `conformance/<rule id>`.
+//!
+//! By default on the reference in this process, compared with the files under `snapshots/`:
+//! `INSTA_UPDATE=always cargo test conformance/<rule id>` blesses what the reference shows, and
+//! `cargo insta review` asks first. With `CONFORMANCE_ENGINE_URL` or `CONFORMANCE_CONTROL_URL`
+//! (and `CONFORMANCE_TOKEN`) the same tests judge that server, and nothing is written.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::process::ExitCode;
+
+use conformance::Suite;
+use conformance::catalogue::{Catalogue, Level};
+use conformance::evidence::Judged;
+use conformance::target::{Target, Token};
+use conformance::verdict::Verdict;
+use libtest_mimic::{Arguments, Failed, Trial};
+
+#[expect(clippy::print_stderr, reason = "a test harness speaks to its user")]
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let (suite, blesses) = match suite() {
+        Ok(found) => found,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::FAILURE;
+        }
+    };
+    // The tests run on threads that the harness does not wait for when it exits early.
+    let suite: &'static Suite = Box::leak(Box::new(suite));
+    let trials = suite
+        .clauses()
+        .map(|clause| {
+            let id = clause.id.as_str();
+            let name = format!("conformance/{id}");
+            let not_run = suite.not_run(id);
+            let trial = Trial::test(name, move || judge(suite, id, blesses));
+            match not_run {
+                None => trial,
+                Some(reason) => trial.with_kind(reason.to_string()).with_ignored_flag(true),
+            }
+        })
+        .collect();
+    let conclusion = libtest_mimic::run(&arguments, trials);
+    let left = suite.close();
+    if !left.is_empty() {
+        eprintln!("left behind: {}", left.join(", "));
+        return ExitCode::FAILURE;
+    }
+    conclusion.exit_code()
+}
+
+/// The suite on its target, and whether snapshots may be written.
+fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
+    let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+    let control = variable("CONFORMANCE_CONTROL_URL");
+    let engine = variable("CONFORMANCE_ENGINE_URL");
+    let embedded = control.is_none() && engine.is_none();
+    let target = if embedded {
+        Target::embedded()?
+    } else {
+        let everything = Catalogue::embedded()?.capabilities().iter();
+        Target::at(
+            control,
+            engine,
+            variable("CONFORMANCE_TOKEN").map(Token::new),
+            everything.map(|known| known.name.clone()).collect(),
+        )
+    };
+    Ok((Suite::builder(target).build()?, embedded))
+}
+
+fn judge(suite: &Suite, id: &str, blesses: bool) -> Result<(), Failed> {
+    let outcome = suite
+        .run_one(id)
+        .ok_or_else(|| Failed::from("no such rule"))?;
+    if let Some(defect) = outcome.defects.first() {
+        return Err(format!("the suite's own fault: {}", defect.what).into());
+    }
+    if let Some(failure) = outcome.trouble {
+        return Err(failure.to_string().into());
+    }
+    let judged = outcome.judged;
+    let transcript_judged = judged.level == Level::Rule && !judged.transcript.is_empty();
+    if blesses && transcript_judged {
+        return compare(&judged);
+    }
+    match judged.verdict {
+        Verdict::Pass | Verdict::Recorded => Ok(()),
+        Verdict::Fail(failure) => Err(failure.to_string().into()),
+        Verdict::NotRun(reason) => Err(reason.to_string().into()),
+    }
+}
+
+/// Compares with the file under `snapshots/`, or writes it when that is asked for.
+fn compare(judged: &Judged) -> Result<(), Failed> {
+    let (folder, slug) = judged.rule.rsplit_once('/').unwrap_or(("", &judged.rule));
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(format!("../snapshots/{folder}"));
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    let assertion = AssertUnwindSafe(|| {
+        settings.bind(|| insta::assert_snapshot!(slug, judged.transcript));
+    });
+    catch_unwind(assertion).map_err(|_| match &judged.verdict {
+        Verdict::Fail(failure) => failure.to_string().into(),
+        _ => format!("not blessed:\n{}", judged.transcript).into(),
+    })
+}
