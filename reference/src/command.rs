@@ -223,7 +223,7 @@ mod tests {
 
     #[tokio::test]
     async fn both_servers_start_and_stop() -> Result<(), StartError> {
-        let args = "all --addr 127.0.0.1:0 --control-addr 127.0.0.1:0";
+        let args = "all --addr 127.0.0.1:0 --control-addr 127.0.0.1:0 --database sqlite::memory:";
         let running = start(args.split(' ').map(str::to_owned)).await?;
         let addresses = [running.engine, running.control];
         assert!(

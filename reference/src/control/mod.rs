@@ -1,35 +1,144 @@
-//! The control plane.
+//! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
+
+pub(crate) mod cipher;
+mod config;
+mod health;
+pub(crate) mod model;
+mod options;
+mod page;
+mod principal;
+mod routes;
+pub(crate) mod store;
+mod v1;
 
 use std::sync::Arc;
 
-use http::StatusCode;
+use http::{Method, StatusCode, header::ALLOW};
+use tracing::{info, warn};
 
+use self::cipher::Cipher;
+pub use self::options::Options;
+use self::principal::{Keys, Principal};
+use self::routes::{Handler, ROUTES};
+use self::store::{Store, StoreError};
 use crate::StartError;
-use crate::http::{Reply, Request, Service};
+use crate::http::route::{Found, find};
+use crate::http::{ApiError, Reply, Request, Service};
 
-/// What the command line says about the control plane.
-#[derive(Debug, Clone, clap::Args)]
-#[group(id = "control")]
-pub struct Options {}
+/// The largest request body, in bytes.
+const BODY_LIMIT: usize = 8 << 20;
+
+/// The name that the key check of a database is sealed under; no secret can have it.
+const KEY_CHECK: &str = "";
 
 /// The control plane.
 #[derive(Debug)]
-pub struct Control {}
+pub struct Control {
+    store: Store,
+    cipher: Cipher,
+    keys: Keys,
+}
 
-/// Opens the control plane.
+/// Opens the control plane: reads the configuration, connects to the database, brings its schema
+/// up to date, and declares what the configuration says.
 ///
 /// # Errors
-/// When something that the options name cannot be used.
-pub async fn open(_options: &Options) -> Result<Arc<Control>, StartError> {
-    Ok(Arc::new(Control {}))
+/// When something that the options name cannot be used, or the encryption key is not the one
+/// that the database was made with.
+pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
+    let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
+    let cipher = options.cipher()?;
+    let config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
+    if config.keys.is_empty() {
+        warn!("the configuration has no tokens, so every request below /v1 will be refused");
+    }
+    let store = Store::connect(&options.database).await;
+    let store = store.map_err(|failure| refused(&failure))?;
+    let checked = store.prepare(
+        |sealed| {
+            let opened = cipher.open(KEY_CHECK, sealed);
+            opened.map(drop).map_err(|failure| refused(&failure))
+        },
+        || {
+            let sealed = cipher.seal(KEY_CHECK, KEY_CHECK.as_bytes());
+            sealed.map_err(|failure| refused(&failure))
+        },
+    );
+    checked.await?;
+    let declared = store.declare(&config.entries).await;
+    declared.map_err(|failure| StartError::new(format!("configuration: {failure}")))?;
+    info!(declared = config.entries.len(), "the control plane is open");
+    Ok(Arc::new(Control {
+        store,
+        cipher,
+        keys: config.keys,
+    }))
+}
+
+impl From<StoreError> for StartError {
+    fn from(failure: StoreError) -> Self {
+        Self::new(failure.to_string())
+    }
 }
 
 impl Service for Control {
-    async fn answer(&self, _request: Request) -> Reply {
-        Reply::text(StatusCode::NOT_FOUND, "404 page not found\n")
+    async fn answer(&self, request: Request) -> Reply {
+        self.route(request)
+            .await
+            .unwrap_or_else(|failure| failure.reply())
     }
 
     fn body_limit(&self) -> usize {
-        1 << 20
+        BODY_LIMIT
     }
+}
+
+impl Control {
+    /// The checks that come before a handler, in their order: the path, the method, the key, the
+    /// escapes of the path.
+    async fn route(&self, mut request: Request) -> Result<Reply, ApiError> {
+        let method = match request.method {
+            Method::HEAD => Method::GET,
+            _ => request.method.clone(),
+        };
+        let found = find(ROUTES, &method, &request.path);
+        match found {
+            Ok(Found::NotFound) => Ok(Reply::text(StatusCode::NOT_FOUND, "404 page not found\n")),
+            Ok(Found::MethodNotAllowed { allowed }) => Ok(method_not_allowed(&allowed)),
+            Ok(Found::Handler { handler, segments }) => {
+                request.segments = segments;
+                match handler {
+                    Handler::Public(handle) => handle(self, &request).await,
+                    Handler::Bearer(handle) => match self.principal(&request) {
+                        Some(principal) => handle(self, principal, &request).await,
+                        None => Ok(unauthorized()),
+                    },
+                }
+            }
+            // Only paths with open segments can have a broken escape, and those need a key.
+            Err(_) if self.principal(&request).is_none() => Ok(unauthorized()),
+            Err(failure) => Err(failure),
+        }
+    }
+
+    fn principal(&self, request: &Request) -> Option<&Principal> {
+        self.keys.principal(request.header("authorization")?)
+    }
+}
+
+/// Serves `control/common/authentication/unauthorized-is-plain-text`.
+fn unauthorized() -> Reply {
+    Reply::text(StatusCode::UNAUTHORIZED, "Unauthorized\n")
+}
+
+fn method_not_allowed(allowed: &[&Method]) -> Reply {
+    let mut reply = Reply::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed\n");
+    let mut methods: Vec<&str> = allowed.iter().map(|method| method.as_str()).collect();
+    if methods.contains(&"GET") {
+        methods.push("HEAD");
+    }
+    if let Ok(methods) = methods.join(", ").parse() {
+        reply.headers.insert(ALLOW, methods);
+    }
+    reply
 }

@@ -4,6 +4,9 @@ use http::StatusCode;
 use serde_json::{Value, json};
 
 use super::reply::Reply;
+use crate::control::cipher::CipherError;
+use crate::control::model::Invalid;
+use crate::control::store;
 use crate::engine::StoreError;
 
 /// A documented error code.
@@ -111,5 +114,34 @@ impl From<StoreError> for ApiError {
             }
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::invalid_parameter(invalid.to_string())
+    }
+}
+
+impl From<store::StoreError> for ApiError {
+    fn from(failure: store::StoreError) -> Self {
+        let code = match failure {
+            store::StoreError::NotAuthorized => Code::NotAuthorized,
+            store::StoreError::NotFound(_) => Code::NotFound,
+            store::StoreError::InUse { .. } => Code::Conflict,
+            store::StoreError::MissingReference { .. } => Code::InvalidReference,
+            store::StoreError::Newer | store::StoreError::Database(_) => {
+                tracing::error!(%failure, "the store failed");
+                return Self::new(Code::InternalError, "the server failed");
+            }
+        };
+        Self::new(code, failure.to_string())
+    }
+}
+
+impl From<CipherError> for ApiError {
+    fn from(failure: CipherError) -> Self {
+        tracing::error!(%failure, "a secret could not be sealed");
+        Self::new(Code::InternalError, "the server failed")
     }
 }

@@ -1,6 +1,7 @@
 //! The only room that knows how requests arrive and answers leave.
 
 pub mod error;
+mod json_text;
 pub mod reply;
 pub mod request;
 pub mod route;

@@ -6,6 +6,8 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
 
+use super::json_text::indented;
+
 /// An answer, ready to be sent.
 #[derive(Debug, Clone)]
 pub struct Reply {
@@ -50,6 +52,12 @@ impl Reply {
                 "answer cannot be written",
             ),
         }
+    }
+
+    /// A JSON answer from compact JSON text, indented when `pretty`; numbers keep their digits.
+    pub fn compact_json(status: StatusCode, text: String, pretty: bool) -> Self {
+        let text = if pretty { indented(&text) } else { text };
+        Self::json_text(status, text.into_bytes())
     }
 
     /// A JSON answer whose body is written already, but for the newline at its end.

@@ -1,0 +1,155 @@
+//! Encryption of secrets at rest: XChaCha20-Poly1305 with a random nonce for each value, bound
+//! to the name of its secret.
+
+use std::fmt;
+use std::fs::{File, OpenOptions};
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::Path;
+
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use chacha20poly1305::aead::{Aead, KeyInit, Payload};
+use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use zeroize::Zeroizing;
+
+/// Length of a nonce in bytes.
+const NONCE: usize = 24;
+
+/// Why a key or a sealed value cannot be used. Says nothing about the key or the value.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum CipherError {
+    #[error("an encryption key is 32 random bytes in base64")]
+    Malformed,
+    #[error("encryption key file `{0}`: {1}")]
+    File(String, std::io::Error),
+    #[error("the system gives no random bytes")]
+    NoRandomness,
+    #[error("a value could not be encrypted")]
+    Seal,
+    #[error("the encryption key is not the one this value was encrypted with")]
+    OtherKey,
+}
+
+/// Seals secrets with a key.
+pub(crate) struct Cipher(XChaCha20Poly1305);
+
+impl Cipher {
+    /// A cipher with a key in base64.
+    pub(crate) fn from_text(text: &str) -> Result<Self, CipherError> {
+        let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new);
+        let bytes = bytes.map_err(|_| CipherError::Malformed)?;
+        let key = <&Key>::try_from(bytes.as_slice()).map_err(|_| CipherError::Malformed)?;
+        Ok(Self(XChaCha20Poly1305::new(key)))
+    }
+
+    /// A cipher with the key of a file.
+    pub(crate) fn from_file(path: &Path) -> Result<Self, CipherError> {
+        let failed = |failure| CipherError::File(path.display().to_string(), failure);
+        let mut text = Zeroizing::new(String::new());
+        let mut file = File::open(path).map_err(failed)?;
+        file.read_to_string(&mut text).map_err(failed)?;
+        Self::from_text(&text)
+    }
+
+    /// A cipher with the key of a file, which is made, for its owner's eyes only, when there is
+    /// none.
+    pub(crate) fn from_file_or_new(path: &Path) -> Result<Self, CipherError> {
+        let failed = |failure| CipherError::File(path.display().to_string(), failure);
+        let mut options = OpenOptions::new();
+        let created = options.write(true).create_new(true).mode(0o600).open(path);
+        match created {
+            Ok(mut file) => {
+                let mut line = random_key()?;
+                line.push('\n');
+                file.write_all(line.as_bytes()).map_err(failed)?;
+                file.sync_all().map_err(failed)?;
+                Self::from_text(&line)
+            }
+            Err(failure) if failure.kind() == ErrorKind::AlreadyExists => Self::from_file(path),
+            Err(failure) => Err(failed(failure)),
+        }
+    }
+
+    /// A cipher with a key that ends with the process.
+    pub(crate) fn ephemeral() -> Result<Self, CipherError> {
+        Self::from_text(&random_key()?)
+    }
+
+    /// Seals a value under a name, as base64 text.
+    pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
+        let mut nonce = [0; NONCE];
+        getrandom::fill(&mut nonce).map_err(|_| CipherError::NoRandomness)?;
+        let payload = Payload {
+            msg: value,
+            aad: name.as_bytes(),
+        };
+        let encrypted = self.0.encrypt(&XNonce::from(nonce), payload);
+        let mut sealed = nonce.to_vec();
+        sealed.extend(encrypted.map_err(|_| CipherError::Seal)?);
+        Ok(STANDARD.encode(sealed))
+    }
+
+    /// Opens a value that was sealed under a name.
+    pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
+        let sealed = STANDARD.decode(sealed).map_err(|_| CipherError::OtherKey)?;
+        let (nonce, encrypted) = sealed
+            .split_first_chunk::<NONCE>()
+            .ok_or(CipherError::OtherKey)?;
+        let payload = Payload {
+            msg: encrypted,
+            aad: name.as_bytes(),
+        };
+        let opened = self.0.decrypt(&XNonce::from(*nonce), payload);
+        opened
+            .map(Zeroizing::new)
+            .map_err(|_| CipherError::OtherKey)
+    }
+}
+
+impl fmt::Debug for Cipher {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Cipher")
+    }
+}
+
+/// A new random key in base64.
+fn random_key() -> Result<Zeroizing<String>, CipherError> {
+    let mut key = Zeroizing::new([0; 32]);
+    getrandom::fill(key.as_mut_slice()).map_err(|_| CipherError::NoRandomness)?;
+    Ok(Zeroizing::new(STANDARD.encode(key.as_slice())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_open_only_with_their_key_and_name() -> Result<(), CipherError> {
+        let cipher = Cipher::ephemeral()?;
+        let sealed = cipher.seal("a", b"hush")?;
+        assert_ne!(sealed, cipher.seal("a", b"hush")?);
+        assert_eq!(cipher.open("a", &sealed)?.as_slice(), b"hush");
+        assert!(cipher.open("b", &sealed).is_err());
+        assert!(Cipher::ephemeral()?.open("a", &sealed).is_err());
+        for broken in ["", "AAAA", "not base64!"] {
+            assert!(cipher.open("a", broken).is_err(), "{broken}");
+        }
+        for key in ["", "AAAA", "!"] {
+            assert!(Cipher::from_text(key).is_err(), "{key}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_new_key_file_is_private_and_used_again() -> Result<(), Box<dyn std::error::Error>> {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir()?;
+        let path = folder.path().join("key");
+        let sealed = Cipher::from_file_or_new(&path)?.seal("a", b"hush")?;
+        assert_eq!(path.metadata()?.permissions().mode() & 0o777, 0o600);
+        let opened = Cipher::from_file_or_new(&path)?.open("a", &sealed)?;
+        assert_eq!(opened.as_slice(), b"hush");
+        Ok(())
+    }
+}

@@ -1,0 +1,76 @@
+//! Tokens of the configuration: an API key and the role it has.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+use zeroize::Zeroizing;
+
+use crate::control::principal::{KeyDigest, Role};
+
+/// An API key and its scopes.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct Token {
+    #[serde(rename = "api_key", deserialize_with = "digest")]
+    digest: KeyDigest,
+    #[serde(deserialize_with = "one_scope")]
+    scopes: Scope,
+}
+
+/// What a key is for.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Scope {
+    role: Role,
+}
+
+impl Token {
+    /// The digest of the key; the key itself is not kept.
+    pub(super) fn digest(&self) -> KeyDigest {
+        self.digest
+    }
+
+    /// The role.
+    pub(super) fn role(&self) -> Role {
+        self.scopes.role
+    }
+}
+
+fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
+    // The usual message for a wrong type would show what was written.
+    let text = String::deserialize(from).map_err(|_| D::Error::custom("must be a string"))?;
+    let key = expand(&Zeroizing::new(text)).map_err(D::Error::custom)?;
+    let key = Zeroizing::new(key);
+    if key.is_empty() {
+        return Err(D::Error::custom("an API key cannot be empty"));
+    }
+    Ok(KeyDigest::of(&key))
+}
+
+fn one_scope<'de, D: Deserializer<'de>>(from: D) -> Result<Scope, D::Error> {
+    let mut scopes = Vec::<Scope>::deserialize(from)?;
+    match (scopes.pop(), scopes.is_empty()) {
+        (Some(scope), true) => Ok(scope),
+        _ => Err(D::Error::custom("a token has exactly one scope")),
+    }
+}
+
+/// Replaces each `${NAME}` by the environment variable.
+///
+/// # Errors
+/// When a variable is not set, or its braces are not closed.
+pub(super) fn expand(text: &str) -> Result<String, String> {
+    let mut expanded = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("${") {
+        let Some((name, after)) = after.split_once('}') else {
+            return Err("`${` without `}`".to_owned());
+        };
+        let value = std::env::var(name);
+        let value = value.map_err(|_| format!("environment variable `{name}` is not set"))?;
+        expanded.push_str(before);
+        expanded.push_str(&value);
+        rest = after;
+    }
+    expanded.push_str(rest);
+    Ok(expanded)
+}

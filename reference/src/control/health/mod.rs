@@ -1,0 +1,3 @@
+//! /health
+
+pub(super) mod get;

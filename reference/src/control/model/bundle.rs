@@ -1,0 +1,59 @@
+//! Bundle: a collection of policies and data that can be distributed.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::object_storage::ObjectStorage;
+use super::requirement::{self, Requirement};
+use super::{Definition, Invalid, Kind, Place, Uses, check_glob};
+
+/// The definition of a bundle. What is absent stays absent, what is given is kept as given.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct Bundle {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    labels: Option<BTreeMap<String, String>>,
+    #[serde(skip_serializing_if = "no_storage")]
+    object_storage: Option<ObjectStorage>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requirements: Option<Vec<Requirement>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    excluded_files: Option<Vec<String>>,
+}
+
+fn no_storage(storage: &Option<ObjectStorage>) -> bool {
+    storage.as_ref().is_none_or(ObjectStorage::is_empty)
+}
+
+impl Definition for Bundle {
+    const KIND: Kind = Kind::Bundle;
+
+    fn name_mut(&mut self) -> &mut Option<String> {
+        &mut self.name
+    }
+
+    fn check(&self) -> Result<(), Invalid> {
+        if let Some(storage) = &self.object_storage {
+            let checked = storage.check();
+            checked.map_err(|invalid| invalid.under("object_storage"))?;
+        }
+        let patterns = self.excluded_files.iter().flatten();
+        patterns
+            .map(String::as_str)
+            .try_for_each(check_glob)
+            .map_err(|invalid| invalid.under("excluded_files"))
+    }
+
+    fn uses(&self) -> Uses {
+        let mut uses = requirement::uses(self.requirements.as_deref());
+        let storage = self.object_storage.as_ref();
+        uses.secret(
+            storage.and_then(ObjectStorage::credentials),
+            Place::ObjectStorage,
+        );
+        uses
+    }
+}

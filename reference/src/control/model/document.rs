@@ -1,0 +1,124 @@
+//! Source data: a JSON document and the path it is stored at.
+
+use super::{Invalid, given};
+
+/// The longest path of a document, in bytes.
+const LONGEST_PATH: usize = 4096;
+
+/// A JSON document as text, without white space outside its strings. It stays text from the
+/// request to the answer, so that every number keeps the digits it was written with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Document(String);
+
+impl Document {
+    /// Reads the document of a request body.
+    ///
+    /// # Errors
+    /// When the body is not one JSON value, or is nested too deeply.
+    pub(crate) fn read(body: &[u8]) -> Result<Self, Invalid> {
+        given::json(body)?;
+        let text = std::str::from_utf8(body);
+        let text = text.map_err(|failure| Invalid::new(failure.to_string()))?;
+        let mut compact = String::with_capacity(text.len());
+        let mut in_string = false;
+        let mut escaped = false;
+        for character in text.chars() {
+            if in_string {
+                in_string = escaped || character != '"';
+                escaped = !escaped && character == '\\';
+            } else if character.is_ascii_whitespace() {
+                continue;
+            } else {
+                in_string = character == '"';
+            }
+            compact.push(character);
+        }
+        Ok(Self(compact))
+    }
+
+    /// The text.
+    pub(crate) fn text(&self) -> &str {
+        &self.0
+    }
+}
+
+/// The path that the document of an API path is stored at: its segments, however their slashes
+/// were written, with the file name that the service appends.
+///
+/// Serves `control/v1/sources/data/get/read-without-suffix`.
+///
+/// # Errors
+/// When a segment would leave the source, or the path is too long or holds a NUL.
+pub(crate) fn stored_path(segments: &[String]) -> Result<String, Invalid> {
+    let whole = segments.join("/");
+    let kept = whole.split('/').filter(|segment| !segment.is_empty());
+    let mut path = String::with_capacity(whole.len() + "/data.json".len());
+    for segment in kept {
+        match segment {
+            "." => continue,
+            ".." => return Err(Invalid::new("a path cannot hold the segment `..`")),
+            _ => path.push_str(segment),
+        }
+        path.push('/');
+    }
+    path.push_str("data.json");
+    if path.len() > LONGEST_PATH {
+        let message = format!("a path has at most {LONGEST_PATH} bytes");
+        return Err(Invalid::new(message));
+    }
+    if path.contains('\0') {
+        return Err(Invalid::new("a path cannot hold a NUL character"));
+    }
+    Ok(path)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn documents_keep_their_text() {
+        for (body, expected) in [
+            (
+                " { \"a\" : [ 1.0 , 1e2, 1E+2 ] } \n",
+                Ok(r#"{"a":[1.0,1e2,1E+2]}"#),
+            ),
+            ("9007199254740993", Ok("9007199254740993")),
+            ("0.1000000000000000000055", Ok("0.1000000000000000000055")),
+            ("1e400", Ok("1e400")),
+            (r#" " a \" b \\" "#, Ok(r#"" a \" b \\""#)),
+            ("null", Ok("null")),
+            ("", Err(())),
+            ("{} {}", Err(())),
+            ("01", Err(())),
+            ("{'a':1}", Err(())),
+        ] {
+            let read = Document::read(body.as_bytes());
+            let text = read.as_ref().map(Document::text).map_err(|_| ());
+            assert_eq!(text, expected, "`{body}`");
+        }
+        assert!(Document::read(b"\"\xff\"").is_err());
+        let deep = "[".repeat(100_000);
+        assert!(Document::read(deep.as_bytes()).is_err());
+    }
+
+    #[test]
+    fn paths_are_cleaned() {
+        for (segments, expected) in [
+            (vec!["x", "y"], Some("x/y/data.json")),
+            (vec!["x/y"], Some("x/y/data.json")),
+            (vec!["x", "y", ""], Some("x/y/data.json")),
+            (vec!["x", ".", "y"], Some("x/y/data.json")),
+            (vec![""], Some("data.json")),
+            (vec![], Some("data.json")),
+            (vec!["100%"], Some("100%/data.json")),
+            (vec!["a", ".."], None),
+            (vec!["a/../b"], None),
+            (vec!["a\0b"], None),
+        ] {
+            let segments: Vec<String> = segments.into_iter().map(str::to_owned).collect();
+            let path = stored_path(&segments).ok();
+            assert_eq!(path.as_deref(), expected, "{segments:?}");
+        }
+    }
+}

@@ -1,0 +1,178 @@
+//! Reads what a client gave: JSON values into typed definitions.
+//!
+//! Stricter than serde's own reading in one way (an array never stands for an object), more
+//! lenient in another (unknown members are ignored, although the definitions refuse them in the
+//! configuration), and every error says where it is.
+
+use serde::Deserializer;
+use serde::de::value::StrDeserializer;
+use serde::de::{DeserializeOwned, DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde_json::{Map, Value};
+
+use super::Invalid;
+
+/// The JSON value of a body.
+///
+/// # Errors
+/// When the body is not one JSON value, or is nested too deeply.
+pub(super) fn json(body: &[u8]) -> Result<Value, Invalid> {
+    serde_json::from_slice(body)
+        .map_err(|failure| Invalid::new(format!("body is not valid JSON: {failure}")))
+}
+
+/// Reads a value as a definition.
+///
+/// # Errors
+/// When the value is not an object, or a known member has a value of the wrong type.
+pub(super) fn read<T: DeserializeOwned>(value: &Value) -> Result<T, Invalid> {
+    T::deserialize(Given(value))
+}
+
+impl Error for Invalid {
+    fn custom<T: std::fmt::Display>(message: T) -> Self {
+        Self::new(message.to_string())
+    }
+}
+
+/// A value on its way into a type.
+struct Given<'v>(&'v Value);
+
+impl Given<'_> {
+    fn instead_of(&self, wanted: &str) -> Invalid {
+        let found = match self.0 {
+            Value::Null => "null",
+            Value::Bool(_) => "a boolean",
+            Value::Number(_) => "a number",
+            Value::String(_) => "a string",
+            Value::Array(_) => "an array",
+            Value::Object(_) => "an object",
+        };
+        Invalid::new(format!("must be {wanted}, not {found}"))
+    }
+}
+
+impl<'v> Deserializer<'v> for Given<'v> {
+    type Error = Invalid;
+
+    fn deserialize_any<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::Null => visitor.visit_unit(),
+            Value::Bool(value) => visitor.visit_bool(*value),
+            Value::Number(value) => value.deserialize_any(visitor).map_err(Invalid::custom),
+            Value::String(value) => visitor.visit_borrowed_str(value),
+            Value::Array(_) => self.deserialize_seq(visitor),
+            Value::Object(_) => self.deserialize_map(visitor),
+        }
+    }
+
+    fn deserialize_option<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::Null => visitor.visit_none(),
+            _ => visitor.visit_some(self),
+        }
+    }
+
+    fn deserialize_str<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::String(value) => visitor.visit_borrowed_str(value),
+            _ => Err(self.instead_of("a string")),
+        }
+    }
+
+    fn deserialize_string<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        self.deserialize_str(visitor)
+    }
+
+    fn deserialize_seq<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::Array(items) => visitor.visit_seq(Items(items.iter().enumerate())),
+            _ => Err(self.instead_of("an array")),
+        }
+    }
+
+    fn deserialize_map<V: Visitor<'v>>(self, visitor: V) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::Object(members) => visitor.visit_map(Members::new(members, None)),
+            _ => Err(self.instead_of("an object")),
+        }
+    }
+
+    fn deserialize_struct<V: Visitor<'v>>(
+        self,
+        _name: &'static str,
+        fields: &'static [&'static str],
+        visitor: V,
+    ) -> Result<V::Value, Invalid> {
+        match self.0 {
+            Value::Object(members) => visitor.visit_map(Members::new(members, Some(fields))),
+            _ => Err(self.instead_of("an object")),
+        }
+    }
+
+    serde::forward_to_deserialize_any! {
+        <W: Visitor<'v>>
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u64 u128 f32 f64 char bytes byte_buf unit unit_struct
+        newtype_struct tuple tuple_struct enum identifier ignored_any
+    }
+}
+
+struct Items<'v>(std::iter::Enumerate<std::slice::Iter<'v, Value>>);
+
+impl<'v> SeqAccess<'v> for Items<'v> {
+    type Error = Invalid;
+
+    fn next_element_seed<S: DeserializeSeed<'v>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Invalid> {
+        let Some((at, item)) = self.0.next() else {
+            return Ok(None);
+        };
+        let read = seed.deserialize(Given(item));
+        read.map(Some)
+            .map_err(|invalid| invalid.under(format!("[{at}]")))
+    }
+}
+
+/// The members of an object; of a definition, only those it knows.
+struct Members<'v> {
+    rest: serde_json::map::Iter<'v>,
+    known: Option<&'static [&'static str]>,
+    current: Option<(&'v String, &'v Value)>,
+}
+
+impl<'v> Members<'v> {
+    fn new(members: &'v Map<String, Value>, known: Option<&'static [&'static str]>) -> Self {
+        Self {
+            rest: members.iter(),
+            known,
+            current: None,
+        }
+    }
+}
+
+impl<'v> MapAccess<'v> for Members<'v> {
+    type Error = Invalid;
+
+    fn next_key_seed<S: DeserializeSeed<'v>>(
+        &mut self,
+        seed: S,
+    ) -> Result<Option<S::Value>, Invalid> {
+        let known = self.known;
+        let is_known = |name: &str| known.is_none_or(|known| known.contains(&name));
+        self.current = self.rest.find(|(name, _)| is_known(name));
+        let Some((name, _)) = self.current else {
+            return Ok(None);
+        };
+        seed.deserialize(StrDeserializer::<Invalid>::new(name))
+            .map(Some)
+    }
+
+    fn next_value_seed<S: DeserializeSeed<'v>>(&mut self, seed: S) -> Result<S::Value, Invalid> {
+        let Some((name, value)) = self.current else {
+            return Err(Invalid::new("a value was asked for before its name"));
+        };
+        let read = seed.deserialize(Given(value));
+        read.map_err(|invalid| invalid.under(name))
+    }
+}

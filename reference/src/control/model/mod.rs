@@ -1,0 +1,226 @@
+//! What the control plane stores: typed definitions, how they are read and what they refer to.
+
+mod bundle;
+mod document;
+mod given;
+mod name;
+mod object_storage;
+mod requirement;
+mod secret;
+mod source;
+mod stack;
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+pub(crate) use bundle::Bundle;
+pub(crate) use document::{Document, stored_path};
+pub(crate) use name::check_name;
+pub(crate) use secret::{Secret, wipe};
+pub(crate) use source::Source;
+pub(crate) use stack::Stack;
+
+/// The four kinds of named things.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) enum Kind {
+    /// A collection of policies and data that can be distributed.
+    Bundle,
+    /// Where policies and data come from.
+    Source,
+    /// Requirements for the bundles that a selector chooses.
+    Stack,
+    /// A named credential.
+    Secret,
+}
+
+impl Kind {
+    /// The kind as it is stored and as messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Bundle => "bundle",
+            Self::Source => "source",
+            Self::Stack => "stack",
+            Self::Secret => "secret",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Why something that was given cannot be used: where, if it lies inside, and what is wrong.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Invalid {
+    path: String,
+    message: String,
+}
+
+impl Invalid {
+    /// Something is wrong with the thing as a whole.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            path: String::new(),
+            message: message.into(),
+        }
+    }
+
+    /// The same, one member further out.
+    pub(crate) fn under(mut self, member: impl fmt::Display) -> Self {
+        let dot = match self.path.chars().next() {
+            None | Some('[') => "",
+            Some(_) => ".",
+        };
+        self.path = format!("{member}{dot}{}", self.path);
+        self
+    }
+}
+
+impl fmt::Display for Invalid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if self.path.is_empty() {
+            f.write_str(&self.message)
+        } else {
+            write!(f, "{}: {}", self.path, self.message)
+        }
+    }
+}
+
+impl std::error::Error for Invalid {}
+
+/// A secret that a definition names, and where.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct SecretUse {
+    /// The secret.
+    pub(crate) name: String,
+    /// What refers to it.
+    pub(crate) place: Place,
+}
+
+/// What of a definition refers to a secret.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Place {
+    /// The repository of a source.
+    Git,
+    /// A datasource of a source.
+    Datasource,
+    /// The object storage of a bundle.
+    ObjectStorage,
+}
+
+impl Place {
+    /// The place as it is stored and as messages call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Git => "git",
+            Self::Datasource => "datasource",
+            Self::ObjectStorage => "object storage",
+        }
+    }
+
+    /// Whether the secret must exist before it is named here. Repositories and datasources may
+    /// name one that comes later; a storage without its credentials can never be written to.
+    pub(crate) fn needs_existing(self) -> bool {
+        self == Self::ObjectStorage
+    }
+}
+
+/// What a definition refers to.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(crate) struct Uses {
+    /// Names of sources.
+    pub(crate) sources: BTreeSet<String>,
+    /// Secrets and where they are named.
+    pub(crate) secrets: BTreeSet<SecretUse>,
+}
+
+impl Uses {
+    fn secret(&mut self, name: Option<&str>, place: Place) {
+        if let Some(name) = name.filter(|name| !name.is_empty()) {
+            let name = name.to_owned();
+            self.secrets.insert(SecretUse { name, place });
+        }
+    }
+
+    fn check_names(&self) -> Result<(), Invalid> {
+        let secrets = self.secrets.iter().map(|secret| &secret.name);
+        self.sources
+            .iter()
+            .chain(secrets)
+            .try_for_each(|name| check_name(name))
+    }
+}
+
+/// A definition that has a kind and a name.
+pub(crate) trait Definition: Serialize + DeserializeOwned {
+    /// Its kind.
+    const KIND: Kind;
+
+    /// The name, if the definition says one.
+    fn name_mut(&mut self) -> &mut Option<String>;
+
+    /// What goes beyond the types of the fields.
+    fn check(&self) -> Result<(), Invalid>;
+
+    /// What it refers to.
+    fn uses(&self) -> Uses;
+}
+
+/// A definition that is ready to be stored.
+#[derive(Debug, Clone)]
+pub(crate) struct Entry {
+    /// Its kind.
+    pub(crate) kind: Kind,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its text: JSON with the name, or a sealed secret.
+    pub(crate) text: String,
+    /// What it refers to.
+    pub(crate) uses: Uses,
+}
+
+/// A definition from a request body, named by the path.
+///
+/// # Errors
+/// When the body is not JSON, not an object, has values of the wrong type, or another name.
+pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, Invalid> {
+    let value = given::json(body)?;
+    entry::<D>(name, given::read(&value)?)
+}
+
+/// A definition under a name.
+///
+/// # Errors
+/// When it says another name, or something that goes beyond the types of its fields is wrong.
+pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entry, Invalid> {
+    check_name(name)?;
+    let own = definition.name_mut();
+    name::check_same(D::KIND, name, own.as_deref())?;
+    *own = Some(name.to_owned());
+    definition.check()?;
+    let uses = definition.uses();
+    uses.check_names()?;
+    let text = serde_json::to_string(&definition);
+    Ok(Entry {
+        kind: D::KIND,
+        name: name.to_owned(),
+        text: text.map_err(|failure| Invalid::new(failure.to_string()))?,
+        uses,
+    })
+}
+
+/// Refuses a pattern that is no glob.
+fn check_glob(pattern: &str) -> Result<(), Invalid> {
+    match globset::Glob::new(pattern) {
+        Ok(_) => Ok(()),
+        Err(failure) => Err(Invalid::new(format!(
+            "pattern `{pattern}`: {}",
+            failure.kind()
+        ))),
+    }
+}

@@ -1,0 +1,35 @@
+//! Rules for names.
+
+use super::{Invalid, Kind};
+
+/// The longest name, in bytes.
+const LONGEST: usize = 255;
+
+/// Refuses a name that is empty, too long, or that a database cannot hold.
+pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
+    if name.is_empty() {
+        return Err(Invalid::new("a name cannot be empty"));
+    }
+    if name.len() > LONGEST {
+        let length = name.len();
+        let message = format!("a name has at most {LONGEST} bytes, this one has {length}");
+        return Err(Invalid::new(message));
+    }
+    if name.contains('\0') {
+        return Err(Invalid::new("a name cannot hold a NUL character"));
+    }
+    Ok(())
+}
+
+/// Refuses a name in the body that is not the one of the path. An empty one counts as absent.
+///
+/// Serves `control/common/names/bundle-mismatch-refused` and `secret-mismatch-refused`; sources
+/// and stacks are treated alike.
+pub(super) fn check_same(kind: Kind, path: &str, body: Option<&str>) -> Result<(), Invalid> {
+    match body.filter(|name| !name.is_empty()) {
+        Some(body) if body != path => Err(Invalid::new(format!(
+            "the body names the {kind} `{body}`, the path names `{path}`"
+        ))),
+        _ => Ok(()),
+    }
+}

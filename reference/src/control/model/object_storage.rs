@@ -1,0 +1,120 @@
+//! Object storage: where a bundle is written to.
+
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+
+/// Where a bundle is written to: one kind.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub(crate) struct ObjectStorage {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    aws: Option<Aws>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    filesystem: Option<Filesystem>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    gcp: Option<Gcp>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    azure: Option<Azure>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Aws {
+    bucket: String,
+    key: String,
+    region: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    url: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Filesystem {
+    path: String,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Gcp {
+    project: String,
+    bucket: String,
+    object: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Azure {
+    account_url: String,
+    container: String,
+    path: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    credentials: Option<String>,
+}
+
+impl ObjectStorage {
+    /// Whether no known kind is given.
+    pub(super) fn is_empty(&self) -> bool {
+        self.kinds().is_empty()
+    }
+
+    /// The secret that opens the storage.
+    pub(super) fn credentials(&self) -> Option<&str> {
+        let aws = self.aws.as_ref().map(|aws| &aws.credentials);
+        let gcp = self.gcp.as_ref().map(|gcp| &gcp.credentials);
+        let azure = self.azure.as_ref().map(|azure| &azure.credentials);
+        aws.or(gcp).or(azure)?.as_deref()
+    }
+
+    /// The given kinds, each with its fields that must be there.
+    fn kinds(&self) -> Vec<(&'static str, Vec<(&'static str, &str)>)> {
+        let mut kinds = Vec::new();
+        if let Some(aws) = &self.aws {
+            let fields = vec![
+                ("bucket", aws.bucket.as_str()),
+                ("key", &aws.key),
+                ("region", &aws.region),
+            ];
+            kinds.push(("aws", fields));
+        }
+        if let Some(filesystem) = &self.filesystem {
+            kinds.push(("filesystem", vec![("path", filesystem.path.as_str())]));
+        }
+        if let Some(gcp) = &self.gcp {
+            let fields = vec![
+                ("project", gcp.project.as_str()),
+                ("bucket", &gcp.bucket),
+                ("object", &gcp.object),
+            ];
+            kinds.push(("gcp", fields));
+        }
+        if let Some(azure) = &self.azure {
+            let fields = vec![
+                ("account_url", azure.account_url.as_str()),
+                ("container", &azure.container),
+                ("path", &azure.path),
+            ];
+            kinds.push(("azure", fields));
+        }
+        kinds
+    }
+
+    /// Refuses two kinds, and a kind without a field that says where to write.
+    pub(super) fn check(&self) -> Result<(), Invalid> {
+        let kinds = self.kinds();
+        if let [(one, _), (other, _), ..] = kinds.as_slice() {
+            let message = format!("holds one storage kind, not both {one} and {other}");
+            return Err(Invalid::new(message));
+        }
+        for (kind, fields) in kinds {
+            if let Some((field, _)) = fields.iter().find(|(_, value)| value.is_empty()) {
+                return Err(Invalid::new("is required").under(field).under(kind));
+            }
+        }
+        Ok(())
+    }
+}

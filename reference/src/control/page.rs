@@ -1,0 +1,129 @@
+//! Paging: `limit` and `cursor` of the list endpoints.
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use sha2::{Digest, Sha256};
+
+use super::model::Kind;
+use crate::http::{ApiError, Request};
+
+/// The most items of a page, and how many it has when the client does not say.
+const MOST: u32 = 100;
+
+/// Bytes of a cursor that prove that it was given out for the collection.
+const CHECK: usize = 4;
+
+/// The part of a collection that a request asks for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Page {
+    /// The place of the last item that the client has seen.
+    pub(crate) after: i64,
+    /// The most items to give.
+    pub(crate) limit: u32,
+}
+
+impl Page {
+    /// Reads `limit` and `cursor`; an empty value counts as absent.
+    ///
+    /// Serves `control/common/paging/limit-not-integer` and the `limit-maximum` rules: a larger
+    /// limit is cut, one below 1 is refused because no page could keep it and go on.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when the limit is not a positive integer, or the cursor was not given
+    /// out for this collection.
+    pub(crate) fn read(kind: Kind, request: &Request) -> Result<Self, ApiError> {
+        let given = |name| request.parameter(name).filter(|value| !value.is_empty());
+        Ok(Self {
+            after: given("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
+            limit: given("limit").map_or(Ok(MOST), limit)?,
+        })
+    }
+}
+
+fn limit(text: &str) -> Result<u32, ApiError> {
+    let digits = text.strip_prefix('+').unwrap_or(text);
+    let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
+    // What is a number, but too large for its type, is above the maximum all the more.
+    let limit = digits.parse().unwrap_or(MOST);
+    if !is_number || limit == 0 {
+        let message = format!("`limit` must be an integer of at least 1, not `{text}`");
+        return Err(ApiError::invalid_parameter(message));
+    }
+    Ok(limit.min(MOST))
+}
+
+/// The cursor after an item.
+pub(crate) fn cursor(kind: Kind, id: i64) -> String {
+    let mut bytes = id.to_be_bytes().to_vec();
+    bytes.extend(check(kind, id));
+    URL_SAFE_NO_PAD.encode(bytes)
+}
+
+fn after(kind: Kind, cursor: &str) -> Result<i64, ApiError> {
+    let foreign = || {
+        let message = format!("`cursor` was not given out for a list of {kind}s");
+        ApiError::invalid_parameter(message)
+    };
+    let bytes = URL_SAFE_NO_PAD.decode(cursor).map_err(|_| foreign())?;
+    let (id, proof) = bytes.split_first_chunk().ok_or_else(foreign)?;
+    let id = i64::from_be_bytes(*id);
+    if proof == check(kind, id) {
+        Ok(id)
+    } else {
+        Err(foreign())
+    }
+}
+
+/// Tells a cursor from one of another collection and from chance; it keeps nothing secret.
+fn check(kind: Kind, id: i64) -> [u8; CHECK] {
+    let mut hash = Sha256::new();
+    hash.update(kind.name());
+    hash.update(id.to_be_bytes());
+    let [a, b, c, d, ..] = <[u8; 32]>::from(hash.finalize());
+    [a, b, c, d]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits() {
+        for (text, expected) in [
+            ("1", Some(1)),
+            ("+7", Some(7)),
+            ("100", Some(100)),
+            ("101", Some(100)),
+            ("99999999999999999999999", Some(100)),
+            ("0", None),
+            ("-1", None),
+            ("1.5", None),
+            ("abc", None),
+            ("+", None),
+            ("1e2", None),
+            (" 1", None),
+        ] {
+            assert_eq!(limit(text).ok(), expected, "`{text}`");
+        }
+    }
+
+    #[test]
+    fn cursors_are_bound_to_their_collection() {
+        let cursor = cursor(Kind::Bundle, 42);
+        assert_eq!(after(Kind::Bundle, &cursor), Ok(42));
+        for broken in [
+            &cursor[..15],
+            "garbage",
+            "!!!",
+            "%",
+            "-1",
+            "AAAA",
+            &"9".repeat(30),
+        ] {
+            assert!(after(Kind::Bundle, broken).is_err(), "`{broken}`");
+        }
+        for kind in [Kind::Source, Kind::Stack, Kind::Secret] {
+            assert!(after(kind, &cursor).is_err(), "{kind}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Every endpoint of the control plane.
+
+use std::pin::Pin;
+
+use http::Method;
+
+use super::principal::Principal;
+use super::v1::{bundles, secrets, sources, stacks};
+use super::{Control, health};
+use crate::http::{ApiError, Reply, Request, Route};
+
+/// An answer on its way.
+type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
+
+/// What answers a route. A handler that acts for somebody takes the principal, which only a
+/// valid key yields.
+#[derive(Debug)]
+pub(super) enum Handler {
+    /// Answers everybody.
+    Public(for<'a> fn(&'a Control, &'a Request) -> Answer<'a>),
+    /// Answers whoever has a valid key.
+    Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> Answer<'a>),
+}
+
+/// A line of the table for an endpoint below /v1.
+macro_rules! bearer {
+    ($method:ident, $pattern:literal, $($endpoint:ident)::+) => {
+        Route {
+            method: Method::$method,
+            pattern: $pattern,
+            handler: Handler::Bearer(|control, principal, request| {
+                Box::pin($($endpoint)::+::handle(control, principal, request))
+            }),
+        }
+    };
+}
+
+/// Every endpoint of the control plane.
+pub(super) static ROUTES: &[Route<Handler>] = &[
+    Route {
+        method: Method::GET,
+        pattern: "/health",
+        handler: Handler::Public(|control, request| {
+            Box::pin(health::get::handle(control, request))
+        }),
+    },
+    bearer!(GET, "/v1/bundles", bundles::list),
+    bearer!(GET, "/v1/bundles/{bundle}", bundles::get),
+    bearer!(PUT, "/v1/bundles/{bundle}", bundles::put),
+    bearer!(DELETE, "/v1/bundles/{bundle}", bundles::delete),
+    bearer!(GET, "/v1/sources", sources::list),
+    bearer!(GET, "/v1/sources/{source}", sources::get),
+    bearer!(PUT, "/v1/sources/{source}", sources::put),
+    bearer!(DELETE, "/v1/sources/{source}", sources::delete),
+    bearer!(
+        GET,
+        "/v1/sources/{source}/data/{path...}",
+        sources::data::get
+    ),
+    bearer!(
+        POST,
+        "/v1/sources/{source}/data/{path...}",
+        sources::data::put
+    ),
+    bearer!(
+        PUT,
+        "/v1/sources/{source}/data/{path...}",
+        sources::data::put
+    ),
+    bearer!(
+        DELETE,
+        "/v1/sources/{source}/data/{path...}",
+        sources::data::delete
+    ),
+    bearer!(GET, "/v1/stacks", stacks::list),
+    bearer!(GET, "/v1/stacks/{stack}", stacks::get),
+    bearer!(PUT, "/v1/stacks/{stack}", stacks::put),
+    bearer!(DELETE, "/v1/stacks/{stack}", stacks::delete),
+    bearer!(GET, "/v1/secrets", secrets::list),
+    bearer!(GET, "/v1/secrets/{secret}", secrets::get),
+    bearer!(PUT, "/v1/secrets/{secret}", secrets::put),
+    bearer!(DELETE, "/v1/secrets/{secret}", secrets::delete),
+];

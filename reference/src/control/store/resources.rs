@@ -1,0 +1,280 @@
+//! Bundles, sources, stacks and secrets: everything that has a kind, a name and an owner.
+
+use sqlx::{Any, Row as _, Transaction, query};
+
+use super::Store;
+use super::error::{StoreError, User};
+use crate::control::model::{Entry, Kind, Uses};
+use crate::control::page::Page;
+use crate::control::principal::Principal;
+
+/// The most users that a refusal names.
+const NAMED_USERS: usize = 10;
+
+/// A stored thing in a list.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Row {
+    /// Its place in the list.
+    pub(crate) id: i64,
+    /// Its name.
+    pub(crate) name: String,
+    /// Its stored text.
+    pub(crate) definition: String,
+}
+
+impl Store {
+    /// The stored text of a thing.
+    ///
+    /// # Errors
+    /// `NotFound` also for the things of others.
+    pub(crate) async fn get(
+        &self,
+        principal: &Principal,
+        kind: Kind,
+        name: &str,
+    ) -> Result<String, StoreError> {
+        let select = "SELECT owner, definition FROM resources WHERE kind = $1 AND name = $2";
+        let select = query(select).bind(kind.name()).bind(name);
+        match select.fetch_optional(self.reader()).await? {
+            Some(row) if principal.sees(row.try_get(0)?) => Ok(row.try_get(1)?),
+            _ => Err(absent(kind, name)),
+        }
+    }
+
+    /// A page of the things that the principal sees, in the order of their creation, and
+    /// whether there are more.
+    pub(crate) async fn list(
+        &self,
+        principal: &Principal,
+        kind: Kind,
+        page: Page,
+    ) -> Result<(Vec<Row>, bool), StoreError> {
+        let wanted = page.limit as usize;
+        let rows = if principal.sees_all() {
+            query(
+                "SELECT id, name, definition FROM resources \
+                 WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3",
+            )
+        } else {
+            query(
+                "SELECT id, name, definition FROM resources \
+                 WHERE kind = $1 AND id > $2 AND owner = $4 ORDER BY id LIMIT $3",
+            )
+        };
+        let mut rows = rows
+            .bind(kind.name())
+            .bind(page.after)
+            .bind(i64::from(page.limit) + 1);
+        if !principal.sees_all() {
+            rows = rows.bind(principal.name());
+        }
+        let mut rows = rows.fetch_all(self.reader()).await?;
+        let more = rows.len() > wanted;
+        rows.truncate(wanted);
+        let read = rows.iter().map(|row| {
+            Ok(Row {
+                id: row.try_get(0)?,
+                name: row.try_get(1)?,
+                definition: row.try_get(2)?,
+            })
+        });
+        Ok((read.collect::<Result<_, sqlx::Error>>()?, more))
+    }
+
+    /// Creates a thing, or replaces it whole.
+    ///
+    /// # Errors
+    /// `NotAuthorized`, or `MissingReference` when it names something that must exist and does
+    /// not; then nothing has changed.
+    pub(crate) async fn put(&self, principal: &Principal, entry: &Entry) -> Result<(), StoreError> {
+        if !principal.may_write(entry.kind) {
+            return Err(StoreError::NotAuthorized);
+        }
+        let mut transaction = self.begin().await?;
+        let written = write(
+            &mut transaction,
+            entry,
+            principal.name(),
+            principal.manages_all(),
+        );
+        let id = written.await?.ok_or(StoreError::NotAuthorized)?;
+        self.link(&mut transaction, id, &entry.uses).await?;
+        Ok(transaction.commit().await?)
+    }
+
+    /// Creates or replaces what the configuration declares, all or nothing. Sources may require
+    /// each other in any order.
+    pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let mut written = Vec::new();
+        for entry in entries {
+            // What nobody but the configuration created belongs to no principal.
+            if let Some(id) = write(&mut transaction, entry, "", true).await? {
+                written.push((id, &entry.uses));
+            }
+        }
+        for (id, uses) in written {
+            self.link(&mut transaction, id, uses).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Deletes a thing that nothing uses.
+    ///
+    /// # Errors
+    /// `NotAuthorized`, `NotFound`, or `InUse`; then nothing has changed.
+    pub(crate) async fn delete(
+        &self,
+        principal: &Principal,
+        kind: Kind,
+        name: &str,
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        let select = self.locking(
+            "SELECT id, owner FROM resources WHERE kind = $1 AND name = $2",
+            "SELECT id, owner FROM resources WHERE kind = $1 AND name = $2 FOR UPDATE",
+        );
+        let select = query(select).bind(kind.name()).bind(name);
+        let row = match select.fetch_optional(&mut *transaction).await? {
+            Some(row) if principal.manages(kind, row.try_get(1)?) => row,
+            None if principal.manages_all() => return Err(absent(kind, name)),
+            _ => return Err(StoreError::NotAuthorized),
+        };
+        let id: i64 = row.try_get(0)?;
+        if let Some(in_use) = in_use(&mut transaction, principal, kind, id, name).await? {
+            return Err(in_use);
+        }
+        // A source may require itself: that use goes first.
+        for delete in [
+            "DELETE FROM source_uses WHERE user_id = $1",
+            "DELETE FROM resources WHERE id = $1",
+        ] {
+            query(delete).bind(id).execute(&mut *transaction).await?;
+        }
+        Ok(transaction.commit().await?)
+    }
+
+    /// Replaces what a thing refers to.
+    async fn link(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        id: i64,
+        uses: &Uses,
+    ) -> Result<(), StoreError> {
+        for delete in [
+            "DELETE FROM source_uses WHERE user_id = $1",
+            "DELETE FROM secret_uses WHERE user_id = $1",
+        ] {
+            query(delete).bind(id).execute(&mut **transaction).await?;
+        }
+        for name in &uses.sources {
+            let Some(source) = self.hold(transaction, Kind::Source, name).await? else {
+                let (kind, name) = (Kind::Source, name.clone());
+                return Err(StoreError::MissingReference { kind, name });
+            };
+            let insert = "INSERT INTO source_uses (user_id, source_id) VALUES ($1, $2)";
+            let insert = query(insert).bind(id).bind(source);
+            insert.execute(&mut **transaction).await?;
+        }
+        for secret in &uses.secrets {
+            let held = self.hold(transaction, Kind::Secret, &secret.name).await?;
+            if held.is_none() && secret.place.needs_existing() {
+                let (kind, name) = (Kind::Secret, secret.name.clone());
+                return Err(StoreError::MissingReference { kind, name });
+            }
+            let insert = "INSERT INTO secret_uses (user_id, secret, place) VALUES ($1, $2, $3)";
+            let insert = query(insert).bind(id).bind(secret.name.as_str());
+            let insert = insert.bind(secret.place.name());
+            insert.execute(&mut **transaction).await?;
+        }
+        Ok(())
+    }
+
+    /// The id of a thing, which cannot be deleted until the transaction has ended.
+    async fn hold(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        kind: Kind,
+        name: &str,
+    ) -> Result<Option<i64>, StoreError> {
+        let select = self.locking(
+            "SELECT id FROM resources WHERE kind = $1 AND name = $2",
+            "SELECT id FROM resources WHERE kind = $1 AND name = $2 FOR KEY SHARE",
+        );
+        let select = query(select).bind(kind.name()).bind(name);
+        let row = select.fetch_optional(&mut **transaction).await?;
+        Ok(row.map(|row| row.try_get(0)).transpose()?)
+    }
+}
+
+/// There is no such thing, or none that the principal may see.
+pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
+    StoreError::NotFound(format!("{kind} `{name}` does not exist"))
+}
+
+/// Creates or replaces a thing and gives its id, unless it belongs to somebody else. Deciding
+/// in the statement itself leaves no moment in which another could take the name.
+async fn write(
+    transaction: &mut Transaction<'static, Any>,
+    entry: &Entry,
+    owner: &str,
+    of_others: bool,
+) -> Result<Option<i64>, StoreError> {
+    let upsert = query(
+        "INSERT INTO resources (kind, name, owner, definition) VALUES ($1, $2, $3, $4) \
+         ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition \
+         WHERE resources.owner = excluded.owner OR $5 = 1 RETURNING id",
+    );
+    let upsert = upsert
+        .bind(entry.kind.name())
+        .bind(entry.name.as_str())
+        .bind(owner)
+        .bind(entry.text.as_str())
+        .bind(i32::from(of_others));
+    let row = upsert.fetch_optional(&mut **transaction).await?;
+    Ok(row.map(|row| row.try_get(0)).transpose()?)
+}
+
+/// Why a thing cannot be deleted, if something uses it.
+async fn in_use(
+    transaction: &mut Transaction<'static, Any>,
+    principal: &Principal,
+    kind: Kind,
+    id: i64,
+    name: &str,
+) -> Result<Option<StoreError>, StoreError> {
+    let users = match kind {
+        Kind::Source => query(
+            "SELECT r.kind, r.name, r.owner, '' FROM source_uses u \
+             JOIN resources r ON r.id = u.user_id \
+             WHERE u.source_id = $1 AND u.user_id <> $1 ORDER BY u.user_id LIMIT $2",
+        )
+        .bind(id),
+        Kind::Secret => query(
+            "SELECT r.kind, r.name, r.owner, u.place FROM secret_uses u \
+             JOIN resources r ON r.id = u.user_id \
+             WHERE u.secret = $1 ORDER BY u.user_id LIMIT $2",
+        )
+        .bind(name),
+        Kind::Bundle | Kind::Stack => return Ok(None),
+    };
+    let users = users.bind(NAMED_USERS as i64 + 1);
+    let rows = users.fetch_all(&mut **transaction).await?;
+    let mut named = Vec::new();
+    for row in rows.iter().take(NAMED_USERS) {
+        if principal.sees(row.try_get(2)?) {
+            let place: String = row.try_get(3)?;
+            named.push(User {
+                kind: row.try_get(0)?,
+                name: row.try_get(1)?,
+                place: Some(place).filter(|place| !place.is_empty()),
+            });
+        }
+    }
+    Ok((!rows.is_empty()).then(|| StoreError::InUse {
+        kind,
+        name: name.to_owned(),
+        more: rows.len() > named.len(),
+        users: named,
+    }))
+}

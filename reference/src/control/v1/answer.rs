@@ -1,0 +1,60 @@
+//! What the endpoints of one kind share with those of the others: the name in the path, and the
+//! envelopes of answers.
+
+use http::StatusCode;
+
+use crate::control::model::{Kind, check_name};
+use crate::control::page;
+use crate::control::store::Row;
+use crate::http::{ApiError, Code, Reply, Request};
+
+/// The name in the path.
+///
+/// # Errors
+/// `not_found` for an empty name, `invalid_parameter` for one that nothing can have.
+pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
+    let name = request.segments.first().map_or("", String::as_str);
+    if name.is_empty() {
+        return Err(ApiError::new(Code::NotFound, "the path names nothing"));
+    }
+    check_name(name)?;
+    Ok(name)
+}
+
+/// 200 with an empty object: the answer to a write.
+pub(in crate::control) fn done(request: &Request) -> Reply {
+    text("{}".to_owned(), request)
+}
+
+/// 200 with the JSON text of one thing in `result`.
+pub(in crate::control) fn one(result: &str, request: &Request) -> Reply {
+    text(format!(r#"{{"result":{result}}}"#), request)
+}
+
+/// 200 with a page of a list: `result` is always an array, `next_cursor` always there.
+///
+/// Serves the clauses of `control/common/paging` and of each `list`.
+pub(in crate::control) fn list(kind: Kind, rows: &[Row], more: bool, request: &Request) -> Reply {
+    let items: Vec<String> = match kind {
+        Kind::Secret => rows.iter().map(|row| string(&row.name)).collect(),
+        _ => rows.iter().map(|row| row.definition.clone()).collect(),
+    };
+    let next = match rows.last() {
+        Some(last) if more => string(&page::cursor(kind, last.id)),
+        _ => "null".to_owned(),
+    };
+    let result = items.join(",");
+    text(
+        format!(r#"{{"result":[{result}],"next_cursor":{next}}}"#),
+        request,
+    )
+}
+
+/// A string as JSON text.
+pub(in crate::control) fn string(text: &str) -> String {
+    serde_json::Value::from(text).to_string()
+}
+
+fn text(text: String, request: &Request) -> Reply {
+    Reply::compact_json(StatusCode::OK, text, request.flag("pretty"))
+}

@@ -1,0 +1,6 @@
+//! /v1/bundles
+
+pub(in crate::control) mod delete;
+pub(in crate::control) mod get;
+pub(in crate::control) mod list;
+pub(in crate::control) mod put;

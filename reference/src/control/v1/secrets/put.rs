@@ -1,0 +1,25 @@
+//! PUT /v1/secrets/{secret}
+
+use crate::control::Control;
+use crate::control::model::{Entry, Kind, Secret, Uses};
+use crate::control::principal::Principal;
+use crate::control::v1::answer;
+use crate::http::{ApiError, Reply, Request};
+
+/// Creates a secret, or replaces its value. What is stored is sealed.
+pub(in crate::control) async fn handle(
+    control: &Control,
+    principal: &Principal,
+    request: &Request,
+) -> Result<Reply, ApiError> {
+    let name = answer::name(request)?;
+    let secret = Secret::read(name, &request.body)?;
+    let entry = Entry {
+        kind: Kind::Secret,
+        name: name.to_owned(),
+        text: control.cipher.seal(name, secret.expose())?,
+        uses: Uses::default(),
+    };
+    control.store.put(principal, &entry).await?;
+    Ok(answer::done(request))
+}

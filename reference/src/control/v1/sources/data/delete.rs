@@ -1,0 +1,21 @@
+//! DELETE /v1/sources/{source}/data/{path}
+
+use super::place;
+use crate::control::Control;
+use crate::control::principal::Principal;
+use crate::control::v1::answer;
+use crate::http::{ApiError, Reply, Request};
+
+/// Deletes the document at a path; 404 when there is none.
+pub(in crate::control) async fn handle(
+    control: &Control,
+    principal: &Principal,
+    request: &Request,
+) -> Result<Reply, ApiError> {
+    let (source, path) = place(request)?;
+    control
+        .store
+        .delete_document(principal, source, &path)
+        .await?;
+    Ok(answer::done(request))
+}

@@ -1,0 +1,19 @@
+//! GET /v1/stacks
+
+use crate::control::Control;
+use crate::control::model::Kind;
+use crate::control::page::Page;
+use crate::control::principal::Principal;
+use crate::control::v1::answer;
+use crate::http::{ApiError, Reply, Request};
+
+/// A page of the stacks that the caller may see.
+pub(in crate::control) async fn handle(
+    control: &Control,
+    principal: &Principal,
+    request: &Request,
+) -> Result<Reply, ApiError> {
+    let page = Page::read(Kind::Stack, request)?;
+    let (rows, more) = control.store.list(principal, Kind::Stack, page).await?;
+    Ok(answer::list(Kind::Stack, &rows, more, request))
+}
