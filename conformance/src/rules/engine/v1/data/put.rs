@@ -88,10 +88,11 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("if-none-match-absent-creates", || {
         scenario()
-            .given(
+            .when(
                 put("/v1/data/{ns}/a")
                     .header("If-None-Match", "*")
-                    .json(json!(1)),
+                    .json(json!(1))
+                    .keep(success()),
             )
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
