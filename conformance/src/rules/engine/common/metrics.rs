@@ -58,8 +58,7 @@ pub(crate) const RULES: &[Rule] = &[
                         r#"[{"op": "remove", "path": "/a"}]"#,
                     )
                     .off_contract("the parameter is not listed for PATCH")
-                    .keep(status())
-                    .keep(kind_among("/metrics", &[Kind::Object, Kind::Absent])),
+                    .keep(status()),
             )
     }),
 ];
