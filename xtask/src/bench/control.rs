@@ -1,0 +1,188 @@
+//! How the control plane's cost grows with the number of bundles it holds.
+
+use std::{error::Error, fs, time::Instant};
+
+use clap::Args;
+use reqwest::{Client, Method, StatusCode};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use super::median;
+use crate::report;
+
+const FIRST_PAGE: &str = "/v1/bundles?limit=100";
+const KEY: &str = "bench-administrator-key";
+/// The largest ratio that still counts as flat.
+const BOUND: f64 = 2.0;
+/// Measured requests per operation and size.
+const SAMPLES: usize = 200;
+
+/// The numbers of bundles; the first is what the others are compared with.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Sizes {
+    /// Numbers of bundles, the base first.
+    #[arg(long, value_delimiter = ',', default_values_t = Sizes::default().sizes)]
+    sizes: Vec<usize>,
+}
+
+impl Default for Sizes {
+    fn default() -> Self {
+        Self {
+            sizes: vec![100, 10_000, 100_000],
+        }
+    }
+}
+
+/// The measured operations.
+const OPERATIONS: &[&str] = &["create", "get", "first page", "last page", "in-use delete"];
+
+/// A server that holds some number of bundles.
+struct Store {
+    bundles: usize,
+    base: String,
+    last_page: String,
+    client: Client,
+    server: reference::Running,
+    _folder: TempDir,
+}
+
+/// Measures every operation on one server per size, in turns, and compares the medians.
+///
+/// # Errors
+/// When a ratio exceeds the bound, or a server answers wrongly.
+pub(crate) fn run(sizes: &Sizes) -> Result<(), Box<dyn Error>> {
+    tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?
+        .block_on(measure(&sizes.sizes))
+}
+
+async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {
+    let mut stores = Vec::new();
+    for bundles in sizes {
+        report("filling", &format!("{bundles} bundles"));
+        stores.push(Store::filled(*bundles).await?);
+    }
+    let mut slow = Vec::new();
+    for operation in OPERATIONS {
+        let mut samples = vec![Vec::new(); stores.len()];
+        for turn in 0..SAMPLES {
+            for (store, samples) in stores.iter().zip(&mut samples) {
+                samples.push(store.time(operation, turn).await?);
+            }
+        }
+        let medians: Vec<f64> = samples.iter_mut().map(|taken| median(taken)).collect();
+        let base = medians.first().copied().unwrap_or(f64::NAN);
+        let mut line = format!("{operation:<14}");
+        for (store, taken) in stores.iter().zip(&medians) {
+            let ratio = taken / base;
+            line += &format!("  {:>7} bundles {ratio:>5.2}x", store.bundles);
+            if ratio > BOUND {
+                slow.push(format!("{operation} at {} bundles: {ratio:.2}x", store.bundles));
+            }
+        }
+        report("ratio", &line);
+    }
+    for store in stores {
+        store.server.shutdown().await;
+    }
+    if slow.is_empty() {
+        Ok(())
+    } else {
+        Err(format!("above {BOUND}x of the smallest: {}", slow.join(", ")).into())
+    }
+}
+
+impl Store {
+    /// A server whose configuration declares the bundles, and one source that a bundle uses.
+    async fn filled(bundles: usize) -> Result<Self, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let declared: serde_json::Map<String, Value> = (0..bundles)
+            .map(|number| (name(number), json!({"labels": {"number": number.to_string()}})))
+            .collect();
+        let config = json!({
+            "tokens": {"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}},
+            "bundles": declared,
+        });
+        let file = folder.path().join("config.json");
+        fs::write(&file, serde_json::to_vec(&config)?)?;
+        let database = format!("sqlite://{}", folder.path().join("control.db").display());
+        let server = reference::start(
+            ["control", "--addr", "127.0.0.1:0", "--config"]
+                .map(str::to_owned)
+                .into_iter()
+                .chain([file.display().to_string(), "--database".to_owned(), database]),
+        )
+        .await?;
+        let address = server.control.ok_or("no control plane was started")?;
+        let mut store = Self {
+            bundles,
+            base: format!("http://{address}"),
+            last_page: String::new(),
+            client: Client::builder().no_proxy().build()?,
+            server,
+            _folder: folder,
+        };
+        store.answers(Method::PUT, "/v1/sources/used", json!({}), StatusCode::OK).await?;
+        let user = json!({"requirements": [{"source": "used"}]});
+        store.answers(Method::PUT, "/v1/bundles/user", user, StatusCode::OK).await?;
+        store.last_page = store.last_page().await?;
+        Ok(store)
+    }
+
+    /// The path of the last page, found by reading all pages before it.
+    async fn last_page(&self) -> Result<String, Box<dyn Error>> {
+        let mut path = FIRST_PAGE.to_owned();
+        loop {
+            let page = self.answers(Method::GET, &path, Value::Null, StatusCode::OK).await?;
+            let page: Value = serde_json::from_str(&page)?;
+            match page.get("next_cursor").and_then(Value::as_str) {
+                Some(cursor) => path = format!("{FIRST_PAGE}&cursor={cursor}"),
+                None => return Ok(path),
+            }
+        }
+    }
+
+    /// Milliseconds of one request; the turn picks the bundle, spread over all of them.
+    async fn time(&self, operation: &str, turn: usize) -> Result<f64, Box<dyn Error>> {
+        let chosen = name(turn * self.bundles / SAMPLES);
+        let (method, path, expected) = match operation {
+            "create" => (Method::PUT, format!("/v1/bundles/new-{turn}"), StatusCode::OK),
+            "get" => (Method::GET, format!("/v1/bundles/{chosen}"), StatusCode::OK),
+            "first page" => (Method::GET, FIRST_PAGE.to_owned(), StatusCode::OK),
+            "last page" => (Method::GET, self.last_page.clone(), StatusCode::OK),
+            _ => (Method::DELETE, "/v1/sources/used".to_owned(), StatusCode::CONFLICT),
+        };
+        let start = Instant::now();
+        self.answers(method, &path, json!({}), expected).await?;
+        Ok(start.elapsed().as_secs_f64() * 1000.0)
+    }
+
+    async fn answers(
+        &self,
+        method: Method,
+        path: &str,
+        body: Value,
+        expected: StatusCode,
+    ) -> Result<String, Box<dyn Error>> {
+        let mut request = self
+            .client
+            .request(method.clone(), format!("{}{path}", self.base))
+            .bearer_auth(KEY);
+        if method == Method::PUT {
+            request = request.header("content-type", "application/json").body(body.to_string());
+        }
+        let answer = request.send().await?;
+        let status = answer.status();
+        let text = answer.text().await?;
+        if status == expected {
+            Ok(text)
+        } else {
+            Err(format!("{method} {path}: {status} {text}").into())
+        }
+    }
+}
+
+fn name(number: usize) -> String {
+    format!("bundle-{number:06}")
+}

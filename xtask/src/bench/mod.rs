@@ -1,0 +1,46 @@
+//! Measurements, always as ratios taken in one run: how cost grows with what is stored, and
+//! what the suite adds to a request.
+
+mod control;
+mod suite;
+
+use std::error::Error;
+
+use clap::Subcommand;
+
+/// What is measured.
+#[derive(Debug, Clone, Subcommand)]
+pub(crate) enum Bench {
+    /// Create, get, list-page and in-use delete of the control plane at growing sizes.
+    Control(control::Sizes),
+    /// The suite's cost per request beside a bare client that sends the same requests.
+    Suite,
+}
+
+impl Bench {
+    /// Measures, prints the ratios, and holds them against their bounds.
+    ///
+    /// # Errors
+    /// When a bound is exceeded or the server fails.
+    pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
+        match self {
+            Self::Control(sizes) => control::run(sizes),
+            Self::Suite => suite::run(),
+        }
+    }
+}
+
+/// Every measurement at its default size.
+///
+/// # Errors
+/// As [`Bench::run`].
+pub(crate) fn all() -> Result<(), Box<dyn Error>> {
+    Bench::Control(control::Sizes::default()).run()?;
+    Bench::Suite.run()
+}
+
+/// The value in the middle: half of the samples took no longer.
+fn median(samples: &mut [f64]) -> f64 {
+    samples.sort_by(f64::total_cmp);
+    samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
+}

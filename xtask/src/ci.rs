@@ -1,0 +1,56 @@
+//! Every check of a commit beside the two commands of the README.
+
+use std::{error::Error, process::Command, time::Instant};
+
+use crate::{bench, peers, postgres::Postgres, postgres::done, report, root};
+
+type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
+
+/// In order: what is quick to fail first.
+const STEPS: &[Step] = &[
+    ("format", format),
+    ("lints", lints),
+    ("store suite on PostgreSQL", store_on_postgres),
+    ("real peers", peers::run),
+    ("cost of growth and of the suite", bench::all),
+];
+
+/// Runs every step, and says at the end what ran and how long it took.
+///
+/// # Errors
+/// With the first step that fails; what could not run has failed.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let mut finished = Vec::new();
+    for (name, step) in STEPS {
+        report("checking", name);
+        let start = Instant::now();
+        step().map_err(|why| format!("{name}: {why}"))?;
+        finished.push((name, start.elapsed().as_secs()));
+    }
+    for (name, seconds) in finished {
+        report("passed", &format!("{name} ({seconds} s)"));
+    }
+    Ok(())
+}
+
+fn format() -> Result<(), Box<dyn Error>> {
+    cargo(&["fmt", "--all", "--check"])
+}
+
+fn lints() -> Result<(), Box<dyn Error>> {
+    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+}
+
+fn store_on_postgres() -> Result<(), Box<dyn Error>> {
+    let server = Postgres::start()?;
+    done(
+        Command::new("cargo")
+            .current_dir(root())
+            .env("CONFORMANCE_POSTGRES_URL", server.url())
+            .args(["test", "--workspace", "--", "postgres"]),
+    )
+}
+
+fn cargo(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    done(Command::new("cargo").current_dir(root()).args(arguments))
+}

@@ -1,0 +1,44 @@
+//! Builds the real peers at their pinned versions and judges them by the whole suite.
+
+use std::{error::Error, path::PathBuf, process::Command};
+
+use crate::{postgres::done, report, root};
+
+/// The module that pins the peer and its checksums, and the program it holds.
+const MODULE: &str = "xtask/opa";
+const PROGRAM: &str = "github.com/open-policy-agent/opa";
+
+/// Runs the whole suite on the real OPA. The suite itself compares the result with
+/// `conformance/known/opa.toml`: a failure that is not listed fails, and so does a listed
+/// one that passes.
+///
+/// # Errors
+/// When the peer cannot be built or the suite does not end well on it.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let program = build()?;
+    report("judging", "the real OPA by the whole suite");
+    let folder = root().join("target/peers");
+    let json = format!("json={}", folder.join("opa.json").display());
+    let evidence = format!("ndjson={}", folder.join("opa.ndjson").display());
+    done(
+        Command::new("cargo")
+            .current_dir(root())
+            .args(["conformance", "run", "--target", "opa", "--program"])
+            .arg(program)
+            .args(["--report", &json, "--report", &evidence]),
+    )
+}
+
+fn build() -> Result<PathBuf, Box<dyn Error>> {
+    let program = root().join("target/peers/opa");
+    report("building", "the real OPA at its pinned version");
+    done(
+        Command::new("go")
+            .current_dir(root().join(MODULE))
+            .env("CGO_ENABLED", "0")
+            .args(["build", "-o"])
+            .arg(&program)
+            .arg(PROGRAM),
+    )?;
+    Ok(program)
+}
