@@ -93,6 +93,11 @@ impl Counts {
         }
     }
 
+    /// Rules that nothing shows and nothing excuses.
+    pub fn rules_silent(&self) -> usize {
+        self.rules - self.rules_with_scenario - self.rules_pending
+    }
+
     fn cells(&self) -> [usize; 6] {
         [
             self.rules,

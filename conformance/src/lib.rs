@@ -4,6 +4,7 @@
 mod answer;
 pub mod catalogue;
 mod cleanup;
+pub mod cli;
 mod client;
 mod compare;
 pub mod coverage;

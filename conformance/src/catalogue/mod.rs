@@ -66,6 +66,16 @@ pub enum Level {
     Unobservable,
 }
 
+impl fmt::Display for Level {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Rule => "rule",
+            Self::Open => "open",
+            Self::Unobservable => "unobservable",
+        })
+    }
+}
+
 /// One statement of a document.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Clause {

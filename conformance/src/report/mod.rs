@@ -12,11 +12,14 @@ use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
 
+use serde::Deserialize;
+
 pub use digest::{Conclusion, Digest, Outcome, Row};
 pub use terminal::{Paint, Progress, verdict_line};
 
 /// A report that is written to a file.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
 pub struct FileReport {
     /// What kind.
     pub format: Format,
@@ -53,6 +56,14 @@ impl FromStr for FileReport {
             format,
             path: path.into(),
         })
+    }
+}
+
+impl TryFrom<String> for FileReport {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, Self::Error> {
+        text.parse()
     }
 }
 

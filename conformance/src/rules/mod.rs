@@ -6,7 +6,7 @@
 pub(crate) mod control;
 pub(crate) mod engine;
 
-use crate::scenario::Rule;
+use crate::scenario::{Rule, Scenario};
 
 /// The rules of one endpoint or topic.
 #[derive(Debug, Clone, Copy)]
@@ -28,4 +28,12 @@ pub fn ids() -> impl Iterator<Item = String> {
         let id = |rule: &Rule| format!("{}/{}", section.path, rule.slug);
         section.rules.iter().map(id)
     })
+}
+
+/// The scenario of the rule with this id.
+pub fn scenario(id: &str) -> Option<Scenario> {
+    let (path, slug) = id.rsplit_once('/')?;
+    let section = sections().find(|section| section.path == path)?;
+    let rule = section.rules.iter().find(|rule| rule.slug == slug)?;
+    Some((rule.scenario)())
 }

@@ -1,0 +1,138 @@
+//! `conformance explain ID`: everything the suite knows about one clause.
+
+use std::io::Write;
+
+use clap::Args;
+
+use super::{Failed, catalogue};
+use crate::catalogue::{Catalogue, Clause};
+use crate::embedded_files::{KNOWN, SNAPSHOTS};
+use crate::known::KnownList;
+use crate::pattern::PatternError;
+use crate::rules;
+use crate::scenario::{Body, Identity, Scenario, Send, Step};
+
+/// The command line of `explain`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The rule's id
+    #[arg(value_name = "ID")]
+    id: String,
+}
+
+/// Shows one clause.
+pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
+    let catalogue = catalogue()?;
+    let clause = catalogue
+        .clause(&arguments.id)
+        .ok_or_else(|| Failed::usage(PatternError::Unknown(arguments.id.clone())))?;
+    statement(catalogue, clause, out)?;
+    match rules::scenario(&clause.id) {
+        Some(scenario) => requests(&scenario, out)?,
+        None if catalogue.pending(&clause.capability) => {
+            writeln!(
+                out,
+                "\nscenario    pending with capability `{}`",
+                clause.capability
+            )?;
+        }
+        None => writeln!(out, "\nscenario    none")?,
+    }
+    if let Some((_, snapshot)) = SNAPSHOTS.iter().find(|(id, _)| *id == clause.id) {
+        writeln!(out, "\nexpected (snapshots/{}.snap)\n", clause.id)?;
+        for line in snapshot.trim_end().lines() {
+            writeln!(out, "  {line}")?;
+        }
+    }
+    deviations(catalogue, clause, out)?;
+    Ok(0)
+}
+
+fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {
+    writeln!(out, "{}\n\n  {}\n", clause.id, clause.states)?;
+    let title = catalogue.title(clause.document);
+    writeln!(out, "document    {title}")?;
+    writeln!(out, "section     {}", clause.section)?;
+    for (name, text) in [("endpoint", &clause.endpoint), ("topic", &clause.topic)] {
+        if let Some(text) = text {
+            writeln!(out, "{name:11} {text}")?;
+        }
+    }
+    writeln!(out, "level       {}", clause.level)?;
+    writeln!(out, "capability  {}", clause.capability)?;
+    if let Some(reason) = &clause.reason {
+        writeln!(out, "reason      {}", reason.trim())?;
+    }
+    Ok(())
+}
+
+fn requests(scenario: &Scenario, out: &mut dyn Write) -> Result<(), Failed> {
+    writeln!(out, "\nscenario    setup `{}`\n", scenario.setup)?;
+    for (step, number) in scenario.steps.iter().zip(1..) {
+        let kind = if step.given { "given" } else { "when" };
+        writeln!(out, "  {number}. {kind:5} {}", request(step))?;
+        if let Some(reason) = step.off_contract {
+            writeln!(out, "           outside the contract on purpose: {reason}")?;
+        }
+    }
+    Ok(())
+}
+
+fn request(step: &Step) -> String {
+    let mut line = match &step.request {
+        Send::Raw(text) => format!("{text:?}"),
+        Send::Http {
+            method,
+            path,
+            headers,
+            body,
+        } => {
+            let mut line = format!("{method} {path}");
+            for (name, value) in headers {
+                line.push_str(&format!("  {name}: {value}"));
+            }
+            if let Some(body) = body_text(body) {
+                line.push_str(&format!("  {body}"));
+            }
+            line
+        }
+    };
+    match &step.identity {
+        Identity::Administrator => {}
+        Identity::Role(role) => line.push_str(&format!("  (as {role})")),
+        Identity::Anonymous => line.push_str("  (anonymous)"),
+        Identity::Authorization(value) => line.push_str(&format!("  (Authorization: {value})")),
+    }
+    if step.times > 1 {
+        line.push_str(&format!("  ({} times)", step.times));
+    }
+    if step.walk {
+        line.push_str("  (page by page)");
+    }
+    line
+}
+
+fn body_text(body: &Body) -> Option<String> {
+    match body {
+        Body::Empty => None,
+        Body::Json(value) => Some(value.to_string()),
+        Body::Text(media_type, text) => Some(format!("{media_type} {text:?}")),
+        Body::Bytes(media_type, bytes) => Some(format!("{media_type}, {} bytes", bytes.len())),
+        Body::Gzip(inner) => body_text(inner).map(|text| format!("gzip {text}")),
+    }
+}
+
+fn deviations(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {
+    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    for (target, _) in KNOWN {
+        let list = KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?;
+        if let Some(deviation) = list.deviation(&clause.id) {
+            writeln!(
+                out,
+                "\nknown to fail on {target}: {}",
+                deviation.reason.trim()
+            )?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,156 @@
+//! The `conformance` program: reads the command line and turns every outcome into an exit code.
+//!
+//! | code | meaning |
+//! |---|---|
+//! | 0 | conformant for the chosen rules |
+//! | 1 | a rule is broken, or one on the list of known deviations is kept |
+//! | 2 | the command line, the configuration or a file it names is wrong |
+//! | 3 | incomplete: nothing was judged, or a rule that had to be judged was not |
+//! | 4 | the target cannot be reached, or died |
+//! | 5 | the suite's own defect: a wrong request of its own, or something left behind |
+//! | 130 | interrupted; the reports are still written |
+
+mod choice;
+mod coverage;
+mod explain;
+mod list;
+mod options;
+mod report;
+mod run;
+
+use std::ffi::OsString;
+use std::io::Write;
+
+use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
+
+use crate::catalogue::Catalogue;
+
+/// Exit code of wrong usage.
+const USAGE: u8 = 2;
+
+/// Where the program writes, and what that place can show.
+pub struct Console<'a> {
+    /// Results.
+    pub out: &'a mut (dyn Write + Send),
+    /// Errors and warnings.
+    pub err: &'a mut (dyn Write + Send),
+    /// Whether `out` shows colours when nothing else is asked for.
+    pub colour: bool,
+    /// Whether a person watches, so that a progress bar makes sense.
+    pub watched: bool,
+}
+
+impl std::fmt::Debug for Console<'_> {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        out.debug_struct("Console")
+            .field("colour", &self.colour)
+            .field("watched", &self.watched)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Why the program cannot do what it was asked to do.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Failed {
+    /// The command line, the configuration, or a file that they name.
+    #[error("{0}")]
+    Usage(String),
+    /// Results cannot be written.
+    #[error("cannot write: {0}")]
+    Write(#[from] std::io::Error),
+}
+
+impl Failed {
+    fn usage(what: impl std::fmt::Display) -> Self {
+        Self::Usage(what.to_string())
+    }
+}
+
+#[derive(Parser)]
+#[command(
+    name = "conformance",
+    version,
+    about = "Judges any policy engine and control plane by the documented rules of their REST APIs",
+    after_help = "Without a command, `run` is meant: `conformance --target opa` is `conformance run --target opa`."
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Judge a target (the default)
+    Run(Box<options::RunArguments>),
+    /// Show the rules
+    List(list::Arguments),
+    /// Show one rule: clause, requests, expected transcript, known deviations
+    Explain(explain::Arguments),
+    /// Show how much of each document the scenarios cover
+    Coverage(coverage::Arguments),
+    /// Make reports from stored evidence, without any traffic
+    Report(report::Arguments),
+}
+
+/// Runs the program with these arguments (the first is the program's name) and returns its
+/// exit code.
+pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<'_>) -> u8 {
+    let arguments = with_command(arguments.into_iter().collect());
+    let cli = match parse(arguments) {
+        Ok(cli) => cli,
+        Err(error) => return explain_usage(&error, &mut console),
+    };
+    let done = match cli.command {
+        Command::Run(arguments) => run::run(*arguments, &mut console),
+        Command::List(arguments) => list::list(&arguments, console.out),
+        Command::Explain(arguments) => explain::explain(&arguments, console.out),
+        Command::Coverage(arguments) => coverage::coverage(&arguments, console.out),
+        Command::Report(arguments) => report::report(&arguments, &mut console),
+    };
+    done.unwrap_or_else(|failed| {
+        // A closed error stream leaves the exit code to tell.
+        let _ = writeln!(console.err, "error: {failed}");
+        USAGE
+    })
+}
+
+fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
+    let matches = Cli::command()
+        .color(clap::ColorChoice::Never)
+        .try_get_matches_from(arguments)?;
+    Cli::from_arg_matches(&matches)
+}
+
+/// Puts `run` before arguments that start with no command.
+fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
+    let known = |word: &OsString| {
+        let word = word.to_string_lossy();
+        let word = word.as_ref();
+        ["help", "-h", "--help", "-V", "--version"].contains(&word)
+            || Cli::command().find_subcommand(word).is_some()
+    };
+    if arguments.is_empty() {
+        arguments.push("conformance".into());
+    }
+    if !arguments.get(1).is_some_and(known) {
+        arguments.insert(1, "run".into());
+    }
+    arguments
+}
+
+/// Help and version go to the output, wrong usage to the error stream.
+fn explain_usage(error: &clap::Error, console: &mut Console<'_>) -> u8 {
+    let text = error.render().to_string();
+    if error.use_stderr() {
+        let _ = console.err.write_all(text.as_bytes());
+        USAGE
+    } else {
+        let _ = console.out.write_all(text.as_bytes());
+        0
+    }
+}
+
+/// The catalogue that the program carries.
+fn catalogue() -> Result<&'static Catalogue, Failed> {
+    Catalogue::embedded().map_err(Failed::usage)
+}

@@ -1,0 +1,228 @@
+//! The options of `run`: flags, then `CONFORMANCE_*` variables, then the configuration file.
+
+use std::fs;
+use std::path::PathBuf;
+
+use clap::builder::BoolishValueParser;
+use clap::{Args, ValueEnum};
+use serde::Deserialize;
+
+use super::Failed;
+use crate::report::FileReport;
+
+/// The command line of `run`.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(super) struct RunArguments {
+    /// TOML file with any of these options, under the same names
+    #[arg(long, value_name = "FILE", env = "CONFORMANCE_CONFIG")]
+    config: Option<PathBuf>,
+    #[command(flatten)]
+    options: RunOptions,
+}
+
+const NOTES: &str = "\
+Every option is also an environment variable: CONFORMANCE_ENGINE_URL, CONFORMANCE_RULES, …
+A flag outweighs a variable, a variable outweighs the configuration file.
+
+Without a target, the embedded reference is judged, and conformance-report.json is written
+unless a --report is asked for.
+
+Exit codes:
+  0    conformant for the chosen rules
+  1    a rule is broken, or one on the list of known deviations is kept
+  2    wrong usage: unknown ids, globs that match nothing, unknown configuration keys
+  3    incomplete: nothing was judged, or a rule that had to be judged was not
+  4    the target cannot be reached, or died
+  5    the suite's own defect: a wrong request of its own, or something left behind
+  130  interrupted; the reports are still written
+
+A rule has to be judged when its id is given, or when only the suite or the target's own
+description stands in the way (no snapshot, a setup that a target file lacks). Otherwise rules
+that cannot run are shown and counted as not proven, but leave the exit code alone: those of
+capabilities that the target does not claim, those still to be written, and those of setups
+and tokens that plain addresses cannot provide.";
+
+/// The options of `run`, as flags and as keys of the configuration file.
+#[derive(Debug, Clone, Default, Args, Deserialize)]
+#[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
+pub(super) struct RunOptions {
+    /// Rules: ids, paths above ids, globs (`*` in a segment, `**` across), @FILE with one a line
+    #[arg(value_name = "RULE", env = "CONFORMANCE_RULES", value_delimiter = ' ')]
+    pub(super) rules: Vec<String>,
+    /// Rules to leave out, written like RULE
+    #[arg(
+        long,
+        value_name = "RULE",
+        env = "CONFORMANCE_SKIP",
+        value_delimiter = ' '
+    )]
+    pub(super) skip: Vec<String>,
+
+    /// Address of the engine to judge
+    #[arg(long, value_name = "URL", env = "CONFORMANCE_ENGINE_URL")]
+    pub(super) engine_url: Option<String>,
+    /// Address of the control plane to judge
+    #[arg(long, value_name = "URL", env = "CONFORMANCE_CONTROL_URL")]
+    pub(super) control_url: Option<String>,
+    /// Implementation to judge: a name the program knows, or a target file. With addresses, only
+    /// its description is used and nothing is started
+    #[arg(long, value_name = "NAME|FILE", env = "CONFORMANCE_TARGET")]
+    pub(super) target: Option<String>,
+    /// The program that the target is started with, instead of the one on the search path
+    #[arg(long, value_name = "PATH", env = "CONFORMANCE_PROGRAM")]
+    pub(super) program: Option<PathBuf>,
+    /// Vendor part of the target's media types, `application/vnd.VENDOR.…`
+    #[arg(long, value_name = "VENDOR", env = "CONFORMANCE_VENDOR")]
+    pub(super) vendor: Option<String>,
+    /// What the target is able to do, instead of what its description claims
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "CONFORMANCE_CAPABILITIES",
+        value_delimiter = ','
+    )]
+    pub(super) capabilities: Vec<String>,
+    /// The target is the user's own: rules that change what others see may run on it
+    #[arg(
+        long, env = "CONFORMANCE_I_OWN_THIS_TARGET", value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
+    )]
+    pub(super) i_own_this_target: Option<bool>,
+
+    /// Rules run at the same time
+    #[arg(short, long, value_name = "N", env = "CONFORMANCE_JOBS")]
+    pub(super) jobs: Option<std::num::NonZeroUsize>,
+    /// Seed of the order in which rules run
+    #[arg(long, value_name = "N", env = "CONFORMANCE_SEED")]
+    pub(super) seed: Option<u64>,
+    /// Seconds that one request may take
+    #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
+    pub(super) timeout: Option<f64>,
+
+    /// Header added to every request
+    #[arg(
+        short = 'H',
+        long,
+        value_name = "NAME: VALUE",
+        env = "CONFORMANCE_HEADER"
+    )]
+    pub(super) header: Vec<String>,
+    /// Environment variable that holds the administrator's bearer token
+    #[arg(long, value_name = "NAME", env = "CONFORMANCE_TOKEN_ENV")]
+    pub(super) token_env: Option<String>,
+    /// Certificate authorities in PEM, instead of the system's
+    #[arg(long, value_name = "FILE", env = "CONFORMANCE_CACERT")]
+    pub(super) cacert: Option<PathBuf>,
+    /// Accept any server certificate
+    #[arg(
+        short = 'k', long, env = "CONFORMANCE_INSECURE", value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
+    )]
+    pub(super) insecure: Option<bool>,
+
+    /// Report to write, FORMAT=PATH; formats are json, ndjson (the evidence) and junit
+    #[arg(
+        long,
+        value_name = "FORMAT=PATH",
+        env = "CONFORMANCE_REPORT",
+        value_delimiter = ' '
+    )]
+    pub(super) report: Vec<FileReport>,
+    /// Known deviations of the target, instead of those that the program knows
+    #[arg(long, value_name = "FILE", env = "CONFORMANCE_KNOWN_FAILING")]
+    pub(super) known_failing: Option<PathBuf>,
+    /// Colours
+    #[arg(long, value_name = "WHEN", env = "CONFORMANCE_COLOR")]
+    pub(super) color: Option<Colour>,
+    /// What is shown while rules run; auto is a bar for a person and lines for a file
+    #[arg(long, value_name = "HOW", env = "CONFORMANCE_PROGRESS")]
+    pub(super) progress: Option<Progress>,
+}
+
+/// When to use colours.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    #[default]
+    Auto,
+    /// Always
+    Always,
+    /// Never
+    Never,
+}
+
+/// What is shown while rules run.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, ValueEnum, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Progress {
+    /// A bar on a terminal, else lines
+    #[default]
+    Auto,
+    /// A bar
+    Bar,
+    /// A line for each verdict
+    Lines,
+    /// Nothing
+    None,
+}
+
+impl Colour {
+    /// Whether colours are wanted on a console that can or cannot show them.
+    pub(super) fn wanted(self, console: bool) -> bool {
+        match self {
+            Self::Auto => console,
+            Self::Always => true,
+            Self::Never => false,
+        }
+    }
+}
+
+impl RunArguments {
+    /// The options of the command line and the environment, completed by the configuration.
+    ///
+    /// # Errors
+    /// A configuration that cannot be read, is not TOML, or has an unknown key.
+    pub(super) fn options(self) -> Result<RunOptions, Failed> {
+        let Some(path) = self.config else {
+            return Ok(self.options);
+        };
+        let named =
+            |error: &dyn std::fmt::Display| Failed::usage(format!("{}: {error}", path.display()));
+        let text = fs::read_to_string(&path).map_err(|error| named(&error))?;
+        let file: RunOptions = toml::from_str(&text).map_err(|error| named(&error))?;
+        Ok(self.options.over(file))
+    }
+}
+
+impl RunOptions {
+    /// These options, and those of `below` where these say nothing.
+    fn over(self, below: Self) -> Self {
+        fn list<T>(own: Vec<T>, below: Vec<T>) -> Vec<T> {
+            if own.is_empty() { below } else { own }
+        }
+        Self {
+            rules: list(self.rules, below.rules),
+            skip: list(self.skip, below.skip),
+            engine_url: self.engine_url.or(below.engine_url),
+            control_url: self.control_url.or(below.control_url),
+            target: self.target.or(below.target),
+            program: self.program.or(below.program),
+            vendor: self.vendor.or(below.vendor),
+            capabilities: list(self.capabilities, below.capabilities),
+            i_own_this_target: self.i_own_this_target.or(below.i_own_this_target),
+            jobs: self.jobs.or(below.jobs),
+            seed: self.seed.or(below.seed),
+            timeout: self.timeout.or(below.timeout),
+            header: list(self.header, below.header),
+            token_env: self.token_env.or(below.token_env),
+            cacert: self.cacert.or(below.cacert),
+            insecure: self.insecure.or(below.insecure),
+            report: list(self.report, below.report),
+            known_failing: self.known_failing.or(below.known_failing),
+            color: self.color.or(below.color),
+            progress: self.progress.or(below.progress),
+        }
+    }
+}
