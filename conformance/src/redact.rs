@@ -1,5 +1,8 @@
 //! The one place that keeps tokens and secrets out of evidence and reports.
 
+use crate::evidence::{Event, Judged};
+use crate::verdict::{Reason, Verdict};
+
 /// What stands in the place of a secret.
 pub const REDACTED: &str = "<redacted>";
 
@@ -76,6 +79,41 @@ impl Redactor {
             REDACTED.to_owned()
         } else {
             self.text(value)
+        }
+    }
+
+    /// Takes every secret out of what an event says about a target's answers. Exchanges are
+    /// clean already: they are redacted where they are made.
+    pub fn event(&self, event: &mut Event) {
+        match event {
+            Event::Judged(judged) => self.judged(judged),
+            Event::Leaked(leaked) => self.clean(&mut leaked.names),
+            Event::Defect(defect) => self.clean([&mut defect.what]),
+            Event::RunFinished(finished) => self.clean(&mut finished.unreachable),
+            Event::RunStarted(_) | Event::Exchange(_) => {}
+        }
+    }
+
+    fn judged(&self, judged: &mut Judged) {
+        self.clean([&mut judged.transcript]);
+        match &mut judged.verdict {
+            Verdict::Fail(failure) => {
+                self.clean([&mut failure.request, &mut failure.curl]);
+                self.clean(&mut failure.notes);
+                for difference in &mut failure.differences {
+                    self.clean([&mut difference.expected, &mut difference.got]);
+                }
+            }
+            Verdict::NotRun(Reason::Unreachable(why)) => self.clean([why]),
+            Verdict::Pass | Verdict::Recorded | Verdict::NotRun(_) => {}
+        }
+    }
+
+    fn clean<'a>(&self, texts: impl IntoIterator<Item = &'a mut String>) {
+        for text in texts {
+            if self.reveals(text) {
+                *text = self.text(text);
+            }
         }
     }
 }

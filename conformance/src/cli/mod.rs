@@ -17,6 +17,7 @@ mod list;
 mod options;
 mod report;
 mod run;
+mod target;
 
 use std::ffi::OsString;
 use std::io::Write;

@@ -146,7 +146,7 @@ impl Digest {
         digest.rows = chosen
             .iter()
             .map(|rule| judged.remove(&rule.rule).unwrap_or_else(|| cut_off(rule)))
-            .map(|judged| row(judged, known))
+            .map(|judged| Row::of(judged, known))
             .collect();
         digest
     }
@@ -260,20 +260,23 @@ fn cut_off(rule: &ChosenRule) -> Judged {
     }
 }
 
-fn row(judged: Judged, known: &KnownList) -> Row {
-    let deviation = known.deviation(&judged.rule);
-    let outcome = match (&judged.verdict, deviation) {
-        (Verdict::Pass, None) => Outcome::Pass,
-        (Verdict::Pass, Some(_)) => Outcome::UnexpectedPass,
-        (Verdict::Fail(_), None) => Outcome::Fail,
-        (Verdict::Fail(_), Some(_)) => Outcome::ExpectedFail,
-        (Verdict::Recorded, _) => Outcome::Recorded,
-        (Verdict::NotRun(_), _) => Outcome::NotRun,
-    };
-    Row {
-        document: Document::of(&judged.rule),
-        outcome,
-        known: deviation.map(|deviation| deviation.reason.clone()),
-        judged,
+impl Row {
+    /// A verdict in the light of the known deviations.
+    pub fn of(judged: Judged, known: &KnownList) -> Self {
+        let deviation = known.deviation(&judged.rule);
+        let outcome = match (&judged.verdict, deviation) {
+            (Verdict::Pass, None) => Outcome::Pass,
+            (Verdict::Pass, Some(_)) => Outcome::UnexpectedPass,
+            (Verdict::Fail(_), None) => Outcome::Fail,
+            (Verdict::Fail(_), Some(_)) => Outcome::ExpectedFail,
+            (Verdict::Recorded, _) => Outcome::Recorded,
+            (Verdict::NotRun(_), _) => Outcome::NotRun,
+        };
+        Self {
+            document: Document::of(&judged.rule),
+            outcome,
+            known: deviation.map(|deviation| deviation.reason.clone()),
+            judged,
+        }
     }
 }

@@ -65,17 +65,10 @@ impl Progress {
     }
 }
 
-/// The line for one verdict; none for a clause that was not run, which the summary counts.
-pub fn verdict_line(row: &Row, paint: Paint) -> Option<String> {
-    if row.outcome == Outcome::NotRun {
-        return None;
-    }
+/// The line for one verdict.
+pub fn verdict_line(row: &Row, paint: Paint) -> String {
     let name = format!("{:15}", row.outcome.name());
-    Some(format!(
-        "{} {}",
-        paint.outcome(row.outcome, &name),
-        row.judged.rule
-    ))
+    format!("{} {}", paint.outcome(row.outcome, &name), row.judged.rule)
 }
 
 /// The whole report of a finished run.

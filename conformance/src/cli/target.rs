@@ -1,0 +1,128 @@
+//! The target of a run: one the program knows, a target file, or plain addresses.
+
+use std::fs;
+use std::path::Path;
+
+use super::Failed;
+use super::options::RunOptions;
+use super::report::named;
+use crate::catalogue::{Catalogue, Document};
+use crate::embedded_files::TARGETS;
+use crate::target::{Target, Token};
+
+/// The target that the options name.
+///
+/// # Errors
+/// Unknown names, files that are no target, unknown capabilities, options that do not fit
+/// together.
+pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Target, Failed> {
+    let token = token(options)?;
+    let addresses = options.control_url.is_some() || options.engine_url.is_some();
+    let mut target = match &options.target {
+        Some(name) => described(name)?,
+        None if addresses => Target::at(None, None, None, every_capability(catalogue)),
+        None => embedded()?,
+    };
+    if addresses {
+        let [control, engine] = [&options.control_url, &options.engine_url];
+        let reached = Target::at(control.clone(), engine.clone(), token, Default::default());
+        target.setups = reached.setups;
+        target.program = None;
+        target.in_process = false;
+    } else if token.is_some() {
+        return Err(Failed::usage(
+            "--token-env goes with --engine-url or --control-url; a target file names its tokens",
+        ));
+    }
+    if let Some(program) = &options.program {
+        if addresses {
+            return Err(Failed::usage(
+                "--program starts a target, an address needs none",
+            ));
+        }
+        target.program = Some(program.display().to_string());
+        target.in_process = false;
+    }
+    if let Some(vendor) = &options.vendor {
+        target.vendor.clone_from(vendor);
+    }
+    if !options.capabilities.is_empty() {
+        target.capabilities = options.capabilities.iter().cloned().collect();
+    }
+    for name in &target.capabilities {
+        if catalogue.capability(name).is_none() {
+            let known = catalogue
+                .capabilities()
+                .iter()
+                .map(|known| known.name.as_str());
+            let known: Vec<_> = known.collect();
+            return Err(Failed::usage(format!(
+                "no capability `{name}`; there are {}",
+                known.join(", ")
+            )));
+        }
+    }
+    Ok(target)
+}
+
+/// The documents that a target has an API for, in any of its setups.
+pub(super) fn documents(target: &Target) -> Vec<Document> {
+    let has = |document: &Document| {
+        target
+            .setups
+            .values()
+            .any(|setup| setup.launch(*document).is_some())
+    };
+    Document::ALL.into_iter().filter(has).collect()
+}
+
+/// The token that `--token-env` names.
+fn token(options: &RunOptions) -> Result<Option<Token>, Failed> {
+    let Some(name) = &options.token_env else {
+        return Ok(None);
+    };
+    match std::env::var(name) {
+        Ok(text) if !text.is_empty() => Ok(Some(Token::new(text))),
+        _ => Err(Failed::usage(format!(
+            "the environment variable {name} holds no token"
+        ))),
+    }
+}
+
+fn every_capability(catalogue: &Catalogue) -> std::collections::BTreeSet<String> {
+    let capabilities = catalogue.capabilities().iter();
+    capabilities
+        .map(|capability| capability.name.clone())
+        .collect()
+}
+
+fn described(name: &str) -> Result<Target, Failed> {
+    if name == "reference" {
+        return embedded();
+    }
+    if let Some((_, text)) = TARGETS.iter().find(|(known, _)| *known == name) {
+        return Target::parse(text, &format!("targets/{name}.toml")).map_err(Failed::usage);
+    }
+    let path = Path::new(name);
+    if path.extension().is_some_and(|ending| ending == "toml") {
+        let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+        return Target::parse(&text, name).map_err(Failed::usage);
+    }
+    let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();
+    Err(Failed::usage(format!(
+        "no target `{name}`; there are {}, and files that end in .toml",
+        known.join(", ")
+    )))
+}
+
+#[cfg(feature = "embedded")]
+fn embedded() -> Result<Target, Failed> {
+    Target::embedded().map_err(Failed::usage)
+}
+
+#[cfg(not(feature = "embedded"))]
+fn embedded() -> Result<Target, Failed> {
+    Err(Failed::usage(
+        "this program has no reference inside; name --engine-url, --control-url or --target",
+    ))
+}
