@@ -14,12 +14,23 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-encoded-slash", || known_by_name(SECRET, "%2Feast")),
     Rule::new("name-encoded-percent", || {
         scenario().each(RESOURCES, |told, resource| {
-            write_and_read(told, resource, "-100%25")
+            write_and_read(told, resource, "-%2541")
         })
     }),
     Rule::new("data-encoded-space", || document_at("upper%20limits")),
     Rule::new("data-encoded-slash", || document_at("limits%2Fupper")),
-    Rule::new("data-encoded-percent", || document_at("limits-100%25")),
+    Rule::new("data-encoded-percent", || {
+        scenario()
+            .given(SOURCE.create())
+            .when(
+                put(document("limits-%2541"))
+                    .json(json!({"max": 7}))
+                    .keep(success()),
+            )
+            // The path that decoding twice would yield.
+            .given(put(document("limits-A")).json(json!({"max": 8})))
+            .when(get(document("limits-%2541")).keep(at("/result")))
+    }),
     Rule::new("data-raw-slash", || {
         let raw_slash = "leaves a slash of the path unencoded";
         scenario()
