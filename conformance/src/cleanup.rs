@@ -8,6 +8,7 @@ use crate::names::encode;
 use crate::outgoing::Wire;
 use crate::reach::Resource;
 use crate::runner::{Player, lock};
+use crate::scenario::Identity;
 use crate::server::Server;
 
 /// How often removal is tried again while it makes progress: sources may use each other.
@@ -112,13 +113,9 @@ async fn list(client: &Client, server: &Server, collection: &str, key: &str) -> 
 
 fn authorization(server: &Server) -> Vec<(String, String)> {
     server
-        .administrator()
-        .map(|token| {
-            (
-                "authorization".to_owned(),
-                format!("Bearer {}", token.reveal()),
-            )
-        })
+        .authorization(&Identity::Administrator)
+        .unwrap_or_default()
+        .map(|value| ("authorization".to_owned(), value))
         .into_iter()
         .collect()
 }

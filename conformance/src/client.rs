@@ -134,9 +134,13 @@ impl Client {
         })
     }
 
-    /// Adds the user's headers that the request does not name itself.
+    /// Adds the user's headers that the request does not name itself. Who asks is the
+    /// scenario's to say, so a header that says it is none of them (see `Server`).
     pub(crate) fn complete(&self, headers: &mut Vec<(String, String)>) {
         for (name, value) in &self.headers {
+            if name.eq_ignore_ascii_case("authorization") {
+                continue;
+            }
             if !headers
                 .iter()
                 .any(|(known, _)| known.eq_ignore_ascii_case(name))

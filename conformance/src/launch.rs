@@ -33,6 +33,7 @@ pub(crate) struct Started {
 
 /// What keeps a server running.
 #[derive(Debug)]
+#[expect(clippy::large_enum_variant, reason = "one per started server")]
 enum Keeper {
     /// Nothing of ours.
     Nobody,

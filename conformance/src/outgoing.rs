@@ -35,11 +35,7 @@ impl Filling<'_> {
         match name {
             "ns" => Some(self.ns.to_owned()),
             "i" => Some(format!("{:03}", self.repetition)),
-            "token" => Some(
-                self.server
-                    .administrator()
-                    .map_or_else(String::new, |token| token.reveal().to_owned()),
-            ),
+            "token" => Some(self.server.administrator_key().to_owned()),
             name => self.captures.get(name).cloned(),
         }
     }

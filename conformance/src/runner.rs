@@ -396,14 +396,15 @@ impl Player<'_> {
     /// Remembers what a request is about to make, so that it is removed whatever happens.
     fn note_what_it_makes(&self, step: &Step, filling: &Filling<'_>, wire: &Wire) {
         let (method, path) = match wire {
-            Wire::Http(request) => (request.method, request.path.clone()),
-            Wire::Raw(bytes) => ("PUT", raw_path(bytes)),
+            Wire::Http(request) => (request.method.to_owned(), request.path.clone()),
+            Wire::Raw(bytes) => raw_line(bytes),
         };
         if method == "DELETE" {
             return;
         }
         let body = json_body(step).map(|value| filling.json(value));
-        if let Reach::Own(resources) = reach(self.document, method, &path, body.as_ref(), self.ns) {
+        if let Reach::Own(resources) = reach(self.document, &method, &path, body.as_ref(), self.ns)
+        {
             let mut made = lock(&self.made);
             for resource in resources {
                 if !made.contains(&resource) {
@@ -451,14 +452,11 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
             ));
         }
         let (method, path) = match &step.request {
-            Send::Http { method, path, .. } => (*method, filling.path(path)),
-            Send::Raw(text) => (
-                text.split(' ').next().unwrap_or_default(),
-                raw_path(text.replace("{ns}", NS).as_bytes()),
-            ),
+            Send::Http { method, path, .. } => ((*method).to_owned(), filling.path(path)),
+            Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),
         };
         let body = json_body(step).map(|value| filling.json(value));
-        let foreign = reach(document, method, &path, body.as_ref(), NS) == Reach::Foreign;
+        let foreign = reach(document, &method, &path, body.as_ref(), NS) == Reach::Foreign;
         if foreign && scenario.effect != crate::scenario::Effect::ChangesGlobal {
             defects.push(format!(
                 "`{}` changes what is not its own: its path carries no {{ns}}, and the scenario \
@@ -492,13 +490,14 @@ fn json_body(step: &Step) -> Option<&Value> {
     }
 }
 
-/// The path of a raw request: the second word of its first line.
-fn raw_path(bytes: &[u8]) -> String {
+/// Method and path of a raw request: the first two words.
+fn raw_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
-    text.split_whitespace()
-        .nth(1)
-        .unwrap_or_default()
-        .to_owned()
+    let mut words = text.split_whitespace().map(str::to_owned);
+    (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    )
 }
 
 fn identity_name(identity: &Identity) -> String {

@@ -16,6 +16,8 @@ use crate::target::Token;
 pub(crate) struct Server {
     pub(crate) base: Base,
     tokens: BTreeMap<String, Token>,
+    /// The Authorization header that the user gave for the administrator.
+    given: Option<String>,
     /// Takes the tokens, and the user's own headers, out of everything that is shown.
     pub(crate) redactor: Redactor,
     /// Scenarios that change what others see take it for writing.
@@ -30,26 +32,27 @@ impl Server {
         tokens: BTreeMap<String, Token>,
         headers: &[(String, String)],
     ) -> Self {
-        let redactor = tokens
-            .values()
-            .fold(Redactor::default(), |redactor, token| {
-                redactor.secret(token.reveal())
-            });
-        let redactor = headers.iter().fold(redactor, |redactor, (name, value)| {
-            redactor.header(name, value)
-        });
+        let redactor = redactor(&tokens, headers);
         Self {
             base,
             tokens,
+            given: headers
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+                .map(|(_, value)| value.clone()),
             redactor,
             gate: RwLock::new(()),
             died: OnceLock::new(),
         }
     }
 
-    /// The token of the administrator; none where the setup needs none.
-    pub(crate) fn administrator(&self) -> Option<&Token> {
-        self.tokens.get("administrator")
+    /// The key of the administrator; empty where the setup needs none.
+    pub(crate) fn administrator_key(&self) -> &str {
+        match (self.tokens.get("administrator"), &self.given) {
+            (Some(token), _) => token.reveal(),
+            (None, Some(given)) => given.split_once(' ').map_or("", |(_, key)| key),
+            (None, None) => "",
+        }
     }
 
     /// The Authorization header that an identity sends; none for no header.
@@ -58,7 +61,11 @@ impl Server {
     /// The role that the target has no token for.
     pub(crate) fn authorization(&self, identity: &Identity) -> Result<Option<String>, String> {
         match identity {
-            Identity::Administrator => Ok(self.administrator().map(bearer)),
+            Identity::Administrator => Ok(self
+                .tokens
+                .get("administrator")
+                .map(bearer)
+                .or_else(|| self.given.clone())),
             Identity::Role(role) => self
                 .tokens
                 .get(*role)
@@ -81,6 +88,19 @@ impl Server {
         }
         false
     }
+}
+
+/// Knows the tokens and the user's own headers.
+pub(crate) fn redactor(
+    tokens: &BTreeMap<String, Token>,
+    headers: &[(String, String)],
+) -> Redactor {
+    let redactor = tokens.values().fold(Redactor::default(), |known, token| {
+        known.secret(token.reveal())
+    });
+    headers
+        .iter()
+        .fold(redactor, |known, (name, value)| known.header(name, value))
 }
 
 fn bearer(token: &Token) -> String {

@@ -99,7 +99,7 @@ impl Suite {
         let (events, received) = unbounded_channel();
         let (judged, trouble) = self.runtime.block_on(async {
             let start = Instant::now();
-            let played = inner.judge(chosen, &events, &run::never()).await;
+            let played = inner.judge(chosen, &events, &run::Interrupt::never()).await;
             drop(events);
             (chosen.judged(&played, start), played.trouble)
         });
@@ -123,7 +123,11 @@ impl Suite {
 
     /// Stops what was started and returns the paths of resources that were left behind.
     pub fn close(&self) -> Vec<String> {
-        self.runtime.block_on(self.inner.close())
+        self.runtime.block_on(async {
+            let left = self.inner.leaks().await;
+            self.inner.stop().await;
+            left
+        })
     }
 }
 

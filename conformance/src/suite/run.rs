@@ -15,18 +15,41 @@ use crate::catalogue::{Document, Level};
 use crate::evidence::{ChosenRule, Defect, Event, Leaked, RunFinished, RunStarted, TargetSummary};
 use crate::judge;
 use crate::names::namespace;
+use crate::redact::Redactor;
 use crate::runner::{Played, Player, defects, missing_role};
 use crate::scenario::{Effect, Scenario};
 use crate::server::Server;
 use crate::target::Launch;
-use crate::verdict::{Failure, Reason, Verdict};
+use crate::verdict::{Difference, Failure, Reason, Verdict};
 
-/// Turns true when the user stops the run.
-pub(super) type Interrupt = watch::Receiver<bool>;
+/// How often the user has asked the run to end: once, and scenarios stop and clean up;
+/// twice, and they no longer clean up either.
+#[derive(Debug, Clone)]
+pub(super) struct Interrupt(watch::Receiver<u8>);
 
-/// An interrupt that never comes.
-pub(super) fn never() -> Interrupt {
-    watch::channel(false).1
+impl Interrupt {
+    /// An interrupt that never comes.
+    pub(super) fn never() -> Self {
+        Self(watch::channel(0).1)
+    }
+
+    fn asked(&self) -> bool {
+        *self.0.borrow() > 0
+    }
+
+    /// Waits until the user has asked this often.
+    pub(super) async fn wait(&self, times: u8) {
+        let waited = self
+            .0
+            .clone()
+            .wait_for(|asked| *asked >= times)
+            .await
+            .is_ok();
+        if !waited {
+            // Nobody can ask any more.
+            std::future::pending::<()>().await;
+        }
+    }
 }
 
 /// How judging a rule ended.
@@ -83,7 +106,11 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Event>) {
     }
     while tasks.join_next().await.is_some() {}
     let unreachable = inner.unreachable();
-    let names = inner.close().await;
+    let names = tokio::select! {
+        names = inner.leaks() => names,
+        () = interrupt.wait(2) => Vec::new(),
+    };
+    inner.stop().await;
     if !names.is_empty() {
         emit(Event::Leaked(Leaked { names }));
     }
@@ -91,36 +118,35 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Event>) {
         run: inner.run.clone(),
         milliseconds: start.elapsed().as_secs_f64() * 1000.0,
         requests: inner.requests.load(Ordering::Relaxed),
-        interrupted: *interrupt.borrow(),
+        interrupted: interrupt.asked(),
         unreachable,
     }));
 }
 
 /// Listens for Ctrl-C, and for the signal that asks programs to end.
 fn listen() -> Interrupt {
-    let (sender, receiver) = watch::channel(false);
+    let (sender, receiver) = watch::channel(0);
     tokio::spawn(async move {
-        let asked = async {
-            #[cfg(unix)]
-            {
-                use tokio::signal::unix::{SignalKind, signal};
-                let Ok(mut end) = signal(SignalKind::terminate()) else {
-                    return;
-                };
-                end.recv().await;
-            }
-            #[cfg(not(unix))]
-            std::future::pending::<()>().await;
-        };
-        tokio::select! {
-            _ = tokio::signal::ctrl_c() => {}
-            () = asked => {}
+        while asked_to_end().await.is_ok() {
+            sender.send_modify(|asked| *asked += 1);
         }
-        let _ = sender.send(true);
-        // Kept open, so that waiting for a change never ends by itself.
-        std::future::pending::<()>().await;
     });
-    receiver
+    Interrupt(receiver)
+}
+
+#[cfg(unix)]
+async fn asked_to_end() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut end = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed,
+        _ = end.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_end() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
 }
 
 impl Inner {
@@ -165,11 +191,15 @@ impl Inner {
             Ok(ready) => ready,
             Err(reason) => return reason.into(),
         };
-        if *interrupt.borrow() {
+        if interrupt.asked() {
             return Reason::Interrupted.into();
         }
         let document = chosen.clause.document;
-        let started = match self.server(scenario.setup, document, launch).await {
+        let started = tokio::select! {
+            started = self.server(scenario.setup, document, launch) => started,
+            () = interrupt.wait(1) => return Reason::Interrupted.into(),
+        };
+        let started = match started {
             Ok(started) => started,
             Err(error) => return Reason::Unreachable(error).into(),
         };
@@ -196,11 +226,11 @@ impl Inner {
         let played = match scenario.effect {
             Effect::ChangesGlobal => {
                 let _alone = server.gate.write().await;
-                play(&player, scenario, interrupt.clone()).await
+                play(&player, scenario, interrupt).await
             }
             Effect::Reads | Effect::AddsOwn => {
                 let _beside = server.gate.read().await;
-                play(&player, scenario, interrupt.clone()).await
+                play(&player, scenario, interrupt).await
             }
         };
         match played {
@@ -272,27 +302,49 @@ impl Inner {
         }
         let expected = chosen.snapshot.as_deref();
         let level = chosen.clause.level;
+        let redactor = &server.redactor;
+        let trouble = match level {
+            Level::Open => None,
+            _ => judge::trouble(played, server),
+        };
         Ended {
-            verdict: judge::verdict(level, expected, played, server),
-            transcript: played.transcript.to_string(),
-            trouble: match level {
-                Level::Open => None,
-                _ => judge::trouble(played, server),
+            verdict: match judge::verdict(level, expected, played, server) {
+                Verdict::Fail(failure) => Verdict::Fail(redacted(failure, redactor)),
+                other => other,
             },
+            transcript: redactor.text(&played.transcript.to_string()),
+            trouble: trouble.map(|failure| redacted(failure, redactor)),
         }
     }
 }
 
+/// A failure without the secrets that the target's answers repeat.
+fn redacted(failure: Failure, redactor: &Redactor) -> Failure {
+    let clean = |text: String| redactor.text(&text);
+    Failure {
+        differences: failure
+            .differences
+            .into_iter()
+            .map(|one| Difference {
+                path: clean(one.path),
+                expected: one.expected,
+                got: clean(one.got),
+            })
+            .collect(),
+        notes: failure.notes.into_iter().map(clean).collect(),
+        ..failure
+    }
+}
+
 /// Plays a scenario and cleans up behind it, also when the user stops it.
-async fn play(
-    player: &Player<'_>,
-    scenario: &Scenario,
-    mut interrupt: Interrupt,
-) -> Option<Played> {
+async fn play(player: &Player<'_>, scenario: &Scenario, interrupt: &Interrupt) -> Option<Played> {
     let played = tokio::select! {
         played = player.play(scenario) => Some(played),
-        Ok(_) = interrupt.wait_for(|stopped| *stopped) => None,
+        () = interrupt.wait(1) => None,
     };
-    player.clean().await;
+    tokio::select! {
+        () = player.clean() => {}
+        () = interrupt.wait(2) => {}
+    }
     played
 }

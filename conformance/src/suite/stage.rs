@@ -9,6 +9,7 @@ use crate::catalogue::Document;
 use crate::cleanup;
 use crate::launch::{self, Started};
 use crate::runner::lock;
+use crate::server::redactor;
 use crate::target::Launch;
 
 /// Setup and API.
@@ -32,26 +33,42 @@ impl Inner {
             launch::start(&self.target, launch, &self.client)
                 .await
                 .map(Arc::new)
+                // A server may have logged its configuration before it failed.
+                .map_err(|error| redactor(&launch.tokens, &self.client.headers).text(&error))
         });
         started.await.clone()
     }
 
-    /// Looks for what the run left behind, then stops what it started.
-    pub(super) async fn close(&self) -> Vec<String> {
-        let stages = std::mem::take(&mut *lock(&self.stages));
+    /// The servers that have been started.
+    fn running(&self) -> Vec<(Document, Arc<Started>)> {
+        lock(&self.stages)
+            .iter()
+            .filter_map(|((_, document), stage)| match stage.0.get() {
+                Some(Ok(started)) => Some((*document, Arc::clone(started))),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the run left behind.
+    pub(super) async fn leaks(&self) -> Vec<String> {
         let mut left = Vec::new();
-        for ((_, document), stage) in stages {
-            let Some(Ok(started)) = stage.0.get() else {
-                continue;
-            };
+        for (document, started) in self.running() {
             let server = &started.server;
             if server.died.get().is_none() {
-                let found = cleanup::leaks(&self.client, server, document, &self.run).await;
-                left.extend(found);
+                left.extend(cleanup::leaks(&self.client, server, document, &self.run).await);
             }
-            started.stop().await;
         }
         left
+    }
+
+    /// Stops what was started.
+    pub(super) async fn stop(&self) {
+        let stops = self.running().into_iter().map(|(_, started)| async move {
+            started.stop().await;
+        });
+        futures_util::future::join_all(stops).await;
+        lock(&self.stages).clear();
     }
 
     /// Why the target could not be judged to the end, if so.

@@ -1,0 +1,245 @@
+//! The suite on servers that misbehave.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+
+use conformance::Suite;
+use conformance::evidence::{Event, Judged, RunFinished};
+use conformance::target::{Target, Token};
+use conformance::verdict::{Reason, Verdict};
+
+/// Method, path and Authorization header of a request.
+type Asked = (String, String, Option<String>);
+
+/// A server that answers each request as told, with status and body; without an answer it
+/// closes the connection. It ends with the test.
+struct Stub {
+    url: String,
+    asked: Arc<Mutex<Vec<Asked>>>,
+}
+
+impl Stub {
+    fn start(answer: impl Fn(&str, &str) -> Option<(u16, String)> + Send + Sync + 'static) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+        let address = listener.local_addr().expect("an address");
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let (answer, log) = (Arc::new(answer), Arc::clone(&asked));
+        std::thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (answer, log) = (Arc::clone(&answer), Arc::clone(&log));
+                std::thread::spawn(move || serve(&stream, answer.as_ref(), &log));
+            }
+        });
+        Self {
+            url: format!("http://{address}"),
+            asked,
+        }
+    }
+
+    fn asked(&self) -> Vec<Asked> {
+        self.asked.lock().expect("a lock").clone()
+    }
+}
+
+fn serve(
+    stream: &TcpStream,
+    answer: &dyn Fn(&str, &str) -> Option<(u16, String)>,
+    log: &Mutex<Vec<Asked>>,
+) -> Option<()> {
+    let mut reader = BufReader::new(stream);
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line).ok().filter(|read| *read > 0)?;
+        let mut words = line.split(' ').map(str::to_owned);
+        let (method, path) = (words.next()?, words.next()?);
+        let (mut length, mut authorization) = (0, None);
+        loop {
+            let mut header = String::new();
+            reader.read_line(&mut header).ok()?;
+            let Some((name, value)) = header.trim().split_once(": ") else {
+                break;
+            };
+            match name.to_ascii_lowercase().as_str() {
+                "content-length" => length = value.parse().ok()?,
+                "authorization" => authorization = Some(value.to_owned()),
+                _ => {}
+            }
+        }
+        let mut body = vec![0; length];
+        reader.read_exact(&mut body).ok()?;
+        let reply = answer(&method, &path);
+        log.lock().ok()?.push((method, path, authorization));
+        let (status, body) = reply?;
+        let head = format!(
+            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut writer = stream;
+        writer.write_all((head + &body).as_bytes()).ok()?;
+    }
+}
+
+const KEY: &str = "key-that-nobody-may-see";
+
+/// What a run of these rules on the engine at this address shows.
+fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
+    let capabilities = ["documents".to_owned()].into();
+    let target = Target::at(
+        None,
+        Some(url.to_owned()),
+        Some(Token::new(KEY)),
+        capabilities,
+    );
+    let suite = Suite::builder(target)
+        .rules(rules.iter().map(|rule| (*rule).to_owned()))
+        .jobs(1)
+        .build()
+        .expect("a suite");
+    let mut events = Vec::new();
+    suite.run(|event| events.push(event));
+    let judged = events
+        .iter()
+        .filter_map(|event| match event {
+            Event::Judged(judged) => Some(judged.as_ref().clone()),
+            _ => None,
+        })
+        .collect();
+    let Some(Event::RunFinished(finished)) = events.last().cloned() else {
+        panic!("no end: {events:?}");
+    };
+    (events, judged, finished)
+}
+
+const KEEPS: &str = "engine/v1/data/put/if-none-match-keeps-existing";
+const CREATES: &str = "engine/v1/data/put/creates-containing-documents";
+
+#[test]
+fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
+    let stub = Stub::start(|_, _| Some((500, format!("{{\"message\": \"{KEY}\"}}"))));
+    let (events, judged, finished) = run(&stub.url, &[KEEPS]);
+    let [
+        Judged {
+            verdict: Verdict::Fail(failure),
+            ..
+        },
+    ] = judged.as_slice()
+    else {
+        panic!("{judged:?}");
+    };
+    assert_eq!(failure.step, 1);
+    let note = failure.notes.first().expect("a note");
+    assert!(
+        note.starts_with("prerequisite failed: status 500"),
+        "{note}"
+    );
+    assert!(
+        failure.curl.contains("\"$CONFORMANCE_TOKEN\""),
+        "{}",
+        failure.curl
+    );
+    let told = serde_json::to_string(&events).expect("JSON");
+    assert!(!told.contains(KEY), "{told}");
+    let asked = stub.asked();
+    let removed = asked.iter().any(|(method, path, _)| {
+        method == "DELETE" && path.starts_with("/v1/data/") && path.contains("if-none-match")
+    });
+    assert!(removed, "{asked:?}");
+    let key = format!("Bearer {KEY}");
+    assert!(
+        asked
+            .iter()
+            .filter(|(_, path, _)| path != "/health")
+            .all(|(_, _, sent)| sent.as_ref() == Some(&key)),
+        "{asked:?}"
+    );
+    assert_eq!(finished.unreachable, None);
+}
+
+#[test]
+fn what_differs_is_named_by_its_place() {
+    // Accepts everything and stores nothing.
+    let stub = Stub::start(|method, _| match method {
+        "GET" => Some((200, "{\"result\": {\"a\": 1}}".to_owned())),
+        _ => Some((204, String::new())),
+    });
+    let (_, judged, _) = run(&stub.url, &[CREATES]);
+    let [
+        Judged {
+            verdict: Verdict::Fail(failure),
+            ..
+        },
+    ] = judged.as_slice()
+    else {
+        panic!("{judged:?}");
+    };
+    let difference = failure.differences.first().expect("a difference");
+    assert!(difference.path.starts_with("/result"), "{failure:?}");
+}
+
+#[test]
+fn what_is_left_behind_is_named() {
+    let names = Arc::new(Mutex::new(Vec::new()));
+    let stub = Stub::start(move |method, path| {
+        let mut names = names.lock().ok()?;
+        match (method, path) {
+            ("GET", "/v1/data") => {
+                let members: Vec<String> =
+                    names.iter().map(|name| format!("\"{name}\": 1")).collect();
+                Some((200, format!("{{\"result\": {{{}}}}}", members.join(","))))
+            }
+            ("PUT", path) => {
+                names.push(path.split('/').nth(3)?.to_owned());
+                Some((204, String::new()))
+            }
+            ("DELETE", _) => Some((204, String::new())),
+            _ => Some((200, "{}".to_owned())),
+        }
+    });
+    let (events, _, _) = run(&stub.url, &[CREATES]);
+    let leaked = events.iter().find_map(|event| match event {
+        Event::Leaked(leaked) => Some(leaked.names.clone()),
+        _ => None,
+    });
+    let leaked = leaked.expect("a leak");
+    assert!(
+        leaked.iter().all(|name| name.starts_with("/v1/data/c")),
+        "{leaked:?}"
+    );
+}
+
+#[test]
+fn a_target_that_is_not_there_is_no_failure_of_a_rule() {
+    let free = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = free.local_addr().expect("an address");
+    drop(free);
+    let (_, judged, finished) = run(&format!("http://{address}"), &[KEEPS, CREATES]);
+    assert_eq!(judged.len(), 2);
+    for one in &judged {
+        assert!(
+            matches!(one.verdict, Verdict::NotRun(Reason::Unreachable(_))),
+            "{one:?}"
+        );
+    }
+    assert!(finished.unreachable.is_some());
+}
+
+#[test]
+fn a_server_that_drops_a_request_fails_the_rule_and_is_asked_on() {
+    let stub = Stub::start(|method, _| (method != "PUT").then(|| (200, "{}".to_owned())));
+    let (_, judged, finished) = run(&stub.url, &[KEEPS, CREATES]);
+    for one in &judged {
+        let Verdict::Fail(failure) = &one.verdict else {
+            panic!("{one:?}");
+        };
+        let note = failure.notes.first().expect("a note");
+        assert!(note.starts_with("no answer: "), "{note}");
+    }
+    assert_eq!(finished.unreachable, None);
+}
