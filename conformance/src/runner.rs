@@ -445,12 +445,6 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
                 namer.line(step)
             ));
         }
-        if !step.given && step.keep.is_empty() {
-            defects.push(format!(
-                "`{}` is judged but keeps nothing",
-                namer.line(step)
-            ));
-        }
         let (method, path) = match &step.request {
             Send::Http { method, path, .. } => ((*method).to_owned(), filling.path(path)),
             Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),

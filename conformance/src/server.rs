@@ -91,10 +91,7 @@ impl Server {
 }
 
 /// Knows the tokens and the user's own headers.
-pub(crate) fn redactor(
-    tokens: &BTreeMap<String, Token>,
-    headers: &[(String, String)],
-) -> Redactor {
+pub(crate) fn redactor(tokens: &BTreeMap<String, Token>, headers: &[(String, String)]) -> Redactor {
     let redactor = tokens.values().fold(Redactor::default(), |known, token| {
         known.secret(token.reveal())
     });

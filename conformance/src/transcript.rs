@@ -24,6 +24,11 @@ const BODY_SHOWN: usize = 400;
 /// Longest raw request that a transcript shows.
 const RAW_SHOWN: usize = 2000;
 
+/// What the line of a given step starts with.
+const GIVEN: &str = "given ";
+/// What stands below a request whose answer may be anything.
+const NOTHING: &str = "nothing kept";
+
 /// A transcript: its steps in order.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Transcript {
@@ -46,6 +51,9 @@ impl fmt::Display for Transcript {
             for fact in &step.facts {
                 writeln!(out, "  {} = {}", fact.key, fact.value)?;
             }
+            if step.facts.is_empty() && !step.request.starts_with(GIVEN) {
+                writeln!(out, "  {NOTHING}")?;
+            }
         }
         Ok(())
     }
@@ -59,6 +67,9 @@ impl Transcript {
         for line in text.lines() {
             if let Some(line) = line.strip_prefix("  ") {
                 in_request = false;
+                if line == NOTHING {
+                    continue;
+                }
                 let (key, value) = line.split_once(" = ").unwrap_or((line, ""));
                 if let Some(step) = steps.last_mut() {
                     step.facts.push(Fact {
@@ -71,7 +82,7 @@ impl Transcript {
                 step.request.push_str(line);
             } else {
                 // The request of a given step is one line; nothing follows it.
-                in_request = !line.starts_with("given ");
+                in_request = !line.starts_with(GIVEN);
                 steps.push(Entry {
                     request: line.to_owned(),
                     facts: Vec::new(),
@@ -114,7 +125,7 @@ impl Namer {
             if !body.is_empty() {
                 text = format!("{text} {body}");
             }
-            return format!("given {text}");
+            return format!("{GIVEN}{text}");
         }
         let named = |wanted: &str| {
             headers
@@ -268,11 +279,12 @@ mod tests {
         let text = "given PUT /v1/data/<ns> 1\n\
                     given PUT /v1/data/<ns>/a 1\n\
                     PUT /v1/data/<ns>/a\nIf-None-Match: *\n2\n  status = 304\n  body = <empty>\n\
+                    PUT /v1/data/<ns>/b\n1\n  nothing kept\n\
                     GET /v1/data/<ns>/a\n  /result = {\"a\":\"x = y\"}\n\
                     GET /v1/data/<ns>/a\n  /result = 1\n";
         let transcript = Transcript::parse(text);
         assert_eq!(transcript.to_string(), text);
-        assert_eq!(transcript.steps.len(), 5);
+        assert_eq!(transcript.steps.len(), 6);
         assert_eq!(
             transcript.steps.get(2).map(|step| step.facts.len()),
             Some(2)
