@@ -34,10 +34,15 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("decision-id-absent-without-logging", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(get("/v1/data/{ns}/a").keep(lacks("/decision_id")))
+            .when(
+                get("/v1/data/{ns}/a")
+                    .keep(at("/result"))
+                    .keep(lacks("/decision_id")),
+            )
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
+                    .keep(at("/result"))
                     .keep(lacks("/decision_id")),
             )
     }),

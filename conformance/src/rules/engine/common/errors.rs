@@ -68,7 +68,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     // No rule of this name exists, which a health rule's endpoint reports as a failure.
     Rule::new("health-failure-has-only-error", || {
-        scenario().when(
+        scenario().given(get("/health")).when(
             get("/health/{ns}")
                 .keep(error())
                 .keep(kind("/error", Kind::String))

@@ -22,14 +22,18 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("config", || {
-        scenario().each(["PUT", "POST", "DELETE"], |scenario, method| {
-            scenario.when(unlisted(method, "/v1/config"))
-        })
+        scenario()
+            .given(get("/v1/config"))
+            .each(["PUT", "POST", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/config"))
+            })
     }),
     Rule::new("health", || {
-        scenario().each(["PUT", "POST", "DELETE"], |scenario, method| {
-            scenario.when(unlisted(method, "/health"))
-        })
+        scenario()
+            .given(get("/health"))
+            .each(["PUT", "POST", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/health"))
+            })
     }),
 ];
 

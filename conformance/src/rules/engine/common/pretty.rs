@@ -29,7 +29,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("data-get-false", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
-            .when(get("/v1/data/{ns}/a?pretty=false").keep(pretty()))
+            .when(
+                get("/v1/data/{ns}/a?pretty=false")
+                    .keep(at("/result"))
+                    .keep(pretty()),
+            )
     }),
     Rule::new("config-get", || {
         scenario().when(get("/v1/config?pretty=true").keep(pretty()))

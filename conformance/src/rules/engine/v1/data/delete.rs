@@ -11,6 +11,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("removes-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": 1})))
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
             .given(delete("/v1/data/{ns}/a"))
             .when(get("/v1/data/{ns}/a").keep(lacks("/result")))
     }),

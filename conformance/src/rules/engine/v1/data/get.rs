@@ -33,6 +33,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("undefined-omits-result", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(get("/v1/data/{ns}/a").keep(at("/result")))
             .when(get("/v1/data/{ns}/b").keep(body()))
     }),
     Rule::new("gzip-response-on-request", || {

@@ -34,6 +34,11 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(at("/result")),
+            )
+            .when(
                 post("/v1/data/{ns}/b")
                     .json(json!({"input": {"who": "alice"}}))
                     .keep(lacks("/result")),

@@ -114,12 +114,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("malformed-json-answers-bad-request", || {
-        scenario().when(
-            put("/v1/data/{ns}/a")
-                .text("application/json", r#"{"b": "#)
-                .off_contract("the body is cut off")
-                .keep(status()),
-        )
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .text("application/json", r#"{"b": "#)
+                    .off_contract("the body is cut off")
+                    .keep(status()),
+            )
     }),
     Rule::new("malformed-json-changes-nothing", || {
         scenario()
