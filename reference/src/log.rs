@@ -1,6 +1,6 @@
 //! The server's log: what it shows, and in which form.
 
-use std::io;
+use std::io::{self, IsTerminal};
 
 use clap::{Args, ValueEnum};
 use tracing::level_filters::LevelFilter;
@@ -47,6 +47,7 @@ impl LogOptions {
         let log = tracing_subscriber::fmt()
             .with_max_level(level)
             .with_target(false)
+            .with_ansi(io::stderr().is_terminal())
             .with_writer(io::stderr);
         match self.log_format {
             LogFormat::Text => log.init(),

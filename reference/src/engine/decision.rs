@@ -47,7 +47,10 @@ impl Engine {
         if warns {
             let warning = Value::object([
                 ("code", Value::from("api_usage_warning")),
-                ("message", Value::from("the request has no `input`")),
+                (
+                    "message",
+                    Value::from("'input' key missing from the request"),
+                ),
             ]);
             envelope.insert("warning".into(), warning);
         }

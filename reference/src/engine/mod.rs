@@ -58,6 +58,12 @@ pub struct Options {
     /// Accepted for compatibility: this program always serves
     #[arg(short, long)]
     pub server: bool,
+    /// Accepted for compatibility: this program never looks for newer versions
+    #[arg(long, hide = true)]
+    pub skip_version_check: bool,
+    /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
+    #[arg(long, hide = true)]
+    pub h2c: bool,
     /// Data files and directories, JSON or YAML, each as `[PREFIX:]PATH`; directories nest
     #[arg(value_name = "FILE|DIR")]
     pub data: Vec<String>,

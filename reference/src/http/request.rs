@@ -23,6 +23,20 @@ pub struct Request {
     pub segments: Vec<String>,
 }
 
+impl From<http::Request<Bytes>> for Request {
+    fn from(request: http::Request<Bytes>) -> Self {
+        let (parts, body) = request.into_parts();
+        Self {
+            method: parts.method,
+            path: parts.uri.path().to_owned(),
+            query: parameters(parts.uri.query().unwrap_or_default()),
+            headers: parts.headers,
+            body,
+            segments: Vec::new(),
+        }
+    }
+}
+
 impl Request {
     /// The first value of a query parameter.
     pub fn parameter(&self, name: &str) -> Option<&str> {
@@ -63,7 +77,7 @@ pub fn decode(segment: &str) -> Result<String, ApiError> {
 }
 
 /// The parameters of a query string in order, decoded. A pair with a broken escape is left out.
-pub(super) fn parameters(query: &str) -> Vec<(String, String)> {
+fn parameters(query: &str) -> Vec<(String, String)> {
     let pairs = query.split('&').filter(|pair| !pair.is_empty());
     let decoded = pairs.filter_map(|pair| {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));

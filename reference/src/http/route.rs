@@ -52,7 +52,9 @@ pub fn find<'r, H>(
             continue;
         };
         if route.method != *method {
-            allowed.push(&route.method);
+            if !allowed.contains(&&route.method) {
+                allowed.push(&route.method);
+            }
             continue;
         }
         return Ok(Found::Handler {

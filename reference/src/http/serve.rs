@@ -27,7 +27,7 @@ use tracing::{debug, error, info, warn};
 
 use super::error::{ApiError, Code};
 use super::reply::Reply;
-use super::request::{Request, parameters};
+use super::request::Request;
 use super::tls::{Tls, period};
 use crate::StartError;
 
@@ -62,6 +62,9 @@ pub struct ServeOptions {
     /// Seconds that open requests may still take when the server is told to stop
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     pub shutdown_grace_period: u64,
+    /// Seconds to go on as before when the server is told to stop
+    #[arg(long, value_name = "SECONDS", default_value_t = 0)]
+    pub shutdown_wait_period: u64,
     /// Time that a client may take for the head of a request, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = period)]
     pub header_timeout: Duration,
@@ -78,13 +81,16 @@ pub struct ServeOptions {
 pub struct Listening {
     /// The address that was bound.
     pub address: SocketAddr,
+    wait: Duration,
     stop: watch::Sender<()>,
     task: JoinHandle<()>,
 }
 
 impl Listening {
-    /// Takes no new connections, lets open requests end within the grace period, and returns.
+    /// Goes on for the wait period, then takes no new connections, lets open requests end within
+    /// the grace period, and returns.
     pub async fn shutdown(self) {
+        tokio::time::sleep(self.wait).await;
         drop(self.stop);
         if let Err(failure) = self.task.await {
             error!(%failure, "the listener ended early");
@@ -115,6 +121,7 @@ pub async fn listen<S: Service>(
     let task = tokio::spawn(server.run(listener, stopped));
     Ok(Listening {
         address,
+        wait: Duration::from_secs(options.shutdown_wait_period),
         stop,
         task,
     })
@@ -288,13 +295,6 @@ impl<S: Service> Server<S> {
                 return Err(Reply::text(StatusCode::REQUEST_TIMEOUT, text));
             }
         };
-        Ok(Request {
-            method: parts.method,
-            path: parts.uri.path().to_owned(),
-            query: parameters(parts.uri.query().unwrap_or_default()),
-            headers: parts.headers,
-            body,
-            segments: Vec::new(),
-        })
+        Ok(Request::from(http::Request::from_parts(parts, body)))
     }
 }

@@ -10,22 +10,47 @@ use super::{Number, Object, Value};
 /// A document that is written in few bytes may become this large by repeating anchors.
 const SMALL: usize = 1 << 20;
 
+/// The longest text that is read: the parser needs some microseconds for each opening bracket.
+const MAX_LENGTH: usize = 16 << 20;
+
+/// The parser compares each directive with all before it.
+const MAX_DIRECTIVES: usize = 64;
+
 /// Why a text is not YAML, or means no JSON document.
 #[derive(Debug, thiserror::Error)]
-#[error("invalid YAML: {0}")]
-pub struct YamlError(#[from] serde_yaml::Error);
+pub enum YamlError {
+    /// It cannot be read.
+    #[error("invalid YAML: {0}")]
+    Syntax(#[from] serde_yaml::Error),
+    /// It is too long.
+    #[error("YAML may be at most {MAX_LENGTH} bytes long")]
+    TooLong,
+    /// It says too much before its document begins.
+    #[error("YAML may have at most {MAX_DIRECTIVES} directives")]
+    TooManyDirectives,
+}
 
-/// Reads a text that holds one document; an empty one is `null`. Members taken in by a merge key
+/// Reads the first document of a text; an empty text is `null`. Members taken in by a merge key
 /// `<<` stand behind those written out, keys that are no strings become their JSON text, and of
 /// members with the same name the last one counts.
 ///
 /// # Errors
-/// When the text is not YAML, is nested too deep, holds a tag, a float that JSON does not know
+/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does not know
 /// or a key that is an array or object, or grows out of proportion by repeating anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
+    if text.len() > MAX_LENGTH {
+        return Err(YamlError::TooLong);
+    }
+    let head = text.split(|byte| *byte == b'\n');
+    let head = head.take_while(|line| matches!(line.first(), None | Some(b'%' | b'#' | b'\r')));
+    if head.filter(|line| line.starts_with(b"%")).count() > MAX_DIRECTIVES {
+        return Err(YamlError::TooManyDirectives);
+    }
     let mut room = SMALL.max(text.len().saturating_mul(2));
-    let reader = serde_yaml::Deserializer::from_slice(text);
-    Ok(Document { room: &mut room }.deserialize(reader)?)
+    match serde_yaml::Deserializer::from_slice(text).next() {
+        Some(reader) => Ok(Document { room: &mut room }.deserialize(reader)?),
+        None => Ok(Value::Null),
+    }
 }
 
 /// Reads one value, whose size is taken from the room that is left.
@@ -63,6 +88,10 @@ impl<'de> Visitor<'de> for Document<'_> {
     fn visit_unit<E: de::Error>(mut self) -> Result<Value, E> {
         self.take(0)?;
         Ok(Value::Null)
+    }
+
+    fn visit_none<E: de::Error>(self) -> Result<Value, E> {
+        self.visit_unit()
     }
 
     fn visit_bool<E: de::Error>(mut self, value: bool) -> Result<Value, E> {

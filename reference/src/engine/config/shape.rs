@@ -12,7 +12,7 @@ const DEFAULT_GZIP_LEVEL: u32 = 9;
 
 /// A whole configuration. Sections that have no effect yet are taken as they are.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "expected an object")]
 pub(super) struct Shape {
     #[serde(rename = "services")]
     _services: Option<IgnoredAny>,
@@ -134,6 +134,13 @@ pub(super) fn check(json: &[u8]) -> Result<(), String> {
 
 /// Says with line and column what a YAML configuration has that is not known.
 pub(super) fn check_yaml(text: &str) -> Result<(), String> {
-    let shape: Option<Shape> = serde_yaml::from_str(text).map_err(|error| error.to_string())?;
+    let shape: Option<Shape> = serde_yaml::from_str(text).map_err(|error| {
+        let message = error.to_string();
+        // The library leaves out the place when it is the start of the text.
+        match message.contains(" at line ") {
+            true => message,
+            false => format!("{message} at line 1 column 1"),
+        }
+    })?;
     shape.unwrap_or_default().checked().map(drop)
 }

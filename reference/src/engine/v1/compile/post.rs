@@ -7,10 +7,9 @@ use crate::http::{ApiError, Reply, Request};
 /// Evaluates a query partially: not supported.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is not JSON or has no `query`, `internal_error` otherwise.
+/// `invalid_parameter` when the body is no object with a string `query`, `internal_error`
+/// otherwise.
 pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    match body::json(request)?.get("query") {
-        Some(_) => Err(without_policies("partial evaluation")),
-        None => Err(ApiError::invalid_parameter("`query` is missing")),
-    }
+    body::string(&body::object(request)?, "query")?;
+    Err(without_policies("partial evaluation"))
 }

@@ -7,8 +7,9 @@ use crate::http::{ApiError, Reply, Request};
 /// Answers an ad hoc query: not supported.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is not JSON, `internal_error` otherwise.
+/// `invalid_parameter` when the body is no object with a string `query`, `internal_error`
+/// otherwise.
 pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    body::json(request)?;
+    body::string(&body::object(request)?, "query")?;
     Err(without_policies("a query"))
 }

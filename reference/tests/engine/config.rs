@@ -1,0 +1,252 @@
+//! The configuration: what is shown, what has an effect, what is refused.
+
+use std::path::PathBuf;
+
+use reference::engine::{Engine, Options};
+use serde_json::{Value, json};
+
+use crate::exchange::{engine, play_on, request};
+
+fn set(overrides: &[&str]) -> Options {
+    Options {
+        set: overrides.iter().map(|text| (*text).to_owned()).collect(),
+        ..Options::default()
+    }
+}
+
+/// Options with a configuration file of this name and text.
+fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
+    let Ok(folder) = tempfile::tempdir() else {
+        panic!("no folder for the configuration");
+    };
+    let path: PathBuf = folder.path().join(name);
+    if let Err(failure) = std::fs::write(&path, text) {
+        panic!("configuration cannot be written: {failure}");
+    }
+    let options = Options {
+        config_file: Some(path),
+        ..Options::default()
+    };
+    (folder, options)
+}
+
+/// The configuration as it is shown, without the random id and the version.
+fn shown(engine: &Engine) -> Value {
+    let reply = engine.respond(request(
+        "GET",
+        "/v1/config",
+        http::HeaderMap::new(),
+        Vec::new(),
+    ));
+    let mut answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let result = answer["result"].take();
+    let (id, version) = (&result["labels"]["id"], &result["labels"]["version"]);
+    assert!(id.is_string() && version.is_string(), "{result}");
+    let mut result = result.clone();
+    if let Some(labels) = result["labels"].as_object_mut() {
+        labels.remove("id");
+        labels.remove("version");
+    }
+    result
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let (_folder, options) = file(
+        "config.yaml",
+        r"
+services:
+  depot:
+    url: https://depot.example/v1
+    credentials: {bearer: {token: hidden}}
+labels: {region: west, key: shown}
+keys:
+  key: {algorithm: HS256, key: hidden, private_key: hidden, scope: write}
+decision_logs: {console: true}
+status: {service: depot}
+bundles: {rules: {service: depot, resource: rules.tar.gz}}
+default_decision: /checks/decision
+",
+    );
+    assert_eq!(
+        shown(&engine(options)),
+        json!({
+            "services": {"depot": {"url": "https://depot.example/v1"}},
+            "labels": {"region": "west", "key": "shown"},
+            "keys": {"key": {"algorithm": "HS256", "scope": "write"}},
+            "decision_logs": {"console": true},
+            "status": {"service": "depot"},
+            "bundles": {"rules": {"service": "depot", "resource": "rules.tar.gz"}},
+            "default_decision": "/checks/decision",
+            "default_authorization_decision": "/system/authz/allow",
+        })
+    );
+    let (_folder, options) = file(
+        "config.json",
+        r#"{"services": [{"name": "depot", "credentials": {"bearer": {"token": "hidden"}}}]}"#,
+    );
+    assert_eq!(
+        shown(&engine(options))["services"],
+        json!([{"name": "depot"}])
+    );
+}
+
+#[test]
+fn overrides_change_the_configuration() {
+    let overrides = [
+        r"labels.region=west,labels.a\.b=c\,d",
+        "plugins.own.list={1,two,true},plugins.own.off=false,plugins.own.zero=007",
+    ];
+    assert_eq!(
+        shown(&engine(set(&overrides))),
+        json!({
+            "labels": {"region": "west", "a.b": "c,d"},
+            "plugins": {"own": {"list": [1, "two", true], "off": false, "zero": "007"}},
+            "default_decision": "/system/main",
+            "default_authorization_decision": "/system/authz/allow",
+        })
+    );
+}
+
+#[test]
+fn the_default_decision_is_answered_at_the_root() {
+    for path in ["checks/main", "/checks/main"] {
+        play_on(
+            &engine(set(&[&format!("default_decision={path}")])),
+            r#"
+            POST / {} => 404 undefined_document
+            PUT /v1/data/checks/main 7 => 204
+            POST / {} => 200 7
+            "#,
+        );
+    }
+}
+
+#[test]
+fn decisions_have_ids_when_they_are_logged() {
+    let decide = |engine: &Engine, method: &str| {
+        let request = request(method, "/v1/data/none", http::HeaderMap::new(), Vec::new());
+        let reply = engine.respond(request);
+        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        answer["decision_id"].as_str().map(str::to_owned)
+    };
+    let logging = engine(set(&["decision_logs.console=true"]));
+    let (first, second) = (decide(&logging, "GET"), decide(&logging, "POST"));
+    assert!(first.is_some() && second.is_some() && first != second);
+    assert_eq!(decide(&Engine::default(), "GET"), None);
+    play_on(&logging, "POST /v0/data/none {} => 404 undefined_document");
+}
+
+#[test]
+fn bundles_that_cannot_activate_are_not_healthy() {
+    let overrides = "bundles.rules.resource=rules.tar.gz,status.console=true";
+    play_on(
+        &engine(set(&[overrides])),
+        r#"
+        GET /health => 200 {}
+        GET /health?bundles=true => 500 {"error":"not all configured bundles have been activated"}
+        GET /health?plugins => 500 {"error":"not all plugins in OK state"}
+        GET /health?plugins&exclude-plugin=bundle => 500 {"error":"not all plugins in OK state"}
+        GET /health?plugins&exclude-plugin=bundle&exclude-plugin=status => 200 {}
+        "#,
+    );
+}
+
+#[test]
+fn bodies_have_limits() {
+    let limited = engine(set(&["server.decoding.max_length=10"]));
+    assert_eq!(reference::http::Service::body_limit(&limited), 10);
+}
+
+#[test]
+fn what_is_not_known_is_refused_with_its_place() {
+    let refused = |options: &Options| match Engine::open(options) {
+        Ok(_) => "accepted".to_owned(),
+        Err(failure) => failure.to_string(),
+    };
+    for (name, text, part) in [
+        (
+            "c.yaml",
+            "labels: {a: b}\nstorage: {disk: {}}\n",
+            "unknown field `storage`",
+        ),
+        (
+            "c.yaml",
+            "labels: {a: b}\nstorage: {disk: {}}\n",
+            "line 2 column 1",
+        ),
+        (
+            "c.yaml",
+            "server:\n  decoding:\n    max: 1\n",
+            "server.decoding: unknown field `max`",
+        ),
+        (
+            "c.yaml",
+            "server:\n  decoding:\n    max: 1\n",
+            "line 3 column 5",
+        ),
+        (
+            "c.json",
+            "{\"labels\": {},\n \"x\": 1}",
+            "unknown field `x`",
+        ),
+        ("c.json", "{\"labels\": {},\n \"x\": 1}", "line 2 column 4"),
+        ("c.yaml", "labels: {a: [1]}\n", "expected a string"),
+        ("c.yaml", "- 1\n", "expected an object"),
+        ("c.yaml", "a: b\n", "line 1 column 1"),
+        (
+            "c.yaml",
+            "server: {decoding: {max_length: 0}}\n",
+            "must be greater than 0",
+        ),
+        (
+            "c.yaml",
+            "server: {encoding: {gzip: {compression_level: 10}}}\n",
+            "must be 0 to 9",
+        ),
+    ] {
+        let (folder, options) = file(name, text);
+        let message = refused(&options);
+        let path = folder.path().join(name);
+        assert!(message.contains(part), "`{part}` in: {message}");
+        assert!(message.contains(&*path.to_string_lossy()), "{message}");
+    }
+    for (overrides, part) in [
+        ("labels", "--set `labels`: `labels` has no `=`"),
+        ("nonsense=1", "unknown field `nonsense`"),
+        ("labels.x=1", "invalid type"),
+        (
+            "default_decision.x=1,default_decision=1",
+            "expected a string",
+        ),
+        (".=1", "a key is empty"),
+        ("labels=x,labels.y=z", "below a value that is no object"),
+        ("server.decoding.max_length=x", "expected usize"),
+        ("server.decoding.max_length=-1", "expected usize"),
+    ] {
+        let message = refused(&set(&[overrides]));
+        assert!(message.contains(part), "`{part}` in: {message}");
+    }
+    let missing = Options {
+        config_file: Some(PathBuf::from("does-not-exist.yaml")),
+        ..Options::default()
+    };
+    assert!(refused(&missing).contains("does-not-exist.yaml"));
+    let authorized = Options {
+        authorization: "basic".to_owned(),
+        ..Options::default()
+    };
+    assert!(refused(&authorized).contains("--authorization=basic needs policies"));
+}
+
+#[test]
+fn empty_configurations_are_the_default() {
+    for text in ["", "{}", "# nothing\n", "null"] {
+        let (_folder, options) = file("c.yaml", text);
+        assert_eq!(
+            shown(&engine(options)),
+            shown(&Engine::default()),
+            "`{text}`"
+        );
+    }
+}

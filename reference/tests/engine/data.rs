@@ -1,0 +1,438 @@
+//! The Data API on base documents.
+
+use crate::exchange::{play, play_on};
+use reference::engine::Engine;
+
+#[test]
+fn documents_are_written_and_read() {
+    play(
+        r#"
+        GET /v1/data => 200 {"result":{}}
+        GET /v1/data/a => 200 {}
+        PUT /v1/data/a/b/c {"x":[1,{"y":null}]} => 204
+        GET /v1/data/a => 200 {"result":{"b":{"c":{"x":[1,{"y":null}]}}}}
+        GET /v1/data/a/b/c/x/1/y => 200 {"result":null}
+        GET /v1/data/a/b/c/x/1/y/z => 200 {}
+        PUT /v1/data/a/b 5 => 204
+        GET /v1/data/a => 200 {"result":{"b":5}}
+        PUT /v1/data/a/b/c 1 => 404 resource_conflict
+        PUT /v1/data/a/b/c/d 1 => 404 resource_conflict
+        GET /v1/data/a => 200 {"result":{"b":5}}
+        DELETE /v1/data/a/c => 404 resource_not_found
+        DELETE /v1/data/a/b/c => 404 resource_not_found
+        DELETE /v1/data/a/b => 204
+        GET /v1/data/a => 200 {"result":{}}
+        DELETE /v1/data => 405
+        "#,
+    );
+}
+
+#[test]
+fn the_root_stays_an_object() {
+    play(
+        r#"
+        PUT /v1/data {"a":1,"system":{"s":2}} => 204
+        GET /v1/data => 200 {"result":{"a":1}}
+        GET /v1/data/system => 200 {"result":{"s":2}}
+        PUT /v1/data 1 => 400 invalid_parameter
+        PUT /v1/data [1] => 400 invalid_parameter
+        PUT /v1/data [If-None-Match: *] {} => 304
+        PATCH /v1/data [{"op":"remove","path":"/"}] => 400 invalid_parameter
+        PATCH /v1/data [{"op":"replace","path":"","value":[]}] => 400 invalid_parameter
+        PATCH /v1/data [{"op":"replace","path":"","value":{"b":2}}] => 204
+        GET /v1/data => 200 {"result":{"b":2}}
+        "#,
+    );
+}
+
+#[test]
+fn the_text_of_numbers_is_kept() {
+    play(
+        r#"
+        PUT /v1/data/n [1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10] => 204
+        GET /v1/data/n => 200 {"result":[1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10]}
+        PUT /v1/data/n 01 => 204
+        GET /v1/data/n => 200 {"result":0}
+        "#,
+    );
+}
+
+#[test]
+fn only_what_does_not_exist_is_written_if_none_matches() {
+    play(
+        r#"
+        PUT /v1/data/a [If-None-Match: *] 1 => 204
+        PUT /v1/data/a [If-None-Match: *] 2 => 304
+        GET /v1/data/a => 200 {"result":1}
+        PUT /v1/data/a [If-None-Match: "x"] 3 => 204
+        PUT /v1/data/a/b [If-None-Match: *] 4 => 404 resource_conflict
+        GET /v1/data/a => 200 {"result":3}
+        PUT /v1/data/a [If-None-Match: *] { => 400 invalid_parameter
+        "#,
+    );
+}
+
+#[test]
+fn segments_are_integers_where_that_is_possible() {
+    play(
+        r#"
+        PUT /v1/data/a [10,11,12] => 204
+        GET /v1/data/a/1 => 200 {"result":11}
+        GET /v1/data/a/01 => 200 {"result":11}
+        GET /v1/data/a/+1 => 200 {"result":11}
+        GET /v1/data/a/1.0 => 200 {"result":11}
+        GET /v1/data/a/%31 => 200 {"result":11}
+        GET /v1/data/a/-1 => 200 {}
+        GET /v1/data/a/1e0 => 200 {}
+        GET /v1/data/a/1.5 => 200 {}
+        GET /v1/data/a/0x1 => 200 {}
+        GET /v1/data/a/3 => 200 {}
+        GET /v1/data/a/99999999999999999999 => 200 {}
+        PUT /v1/data/o {"1":"one","-5":"minus"} => 204
+        GET /v1/data/o/1 => 200 {"result":"one"}
+        GET /v1/data/o/01 => 200 {"result":"one"}
+        GET /v1/data/o/-5 => 200 {"result":"minus"}
+        PUT /v1/data/o/01 "spelt so" => 204
+        GET /v1/data/o/01 => 200 {"result":"spelt so"}
+        GET /v1/data/o/1 => 200 {"result":"one"}
+        "#,
+    );
+}
+
+#[test]
+fn an_escaped_slash_stays_in_its_segment() {
+    play(
+        r#"
+        PUT /v1/data/a%2Fb/c%20d 1 => 204
+        GET /v1/data => 200 {"result":{"a/b":{"c d":1}}}
+        GET /v1/data/a%2Fb/c%20d => 200 {"result":1}
+        GET /v1/data/a/b => 200 {}
+        PUT /v1/data/plus+sign 2 => 204
+        GET /v1/data/plus%2Bsign => 200 {"result":2}
+        GET /v1/data/%zz => 400 invalid_parameter
+        GET /v1/data/%ff => 400 invalid_parameter
+        "#,
+    );
+}
+
+#[test]
+fn writing_at_the_place_of_an_item_inserts() {
+    play(
+        r#"
+        PUT /v1/data/a [1,{"x":2},3] => 204
+        PUT /v1/data/a/0 "z" => 204
+        GET /v1/data/a => 200 {"result":["z",1,{"x":2},3]}
+        PUT /v1/data/a/2/x/y 1 => 404 resource_conflict
+        PUT /v1/data/a/2/y/z 1 => 204
+        GET /v1/data/a/2 => 200 {"result":{"x":2,"y":{"z":1}}}
+        PUT /v1/data/a/4 1 => 404 resource_conflict
+        PUT /v1/data/a/- 1 => 404 resource_conflict
+        PUT /v1/data/a/x 1 => 404 resource_conflict
+        DELETE /v1/data/a/0 => 204
+        DELETE /v1/data/a/9 => 404 resource_not_found
+        DELETE /v1/data/a/- => 404 resource_not_found
+        GET /v1/data/a => 200 {"result":[1,{"x":2,"y":{"z":1}},3]}
+        "#,
+    );
+}
+
+#[test]
+fn a_patch_adds_removes_and_replaces() {
+    play(
+        r#"
+        PUT /v1/data/a {"b":{"c":1},"l":[1,2]} => 204
+        PATCH /v1/data/a [{"op":"add","path":"b/d","value":2},{"op":"add","path":"/l/-","value":3}] => 204
+        PATCH /v1/data/a/l [{"op":"add","path":"0","value":0},{"op":"add","path":"/4","value":4}] => 204
+        PATCH /v1/data/a/b/c [{"op":"replace","path":"","value":5}] => 204
+        PATCH /v1/data/a/b [{"op":"add","path":"/e~1f~0g"}] => 204
+        GET /v1/data/a => 200 {"result":{"b":{"c":5,"d":2,"e/f~g":null},"l":[0,1,2,3,4]}}
+        PATCH /v1/data/a [{"op":"remove","path":"/l/1"},{"op":"remove","path":"/b"}] => 204
+        GET /v1/data/a => 200 {"result":{"l":[0,2,3,4]}}
+        PATCH /v1/data/a [] => 204
+        PATCH /v1/data/a null => 204
+        "#,
+    );
+}
+
+#[test]
+fn a_patch_is_carried_out_whole_or_not_at_all() {
+    let engine = Engine::default();
+    play_on(&engine, r#"PUT /v1/data/a {"b":1,"l":[1],"o":{}} => 204"#);
+    for (operations, answer) in [
+        (r#"{"op":"remove","path":"/x"}"#, "404 resource_not_found"),
+        (
+            r#"{"op":"replace","path":"/x","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"replace","path":"/x/y","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"add","path":"/x/y","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"add","path":"/b/y","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"add","path":"/l/2","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"add","path":"/l/-1","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"add","path":"/l/x","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (r#"{"op":"remove","path":"/l/1"}"#, "404 resource_not_found"),
+        (r#"{"op":"remove","path":"/l/-"}"#, "404 resource_not_found"),
+        (
+            r#"{"op":"replace","path":"/l/1","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"replace","path":"/l/-","value":1}"#,
+            "404 resource_not_found",
+        ),
+        (
+            r#"{"op":"test","path":"/b","value":1}"#,
+            "400 invalid_parameter",
+        ),
+        (
+            r#"{"op":"move","path":"/c","from":"/b"}"#,
+            "400 invalid_parameter",
+        ),
+        (
+            r#"{"op":"ADD","path":"/c","value":1}"#,
+            "400 invalid_parameter",
+        ),
+        (r#"{"path":"/c","value":1}"#, "400 invalid_parameter"),
+        (r#"{"op":1,"path":"/c","value":1}"#, "400 invalid_parameter"),
+        (
+            r#"{"op":"add","path":1,"value":1}"#,
+            "400 invalid_parameter",
+        ),
+        (
+            r#"{"op":"add","path":"/%zz","value":1}"#,
+            "400 invalid_parameter",
+        ),
+        ("1", "400 invalid_parameter"),
+    ] {
+        let first = r#"{"op":"add","path":"/first","value":1}"#;
+        play_on(
+            &engine,
+            &format!("PATCH /v1/data/a [{first},{operations}] => {answer}"),
+        );
+    }
+    play_on(
+        &engine,
+        r#"
+        PATCH /v1/data/a {"op":"remove","path":"/b"} => 400 invalid_parameter
+        PATCH /v1/data/a "x" => 400 invalid_parameter
+        PATCH /v1/data/a => 400 invalid_parameter
+        GET /v1/data/a => 200 {"result":{"b":1,"l":[1],"o":{}}}
+        "#,
+    );
+}
+
+#[test]
+fn inputs_are_read_and_refused() {
+    let warning = r#""warning":{"code":"api_usage_warning","message":"'input' key missing from the request"}"#;
+    let engine = Engine::default();
+    play_on(&engine, "PUT /v1/data/a 1 => 204");
+    for (body, answer) in [
+        (r#"{"input":{"x":1}}"#, r#"200 {"result":1}"#.to_owned()),
+        (r#"{"input":1} and more"#, r#"200 {"result":1}"#.to_owned()),
+        (
+            r#"{"input":null}"#,
+            format!(r#"200 {{"result":1,{warning}}}"#),
+        ),
+        ("{}", format!(r#"200 {{"result":1,{warning}}}"#)),
+        ("null", format!(r#"200 {{"result":1,{warning}}}"#)),
+        ("", format!(r#"200 {{"result":1,{warning}}}"#)),
+        ("[]", "400 invalid_parameter".to_owned()),
+        (r#""x""#, "400 invalid_parameter".to_owned()),
+        (r#"{"input":"#, "400 invalid_parameter".to_owned()),
+        (
+            "[Content-Type: application/yaml] input: {x: 1}",
+            r#"200 {"result":1}"#.to_owned(),
+        ),
+        (
+            "[Content-Type: text/yaml] {\"input\": 2}",
+            r#"200 {"result":1}"#.to_owned(),
+        ),
+        (
+            "[Content-Type: application/x-yaml] # nothing",
+            format!(r#"200 {{"result":1,{warning}}}"#),
+        ),
+        (
+            "[Content-Type: application/yaml] a: b: c",
+            "400 invalid_parameter".to_owned(),
+        ),
+        (
+            "[Content-Type: application/yaml] - 1",
+            "400 invalid_parameter".to_owned(),
+        ),
+    ] {
+        play_on(&engine, &format!("POST /v1/data/a {body} => {answer}"));
+    }
+    play_on(
+        &engine,
+        r#"
+        GET /v1/data/a?input=%7B%22x%22%3A1%7D => 200 {"result":1}
+        GET /v1/data/a?input=nonsense&input=1 => 200 {"result":1}
+        GET /v1/data/a?input=1&input=nonsense => 400 invalid_parameter
+        GET /v1/data/a?input= => 400 invalid_parameter
+        GET /v1/data/a?input=1%202 => 400 invalid_parameter
+        GET /v1/data/a?input=%zz => 200 {"result":1}
+        "#,
+    );
+}
+
+#[test]
+fn bare_decisions_have_no_envelope() {
+    play(
+        r#"
+        PUT /v1/data/a {"x":[1]} => 204
+        POST /v0/data/a => 200 {"x":[1]}
+        POST /v0/data/a {"any":"input"} => 200 {"x":[1]}
+        POST /v0/data/a [Content-Type: application/yaml] x: 1 => 200 {"x":[1]}
+        POST /v0/data/a/x/0 null => 200 1
+        POST /v0/data/b => 404 undefined_document
+        POST /v0/data/b { => 400 invalid_parameter
+        POST / {} => 404 undefined_document
+        PUT /v1/data/system/main {"allow":true} => 204
+        POST / {} => 200 {"allow":true}
+        POST / { => 400 invalid_parameter
+        "#,
+    );
+}
+
+#[test]
+fn pretty_answers_are_indented() {
+    let engine = Engine::default();
+    play_on(&engine, r#"PUT /v1/data/a {"b":[1,{}],"c":[]} => 204"#);
+    for (target, indented) in [
+        ("/v1/data/a?pretty=true", true),
+        ("/v1/data/a?pretty", true),
+        ("/v1/data/a?pretty=", true),
+        ("/v1/data/a?pretty=TRUE", true),
+        ("/v1/data/a?pretty=false&pretty=true", true),
+        ("/v1/data/a?pretty=1", false),
+        ("/v1/data/a?pretty=false", false),
+        ("/v1/data/a?pretty&pretty", false),
+    ] {
+        let answer = if indented {
+            "{\n  \"result\": {\n    \"b\": [\n      1,\n      {}\n    ],\n    \"c\": []\n  }\n}\n"
+        } else {
+            "{\"result\":{\"b\":[1,{}],\"c\":[]}}\n"
+        };
+        let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
+        let reply = engine.respond(request);
+        assert_eq!(String::from_utf8_lossy(&reply.body), answer, "{target}");
+    }
+}
+
+#[test]
+fn metrics_are_given_when_asked_for() {
+    let engine = Engine::default();
+    let names = |method: &str, target: &str, body: &str| {
+        let body = body.as_bytes().to_vec();
+        let request = crate::exchange::request(method, target, http::HeaderMap::new(), body);
+        let reply = engine.respond(request);
+        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let metrics = answer
+            .get("metrics")
+            .and_then(|metrics| metrics.as_object());
+        let names: Option<Vec<_>> = metrics.map(|metrics| metrics.keys().cloned().collect());
+        format!(
+            "{} {}",
+            reply.status.as_u16(),
+            names.unwrap_or_default().join(" ")
+        )
+    };
+    let write = "200 timer_rego_input_parse_ns timer_server_handler_ns";
+    let fresh = "200 counter_server_query_cache_hit timer_rego_input_parse_ns \
+                 timer_rego_query_compile_ns timer_rego_query_eval_ns timer_server_handler_ns";
+    let cached = "200 counter_server_query_cache_hit timer_rego_input_parse_ns \
+                  timer_rego_query_eval_ns timer_server_handler_ns";
+    assert_eq!(names("PUT", "/v1/data/a?metrics=true", "1"), write);
+    assert_eq!(names("PATCH", "/v1/data/a?metrics", "[]"), write);
+    assert_eq!(names("GET", "/v1/data/a?metrics=true", ""), fresh);
+    assert_eq!(names("GET", "/v1/data/a?metrics=true", ""), cached);
+    assert_eq!(names("POST", "/v1/data/a?metrics=true", "{}"), fresh);
+    assert_eq!(names("PUT", "/v1/data/b", "1"), "204 ");
+    assert_eq!(names("GET", "/v1/data/a?metrics=true", ""), fresh);
+    assert_eq!(names("GET", "/v1/data/a", ""), "200 ");
+    let instrumented = names("GET", "/v1/data/b?instrument=true", "");
+    assert!(
+        instrumented.contains("timer_query_compile_stage_"),
+        "{instrumented}"
+    );
+    assert_eq!(
+        names("DELETE", "/v1/data/a?metrics", ""),
+        "200 timer_server_handler_ns"
+    );
+}
+
+#[test]
+fn traces_of_documents_are_given_when_asked_for() {
+    play(
+        r#"
+        PUT /v1/data/a {"b c":[true]} => 204
+        GET /v1/data/a?explain=off => 200 {"result":{"b c":[true]}}
+        GET /v1/data/a?explain=other => 200 {"result":{"b c":[true]}}
+        GET /v1/data/a?explain=notes => 200 {"explanation":[],"result":{"b c":[true]}}
+        GET /v1/data/a?explain=fails => 200 {"explanation":[],"result":{"b c":[true]}}
+        GET /v1/data/x?explain=notes => 200 {}
+        "#,
+    );
+    let engine = Engine::default();
+    play_on(&engine, r#"PUT /v1/data/a {"b c":[true]} => 204"#);
+    let lines = |target: &str| {
+        let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
+        let reply = engine.respond(request);
+        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        answer.get("explanation").cloned().unwrap_or_default()
+    };
+    assert_eq!(
+        lines("/v1/data/a/b%20c/0?explain=full&pretty=true"),
+        serde_json::json!([
+            r#"query:1     Enter data.a["b c"][0] = _"#,
+            r#"query:1     | Eval data.a["b c"][0] = _"#,
+            r#"query:1     | Exit data.a["b c"][0] = _"#,
+            r#"query:1     Redo data.a["b c"][0] = _"#,
+            r#"query:1     | Redo data.a["b c"][0] = _"#,
+        ])
+    );
+    let events = lines("/v1/data/none?explain=full");
+    let ops: Vec<_> = events
+        .as_array()
+        .into_iter()
+        .flatten()
+        .map(|event| &event["op"])
+        .collect();
+    assert_eq!(ops, ["Enter", "Eval", "Fail"]);
+}
+
+#[test]
+fn provenance_names_the_build() {
+    let engine = Engine::default();
+    let target = "/v1/data?provenance=true";
+    let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
+    let reply = engine.respond(request);
+    let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    for name in [
+        "version",
+        "build_commit",
+        "build_timestamp",
+        "build_host",
+        "build_hostname",
+    ] {
+        assert!(answer["provenance"][name].is_string(), "{name} in {answer}");
+    }
+}

@@ -1,0 +1,171 @@
+//! Compressed requests and answers.
+
+use std::io::{Read, Write};
+
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use reference::engine::{Engine, Options};
+use reference::http::Reply;
+
+use crate::exchange::{engine, play_on, request, shown};
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    match encoder.write_all(text).and_then(|()| encoder.finish()) {
+        Ok(compressed) => compressed,
+        Err(failure) => panic!("cannot compress: {failure}"),
+    }
+}
+
+fn send(engine: &Engine, line: &str, header: (HeaderName, &'static str), body: Vec<u8>) -> Reply {
+    let (method, target) = line.split_once(' ').unwrap_or_default();
+    let headers = HeaderMap::from_iter([(header.0, HeaderValue::from_static(header.1))]);
+    engine.respond(request(method, target, headers, body))
+}
+
+#[test]
+fn compressed_posts_are_read() {
+    let engine = Engine::default();
+    play_on(&engine, "PUT /v1/data/a 1 => 204");
+    let whole = gzip(br#"{"input": 1}"#);
+    let mut twice = gzip(br#"{"input""#);
+    twice.extend(gzip(b": 2}"));
+    let mut longer = whole.clone();
+    longer.extend(b"trailing");
+    let half = whole.get(..whole.len() / 2).unwrap_or_default().to_vec();
+    let mut flipped = whole.clone();
+    flipped.iter_mut().skip(12).for_each(|byte| *byte ^= 0x55);
+    for (line, encoding, body, answer) in [
+        (
+            "POST /v1/data/a",
+            "gzip",
+            whole.clone(),
+            r#"200 {"result":1}"#,
+        ),
+        (
+            "POST /v1/data/a",
+            "x-gzip",
+            whole.clone(),
+            r#"200 {"result":1}"#,
+        ),
+        ("POST /v1/data/a", "gzip", twice, r#"200 {"result":1}"#),
+        ("POST /v0/data/a", "gzip", gzip(b"{}"), "200 1"),
+        ("POST /", "gzip", gzip(b"{}"), "404 undefined_document"),
+        (
+            "POST /v1/data/a",
+            "identity",
+            br#"{"input": 1}"#.to_vec(),
+            r#"200 {"result":1}"#,
+        ),
+        (
+            "POST /v1/data/a",
+            "br",
+            br#"{"input": 1}"#.to_vec(),
+            r#"200 {"result":1}"#,
+        ),
+        (
+            "POST /v1/data/a",
+            "identity",
+            whole.clone(),
+            "400 invalid_parameter",
+        ),
+        ("POST /v1/data/a", "gzip", longer, "400 invalid_parameter"),
+        ("POST /v1/data/a", "gzip", half, "400 invalid_parameter"),
+        ("POST /v1/data/a", "gzip", flipped, "400 invalid_parameter"),
+        (
+            "POST /v1/data/a",
+            "gzip",
+            br#"{"input": 1}"#.to_vec(),
+            "400 invalid_parameter",
+        ),
+        (
+            "POST /v1/data/a",
+            "gzip",
+            gzip(b"{"),
+            "400 invalid_parameter",
+        ),
+        ("PUT /v1/data/a", "gzip", whole, "400 invalid_parameter"),
+    ] {
+        let reply = send(&engine, line, (CONTENT_ENCODING, encoding), body);
+        assert_eq!(shown(&reply), answer, "{line} {encoding}");
+    }
+}
+
+#[test]
+fn a_compressed_body_may_not_hold_more_than_the_limit() {
+    let limited = engine(Options {
+        set: vec!["server.decoding.gzip.max_length=1000".to_owned()],
+        ..Options::default()
+    });
+    for (length, answer) in [
+        (900, "200 {}"),
+        (1100, "400 invalid_parameter"),
+        (50 << 20, "400 invalid_parameter"),
+    ] {
+        let body = format!(r#"{{"input": "{}"}}"#, "x".repeat(length));
+        let header = (CONTENT_ENCODING, "gzip");
+        let reply = send(&limited, "POST /v1/data/a", header, gzip(body.as_bytes()));
+        assert_eq!(shown(&reply), answer, "{length}");
+    }
+}
+
+#[test]
+fn long_answers_are_compressed_for_those_who_ask() {
+    let engine = Engine::default();
+    let long = format!("PUT /v1/data/long \"{}\" => 204", "x".repeat(2000));
+    play_on(&engine, &long);
+    play_on(&engine, "PUT /v1/data/short 1 => 204");
+    for (line, accepts, compressed, varies) in [
+        ("GET /v1/data/long", "gzip", true, true),
+        ("GET /v1/data/long", "br, GZIP;q=0.5", true, true),
+        ("POST /v1/data/long", "gzip", true, true),
+        ("POST /v0/data/long", "gzip", true, true),
+        ("GET /v1/data/long", "gzip;q=0", false, true),
+        ("GET /v1/data/long", "gzip; q=0.0", false, true),
+        ("GET /v1/data/long", "deflate", false, true),
+        ("GET /v1/data/long", "*", false, true),
+        ("GET /v1/data/short", "gzip", false, true),
+        ("PUT /v1/data/short", "gzip", false, false),
+        ("GET /v1/config", "gzip", false, false),
+    ] {
+        let reply = send(&engine, line, (ACCEPT_ENCODING, accepts), Vec::new());
+        let encoded = reply
+            .headers
+            .get(CONTENT_ENCODING)
+            .is_some_and(|value| value == "gzip");
+        assert_eq!(encoded, compressed, "{line} {accepts}");
+        assert_eq!(reply.headers.contains_key(VARY), varies, "{line} {accepts}");
+        let mut text = String::new();
+        if compressed && let Err(failure) = GzDecoder::new(&*reply.body).read_to_string(&mut text) {
+            panic!("{line}: {failure}");
+        }
+        assert_eq!(
+            text.contains(&"x".repeat(2000)),
+            compressed,
+            "{line} {accepts}"
+        );
+    }
+}
+
+#[test]
+fn the_threshold_is_configured() {
+    for (threshold, compressed) in [(12, true), (13, false)] {
+        let engine = engine(Options {
+            set: vec![format!("server.encoding.gzip.min_length={threshold}")],
+            ..Options::default()
+        });
+        play_on(&engine, "PUT /v1/data/a 1 => 204");
+        // The answer `{"result":1}` and its newline are 13 bytes long.
+        let reply = send(
+            &engine,
+            "GET /v1/data/a",
+            (ACCEPT_ENCODING, "gzip"),
+            Vec::new(),
+        );
+        let encoded = reply.headers.contains_key(CONTENT_ENCODING);
+        assert_eq!(encoded, compressed, "{threshold}");
+    }
+}

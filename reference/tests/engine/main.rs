@@ -1,0 +1,15 @@
+//! The engine from request to answer, without a socket.
+
+#![expect(
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test fails by panicking"
+)]
+
+mod config;
+mod data;
+mod exchange;
+mod files;
+mod gzip;
+mod hostile;
+mod routing;

@@ -1,0 +1,146 @@
+//! Clients that are slow, too many, too large or no clients at all.
+
+use std::time::{Duration, Instant};
+
+use crate::wire::{GET, all, ask, connect, engine, send};
+
+#[tokio::test]
+async fn a_request_is_answered() {
+    let running = engine(&[]).await;
+    let answer = ask(&running, GET).await;
+    assert!(answer.starts_with("HTTP/1.1 200 OK\r\n"), "{answer}");
+    assert!(answer.ends_with("\r\n\r\n{}\n"), "{answer}");
+    let put = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n2\r\n{\"\r\n5\r\nx\":1}\r\n0\r\n\r\n";
+    let answer = ask(
+        &running,
+        &format!("{put}HEAD /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n"),
+    )
+    .await;
+    assert!(
+        answer.starts_with("HTTP/1.1 204 No Content\r\n"),
+        "{answer}"
+    );
+    assert!(
+        answer.contains("\r\n\r\nHTTP/1.1 405 Method Not Allowed\r\n"),
+        "{answer}"
+    );
+    assert!(answer.ends_with("\r\n\r\n"), "{answer}");
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn what_is_no_request_is_refused() {
+    let running = engine(&[]).await;
+    let long_head = format!(
+        "GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n",
+        "x".repeat(2 << 20)
+    );
+    let many = format!(
+        "GET / HTTP/1.1\r\nHost: x\r\n{}\r\n",
+        "X: y\r\n".repeat(1000)
+    );
+    for (text, status) in [
+        ("nonsense\r\n\r\n", "400"),
+        ("GET / HTTP/9.9\r\n\r\n", ""),
+        ("GET /a b HTTP/1.1\r\n\r\n", "400"),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nContent-Length: -1\r\n\r\n",
+            "400",
+        ),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nxx",
+            "400",
+        ),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
+            "400",
+        ),
+        (&long_head, "431"),
+        (&many, "431"),
+    ] {
+        let answer = ask(&running, text).await;
+        let line = answer.lines().next().unwrap_or_default();
+        assert!(
+            line.contains(status),
+            "{status}: {line} for {}",
+            text.get(..30).unwrap_or(text)
+        );
+    }
+    let answer = ask(&running, GET).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn slow_clients_are_let_go() {
+    let running = engine(&["--header-timeout", "300ms", "--body-timeout", "300ms"]).await;
+    for (text, answer) in [
+        ("", ""),
+        ("PRI * HTTP/2", ""),
+        ("GET /health HTTP/1.1\r\nHost:", ""),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123",
+            "HTTP/1.1 408 ",
+        ),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n9\r\n1",
+            "HTTP/1.1 408 ",
+        ),
+    ] {
+        let begun = Instant::now();
+        let answered = ask(&running, text).await;
+        assert!(answered.starts_with(answer), "`{text}`: {answered}");
+        assert!(begun.elapsed() >= Duration::from_millis(250), "`{text}`");
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_body_has_a_limit() {
+    let running = engine(&["--set", "server.decoding.max_length=10"]).await;
+    for (head, body, status) in [
+        ("Content-Length: 10", "1234567890", "204"),
+        ("Content-Length: 11", "12345678901", "400"),
+        ("Content-Length: 99999999999999", "", "400"),
+        ("Expect: 100-continue\r\nContent-Length: 11", "", "400"),
+        (
+            "Transfer-Encoding: chunked",
+            "6\r\n123456\r\n6\r\n123456\r\n",
+            "400",
+        ),
+    ] {
+        let text = format!(
+            "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{head}\r\n\r\n{body}"
+        );
+        let answer = ask(&running, &text).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{head}: {answer}"
+        );
+        assert_eq!(
+            answer.contains("request body too large"),
+            status == "400",
+            "{head}: {answer}"
+        );
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn further_connections_wait_for_their_turn() {
+    let running = engine(&["--max-connections", "2"]).await;
+    let mut first = connect(&running).await;
+    let mut second = connect(&running).await;
+    for stream in [&mut first, &mut second] {
+        send(stream, "GET /health HTTP/1.1\r\nHost: x\r\n").await;
+    }
+    let mut third = connect(&running).await;
+    send(&mut third, GET).await;
+    let early = tokio::time::timeout(Duration::from_millis(300), third.readable()).await;
+    assert!(early.is_err(), "the third connection did not wait");
+    drop(first);
+    let answer = all(&mut third).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop(second);
+    running.shutdown().await;
+}

@@ -1,0 +1,8 @@
+//! Both servers over real sockets.
+
+#![expect(clippy::panic, reason = "a test fails by panicking")]
+
+mod limits;
+mod stop;
+mod tls;
+mod wire;

@@ -1,0 +1,144 @@
+//! TLS, and certificates that change while the server runs.
+
+use std::fs;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rcgen::{CertifiedKey, KeyPair};
+use reference::{Running, start};
+use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::{ClientConfig, RootCertStore};
+use tokio_rustls::TlsConnector;
+
+use crate::wire::{GET, all, connect, engine, send};
+
+/// A new certificate for `localhost`.
+fn certificate() -> CertifiedKey<KeyPair> {
+    match rcgen::generate_simple_self_signed(["localhost".to_owned()]) {
+        Ok(certificate) => certificate,
+        Err(failure) => panic!("no certificate: {failure}"),
+    }
+}
+
+fn store(folder: &Path, certificate: &CertifiedKey<KeyPair>) {
+    let written = fs::write(
+        folder.join("key.pem"),
+        certificate.signing_key.serialize_pem(),
+    )
+    .and_then(|()| fs::write(folder.join("cert.pem"), certificate.cert.pem()));
+    if let Err(failure) = written {
+        panic!("cannot write the certificate: {failure}");
+    }
+}
+
+/// What a client that trusts this certificate alone is answered over HTTP/1, if it is.
+async fn ask(
+    running: &Running,
+    trusted: &CertificateDer<'static>,
+) -> Result<String, std::io::Error> {
+    let mut roots = RootCertStore::empty();
+    roots.add(trusted.clone()).map_err(std::io::Error::other)?;
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .map_err(std::io::Error::other)?
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = ServerName::try_from("localhost").map_err(std::io::Error::other)?;
+    let stream = connect(running).await;
+    let connector = TlsConnector::from(Arc::new(config));
+    let mut stream = connector.connect(name, stream).await?;
+    send(&mut stream, GET).await;
+    Ok(all(&mut stream).await)
+}
+
+fn folder() -> tempfile::TempDir {
+    match tempfile::tempdir() {
+        Ok(folder) => folder,
+        Err(failure) => panic!("no folder: {failure}"),
+    }
+}
+
+async fn tls_engine(folder: &Path) -> Running {
+    let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
+    let flags = [
+        "--tls-cert-file",
+        &cert.to_string_lossy(),
+        "--tls-private-key-file",
+        &key.to_string_lossy(),
+        "--tls-cert-refresh-period",
+        "0s",
+        "--header-timeout",
+        "500ms",
+    ];
+    engine(&flags).await
+}
+
+#[tokio::test]
+async fn a_changed_certificate_is_used() {
+    let folder = folder();
+    let (old, new) = (certificate(), certificate());
+    store(folder.path(), &old);
+    let running = tls_engine(folder.path()).await;
+    let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(ask(&running, new.cert.der()).await.is_err());
+    // Half of a replacement, and what is no certificate, leave the old one in force.
+    for text in [new.cert.pem(), "nonsense".to_owned()] {
+        assert!(fs::write(folder.path().join("cert.pem"), text).is_ok());
+        let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    store(folder.path(), &new);
+    let answer = ask(&running, new.cert.der()).await.unwrap_or_default();
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    assert!(ask(&running, old.cert.der()).await.is_err());
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn clients_that_speak_no_tls_are_let_go() {
+    let folder = folder();
+    store(folder.path(), &certificate());
+    let running = tls_engine(folder.path()).await;
+    for text in [GET, ""] {
+        let begun = Instant::now();
+        let mut stream = connect(&running).await;
+        send(&mut stream, text).await;
+        let answer = all(&mut stream).await;
+        assert!(!answer.contains("HTTP"), "{answer}");
+        assert!(begun.elapsed() < Duration::from_secs(5));
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn unusable_certificates_are_refused_at_start() {
+    let folder = folder();
+    let (one, other) = (certificate(), certificate());
+    for (cert, key, part) in [
+        (
+            "nonsense".to_owned(),
+            one.signing_key.serialize_pem(),
+            "cert.pem",
+        ),
+        (one.cert.pem(), "nonsense".to_owned(), "key.pem"),
+        (one.cert.pem(), other.signing_key.serialize_pem(), "key.pem"),
+    ] {
+        let (cert_file, key_file) = (
+            folder.path().join("cert.pem"),
+            folder.path().join("key.pem"),
+        );
+        assert!(fs::write(&cert_file, cert).is_ok() && fs::write(&key_file, key).is_ok());
+        let (cert_file, key_file) = (cert_file.display(), key_file.display());
+        let args = format!(
+            "engine --addr 127.0.0.1:0 --tls-cert-file {cert_file} --tls-private-key-file {key_file}"
+        );
+        let message = match start(args.split(' ').map(str::to_owned)).await {
+            Ok(_) => panic!("started with an unusable certificate"),
+            Err(failure) => failure.to_string(),
+        };
+        assert!(message.contains(part), "{message}");
+    }
+}
