@@ -27,7 +27,7 @@ pub(crate) enum CipherError {
     NoRandomness,
     #[error("a value could not be encrypted")]
     Seal,
-    #[error("the encryption key is not the one this value was encrypted with")]
+    #[error("the encryption key is not the one that the secrets were encrypted with")]
     OtherKey,
 }
 

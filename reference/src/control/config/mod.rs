@@ -110,9 +110,7 @@ fn assemble(file: File, origins: &Origins, cipher: &Cipher) -> Result<Config, Co
     let mut config = Config::default();
     for (name, token) in &file.tokens {
         let place = || origins.place(None, name);
-        if name.is_empty() {
-            return Err(ConfigError::new(place(), "a name cannot be empty"));
-        }
+        model::check_name(name).map_err(|invalid| ConfigError::new(place(), invalid))?;
         let added = config.keys.add(name, token.role(), token.digest());
         added.map_err(|other| {
             ConfigError::new(place(), format!("has the same key as token `{other}`"))

@@ -1,0 +1,64 @@
+//! The control plane, from requests to answers, on SQLite and on PostgreSQL.
+//!
+//! Every case is a test of its own per database. Those on PostgreSQL exist only when
+//! `CONFORMANCE_POSTGRES_URL` names one, so that nothing that did not run looks green.
+
+mod config;
+mod definitions;
+mod documents;
+mod input;
+mod paging;
+mod races;
+mod replicas;
+mod roles;
+mod script;
+mod secrecy;
+mod usage;
+mod world;
+
+use std::future::Future;
+use std::pin::Pin;
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Failed, Trial};
+
+use world::{Database, World};
+
+/// What a case comes to.
+type Outcome = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
+
+/// A case: its name, and what it does in a world with an empty database.
+type Case = (&'static str, fn(World) -> Outcome);
+
+fn main() -> ExitCode {
+    let arguments = Arguments::from_args();
+    let cases = [
+        config::CASES,
+        definitions::CASES,
+        documents::CASES,
+        input::CASES,
+        paging::CASES,
+        races::CASES,
+        replicas::CASES,
+        roles::CASES,
+        secrecy::CASES,
+        usage::CASES,
+    ];
+    let mut trials = Vec::new();
+    for database in Database::present() {
+        for (name, case) in cases.iter().copied().flatten().copied() {
+            let database = database.clone();
+            let id = format!("{}/{name}", database.name());
+            trials.push(Trial::test(id, move || run(&database, name, case)));
+        }
+    }
+    libtest_mimic::run(&arguments, trials).exit_code()
+}
+
+fn run(database: &Database, name: &str, case: fn(World) -> Outcome) -> Result<(), Failed> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .worker_threads(2)
+        .enable_all()
+        .build()?;
+    runtime.block_on(async { case(World::create(database, name).await?).await })
+}

@@ -1,0 +1,29 @@
+//! Several replicas on one database.
+
+use crate::script::play;
+use crate::world::World;
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[("replicas-start-together", start_together)];
+
+const DECLARED: &str = "
+sources:
+  a: {requirements: [{source: b}]}
+  b: {requirements: [{source: a}]}
+";
+
+fn start_together(world: World) -> Outcome {
+    Box::pin(async move {
+        let starts = (0..4).map(|_| world.open(DECLARED));
+        let replicas = futures_util::future::try_join_all(starts).await?;
+        for replica in &replicas {
+            play(replica, "admin GET /v1/sources/a => 200").await?;
+        }
+        let [first, second, ..] = replicas.as_slice() else {
+            return Err("not enough replicas".into());
+        };
+        play(first, "admin PUT /v1/bundles/b {} => 200 {}").await?;
+        play(second, "admin DELETE /v1/bundles/b => 200 {}").await?;
+        play(first, "admin GET /v1/bundles/b => 404 not_found").await
+    })
+}
