@@ -71,8 +71,8 @@ impl Outcome {
     }
 }
 
-/// What a run comes to. The later ones outweigh the earlier ones.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
+/// What a run comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
     /// Everything that the target claims, and the run could show, passes.
@@ -83,7 +83,7 @@ pub enum Conclusion {
     NotConformant,
     /// The target cannot be reached or died.
     Unreachable,
-    /// The suite itself is at fault: its verdicts are not to be relied on.
+    /// The suite itself is at fault: a wrong request of its own, or something left behind.
     Defective,
     /// The user stopped the run.
     Interrupted,
@@ -105,11 +105,11 @@ impl Conclusion {
     /// What it means, in one sentence without its end.
     pub fn sentence(self) -> &'static str {
         match self {
-            Self::Conformant => "conformant: everything claimed that was judged passes",
+            Self::Conformant => "conformant: all that the target claims passes",
             Self::NotConformant => "not conformant",
             Self::Incomplete => "incomplete: something that had to be judged was not",
             Self::Unreachable => "the target cannot be reached, or died",
-            Self::Defective => "the suite itself is at fault; its verdicts are not to be relied on",
+            Self::Defective => "the suite itself is at fault, see above",
             Self::Interrupted => "interrupted",
         }
     }
@@ -203,10 +203,7 @@ impl Digest {
         let finished = self.finished.as_ref();
         if finished.is_none_or(|finished| finished.interrupted) {
             Conclusion::Interrupted
-        } else if !self.defects.is_empty()
-            || !self.leaked.is_empty()
-            || reason(&|_, reason| *reason == Reason::Defect)
-        {
+        } else if !self.defects.is_empty() || reason(&|_, reason| *reason == Reason::Defect) {
             Conclusion::Defective
         } else if finished.is_some_and(|finished| finished.unreachable.is_some())
             || reason(&|_, reason| matches!(reason, Reason::Unreachable(_)))
@@ -214,6 +211,9 @@ impl Digest {
             Conclusion::Unreachable
         } else if any(Outcome::Fail) || any(Outcome::UnexpectedPass) {
             Conclusion::NotConformant
+        } else if !self.leaked.is_empty() {
+            // A target that breaks rules may be what left it; one that keeps them is not.
+            Conclusion::Defective
         } else if !self.judged_something() || reason(&|row, reason| self.had_to_run(row, reason)) {
             Conclusion::Incomplete
         } else {

@@ -165,5 +165,18 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         Conclusion::Incomplete | Conclusion::Interrupted => "33",
         _ => "1;31",
     };
-    let _ = writeln!(out, "{}", paint.with(colour, conclusion.sentence()));
+    let _ = writeln!(out, "{}", paint.with(colour, &sentence(digest, conclusion)));
+}
+
+fn sentence(digest: &Digest, conclusion: Conclusion) -> String {
+    let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
+    match (conclusion, digest.rows.iter().filter(expected).count()) {
+        (Conclusion::Conformant, known @ 1..) => {
+            format!(
+                "{}, apart from {known} known deviations",
+                conclusion.sentence()
+            )
+        }
+        _ => conclusion.sentence().to_owned(),
+    }
 }

@@ -1,0 +1,38 @@
+//! The program `conformance` as its users meet it: arguments in, outputs and exit code out.
+//!
+//! A test of this package cannot name the other package's program, so this executable is the
+//! program itself when a variable says so: each case starts it again with its own arguments,
+//! folder and environment.
+
+#![expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+
+mod program;
+mod reports;
+mod server;
+mod usage;
+mod verdicts;
+
+use std::process::ExitCode;
+
+use libtest_mimic::{Arguments, Trial};
+
+fn main() -> ExitCode {
+    if program::is_wanted() {
+        return program::main();
+    }
+    let tests: Vec<(&str, fn())> = [usage::TESTS, verdicts::TESTS, reports::TESTS].concat();
+    let trials = tests
+        .into_iter()
+        .map(|(name, test)| {
+            Trial::test(name, move || {
+                test();
+                Ok(())
+            })
+        })
+        .collect();
+    libtest_mimic::run(&Arguments::from_args(), trials).exit_code()
+}

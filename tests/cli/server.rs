@@ -1,0 +1,84 @@
+//! A server that answers every request alike, as no conforming server would.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, channel};
+use std::thread;
+
+/// How the server answers.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Answers {
+    /// 200 and an empty JSON object.
+    Empty,
+    /// 200 and, as the string `result`, all that was sent.
+    Echo,
+    /// `/health` like `Empty`, everything else never.
+    Hangs,
+}
+
+/// A running server; it ends with the test program.
+pub(crate) struct Server {
+    pub(crate) url: String,
+    /// The request lines, as they come.
+    pub(crate) requests: Receiver<String>,
+}
+
+impl Server {
+    pub(crate) fn start(answers: Answers) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let address = listener.local_addr().expect("the port");
+        let (sender, requests) = channel();
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let sender = sender.clone();
+                // A client that goes away ends its own exchange only.
+                thread::spawn(move || {
+                    let line = exchange(&stream, answers).unwrap_or_default();
+                    let _ = sender.send(line);
+                });
+            }
+        });
+        Self {
+            url: format!("http://{address}"),
+            requests,
+        }
+    }
+
+    /// An address that nothing listens at.
+    pub(crate) fn dead() -> String {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        format!("http://{}", listener.local_addr().expect("the port"))
+    }
+}
+
+fn exchange(stream: &TcpStream, answers: Answers) -> std::io::Result<String> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while reader.read_line(&mut head)? > 2 {}
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    let mut body = vec![0; length.unwrap_or(0)];
+    reader.read_exact(&mut body)?;
+    let line = head.lines().next().unwrap_or_default().to_owned();
+    let answer = match answers {
+        Answers::Hangs if !line.contains("/health") => {
+            // Until the client gives up and closes.
+            let mut rest = Vec::new();
+            reader.read_to_end(&mut rest)?;
+            return Ok(line);
+        }
+        Answers::Empty | Answers::Hangs => "{}".to_owned(),
+        Answers::Echo => serde_json::json!({ "result": head }).to_string(),
+    };
+    let mut stream = stream;
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{answer}",
+        answer.len()
+    )?;
+    Ok(line)
+}

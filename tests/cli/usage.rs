@@ -1,0 +1,158 @@
+//! Wrong usage is refused with exit code 2 and a message that names what is wrong; the
+//! commands that need no target answer.
+
+use crate::program::Program;
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("wrong_usage_is_refused", wrong_usage_is_refused),
+    (
+        "rules_are_listed_and_explained",
+        rules_are_listed_and_explained,
+    ),
+    (
+        "a_flag_outweighs_a_variable_and_a_variable_the_file",
+        precedence,
+    ),
+];
+
+fn wrong_usage_is_refused() {
+    let program = Program::new()
+        .file("unknown.toml", "sead = 1\n")
+        .file("broken.toml", "seed = \n")
+        .file("rules.txt", "# none of these\n\nengine/**/nothing\n")
+        .file(
+            "target.toml",
+            "name = 'x'\ncapabilities = ['flight']\n[setups]\n",
+        )
+        .file(
+            "known.toml",
+            "[[deviation]]\nrule = 'engine/x'\nreason = 'r'\nclause = 'c'\n",
+        );
+    let url = "--engine-url=http://127.0.0.1:1";
+    for (arguments, message) in [
+        (
+            &["engine/v1/data/get/nothing"][..],
+            "no rule `engine/v1/data/get/nothing`",
+        ),
+        (&["nonsense"], "no rule `nonsense`"),
+        (
+            &["engine/**/nothing"],
+            "no rule matches `engine/**/nothing`",
+        ),
+        (&["--skip", "engine/x/*"], "no rule matches `engine/x/*`"),
+        (&["engine/[a"], "`engine/[a` is no valid glob"),
+        (
+            &["@rules.txt"],
+            "rules.txt:3: no rule matches `engine/**/nothing`",
+        ),
+        (&["@absent.txt"], "absent.txt: "),
+        (&["engine/v1/config/get/server-error"], "HTTP cannot show"),
+        (&["--config", "unknown.toml"], "unknown field `sead`"),
+        (&["--config", "broken.toml"], "broken.toml: "),
+        (&["--config", "absent.toml"], "absent.toml: "),
+        (&["--target", "nobody"], "no target `nobody`; there are "),
+        (&["--target", "absent.toml"], "absent.toml: "),
+        (
+            &["--target", "target.toml"],
+            "no capability `flight`; there are ",
+        ),
+        (
+            &["--capabilities", "flight"],
+            "no capability `flight`; there are ",
+        ),
+        (
+            &["--known-failing", "known.toml"],
+            "known.toml: no rule `engine/x`",
+        ),
+        (
+            &["--report", "pdf=x"],
+            "`pdf` is none of json, ndjson, junit",
+        ),
+        (&["--report", "json"], "`json` is not FORMAT=PATH"),
+        (
+            &["--report", "json=nowhere/x.json"],
+            "nowhere/x.json: its folder does not exist",
+        ),
+        (&["--timeout", "0"], "0 is no time limit"),
+        (&["--jobs", "0"], "invalid value '0'"),
+        (&["--cacert", "absent.pem", url], "absent.pem: "),
+        (
+            &["--token-env", "NO_SUCH_VARIABLE", url],
+            "NO_SUCH_VARIABLE holds no token",
+        ),
+        (
+            &["--token-env", "PATH"],
+            "--token-env goes with --engine-url",
+        ),
+        (&["--program", "x", url], "--program starts a target"),
+        (&["--engine-url", "ftp://127.0.0.1"], "ftp://127.0.0.1"),
+        (&["--no-such-flag"], "--no-such-flag"),
+        (&["explain", "engine/nothing"], "no rule `engine/nothing`"),
+        (&["list", "engine/nothing"], "no rule `engine/nothing`"),
+        (&["report", "absent.ndjson"], "absent.ndjson: "),
+        (&["report", "known.toml"], "known.toml:1: "),
+    ] {
+        let ran = program.run(arguments);
+        ran.expect(2, &[message]);
+        assert_eq!(ran.out, "", "{arguments:?}");
+    }
+    let ran = program.run(&["-H", "no colon, but a s3cret", url]);
+    ran.expect(2, &["a --header is not `NAME: VALUE`"]);
+    assert!(!ran.err.contains("s3cret"), "{ran:?}");
+}
+
+fn rules_are_listed_and_explained() {
+    let program = Program::new();
+    let id = "engine/v1/data/put/if-none-match-keeps-existing";
+    program
+        .run(&["list", "engine/v1/data/put"])
+        .expect(0, &[id]);
+    program.run(&["explain", id]).expect(
+        0,
+        &[
+            "Endpoints / Data API",
+            "If-None-Match",
+            "expected (snapshots/",
+        ],
+    );
+    program
+        .run(&["explain", "engine/common/provenance/build-host"])
+        .expect(0, &["fail on opa"]);
+    program
+        .run(&["coverage"])
+        .expect(0, &["engine  Endpoints / Data API", "total"]);
+    program.run(&["--help"]).expect(0, &["run", "coverage"]);
+    program
+        .run(&["run", "--help"])
+        .expect(0, &["Exit codes", "CONFORMANCE_ENGINE_URL"]);
+
+    for arguments in [
+        &["list", "--format", "json", id][..],
+        &["coverage", "--format", "json"],
+    ] {
+        let ran = program.run(arguments);
+        let read: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
+        assert_ne!(
+            read.pointer("/0/scenario/steps/0").or(read.get("total")),
+            None,
+            "{read}"
+        );
+    }
+}
+
+fn precedence() {
+    let rule = "engine/health/get/healthy-is-empty-object";
+    let program = Program::new()
+        .file("file.toml", &format!("rules = ['{rule}']\nseed = 11\n"))
+        .variable("CONFORMANCE_CONFIG", "file.toml");
+    program
+        .run(&[])
+        .expect(0, &["seed 11", "proven 1 of 1 rules"]);
+    let program = program.variable("CONFORMANCE_SEED", "22");
+    program
+        .run(&[])
+        .expect(0, &["seed 22", "proven 1 of 1 rules"]);
+    program
+        .run(&["--seed", "33"])
+        .expect(0, &["seed 33", "proven 1 of 1 rules"]);
+}

@@ -1,0 +1,143 @@
+//! What a run comes to, as an exit code.
+
+use std::time::Duration;
+
+use crate::program::{Program, Ran};
+use crate::server::{Answers, Server};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    (
+        "the_embedded_reference_is_judged_by_default",
+        embedded_by_default,
+    ),
+    ("nothing_judged_is_never_success", nothing_judged),
+    ("a_named_rule_that_cannot_run_is_incomplete", named_rule),
+    ("a_target_that_cannot_be_reached_is_told_apart", unreachable),
+    (
+        "known_deviations_are_expected_and_checked",
+        known_deviations,
+    ),
+    ("an_interrupted_run_still_reports", interrupted),
+];
+
+const PASSES: &str = "engine/health/get/healthy-is-empty-object";
+const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
+
+fn embedded_by_default() {
+    let program = Program::new();
+    program
+        .run(&["engine/health/get"])
+        .expect(0, &[PASSES, "report: conformance-report.json"]);
+    assert!(program.read("conformance-report.json").contains(PASSES));
+}
+
+fn nothing_judged() {
+    let program = Program::new();
+    program
+        .run(&["--skip", "**"])
+        .expect(3, &["no rule is left to judge"]);
+    program
+        .run(&["engine/v1/query"])
+        .expect(3, &["proven 0 of", "incomplete"]);
+    let unclaimed = ["--capabilities", "config", "engine/health/get"];
+    program
+        .run(&unclaimed)
+        .expect(3, &["does not claim `health`"]);
+}
+
+fn named_rule() {
+    let program = Program::new();
+    let list = program.run(&["list", "engine/v1/query/get"]).out;
+    let pending = list.split_whitespace().last().expect("a rule");
+    program
+        .run(&[PASSES, "engine/v1/query"])
+        .expect(0, &["not run"]);
+    program
+        .run(&[PASSES, pending])
+        .expect(3, &["1 pass, 1 not-run"]);
+}
+
+fn unreachable() {
+    let program = Program::new();
+    let url = Server::dead();
+    program
+        .run(&["--engine-url", &url, PASSES])
+        .expect(4, &["cannot be reached"]);
+    let absent = ["--target", "opa", "--program", "no-such-program", PASSES];
+    program.run(&absent).expect(4, &["no-such-program"]);
+}
+
+fn known_deviations() {
+    let entry = |rule| format!("[[deviation]]\nrule = '{rule}'\nreason = 'why'\nclause = 'c'\n");
+    let program = Program::new()
+        .file("fails.toml", &entry(FAILS))
+        .file("passes.toml", &entry(PASSES));
+    let server = Server::start(Answers::Echo);
+    let on = |list: &str, rule: &str| {
+        program.run(&[
+            "--engine-url",
+            &server.url,
+            "--known-failing",
+            list,
+            rule,
+            PASSES,
+        ])
+    };
+    program.run(&["--engine-url", &server.url, FAILS]).expect(
+        1,
+        &["FAIL", "again: conformance run --engine-url", "expected"],
+    );
+    on("fails.toml", FAILS).expect(1, &["expected to fail", "why"]);
+
+    let server = Server::start(Answers::Empty);
+    let on_empty = [
+        "--engine-url",
+        &server.url,
+        "--known-failing",
+        "passes.toml",
+        PASSES,
+    ];
+    program
+        .run(&on_empty)
+        .expect(1, &["PASSES UNEXPECTEDLY", "unexpected-pass"]);
+}
+
+fn interrupted() {
+    let program = Program::new();
+    let server = Server::start(Answers::Hangs);
+    let arguments = [
+        "--engine-url",
+        &server.url,
+        "--report",
+        "json=r.json",
+        FAILS,
+    ];
+    let child = program
+        .command(&arguments)
+        .spawn()
+        .expect("the program starts");
+    let asked = loop {
+        let request = server.requests.recv_timeout(Duration::from_millis(200));
+        match request {
+            Ok(line) if line.contains("/health") => break true,
+            Ok(_) => {}
+            Err(_) => break false,
+        }
+    };
+    assert!(asked, "the program asks whether the target is ready");
+    std::thread::sleep(Duration::from_millis(300));
+    let kill = std::process::Command::new("kill")
+        .args(["-INT", &child.id().to_string()])
+        .status();
+    assert!(
+        kill.is_ok_and(|status| status.success()),
+        "the program runs until it is stopped"
+    );
+    let output = child.wait_with_output().expect("the program ends");
+    Ran::of(&output).expect(130, &["interrupted"]);
+    assert!(
+        program
+            .read("r.json")
+            .contains("\"conclusion\": \"interrupted\"")
+    );
+}
