@@ -19,8 +19,8 @@ use crate::target::{Launch, Target};
 
 /// How long a started server may take to become ready.
 const READY_WITHIN: Duration = Duration::from_secs(30);
-/// How long a server may take to stop by itself.
-const STOP_WITHIN: Duration = Duration::from_secs(3);
+/// How long a server may take to stop by itself; nothing that it holds is needed any more.
+const STOP_WITHIN: Duration = Duration::from_millis(500);
 /// How much of a server's log an error shows.
 const LOG_SHOWN: usize = 2000;
 

@@ -60,7 +60,8 @@ impl Redactor {
 
     /// The text without any secret.
     pub fn text(&self, text: &str) -> String {
-        self.secrets.iter().fold(text.to_owned(), |text, secret| {
+        let found = self.secrets.iter().filter(|secret| text.contains(*secret));
+        found.fold(text.to_owned(), |text, secret| {
             text.replace(secret, REDACTED)
         })
     }

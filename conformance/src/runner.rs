@@ -8,7 +8,6 @@ use std::time::Instant;
 
 use bytes::Bytes;
 use serde_json::Value;
-use tokio::sync::mpsc::UnboundedSender;
 
 use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
@@ -38,7 +37,8 @@ pub(crate) struct Player<'a> {
     pub(crate) document: Document,
     pub(crate) rule: &'a str,
     pub(crate) ns: &'a str,
-    pub(crate) events: &'a UnboundedSender<Event>,
+    /// The evidence so far.
+    pub(crate) events: &'a Mutex<Vec<Event>>,
     pub(crate) requests: &'a AtomicU64,
     /// What the scenario may have made and not yet removed, oldest first.
     pub(crate) made: Mutex<Vec<Resource>>,
@@ -332,8 +332,7 @@ impl Player<'_> {
     }
 
     pub(crate) fn emit(&self, event: Event) {
-        // Nobody listens any more when the run was given up.
-        let _ = self.events.send(event);
+        lock(self.events).push(event);
     }
 
     fn redacted(&self, wire: &Wire) -> Wire {

@@ -1,7 +1,9 @@
 //! The suite: chooses rules, starts the target, plays scenarios in parallel, reports events.
 
 mod builder;
+mod interrupt;
 mod order;
+mod rule;
 mod run;
 mod stage;
 
@@ -11,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
 use tokio::runtime::Runtime;
-use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
+use tokio::sync::mpsc::unbounded_channel;
 
 pub use builder::{SuiteBuilder, SuiteError};
 
@@ -19,9 +21,11 @@ use crate::catalogue::{Clause, Level};
 use crate::client::Client;
 use crate::evidence::{Defect, Event, Judged};
 use crate::openapi::Contract;
+use crate::runner::lock;
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::verdict::{Failure, Reason};
+use interrupt::Interrupt;
 use stage::Stage;
 
 /// The rules of a run and the target that they are judged on. Servers are started when a
@@ -83,8 +87,8 @@ impl Suite {
         let run = run::run(Arc::clone(&self.inner), events);
         self.runtime.block_on(async {
             let running = tokio::spawn(run);
-            while let Some(event) = received.recv().await {
-                sink(event);
+            while let Some(batch) = received.recv().await {
+                batch.into_iter().for_each(&mut sink);
             }
             // A panic of the run has been printed; the missing end shows in the events.
             let _ = running.await;
@@ -96,17 +100,18 @@ impl Suite {
     pub fn run_one(&self, rule: &str) -> Option<Outcome> {
         let inner = &self.inner;
         let chosen = inner.chosen.iter().find(|one| one.clause.id == rule)?;
-        let (events, received) = unbounded_channel();
-        let (judged, trouble) = self.runtime.block_on(async {
-            let start = Instant::now();
-            let played = inner.judge(chosen, &events, &run::Interrupt::never()).await;
-            drop(events);
-            (chosen.judged(&played, start), played.trouble)
+        let (start, events) = (Instant::now(), Mutex::default());
+        let never = Interrupt::never();
+        let ended = self.runtime.block_on(inner.judge(chosen, &events, &never));
+        let events = std::mem::take(&mut *lock(&events));
+        let defects = events.into_iter().filter_map(|event| match event {
+            Event::Defect(defect) => Some(defect),
+            _ => None,
         });
         Some(Outcome {
-            judged,
-            trouble,
-            defects: defects(received),
+            judged: chosen.judged(&ended, start),
+            trouble: ended.trouble,
+            defects: defects.collect(),
         })
     }
 
@@ -131,26 +136,16 @@ impl Suite {
     }
 }
 
-fn defects(mut received: UnboundedReceiver<Event>) -> Vec<Defect> {
-    let mut defects = Vec::new();
-    while let Ok(event) = received.try_recv() {
-        if let Event::Defect(defect) = event {
-            defects.push(defect);
-        }
-    }
-    defects
-}
-
 impl Chosen {
-    fn judged(&self, played: &run::Ended, start: Instant) -> Judged {
+    fn judged(&self, ended: &rule::Ended, start: Instant) -> Judged {
         Judged {
             rule: self.clause.id.clone(),
             level: self.clause.level,
             section: self.clause.section.to_owned(),
             states: self.clause.states.clone(),
-            verdict: played.verdict.clone(),
+            verdict: ended.verdict.clone(),
             milliseconds: start.elapsed().as_secs_f64() * 1000.0,
-            transcript: played.transcript.clone(),
+            transcript: ended.transcript.clone(),
         }
     }
 
