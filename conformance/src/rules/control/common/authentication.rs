@@ -7,45 +7,47 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bearer-key-accepted", || {
         scenario().when(BUNDLE.create().keep(success()))
     }),
-    Rule::new("bundles-list-needs-key", || keyless(get(BUNDLE.list))),
+    Rule::new("bundles-list-needs-key", || keyless_list(BUNDLE)),
     Rule::new("bundles-get-needs-key", || keyless_item("GET", BUNDLE)),
-    Rule::new("bundles-put-needs-key", || keyless(BUNDLE.create())),
+    Rule::new("bundles-put-needs-key", || keyless_change(BUNDLE)),
     Rule::new("bundles-delete-needs-key", || {
         keyless_item("DELETE", BUNDLE)
     }),
-    Rule::new("sources-list-needs-key", || keyless(get(SOURCE.list))),
+    Rule::new("sources-list-needs-key", || keyless_list(SOURCE)),
     Rule::new("sources-get-needs-key", || keyless_item("GET", SOURCE)),
-    Rule::new("sources-put-needs-key", || keyless(SOURCE.create())),
+    Rule::new("sources-put-needs-key", || keyless_change(SOURCE)),
     Rule::new("sources-delete-needs-key", || {
         keyless_item("DELETE", SOURCE)
     }),
-    Rule::new("stacks-list-needs-key", || keyless(get(STACK.list))),
+    Rule::new("stacks-list-needs-key", || keyless_list(STACK)),
     Rule::new("stacks-get-needs-key", || keyless_item("GET", STACK)),
-    Rule::new("stacks-put-needs-key", || keyless(STACK.create())),
+    Rule::new("stacks-put-needs-key", || keyless_change(STACK)),
     Rule::new("stacks-delete-needs-key", || keyless_item("DELETE", STACK)),
-    Rule::new("secrets-list-needs-key", || keyless(get(SECRET.list))),
+    Rule::new("secrets-list-needs-key", || keyless_list(SECRET)),
     Rule::new("secrets-get-needs-key", || keyless_item("GET", SECRET)),
-    Rule::new("secrets-put-needs-key", || keyless(SECRET.create())),
+    Rule::new("secrets-put-needs-key", || keyless_change(SECRET)),
     Rule::new("secrets-delete-needs-key", || {
         keyless_item("DELETE", SECRET)
     }),
     Rule::new("source-data-get-needs-key", || {
-        keyless(get(document("limits")))
+        keyless_document(get(document("limits")))
     }),
     Rule::new("source-data-post-needs-key", || {
-        keyless(post(document("limits")).json(json!({"max": 7})))
+        keyless_document(post(document("limits")).json(json!({"max": 8})))
     }),
     Rule::new("source-data-put-needs-key", || {
-        keyless(put(document("limits")).json(json!({"max": 7})))
+        keyless_document(put(document("limits")).json(json!({"max": 8})))
     }),
     Rule::new("source-data-delete-needs-key", || {
-        keyless(delete(document("limits")))
+        keyless_document(delete(document("limits")))
     }),
     Rule::new("unknown-key-refused", || {
-        scenario().when(unknown_key().keep(status()))
+        scenario()
+            .given(BUNDLE.create())
+            .when(unknown_key().keep(status()))
     }),
     Rule::new("other-schemes-refused", || {
-        scenario().each(
+        scenario().given(BUNDLE.create()).each(
             ["Basic {token}", "Token {token}", "{token}"],
             |told, value| told.when(BUNDLE.first_page().authorization(value).keep(status())),
         )
@@ -91,17 +93,36 @@ fn unknown_key() -> Step {
         .authorization("Bearer {ns}-never-issued")
 }
 
-fn keyless(step: Step) -> Scenario {
-    scenario().when(step.anonymous().keep(status()))
+/// A request without a key for what a key has just made.
+fn keyless(resource: Resource, step: Step) -> Scenario {
+    scenario()
+        .given(resource.create())
+        .when(step.anonymous().keep(status()))
+}
+
+fn keyless_list(resource: Resource) -> Scenario {
+    keyless(resource, get(resource.list))
 }
 
 fn keyless_item(method: &'static str, resource: Resource) -> Scenario {
-    keyless(request(method, resource.item("")))
+    keyless(resource, request(method, resource.item("")))
+}
+
+fn keyless_change(resource: Resource) -> Scenario {
+    keyless(resource, resource.change())
+}
+
+fn keyless_document(step: Step) -> Scenario {
+    scenario()
+        .given(SOURCE.create())
+        .given(put(document("limits")).json(json!({"max": 7})))
+        .when(step.anonymous().keep(status()))
 }
 
 /// What the document says of a missing and of an invalid key alike.
 fn unauthorized(judge: fn(Step) -> Step) -> Scenario {
     scenario()
+        .given(BUNDLE.create())
         .when(judge(BUNDLE.first_page().anonymous().keep(status())))
         .when(judge(unknown_key().keep(status())))
 }

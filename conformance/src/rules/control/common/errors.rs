@@ -11,10 +11,14 @@ pub(crate) const RULES: &[Rule] = &[
         every_error(|step| step.keep(kind("/message", Kind::String)))
     }),
     Rule::new("invalid-parameter", || {
-        scenario().when(status_and_code(misnamed_bundle()))
+        scenario()
+            .given(BUNDLE.create())
+            .when(status_and_code(misnamed_bundle()))
     }),
     Rule::new("unauthorized-has-no-code", || {
-        scenario().when(get(BUNDLE.list).anonymous().keep(status()).keep(text()))
+        scenario()
+            .given(BUNDLE.create())
+            .when(get(BUNDLE.list).anonymous().keep(status()).keep(text()))
     }),
     Rule::new("not-authorized", || {
         scenario().given(BUNDLE.create()).when(
@@ -31,15 +35,19 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("absent-secret-get", || absent("GET", SECRET)),
     Rule::new("absent-secret-delete", || absent("DELETE", SECRET)),
     Rule::new("absent-source-data-get", || {
-        scenario().when(status_and_code(get(document("limits"))))
+        scenario()
+            .given(SOURCE.create())
+            .when(status_and_code(get(lost_document())))
     }),
     Rule::new("absent-source-data-delete", || {
-        scenario().when(status_and_code(delete(document("limits"))))
+        scenario()
+            .given(SOURCE.create())
+            .when(status_and_code(delete(lost_document())))
     }),
     Rule::new("absent-source-data-write", || {
         scenario().each(["PUT", "POST"], |told, method| {
             told.when(status_and_code(
-                request(method, document("limits")).json(json!({"max": 7})),
+                request(method, lost_document()).json(json!({"max": 7})),
             ))
         })
     }),
@@ -81,8 +89,16 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
+/// A request for something absent, beside something that is there.
 fn absent(method: &'static str, resource: Resource) -> Scenario {
-    scenario().when(status_and_code(request(method, resource.item(""))))
+    scenario()
+        .given(resource.create())
+        .when(status_and_code(request(method, resource.item("-absent"))))
+}
+
+/// The path of a document in a source that does not exist.
+fn lost_document() -> String {
+    format!("{}/data/limits", SOURCE.item("-absent"))
 }
 
 fn status_and_code(step: Step) -> Step {
@@ -96,6 +112,7 @@ fn misnamed_bundle() -> Step {
 /// The errors that any target can be brought to answer with.
 fn every_error(judge: fn(Step) -> Step) -> Scenario {
     scenario()
+        .given(BUNDLE.create())
         .when(judge(misnamed_bundle()))
         .when(judge(get(BUNDLE.item("-absent"))))
 }

@@ -37,18 +37,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("health-answers-json", || {
         scenario().when(get("/health").anonymous().keep(media_type()))
     }),
-    Rule::new("invalid-json-bundle-put", || {
-        scenario().when(broken_json("PUT", BUNDLE.item("")))
-    }),
-    Rule::new("invalid-json-source-put", || {
-        scenario().when(broken_json("PUT", SOURCE.item("")))
-    }),
-    Rule::new("invalid-json-stack-put", || {
-        scenario().when(broken_json("PUT", STACK.item("")))
-    }),
-    Rule::new("invalid-json-secret-put", || {
-        scenario().when(broken_json("PUT", SECRET.item("")))
-    }),
+    Rule::new("invalid-json-bundle-put", || broken_put(BUNDLE)),
+    Rule::new("invalid-json-source-put", || broken_put(SOURCE)),
+    Rule::new("invalid-json-stack-put", || broken_put(STACK)),
+    Rule::new("invalid-json-secret-put", || broken_put(SECRET)),
     Rule::new("invalid-json-source-data-put", || {
         scenario()
             .given(SOURCE.create())
@@ -75,6 +67,12 @@ fn answers_json(resource: Resource) -> Scenario {
         .when(resource.first_page().keep(media_type()))
         .when(get(resource.item("")).keep(media_type()))
         .when(delete(resource.item("")).keep(media_type()))
+}
+
+fn broken_put(resource: Resource) -> Scenario {
+    scenario()
+        .given(resource.create())
+        .when(broken_json("PUT", resource.item("")))
 }
 
 fn broken_json(method: &'static str, path: String) -> Step {

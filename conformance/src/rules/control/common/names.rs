@@ -15,7 +15,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 fn mismatched(resource: Resource) -> Scenario {
-    scenario().when(
+    scenario().given(resource.create()).when(
         put(resource.item(""))
             .json(named(resource, "{ns}-other"))
             .keep(status())

@@ -21,7 +21,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secrets-limit-default", || unlimited(SECRET)),
     Rule::new("secrets-cursor", || walked(SECRET)),
     Rule::new("limit-not-integer", || {
-        scenario().when(
+        scenario().given(BUNDLE.create()).when(
             get("/v1/bundles?limit=several")
                 .off_contract("the limit is a word")
                 .keep(status())
