@@ -5,6 +5,7 @@ use std::sync::Arc;
 use rego::Value;
 use rego::value::Number;
 
+use super::store;
 use crate::http::Request;
 
 /// The steps of a query that finds its document, and of one that does not.
@@ -34,7 +35,7 @@ enum Node {
 pub(super) fn explanation(request: &Request, result: Option<&Value>) -> Option<Value> {
     let asked = request.query.iter().filter(|(name, _)| name == "explain");
     let mut asked = asked.map(|(_, value)| value.as_str());
-    let mode = asked.find(|value| ["off", "notes", "fails", "full", "debug"].contains(value))?;
+    let mode = asked.find(|value| ["notes", "fails", "full", "debug"].contains(value))?;
     let steps = match (mode, result) {
         ("full" | "debug", Some(_)) => FOUND,
         ("full", None) => FAILED,
@@ -145,5 +146,5 @@ fn reference(path: &[String]) -> String {
 }
 
 fn small_integer(segment: &str) -> Option<i64> {
-    segment.parse().ok()
+    store::integer(segment)?.parse().ok()
 }

@@ -17,13 +17,23 @@ pub(super) struct Metrics {
 }
 
 impl Metrics {
-    /// Starts measuring as far as the request asks for it by `metrics` or `instrument`.
-    pub(super) fn of(request: &Request) -> Self {
+    /// Starts measuring a decision as far as the request asks for it by `metrics` or
+    /// `instrument`.
+    pub(super) fn of_decision(request: &Request) -> Self {
         let instrumented = request.flag("instrument");
         Self {
-            begun: Instant::now(),
             asked: instrumented || request.flag("metrics"),
             instrumented,
+            ..Self::of_write(request)
+        }
+    }
+
+    /// Starts measuring a write if the request asks for it by `metrics`.
+    pub(super) fn of_write(request: &Request) -> Self {
+        Self {
+            begun: Instant::now(),
+            asked: request.flag("metrics"),
+            instrumented: false,
             values: BTreeMap::new(),
         }
     }

@@ -47,7 +47,7 @@ impl State {
 
     /// The document at a path, and whether it is the root.
     fn find(&self, path: &[String]) -> Option<(&Value, bool)> {
-        store::find(&self.documents, path).map(|found| (found, path.is_empty()))
+        store::read(&self.documents, path).map(|found| (found, path.is_empty()))
     }
 
     /// The document that a request for a decision asks for, from the kept queries if it is there.

@@ -26,14 +26,30 @@ pub enum StoreError {
     PathTooLong,
 }
 
+/// The document that a reader means by a path, where a segment stands for an integer when there
+/// is no member of that name.
+pub(super) fn read<'d>(documents: &'d Value, path: &[String]) -> Option<&'d Value> {
+    path.iter()
+        .try_fold(documents, |parent, segment| match parent {
+            Value::Object(members) => members
+                .get(segment.as_str())
+                .or_else(|| members.get(integer(segment)?.as_str())),
+            _ => step(parent, segment),
+        })
+}
+
 /// The document at a path.
 pub(super) fn find<'d>(documents: &'d Value, path: &[String]) -> Option<&'d Value> {
     path.iter()
-        .try_fold(documents, |parent, segment| match parent {
-            Value::Array(items) => items.get(index(segment)?),
-            Value::Object(members) => members.get(&*name(members, segment)?),
-            _ => None,
-        })
+        .try_fold(documents, |parent, segment| step(parent, segment))
+}
+
+fn step<'d>(parent: &'d Value, segment: &str) -> Option<&'d Value> {
+    match parent {
+        Value::Array(items) => items.get(index(segment)?),
+        Value::Object(members) => members.get(segment),
+        _ => None,
+    }
 }
 
 /// Puts a document at a path and makes the objects that are missing on the way. At the place of
@@ -59,9 +75,8 @@ fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
         parent = match parent {
             Value::Object(members) => {
                 let members = Arc::make_mut(members);
-                let name = name(members, segment).unwrap_or_else(|| Arc::from(segment.as_str()));
                 members
-                    .entry(name)
+                    .entry(Arc::from(segment.as_str()))
                     .or_insert_with(|| Value::from(Object::new()))
             }
             Value::Array(items) => index(segment)
@@ -125,8 +140,8 @@ pub(super) fn remove(documents: &mut Value, path: &[String]) -> Result<(), Store
     let missing = || StoreError::NotFound(written(path));
     match find_mut(documents, parents)? {
         Value::Object(members) => {
-            let name = name(members, last).ok_or_else(missing)?;
-            Arc::make_mut(members).remove(&name).ok_or_else(missing)?;
+            let removed = Arc::make_mut(members).remove(last.as_str());
+            removed.ok_or_else(missing)?;
         }
         Value::Array(items) => {
             let at = index(last).filter(|at| *at < items.len());
@@ -156,8 +171,8 @@ fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Val
                 Arc::make_mut(items).get_mut(at).ok_or_else(missing)
             }
             Value::Object(members) => {
-                let name = name(members, segment).ok_or_else(missing)?;
-                Arc::make_mut(members).get_mut(&name).ok_or_else(missing)
+                let found = Arc::make_mut(members).get_mut(segment.as_str());
+                found.ok_or_else(missing)
             }
             _ => Err(missing()),
         })
@@ -169,17 +184,8 @@ fn index(segment: &str) -> Option<usize> {
     integer(segment)?.parse().ok()
 }
 
-/// The name of the member that a segment means: the one spelt so, else the one spelt as the
-/// integer that the segment means.
-fn name(members: &Object, segment: &str) -> Option<Arc<str>> {
-    let found = members
-        .get_key_value(segment)
-        .or_else(|| members.get_key_value(integer(segment)?.as_str()));
-    found.map(|(name, _)| Arc::clone(name))
-}
-
 /// The usual text of the integer that a segment means, if it means one.
-fn integer(segment: &str) -> Option<String> {
+pub(super) fn integer(segment: &str) -> Option<String> {
     let (sign, digits) = match segment.strip_prefix('-') {
         Some(digits) => ("-", digits),
         None => ("", segment.strip_prefix('+').unwrap_or(segment)),

@@ -92,7 +92,8 @@ fn segments_are_integers_where_that_is_possible() {
         GET /v1/data/o/1 => 200 {"result":"one"}
         GET /v1/data/o/01 => 200 {"result":"one"}
         GET /v1/data/o/-5 => 200 {"result":"minus"}
-        PUT /v1/data/o/01 "spelt so" => 204
+        DELETE /v1/data/o/01 => 404 resource_not_found
+        PUT /v1/data/o/01 [If-None-Match: *] "spelt so" => 204
         GET /v1/data/o/01 => 200 {"result":"spelt so"}
         GET /v1/data/o/1 => 200 {"result":"one"}
         "#,
@@ -271,6 +272,10 @@ fn inputs_are_read_and_refused() {
         ),
         (
             "[Content-Type: application/yaml] a: b: c",
+            "400 invalid_parameter".to_owned(),
+        ),
+        (
+            "[Content-Type: application/yaml] {input: 1} x",
             "400 invalid_parameter".to_owned(),
         ),
         (

@@ -3,7 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
-use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
 use super::{Number, Object, Value};
 
@@ -35,8 +36,9 @@ pub enum YamlError {
 /// members with the same name the last one counts.
 ///
 /// # Errors
-/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does not know
-/// or a key that is an array or object, or grows out of proportion by repeating anchors.
+/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON
+/// does not know or a key that is an array or object, or grows out of proportion by repeating
+/// anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if text.len() > MAX_LENGTH {
         return Err(YamlError::TooLong);
@@ -47,10 +49,16 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
         return Err(YamlError::TooManyDirectives);
     }
     let mut room = SMALL.max(text.len().saturating_mul(2));
-    match serde_yaml::Deserializer::from_slice(text).next() {
-        Some(reader) => Ok(Document { room: &mut room }.deserialize(reader)?),
-        None => Ok(Value::Null),
+    let mut documents = serde_yaml::Deserializer::from_slice(text);
+    let Some(first) = documents.next() else {
+        return Ok(Value::Null);
+    };
+    let document = Document { room: &mut room }.deserialize(first)?;
+    // What follows is not used, but it tells whether the first document ends where it seems to.
+    if let Some(second) = documents.next() {
+        IgnoredAny::deserialize(second)?;
     }
+    Ok(document)
 }
 
 /// Reads one value, whose size is taken from the room that is left.

@@ -10,7 +10,7 @@ use crate::http::{ApiError, Reply, Request};
 /// # Errors
 /// `resource_not_found` when there is none.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let metrics = Metrics::of(request);
+    let metrics = Metrics::of_write(request);
     engine.write(|documents| store::remove(documents, &request.segments))?;
     Ok(written(metrics))
 }

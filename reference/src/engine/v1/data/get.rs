@@ -12,7 +12,7 @@ use crate::http::{ApiError, Reply, Request};
 /// # Errors
 /// `invalid_parameter` when the parameter `input` is not JSON.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let mut metrics = Metrics::of(request);
+    let mut metrics = Metrics::of_decision(request);
     let input = metrics.time("timer_rego_input_parse_ns", || {
         let given = request.last_parameter("input");
         given.map(|text| from_json(text.as_bytes())).transpose()

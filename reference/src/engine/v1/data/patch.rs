@@ -27,7 +27,7 @@ enum Kind {
 /// `resource_not_found` when the parent of an added document, or a document to be removed or
 /// replaced, is not there.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let mut metrics = Metrics::of(request);
+    let mut metrics = Metrics::of_write(request);
     let operations = metrics.time("timer_rego_input_parse_ns", || operations(request))?;
     engine.write(|documents| {
         operations

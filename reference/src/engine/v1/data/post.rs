@@ -13,7 +13,7 @@ use crate::http::{ApiError, Reply, Request};
 /// # Errors
 /// `invalid_parameter` when the body is neither JSON nor YAML, or no object.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let mut metrics = Metrics::of(request);
+    let mut metrics = Metrics::of_decision(request);
     let body = metrics.time("timer_rego_input_parse_ns", || body::input(request))?;
     let input = match &body {
         None | Some(Value::Null) => None,

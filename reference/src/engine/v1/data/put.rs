@@ -13,7 +13,7 @@ use crate::http::{ApiError, Reply, Request};
 /// `invalid_parameter` when the body is not JSON, or the root would not be an object;
 /// `resource_conflict` when something that is no object stands on the way.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let mut metrics = Metrics::of(request);
+    let mut metrics = Metrics::of_write(request);
     let document = metrics.time("timer_rego_input_parse_ns", || body::json(request))?;
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
