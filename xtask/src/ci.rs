@@ -38,7 +38,14 @@ fn format() -> Result<(), Box<dyn Error>> {
 }
 
 fn lints() -> Result<(), Box<dyn Error>> {
-    cargo(&["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"])
+    cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])
 }
 
 fn store_on_postgres() -> Result<(), Box<dyn Error>> {

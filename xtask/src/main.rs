@@ -1,7 +1,12 @@
 //! The project's own tasks.
 
+mod bench;
+mod ci;
 mod coverage;
+mod peers;
+mod postgres;
 
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
@@ -15,12 +20,43 @@ struct Cli {
 
 #[derive(Subcommand)]
 enum Task {
+    /// Every check of a commit beside the two commands of the README
+    Ci,
+    /// Build the real peers at their pinned versions and judge them by the whole suite
+    Peers,
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
+    /// Measure, as ratios taken in one run
+    #[command(subcommand)]
+    Bench(bench::Bench),
 }
 
 fn main() -> ExitCode {
-    match Cli::parse().task {
-        Task::Coverage => coverage::run(),
+    // The client of the measurements takes the process's provider; only a second one could fail.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+    let result = match Cli::parse().task {
+        Task::Ci => ci::run(),
+        Task::Peers => peers::run(),
+        Task::Coverage => return coverage::run(),
+        Task::Bench(bench) => bench.run(),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(why) => {
+            report("failed", &why.to_string());
+            ExitCode::FAILURE
+        }
     }
+}
+
+/// The folder of the workspace.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.parent().unwrap_or(here).to_owned()
+}
+
+/// Says one line of what a task does.
+#[expect(clippy::print_stdout, reason = "a task speaks to its user")]
+fn report(what: &str, of: &str) {
+    println!("{what}: {of}");
 }

@@ -52,7 +52,12 @@ impl Postgres {
         done(
             server
                 .program("initdb")?
-                .args(["--auth=trust", "--username=postgres", "--encoding=UTF8", "--no-sync"])
+                .args([
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--encoding=UTF8",
+                    "--no-sync",
+                ])
                 .arg("-D")
                 .arg(&data),
         )?;
@@ -91,7 +96,9 @@ impl Postgres {
         } else {
             Command::new(path)
         };
-        command.current_dir(self.folder.path()).stdout(Stdio::null());
+        command
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null());
         Ok(command)
     }
 }
@@ -155,6 +162,11 @@ pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
 
 fn name(command: &Command) -> String {
     let program = Path::new(command.get_program()).display().to_string();
-    let arguments = command.get_args().map(|argument| argument.to_string_lossy());
-    std::iter::once(program.into()).chain(arguments).collect::<Vec<_>>().join(" ")
+    let arguments = command
+        .get_args()
+        .map(|argument| argument.to_string_lossy());
+    std::iter::once(program.into())
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
 }

@@ -78,7 +78,10 @@ async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {
             let ratio = taken / base;
             line += &format!("  {:>7} bundles {ratio:>5.2}x", store.bundles);
             if ratio > BOUND {
-                slow.push(format!("{operation} at {} bundles: {ratio:.2}x", store.bundles));
+                slow.push(format!(
+                    "{operation} at {} bundles: {ratio:.2}x",
+                    store.bundles
+                ));
             }
         }
         report("ratio", &line);
@@ -98,7 +101,12 @@ impl Store {
     async fn filled(bundles: usize) -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let declared: serde_json::Map<String, Value> = (0..bundles)
-            .map(|number| (name(number), json!({"labels": {"number": number.to_string()}})))
+            .map(|number| {
+                (
+                    name(number),
+                    json!({"labels": {"number": number.to_string()}}),
+                )
+            })
             .collect();
         let config = json!({
             "tokens": {"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}},
@@ -111,7 +119,11 @@ impl Store {
             ["control", "--addr", "127.0.0.1:0", "--config"]
                 .map(str::to_owned)
                 .into_iter()
-                .chain([file.display().to_string(), "--database".to_owned(), database]),
+                .chain([
+                    file.display().to_string(),
+                    "--database".to_owned(),
+                    database,
+                ]),
         )
         .await?;
         let address = server.control.ok_or("no control plane was started")?;
@@ -123,9 +135,13 @@ impl Store {
             server,
             _folder: folder,
         };
-        store.answers(Method::PUT, "/v1/sources/used", json!({}), StatusCode::OK).await?;
+        store
+            .answers(Method::PUT, "/v1/sources/used", json!({}), StatusCode::OK)
+            .await?;
         let user = json!({"requirements": [{"source": "used"}]});
-        store.answers(Method::PUT, "/v1/bundles/user", user, StatusCode::OK).await?;
+        store
+            .answers(Method::PUT, "/v1/bundles/user", user, StatusCode::OK)
+            .await?;
         store.last_page = store.last_page().await?;
         Ok(store)
     }
@@ -134,7 +150,9 @@ impl Store {
     async fn last_page(&self) -> Result<String, Box<dyn Error>> {
         let mut path = FIRST_PAGE.to_owned();
         loop {
-            let page = self.answers(Method::GET, &path, Value::Null, StatusCode::OK).await?;
+            let page = self
+                .answers(Method::GET, &path, Value::Null, StatusCode::OK)
+                .await?;
             let page: Value = serde_json::from_str(&page)?;
             match page.get("next_cursor").and_then(Value::as_str) {
                 Some(cursor) => path = format!("{FIRST_PAGE}&cursor={cursor}"),
@@ -147,11 +165,19 @@ impl Store {
     async fn time(&self, operation: &str, turn: usize) -> Result<f64, Box<dyn Error>> {
         let chosen = name(turn * self.bundles / SAMPLES);
         let (method, path, expected) = match operation {
-            "create" => (Method::PUT, format!("/v1/bundles/new-{turn}"), StatusCode::OK),
+            "create" => (
+                Method::PUT,
+                format!("/v1/bundles/new-{turn}"),
+                StatusCode::OK,
+            ),
             "get" => (Method::GET, format!("/v1/bundles/{chosen}"), StatusCode::OK),
             "first page" => (Method::GET, FIRST_PAGE.to_owned(), StatusCode::OK),
             "last page" => (Method::GET, self.last_page.clone(), StatusCode::OK),
-            _ => (Method::DELETE, "/v1/sources/used".to_owned(), StatusCode::CONFLICT),
+            _ => (
+                Method::DELETE,
+                "/v1/sources/used".to_owned(),
+                StatusCode::CONFLICT,
+            ),
         };
         let start = Instant::now();
         self.answers(method, &path, json!({}), expected).await?;
@@ -170,7 +196,9 @@ impl Store {
             .request(method.clone(), format!("{}{path}", self.base))
             .bearer_auth(KEY);
         if method == Method::PUT {
-            request = request.header("content-type", "application/json").body(body.to_string());
+            request = request
+                .header("content-type", "application/json")
+                .body(body.to_string());
         }
         let answer = request.send().await?;
         let status = answer.status();
