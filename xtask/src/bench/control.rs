@@ -16,6 +16,8 @@ const KEY: &str = "bench-administrator-key";
 const BOUND: f64 = 2.0;
 /// Measured requests per operation and size.
 const SAMPLES: usize = 200;
+/// Requests per operation and size before those that are measured.
+const WARM_UP: usize = 20;
 
 /// The numbers of bundles; the first is what the others are compared with.
 #[derive(Debug, Clone, Args)]
@@ -66,9 +68,12 @@ async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {
     let mut slow = Vec::new();
     for operation in OPERATIONS {
         let mut samples = vec![Vec::new(); stores.len()];
-        for turn in 0..SAMPLES {
+        for turn in 0..WARM_UP + SAMPLES {
             for (store, samples) in stores.iter().zip(&mut samples) {
-                samples.push(store.time(operation, turn).await?);
+                let taken = store.time(operation, turn).await?;
+                if turn >= WARM_UP {
+                    samples.push(taken);
+                }
             }
         }
         let medians: Vec<f64> = samples.iter_mut().map(|taken| median(taken)).collect();
@@ -163,7 +168,7 @@ impl Store {
 
     /// Milliseconds of one request; the turn picks the bundle, spread over all of them.
     async fn time(&self, operation: &str, turn: usize) -> Result<f64, Box<dyn Error>> {
-        let chosen = name(turn * self.bundles / SAMPLES);
+        let chosen = name(turn * self.bundles / (WARM_UP + SAMPLES));
         let (method, path, expected) = match operation {
             "create" => (
                 Method::PUT,
