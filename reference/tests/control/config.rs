@@ -92,7 +92,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "bundles: {b: {requirements: [{source: none}]}}",
-        &["source `none` does not exist"],
+        &["bundle `b` names source `none`, which does not exist"],
     ),
 ];
 

@@ -23,19 +23,22 @@ impl Secret {
         name::check_name(path_name)?;
         let mut value = given::json(body)?;
         let read = match &mut value {
-            Value::Object(members) => {
-                let body_name = match members.remove("name") {
-                    None | Some(Value::Null) => None,
-                    Some(Value::String(body_name)) => Some(body_name),
-                    Some(_) => return Err(Invalid::new("must be a string").under("name")),
-                };
-                name::check_same(Kind::Secret, path_name, body_name.as_deref())
-                    .and_then(|()| Self::from_members(members))
-            }
+            Value::Object(members) => Self::named(path_name, members),
             _ => Err(Invalid::new("must be an object")),
         };
         wipe(&mut value);
         read
+    }
+
+    /// The secret of a body whose name, if it has one, must be the one of the path.
+    fn named(path_name: &str, members: &mut Map<String, Value>) -> Result<Self, Invalid> {
+        let body_name = match members.remove("name") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(body_name)) => Some(body_name),
+            Some(_) => return Err(Invalid::new("must be a string").under("name")),
+        };
+        name::check_same(Kind::Secret, path_name, body_name.as_deref())?;
+        Self::from_members(members)
     }
 
     /// The secret of an object, which holds the value under `value` or is the value itself.

@@ -21,17 +21,17 @@ pub(crate) enum StoreError {
         /// Name of the used thing.
         name: String,
         /// Its first users, as far as the principal may see them.
-        users: Vec<User>,
+        users: Vec<Party>,
         /// Whether there are more users than those.
         more: bool,
     },
     /// A definition names something that does not exist.
-    #[error("{kind} `{name}` does not exist")]
+    #[error("{user} names {missing}, which does not exist")]
     MissingReference {
-        /// Kind of the missing thing.
-        kind: Kind,
-        /// Name of the missing thing.
-        name: String,
+        /// The definition's thing.
+        user: Party,
+        /// What is missing.
+        missing: Party,
     },
     /// The database was made by a program that knows more of it.
     #[error("the database was made by a newer version of this program")]
@@ -41,9 +41,9 @@ pub(crate) enum StoreError {
     Database(#[from] sqlx::Error),
 }
 
-/// Something that uses another thing.
+/// Something that uses another thing, or is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct User {
+pub(crate) struct Party {
     /// Its kind.
     pub(crate) kind: String,
     /// Its name.
@@ -52,7 +52,18 @@ pub(crate) struct User {
     pub(crate) place: Option<String>,
 }
 
-impl fmt::Display for User {
+impl Party {
+    /// A thing as a whole.
+    pub(super) fn new(kind: Kind, name: &str) -> Self {
+        Self {
+            kind: kind.name().to_owned(),
+            name: name.to_owned(),
+            place: None,
+        }
+    }
+}
+
+impl fmt::Display for Party {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.kind, self.name)?;
         match &self.place {
@@ -62,8 +73,8 @@ impl fmt::Display for User {
     }
 }
 
-fn listed(users: &[User], more: bool) -> String {
-    let mut names: Vec<String> = users.iter().map(User::to_string).collect();
+fn listed(users: &[Party], more: bool) -> String {
+    let mut names: Vec<String> = users.iter().map(Party::to_string).collect();
     if more {
         let what = if names.is_empty() {
             "something that you may not see"
@@ -90,7 +101,7 @@ mod tests {
 
     #[test]
     fn users_are_named() {
-        let user = |name: &str| User {
+        let user = |name: &str| Party {
             kind: "bundle".to_owned(),
             name: name.to_owned(),
             place: (name == "c").then(|| "object storage".to_owned()),
@@ -105,7 +116,7 @@ mod tests {
             ),
             ("", true, "something that you may not see"),
         ] {
-            let users: Vec<User> = names
+            let users: Vec<Party> = names
                 .split("")
                 .filter(|n| !n.is_empty())
                 .map(user)

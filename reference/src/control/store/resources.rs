@@ -3,8 +3,8 @@
 use sqlx::{Any, Row as _, Transaction, query};
 
 use super::Store;
-use super::error::{StoreError, User};
-use crate::control::model::{Entry, Kind, Uses};
+use super::error::{Party, StoreError};
+use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
 use crate::control::principal::Principal;
 
@@ -98,7 +98,7 @@ impl Store {
             principal.manages_all(),
         );
         let id = written.await?.ok_or(StoreError::NotAuthorized)?;
-        self.link(&mut transaction, id, &entry.uses).await?;
+        self.link(&mut transaction, id, entry).await?;
         Ok(transaction.commit().await?)
     }
 
@@ -110,11 +110,11 @@ impl Store {
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.
             if let Some(id) = write(&mut transaction, entry, "", true).await? {
-                written.push((id, &entry.uses));
+                written.push((id, entry));
             }
         }
-        for (id, uses) in written {
-            self.link(&mut transaction, id, uses).await?;
+        for (id, entry) in written {
+            self.link(&mut transaction, id, entry).await?;
         }
         Ok(transaction.commit().await?)
     }
@@ -159,7 +159,7 @@ impl Store {
         &self,
         transaction: &mut Transaction<'static, Any>,
         id: i64,
-        uses: &Uses,
+        entry: &Entry,
     ) -> Result<(), StoreError> {
         for delete in [
             "DELETE FROM source_uses WHERE user_id = $1",
@@ -167,20 +167,18 @@ impl Store {
         ] {
             query(delete).bind(id).execute(&mut **transaction).await?;
         }
-        for name in &uses.sources {
+        for name in &entry.uses.sources {
             let Some(source) = self.hold(transaction, Kind::Source, name).await? else {
-                let (kind, name) = (Kind::Source, name.clone());
-                return Err(StoreError::MissingReference { kind, name });
+                return Err(missing(entry, Kind::Source, name));
             };
             let insert = "INSERT INTO source_uses (user_id, source_id) VALUES ($1, $2)";
             let insert = query(insert).bind(id).bind(source);
             insert.execute(&mut **transaction).await?;
         }
-        for secret in &uses.secrets {
+        for secret in &entry.uses.secrets {
             let held = self.hold(transaction, Kind::Secret, &secret.name).await?;
             if held.is_none() && secret.place.needs_existing() {
-                let (kind, name) = (Kind::Secret, secret.name.clone());
-                return Err(StoreError::MissingReference { kind, name });
+                return Err(missing(entry, Kind::Secret, &secret.name));
             }
             let insert = "INSERT INTO secret_uses (user_id, secret, place) VALUES ($1, $2, $3)";
             let insert = query(insert).bind(id).bind(secret.name.as_str());
@@ -210,6 +208,14 @@ impl Store {
 /// There is no such thing, or none that the principal may see.
 pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
     StoreError::NotFound(format!("{kind} `{name}` does not exist"))
+}
+
+/// A definition names something that must exist and does not.
+fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
+    StoreError::MissingReference {
+        user: Party::new(entry.kind, &entry.name),
+        missing: Party::new(kind, name),
+    }
 }
 
 /// Creates or replaces a thing and gives its id, unless it belongs to somebody else. Deciding
@@ -264,7 +270,7 @@ async fn in_use(
     for row in rows.iter().take(NAMED_USERS) {
         if principal.sees(row.try_get(2)?) {
             let place: String = row.try_get(3)?;
-            named.push(User {
+            named.push(Party {
                 kind: row.try_get(0)?,
                 name: row.try_get(1)?,
                 place: Some(place).filter(|place| !place.is_empty()),
