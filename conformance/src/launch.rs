@@ -28,15 +28,13 @@ const LOG_SHOWN: usize = 2000;
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) server: Server,
-    keeper: Mutex<Keeper>,
+    /// None where nothing of ours runs.
+    keeper: Mutex<Option<Keeper>>,
 }
 
 /// What keeps a server running.
 #[derive(Debug)]
-#[expect(clippy::large_enum_variant, reason = "one per started server")]
 enum Keeper {
-    /// Nothing of ours.
-    Nobody,
     /// A process of ours, with its folder.
     Process(
         Process,
@@ -53,12 +51,12 @@ enum Keeper {
 impl Started {
     /// Stops what was started, gently first.
     pub(crate) async fn stop(&self) {
-        let keeper = std::mem::replace(&mut *lock(&self.keeper), Keeper::Nobody);
+        let keeper = lock(&self.keeper).take();
         match keeper {
-            Keeper::Nobody => {}
-            Keeper::Process(process, _) => process.stop().await,
+            None => {}
+            Some(Keeper::Process(process, _)) => process.stop().await,
             #[cfg(feature = "embedded")]
-            Keeper::Embedded(running, _) => running.stop().await,
+            Some(Keeper::Embedded(running, _)) => running.stop().await,
         }
     }
 }
@@ -76,7 +74,7 @@ pub(crate) async fn start(
         let base = Base::parse(url)?;
         let answer = probe(client, &base, launch).await;
         answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
-        return Ok(started(base, launch, client, Keeper::Nobody));
+        return Ok(started(base, launch, client, None));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     #[cfg(feature = "embedded")]
@@ -90,7 +88,7 @@ pub(crate) async fn start(
             base,
             launch,
             client,
-            Keeper::Embedded(running, dir),
+            Some(Keeper::Embedded(running, dir)),
         ));
     }
     let program = target
@@ -103,10 +101,15 @@ pub(crate) async fn start(
     let mut process = Process::start(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok(started(base, launch, client, Keeper::Process(process, dir)))
+    Ok(started(
+        base,
+        launch,
+        client,
+        Some(Keeper::Process(process, dir)),
+    ))
 }
 
-fn started(base: Base, launch: &Launch, client: &Client, keeper: Keeper) -> Started {
+fn started(base: Base, launch: &Launch, client: &Client, keeper: Option<Keeper>) -> Started {
     Started {
         server: Server::new(base, launch.tokens.clone(), &client.headers),
         keeper: Mutex::new(keeper),

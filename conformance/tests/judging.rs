@@ -18,6 +18,9 @@ use conformance::verdict::{Reason, Verdict};
 /// Method, path and Authorization header of a request.
 type Asked = (String, String, Option<String>);
 
+/// Status and body; none closes the connection.
+type Reply = Option<(u16, String)>;
+
 /// A server that answers each request as told, with status and body; without an answer it
 /// closes the connection. It ends with the test.
 struct Stub {
@@ -26,7 +29,7 @@ struct Stub {
 }
 
 impl Stub {
-    fn start(answer: impl Fn(&str, &str) -> Option<(u16, String)> + Send + Sync + 'static) -> Self {
+    fn start(answer: impl Fn(&str, &str) -> Reply + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let address = listener.local_addr().expect("an address");
         let asked = Arc::new(Mutex::new(Vec::new()));
@@ -50,7 +53,7 @@ impl Stub {
 
 fn serve(
     stream: &TcpStream,
-    answer: &dyn Fn(&str, &str) -> Option<(u16, String)>,
+    answer: &dyn Fn(&str, &str) -> Reply,
     log: &Mutex<Vec<Asked>>,
 ) -> Option<()> {
     let mut reader = BufReader::new(stream);

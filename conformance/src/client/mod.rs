@@ -1,12 +1,11 @@
 //! The HTTP client: sends what a scenario says and nothing else.
 
+mod tls;
+
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject as _;
-use rustls_platform_verifier::BuilderVerifierExt as _;
 
 use crate::answer::{Answer, NoAnswer};
 use crate::raw;
@@ -117,7 +116,7 @@ pub(crate) struct Client {
 
 impl Client {
     pub(crate) fn new(connection: &Connection) -> Result<Self, ConnectionError> {
-        let tls = tls(connection)?;
+        let tls = tls::config(connection)?;
         let http = reqwest::Client::builder()
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
@@ -235,78 +234,6 @@ fn causes(error: &dyn std::error::Error) -> String {
         cause = inner.source();
     }
     text
-}
-
-fn tls(connection: &Connection) -> Result<rustls::ClientConfig, ConnectionError> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let builder = rustls::ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_safe_default_protocol_versions()
-        .map_err(|error| ConnectionError::Tls(error.to_string()))?;
-    if connection.insecure {
-        return Ok(builder
-            .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
-            .with_no_client_auth());
-    }
-    let Some(pem) = &connection.cacert else {
-        return Ok(builder
-            .with_platform_verifier()
-            .map_err(|error| ConnectionError::Tls(error.to_string()))?
-            .with_no_client_auth());
-    };
-    let mut roots = rustls::RootCertStore::empty();
-    for certificate in CertificateDer::pem_slice_iter(pem) {
-        let certificate =
-            certificate.map_err(|error| ConnectionError::Certificates(error.to_string()))?;
-        roots
-            .add(certificate)
-            .map_err(|error| ConnectionError::Certificates(error.to_string()))?;
-    }
-    if roots.is_empty() {
-        return Err(ConnectionError::Certificates("none found".to_owned()));
-    }
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
-}
-
-/// Accepts any server certificate: the user asked for it.
-#[derive(Debug)]
-struct AnyCertificate(Arc<rustls::crypto::CryptoProvider>);
-
-impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
-    fn verify_server_cert(
-        &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &rustls::pki_types::ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: rustls::pki_types::UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signed: &rustls::DigitallySignedStruct,
-    ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
-        rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
 }
 
 #[cfg(test)]
