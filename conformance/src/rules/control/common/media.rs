@@ -25,17 +25,15 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(SOURCE.create())
             .each(["PUT", "POST"], |told, method| {
-                told.when(
-                    request(method, document("limits"))
-                        .json(json!({"max": 7}))
-                        .keep(media_type()),
-                )
+                told.when(is_json(
+                    request(method, document("limits")).json(json!({"max": 7})),
+                ))
             })
-            .when(get(document("limits")).keep(media_type()))
-            .when(delete(document("limits")).keep(media_type()))
+            .when(is_json(get(document("limits"))))
+            .when(is_json(delete(document("limits"))))
     }),
     Rule::new("health-answers-json", || {
-        scenario().when(get("/health").anonymous().keep(media_type()))
+        scenario().when(is_json(get("/health").anonymous()))
     }),
     Rule::new("invalid-json-bundle-put", || broken_put(BUNDLE)),
     Rule::new("invalid-json-source-put", || broken_put(SOURCE)),
@@ -63,10 +61,14 @@ pub(crate) const RULES: &[Rule] = &[
 
 fn answers_json(resource: Resource) -> Scenario {
     scenario()
-        .when(resource.create().keep(media_type()))
-        .when(resource.first_page().keep(media_type()))
-        .when(get(resource.item("")).keep(media_type()))
-        .when(delete(resource.item("")).keep(media_type()))
+        .when(is_json(resource.create()))
+        .when(is_json(resource.first_page()))
+        .when(is_json(get(resource.item(""))))
+        .when(is_json(delete(resource.item(""))))
+}
+
+fn is_json(step: Step) -> Step {
+    step.keep(success()).keep(media_type())
 }
 
 fn broken_put(resource: Resource) -> Scenario {

@@ -151,6 +151,7 @@ fn kept(relation: Relation) -> Scenario {
 fn released(relation: Relation) -> Scenario {
     relation
         .set_up()
+        .when(relation.delete_used().keep(error()))
         .given(delete(relation.user_path()))
         .when(relation.delete_used().keep(success()))
 }
