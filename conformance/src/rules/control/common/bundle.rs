@@ -1,5 +1,6 @@
 //! Bundle
 
+use super::{SECRET, SOURCE, refused_or_taken};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -48,7 +49,8 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(
                         put(&path)
                             .json(json!({"labels": {"env": value}}))
-                            .off_contract("the label is not a string"),
+                            .off_contract("the label is not a string")
+                            .keep(refused_or_taken()),
                     )
                     .when(get(&path).keep(either([
                         alternative("no such bundle", [Check::Status(404)]),
@@ -64,26 +66,24 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("object-storage-kept", || {
-        let storage = json!({
-            "bucket": "policies",
-            "key": "bundles/app.tar.gz",
-            "region": "eu-west-1",
-            "url": "https://s3.example.com",
-        });
-        stored(json!({"object_storage": {"aws": storage}}), |read| {
-            read.keep(kind("/result/object_storage", Kind::Object))
-                .keep(at("/result/object_storage/aws/bucket"))
-                .keep(at("/result/object_storage/aws/key"))
-                .keep(at("/result/object_storage/aws/region"))
-                .keep(at("/result/object_storage/aws/url"))
-        })
+        scenario()
+            .given(SECRET.create())
+            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp()}})))
+            .when(
+                get("/v1/bundles/{ns}")
+                    .keep(kind("/result/object_storage", Kind::Object))
+                    .keep(at("/result/object_storage/gcp/project"))
+                    .keep(at("/result/object_storage/gcp/bucket"))
+                    .keep(at("/result/object_storage/gcp/object"))
+                    .keep(at("/result/object_storage/gcp/credentials")),
+            )
     }),
     Rule::new("object-storage-holds-one-kind", || {
-        let gcp = json!({"project": "p", "bucket": "policies", "object": "app.tar.gz"});
+        let filesystem = json!({"path": "{ns}.tar.gz"});
         scenario()
+            .given(SECRET.create())
             .given(
-                put("/v1/bundles/{ns}")
-                    .json(json!({"object_storage": {"filesystem": {"path": "{ns}.tar.gz"}}})),
+                put("/v1/bundles/{ns}").json(json!({"object_storage": {"filesystem": filesystem}})),
             )
             .when(
                 get("/v1/bundles/{ns}")
@@ -92,7 +92,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(lacks("/result/object_storage/gcp"))
                     .keep(lacks("/result/object_storage/azure")),
             )
-            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp}})))
+            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp()}})))
             .when(
                 get("/v1/bundles/{ns}")
                     .keep(kind("/result/object_storage/gcp", Kind::Object))
@@ -103,8 +103,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("requirements-kept", || {
         scenario()
-            .given(put("/v1/sources/{ns}-app").json(json!({})))
-            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .given(SOURCE.create_as("-app"))
+            .given(SOURCE.create_as("-lib"))
             .given(put("/v1/bundles/{ns}").json(json!({"requirements": [
                 {"source": "{ns}-app"},
                 {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
@@ -131,4 +131,14 @@ fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
         .given(put("/v1/bundles/{ns}").json(definition))
         .when(read(get("/v1/bundles/{ns}")))
+}
+
+/// A complete storage of the kind `gcp`; its credentials are a stored secret.
+fn gcp() -> Value {
+    json!({
+        "project": "project-x",
+        "bucket": "policies",
+        "object": "bundles/app.tar.gz",
+        "credentials": "{ns}",
+    })
 }

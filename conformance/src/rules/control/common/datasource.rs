@@ -1,60 +1,52 @@
 //! Datasource
 
+use super::{SECRET, SOURCE};
 use crate::scenario::*;
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule::new("name-kept", || kept(at("/result/datasources/0/name"))),
-    Rule::new("path-kept", || kept(at("/result/datasources/0/path"))),
-    Rule::new("type-http", || kept(at("/result/datasources/0/type"))),
-    Rule::new("config-kept", || {
-        kept(kind("/result/datasources/0/config", Kind::Object))
-    }),
-    Rule::new("config-url", || {
-        kept(at("/result/datasources/0/config/url"))
-    }),
-    Rule::new("config-headers", || {
-        kept(at("/result/datasources/0/config/headers"))
-    }),
-    Rule::new("credentials-kept", || {
-        kept(at("/result/datasources/0/credentials"))
-    }),
-    Rule::new("transform-query-kept", || {
-        kept(at("/result/datasources/0/transform_query"))
-    }),
-    Rule::new("several-datasources", || {
-        let config = json!({"url": "https://data.example.com/users"});
-        scenario()
-            .given(put("/v1/sources/{ns}").json(json!({"datasources": [
+pub(crate) const RULES: &[Rule] =
+    &[
+        Rule::new("name-kept", || kept(at("/result/datasources/0/name"))),
+        Rule::new("path-kept", || kept(at("/result/datasources/0/path"))),
+        Rule::new("type-http", || kept(at("/result/datasources/0/type"))),
+        Rule::new("config-kept", || {
+            kept(kind("/result/datasources/0/config", Kind::Object))
+        }),
+        Rule::new("config-url", || {
+            kept(at("/result/datasources/0/config/url"))
+        }),
+        Rule::new("config-headers", || {
+            kept(at("/result/datasources/0/config/headers"))
+        }),
+        Rule::new("credentials-kept", || {
+            kept(at("/result/datasources/0/credentials"))
+        }),
+        Rule::new("transform-query-kept", || {
+            kept(at("/result/datasources/0/transform_query"))
+        }),
+        Rule::new("several-datasources", || {
+            let config = json!({"url": "https://data.example.com/users"});
+            scenario()
+            .given(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [
                 {"name": "{ns}-teams", "path": "app/teams", "type": "http", "config": config},
                 {"name": "{ns}-users", "path": "app/users", "type": "http", "config": config},
-            ]})))
+            ]}))))
             .when(get("/v1/sources/{ns}").keep(names("/result/datasources")))
-    }),
-    Rule::new("other-types", || {
-        scenario().each(["s3", "unheard-of"], |scenario, kind| {
-            let path = format!("/v1/sources/{{ns}}-{kind}");
-            scenario
-                .when(
-                    put(&path)
-                        .json(
-                            json!({"datasources": [{"name": "d", "path": "app/d", "type": kind}]}),
-                        )
-                        .keep(status()),
-                )
-                .when(get(&path).keep(at("/result/datasources")))
-        })
-    }),
-    Rule::new("config-of-other-types", || {
-        let config = json!({"bucket": "data", "key": "users.json", "region": "eu-west-1"});
-        scenario()
-            .when(
-                put("/v1/sources/{ns}")
-                    .json(json!({"datasources": [{"name": "d", "path": "app/d", "type": "s3", "config": config}]}))
-                    .keep(status()),
-            )
-            .when(get("/v1/sources/{ns}").keep(at("/result/datasources")))
-    }),
-];
+        }),
+        Rule::new("other-types", || {
+            scenario().each(["s3", "unheard-of"], |told, name| {
+                let datasource = json!({"name": "d", "path": "app/d", "type": name});
+                told.when(probe(name, datasource).keep(status()))
+                    .when(get(SOURCE.item(&format!("-{name}"))).keep(at("/result/datasources")))
+            })
+        }),
+        Rule::new("config-of-other-types", || {
+            let config = json!({"bucket": "data", "key": "users.json", "region": "eu-west-1"});
+            let datasource = json!({"name": "d", "path": "app/d", "type": "s3", "config": config});
+            scenario()
+                .when(probe("s3", datasource).keep(status()))
+                .when(get(SOURCE.item("-s3")).keep(at("/result/datasources")))
+        }),
+    ];
 
 /// A datasource with every field of the document; its credentials are a stored secret.
 fn complete() -> Value {
@@ -74,7 +66,12 @@ fn complete() -> Value {
 /// A source with one complete datasource, read back.
 fn kept(fact: Keep) -> Scenario {
     scenario()
-        .given(put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": "t"}})))
-        .given(put("/v1/sources/{ns}").json(json!({"datasources": [complete()]})))
+        .given(SECRET.create())
+        .given(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [complete()]}))))
         .when(get("/v1/sources/{ns}").keep(fact))
+}
+
+/// A PUT of a source with a datasource that the document does not describe.
+fn probe(name: &str, datasource: Value) -> Step {
+    put(SOURCE.item(&format!("-{name}"))).json(SOURCE.with(json!({"datasources": [datasource]})))
 }

@@ -1,17 +1,18 @@
 //! Git object
 
+use super::SECRET;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("repo-https", || {
         kept(
-            json!({"repo": "https://git.example.com/policies.git"}),
+            json!({"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}),
             "repo",
         )
     }),
     Rule::new("repo-http", || {
         kept(
-            json!({"repo": "http://git.example.com/policies.git"}),
+            json!({"repo": "http://git.example.com/policies.git", "reference": "refs/heads/main"}),
             "repo",
         )
     }),
@@ -23,7 +24,9 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().each(written, |scenario, (form, repo)| {
             let path = format!("/v1/sources/{{ns}}-{form}");
             scenario
-                .given(put(&path).json(json!({"git": {"repo": repo}})))
+                .given(
+                    put(&path).json(json!({"git": {"repo": repo, "reference": "refs/heads/main"}})),
+                )
                 .when(get(&path).keep(at("/result/git/repo")))
         })
     }),
@@ -35,12 +38,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("included-files-kept", || kept(complete(), "included_files")),
     Rule::new("excluded-files-kept", || kept(complete(), "excluded_files")),
     Rule::new("credentials-kept", || {
-        let git = json!({"repo": "https://git.example.com/policies.git", "credentials": "{ns}"});
+        let mut git = complete();
+        if let Some(fields) = git.as_object_mut() {
+            fields.insert("credentials".to_owned(), json!("{ns}"));
+        }
         scenario()
-            .given(
-                put("/v1/secrets/{ns}")
-                    .json(json!({"value": {"type": "token_auth", "token": "t"}})),
-            )
+            .given(SECRET.create())
             .given(put("/v1/sources/{ns}").json(json!({"git": git})))
             .when(get("/v1/sources/{ns}").keep(at("/result/git/credentials")))
     }),

@@ -6,14 +6,8 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("whole-surface-served", || {
         scenario()
-            .given(
-                put("/v1/secrets/{ns}")
-                    .json(json!({"value": {"type": "token_auth", "token": "t"}})),
-            )
-            .given(put("/v1/bundles/{ns}").json(json!({})))
-            .given(put("/v1/sources/{ns}").json(json!({})))
+            .each(RESOURCES, |told, resource| told.given(resource.create()))
             .given(put("/v1/sources/{ns}/data/limits").json(json!({"max": 7})))
-            .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
             .when(get("/health").keep(status()))
             .when(get("/v1/bundles/{ns}").keep(status()))
             .when(get("/v1/sources/{ns}").keep(status()))

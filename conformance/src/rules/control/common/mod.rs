@@ -53,6 +53,20 @@ impl Resource {
         put(self.item("")).json((self.first)())
     }
 
+    /// A PUT of the first definition under a longer name.
+    fn create_as(self, end: &str) -> Step {
+        put(self.item(end)).json((self.first)())
+    }
+
+    /// The first definition with more fields.
+    fn with(self, more: Value) -> Value {
+        let mut definition = (self.first)();
+        if let (Some(fields), Value::Object(more)) = (definition.as_object_mut(), more) {
+            fields.extend(more);
+        }
+        definition
+    }
+
     /// A PUT of the second definition.
     fn change(self) -> Step {
         put(self.item("")).json((self.second)())
@@ -107,4 +121,12 @@ const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 /// The path of a source data document of the scenario's own source.
 pub(super) fn document(path: &str) -> String {
     format!("{}/data/{path}", SOURCE.item(""))
+}
+
+/// A write that the document does not say is refused; what counts is what can be read afterwards.
+fn refused_or_taken() -> Keep {
+    either([
+        alternative("refused", [Check::StatusFrom(400, 599)]),
+        alternative("taken", [Check::StatusFrom(200, 299)]),
+    ])
 }

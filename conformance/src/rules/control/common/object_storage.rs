@@ -1,5 +1,6 @@
 //! Object storage kinds
 
+use super::{SECRET, refused_or_taken};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -9,8 +10,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("aws-credentials", || kept("aws", "credentials")),
     Rule::new("aws-url", || kept("aws", "url")),
     Rule::new("aws-url-optional", || {
-        let storage = json!({"bucket": "policies", "key": "app.tar.gz", "region": "eu-west-1"});
+        let mut storage = complete("aws");
+        if let Some(fields) = storage.as_object_mut() {
+            fields.remove("url");
+        }
         scenario()
+            .given(SECRET.create())
             .when(
                 put("/v1/bundles/{ns}")
                     .json(json!({"object_storage": {"aws": storage}}))
@@ -32,7 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("azure-path", || kept("azure", "path")),
     Rule::new("azure-credentials", || kept("azure", "credentials")),
     Rule::new("all-fields-strings", || {
-        scenario().given(secret()).each(
+        scenario().given(SECRET.create()).each(
             [
                 ("aws", "bucket"),
                 ("aws", "key"),
@@ -99,15 +104,10 @@ fn complete(kind: &str) -> Value {
     }
 }
 
-/// The secret that the storages name.
-fn secret() -> Step {
-    put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": "t"}}))
-}
-
 /// A bundle with a complete storage of this kind; one field is read back.
 fn kept(kind: &'static str, field: &'static str) -> Scenario {
     scenario()
-        .given(secret())
+        .given(SECRET.create())
         .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {kind: complete(kind)}})))
         .when(get("/v1/bundles/{ns}").keep(at(format!("/result/object_storage/{kind}/{field}"))))
 }
@@ -123,7 +123,8 @@ fn number_refused(scenario: Scenario, kind: &str, field: &str) -> Scenario {
         .when(
             put(&path)
                 .json(json!({"object_storage": {kind: storage}}))
-                .off_contract("the field is not a string"),
+                .off_contract("the field is not a string")
+                .keep(refused_or_taken()),
         )
         .when(get(&path).keep(either([
             alternative("no such bundle", [Check::Status(404)]),

@@ -1,11 +1,12 @@
 //! Requirement
 
+use super::{BUNDLE, Resource, SOURCE, STACK};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("source-in-bundle", || source_kept("bundles")),
-    Rule::new("source-in-source", || source_kept("sources")),
-    Rule::new("source-in-stack", || source_kept("stacks")),
+    Rule::new("source-in-bundle", || source_kept(BUNDLE)),
+    Rule::new("source-in-source", || source_kept(SOURCE)),
+    Rule::new("source-in-stack", || source_kept(STACK)),
     Rule::new("path-kept", || kept_everywhere("path")),
     Rule::new("prefix-kept", || kept_everywhere("prefix")),
     Rule::new("path-and-prefix-optional", || {
@@ -66,32 +67,27 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
-/// A resource of this kind that holds one requirement, read back.
-fn required_by(scenario: Scenario, kind: &str, requirement: Value) -> (Scenario, String) {
-    let path = format!("/v1/{kind}/{{ns}}-{kind}");
-    let mut definition = json!({"requirements": [requirement]});
-    if let ("stacks", Some(fields)) = (kind, definition.as_object_mut()) {
-        fields.insert("selector".to_owned(), json!({"env": ["prod"]}));
-    }
-    (scenario.given(put(&path).json(definition)), path)
-}
-
 /// A stored source that requirements can name.
 fn library() -> Scenario {
-    scenario().given(put("/v1/sources/{ns}").json(json!({})))
+    scenario().given(SOURCE.create())
 }
 
-/// One field of a requirement, read back from every kind of resource that has requirements.
+/// One field of a requirement, read back from a resource of this kind that has the requirement.
+fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
+    let path = resource.item("-with");
+    told.given(put(&path).json(resource.with(json!({"requirements": [requirement]}))))
+        .when(get(path).keep(at(format!("/result/requirements/0/{field}"))))
+}
+
+/// `source` of a requirement of one kind of resource.
+fn source_kept(resource: Resource) -> Scenario {
+    kept(library(), resource, json!({"source": "{ns}"}), "source")
+}
+
+/// One field of a requirement of every kind of resource that has requirements.
 fn kept_everywhere(field: &str) -> Scenario {
     let requirement = json!({"source": "{ns}", "path": "data.lib", "prefix": "data.vendor.lib"});
-    library().each(["bundles", "sources", "stacks"], |scenario, kind| {
-        let (scenario, path) = required_by(scenario, kind, requirement.clone());
-        scenario.when(get(path).keep(at(format!("/result/requirements/0/{field}"))))
+    library().each([BUNDLE, SOURCE, STACK], |told, resource| {
+        kept(told, resource, requirement.clone(), field)
     })
-}
-
-/// `source` of a requirement, read back from one kind of resource.
-fn source_kept(kind: &str) -> Scenario {
-    let (scenario, path) = required_by(library(), kind, json!({"source": "{ns}"}));
-    scenario.when(get(path).keep(at("/result/requirements/0/source")))
 }

@@ -1,11 +1,11 @@
 //! Resource bodies
 
+use super::SOURCE;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bodies-are-objects", || {
         scenario()
-            .given(put("/v1/sources/{ns}").json(json!({})))
             .when(
                 put("/v1/bundles/{ns}")
                     .json(json!({}))
@@ -22,7 +22,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("field-names-exact", || {
         scenario()
-            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .given(SOURCE.create_as("-lib"))
             .given(put("/v1/bundles/{ns}").json(json!({
                 "labels": {"env": "prod"},
                 "object_storage": {"filesystem": {"path": "{ns}.tar.gz"}},

@@ -9,10 +9,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("definitions-stored", || {
         scenario()
             .given(put("/v1/bundles/{ns}").json(json!({"labels": {"env": "prod"}})))
-            .given(
-                put("/v1/sources/{ns}")
-                    .json(json!({"git": {"repo": "https://git.example.com/policies.git"}})),
-            )
+            .given(put("/v1/sources/{ns}").json(json!({"git": {
+                "repo": "https://git.example.com/policies.git",
+                "reference": "refs/heads/main",
+            }})))
             .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
             .when(get("/v1/bundles/{ns}").keep(at("/result/labels/env")))
             .when(get("/v1/sources/{ns}").keep(at("/result/git/repo")))
@@ -33,7 +33,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-not-leaked-elsewhere", || {
         let storage =
             json!({"bucket": "b", "key": "k", "region": "eu-west-1", "credentials": "{ns}"});
-        let git = json!({"repo": "https://git.example.com/policies.git", "credentials": "{ns}"});
+        let git = json!({
+            "repo": "https://git.example.com/policies.git",
+            "reference": "refs/heads/main",
+            "credentials": "{ns}",
+        });
         let datasource = json!({
             "name": "users",
             "path": "users",

@@ -1,14 +1,17 @@
 //! Source
 
+use super::{SOURCE, refused_or_taken};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("name-in-single-read", || {
-        stored(json!({}), |read| read.keep(at("/result/name")))
+        scenario()
+            .given(SOURCE.create())
+            .when(get("/v1/sources/{ns}").keep(at("/result/name")))
     }),
     Rule::new("name-in-list", || {
         scenario()
-            .given(put("/v1/sources/{ns}").json(json!({})))
+            .given(SOURCE.create())
             .when(walk("/v1/sources").keep(names("/result")))
     }),
     Rule::new("git-kept", || {
@@ -42,7 +45,7 @@ pub(crate) const RULES: &[Rule] = &[
             "type": "http",
             "config": {"url": "https://data.example.com/users"},
         });
-        stored(json!({"datasources": [datasource]}), |read| {
+        stored(SOURCE.with(json!({"datasources": [datasource]})), |read| {
             read.keep(length("/result/datasources"))
                 .keep(at("/result/datasources/0/name"))
                 .keep(at("/result/datasources/0/path"))
@@ -53,7 +56,11 @@ pub(crate) const RULES: &[Rule] = &[
     // A deployment may refuse a built-in source that it does not have; what it takes, it keeps.
     Rule::new("builtin-kept", || {
         scenario()
-            .when(put("/v1/sources/{ns}").json(json!({"builtin": "example"})))
+            .when(
+                put("/v1/sources/{ns}")
+                    .json(json!({"builtin": "example"}))
+                    .keep(refused_or_taken()),
+            )
             .when(get("/v1/sources/{ns}").keep(either([
                 alternative("no such source", [Check::Status(404)]),
                 alternative(
@@ -67,12 +74,14 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("requirements-kept", || {
         scenario()
-            .given(put("/v1/sources/{ns}-base").json(json!({})))
-            .given(put("/v1/sources/{ns}-lib").json(json!({})))
-            .given(put("/v1/sources/{ns}").json(json!({"requirements": [
-                {"source": "{ns}-base"},
-                {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
-            ]})))
+            .given(SOURCE.create_as("-base"))
+            .given(SOURCE.create_as("-lib"))
+            .given(
+                put("/v1/sources/{ns}").json(SOURCE.with(json!({"requirements": [
+                    {"source": "{ns}-base"},
+                    {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
+                ]}))),
+            )
             .when(
                 get("/v1/sources/{ns}")
                     .keep(length("/result/requirements"))
@@ -91,11 +100,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .when(
                 put("/v1/sources/{ns}")
-                    .json(json!({
-                        "git": {"repo": "https://git.example.com/policies.git"},
-                        "directory": "policies",
-                        "builtin": "example",
-                    }))
+                    .json(SOURCE.with(json!({"directory": "policies", "builtin": "example"})))
                     .keep(status()),
             )
             .when(get("/v1/sources/{ns}").keep(at("/result")))

@@ -1,5 +1,6 @@
 //! Stack
 
+use super::SOURCE;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -38,8 +39,8 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("requirements-kept", || {
         scenario()
-            .given(put("/v1/sources/{ns}-base").json(json!({})))
-            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .given(SOURCE.create_as("-base"))
+            .given(SOURCE.create_as("-lib"))
             .given(put("/v1/stacks/{ns}").json(json!({
                 "selector": {"env": ["prod"]},
                 "requirements": [

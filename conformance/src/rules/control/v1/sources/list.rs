@@ -6,7 +6,7 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("answers-list-envelope", || {
     scenario()
         .given(
             put("/v1/sources/{ns}")
-                .json(json!({"git": {"repo": "https://git.example.com/policies.git"}})),
+                .json(json!({"git": {"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}})),
         )
         .when(
             walk("/v1/sources")

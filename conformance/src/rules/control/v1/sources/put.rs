@@ -11,7 +11,7 @@ pub(crate) const RULES: &[Rule] = &[
             "config": {"url": "https://data.example.com/users"},
         });
         scenario()
-            .given(put("/v1/sources/{ns}-lib").json(json!({})))
+            .given(put("/v1/sources/{ns}-lib").json(json!({"git": {"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}})))
             .when(
                 put("/v1/sources/{ns}")
                     .json(json!({

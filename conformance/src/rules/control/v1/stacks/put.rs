@@ -4,7 +4,7 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[Rule::new("takes-stack", || {
     scenario()
-        .given(put("/v1/sources/{ns}").json(json!({})))
+        .given(put("/v1/sources/{ns}").json(json!({"git": {"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}})))
         .when(
             put("/v1/stacks/{ns}")
                 .json(json!({
