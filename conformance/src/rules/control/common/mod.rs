@@ -122,11 +122,3 @@ const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 pub(super) fn document(path: &str) -> String {
     format!("{}/data/{path}", SOURCE.item(""))
 }
-
-/// A write that the document does not say is refused; what counts is what can be read afterwards.
-fn refused_or_taken() -> Keep {
-    either([
-        alternative("refused", [Check::StatusFrom(400, 599)]),
-        alternative("taken", [Check::StatusFrom(200, 299)]),
-    ])
-}

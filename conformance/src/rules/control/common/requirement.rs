@@ -54,15 +54,19 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/bundles/{ns}-neither").keep(at("/result/requirements")))
     }),
     Rule::new("git-commit-in-source-or-stack", || {
-        let definition = json!({"requirements": [{"git": {"commit": "9fceb02"}}]});
+        let requirements = json!({"requirements": [{"git": {"commit": "9fceb02"}}]});
         scenario()
             .when(
                 put("/v1/sources/{ns}")
-                    .json(definition.clone())
+                    .json(SOURCE.with(requirements.clone()))
                     .keep(status()),
             )
             .when(get("/v1/sources/{ns}").keep(at("/result/requirements")))
-            .when(put("/v1/stacks/{ns}").json(definition).keep(status()))
+            .when(
+                put("/v1/stacks/{ns}")
+                    .json(STACK.with(requirements))
+                    .keep(status()),
+            )
             .when(get("/v1/stacks/{ns}").keep(at("/result/requirements")))
     }),
 ];

@@ -9,13 +9,12 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/secrets/{ns}-other").keep(status()))
     }),
     Rule::new("name-must-equal-path", || {
+        let value = json!({"type": "token_auth", "token": "t"});
         scenario()
+            .given(put("/v1/secrets/{ns}-same").json(json!({"name": "{ns}-same", "value": value})))
             .when(
                 put("/v1/secrets/{ns}")
-                    .json(json!({
-                        "name": "{ns}-other",
-                        "value": {"type": "token_auth", "token": "t"},
-                    }))
+                    .json(json!({"name": "{ns}-other", "value": value}))
                     .keep(error()),
             )
             .when(get("/v1/secrets/{ns}").keep(status()))
