@@ -38,7 +38,8 @@ fn every_report() {
         &[
             &format!("FAIL {FAILS}"),
             "Policy Engine REST API, Endpoints / Data API: ",
-            "expected <absent> | got",
+            "/result: expected ",
+            " | got ",
             "curl ",
             FAILS,
             "proven 0 of",
@@ -76,7 +77,7 @@ fn every_report() {
             ..
         } => {
             let message = message.as_ref().map_or("", |message| message.as_str());
-            assert!(message.contains("expected <absent>"), "{message}");
+            assert!(message.contains("/result: expected "), "{message}");
         }
         other => panic!("{other:?}"),
     }

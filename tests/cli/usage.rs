@@ -96,9 +96,20 @@ fn wrong_usage_is_refused() {
         ran.expect(2, &[message]);
         assert_eq!(ran.out, "", "{arguments:?}");
     }
-    let ran = program.run(&["-H", "no colon, but a s3cret", url]);
-    ran.expect(2, &["a --header is not `NAME: VALUE`"]);
-    assert!(!ran.err.contains("s3cret"), "{ran:?}");
+    for (arguments, message) in [
+        (
+            &["-H", "no colon, but a s3cret", url][..],
+            "a --header is not `NAME: VALUE`",
+        ),
+        (
+            &["--engine-url", "http://me:s3cret@127.0.0.1:1"],
+            "holds no credentials",
+        ),
+    ] {
+        let ran = program.run(arguments);
+        ran.expect(2, &[message]);
+        assert!(!ran.err.contains("s3cret"), "{ran:?}");
+    }
 }
 
 fn rules_are_listed_and_explained() {

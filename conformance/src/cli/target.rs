@@ -7,6 +7,7 @@ use super::Failed;
 use super::options::RunOptions;
 use super::report::named;
 use crate::catalogue::{Catalogue, Document};
+use crate::client::Base;
 use crate::embedded_files::TARGETS;
 use crate::target::{Target, Token};
 
@@ -23,6 +24,15 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
         None if addresses => Target::at(None, None, None, every_capability(catalogue)),
         None => embedded()?,
     };
+    for url in options.control_url.iter().chain(&options.engine_url) {
+        if url.contains('@') {
+            // The text may hold a password, so the error does not repeat it.
+            return Err(Failed::usage(
+                "an address holds no credentials; see --token-env, --header",
+            ));
+        }
+        Base::parse(url).map_err(Failed::usage)?;
+    }
     if addresses {
         let [control, engine] = [&options.control_url, &options.engine_url];
         let reached = Target::at(control.clone(), engine.clone(), token, Default::default());
