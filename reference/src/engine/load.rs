@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use globset::{Glob, GlobSet, GlobSetBuilder};
 use rego::Value;
 use rego::value::{Object, from_json, from_yaml};
 
@@ -12,8 +13,9 @@ use crate::StartError;
 /// Directories may be nested this deep, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
 
-/// The root document that the files make together.
-pub(super) fn documents(paths: &[String]) -> Result<Value, StartError> {
+/// The root document that the files make together, but for those whose names are ignored.
+pub(super) fn documents(paths: &[String], ignored: &[String]) -> Result<Value, StartError> {
+    let ignored = patterns(ignored)?;
     let mut root = Value::from(Object::new());
     for path in paths {
         let (prefix, path) = match path.split_once(':') {
@@ -23,7 +25,7 @@ pub(super) fn documents(paths: &[String]) -> Result<Value, StartError> {
         let path = Path::new(path);
         let metadata = fs::metadata(path).map_err(|source| refused(path, &source))?;
         if metadata.is_dir() {
-            folder(&mut root, path, &prefix, 0)?;
+            folder(&mut root, path, &prefix, &ignored)?;
         } else {
             let document = match read(path)? {
                 Some(document) => document,
@@ -35,14 +37,25 @@ pub(super) fn documents(paths: &[String]) -> Result<Value, StartError> {
     Ok(root)
 }
 
+fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
+    let mut patterns = GlobSetBuilder::new();
+    for text in texts {
+        let pattern = Glob::new(text)
+            .map_err(|source| StartError::new(format!("--ignore `{text}`: {source}")))?;
+        patterns.add(pattern);
+    }
+    let patterns = patterns.build();
+    patterns.map_err(|source| StartError::new(format!("--ignore: {source}")))
+}
+
 /// Loads the files of a directory at `prefix`, and those of its directories below their names.
 fn folder(
     root: &mut Value,
     path: &Path,
     prefix: &[String],
-    depth: usize,
+    ignored: &GlobSet,
 ) -> Result<(), StartError> {
-    if depth > MAX_FOLDERS {
+    if prefix.len() > MAX_FOLDERS {
         return Err(refused(
             path,
             &format!("more than {MAX_FOLDERS} directories deep"),
@@ -53,12 +66,15 @@ fn folder(
     let mut entries = entries.map_err(|source| refused(path, &source))?;
     entries.sort_by_key(fs::DirEntry::file_name);
     for entry in entries {
+        if ignored.is_match(entry.file_name()) {
+            continue;
+        }
         let path = entry.path();
         let metadata = fs::metadata(&path).map_err(|source| refused(&path, &source))?;
         if metadata.is_dir() {
             let mut below = prefix.to_vec();
             below.push(entry.file_name().to_string_lossy().into_owned());
-            folder(root, &path, &below, depth + 1)?;
+            folder(root, &path, &below, ignored)?;
         } else if let Some(document) = read(&path)? {
             place(root, &path, prefix, document)?;
         }

@@ -55,6 +55,9 @@ pub struct Options {
     /// Whether a policy decides on each request; `basic` needs policies, which are not supported
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]
     pub authorization: String,
+    /// Names of files and directories that are not loaded, such as `.*`
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub ignore: Vec<String>,
     /// Accepted for compatibility: this program always serves
     #[arg(short, long)]
     pub server: bool,
@@ -93,7 +96,7 @@ impl Engine {
             return Err(StartError::new(message));
         }
         let config = Config::open(options)?;
-        let documents = load::documents(&options.data)?;
+        let documents = load::documents(&options.data, &options.ignore)?;
         Ok(Self(Arc::new(Inner {
             config,
             state: ArcSwap::from_pointee(State::new(documents)),

@@ -2,6 +2,7 @@
 
 pub mod error;
 mod json_text;
+mod receive;
 pub mod reply;
 pub mod request;
 pub mod route;

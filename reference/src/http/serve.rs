@@ -11,10 +11,7 @@ use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use futures_util::FutureExt;
-use http::StatusCode;
-use http::request::Parts;
-use http_body_util::{BodyExt, LengthLimitError, Limited};
-use hyper::body::{Body, Incoming};
+use hyper::body::Incoming;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::conn::auto;
@@ -26,6 +23,7 @@ use tokio::task::{JoinHandle, JoinSet};
 use tracing::{debug, error, info, warn};
 
 use super::error::{ApiError, Code};
+use super::receive::receive;
 use super::reply::Reply;
 use super::request::Request;
 use super::tls::{Tls, period};
@@ -248,7 +246,9 @@ impl<S: Service> Server<S> {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-        let reply = match self.read(parts, body).await {
+        let limit = self.service.body_limit();
+        let received = receive(parts, body, limit, self.options.body_timeout).await;
+        let reply = match received {
             Ok(request) => AssertUnwindSafe(self.service.answer(request))
                 .catch_unwind()
                 .await
@@ -269,32 +269,5 @@ impl<S: Service> Server<S> {
             "Sent response."
         );
         reply.into_response()
-    }
-
-    /// The request with its whole body, or the answer that refuses it.
-    async fn read(&self, parts: Parts, body: Incoming) -> Result<Request, Reply> {
-        let limit = self.service.body_limit();
-        let too_large = || {
-            let message = format!("request body too large: the limit is {limit} bytes");
-            ApiError::invalid_parameter(message).reply()
-        };
-        let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
-        if announced > limit {
-            return Err(too_large());
-        }
-        let whole = Limited::new(body, limit).collect();
-        let body = match tokio::time::timeout(self.options.body_timeout, whole).await {
-            Ok(Ok(body)) => body.to_bytes(),
-            Ok(Err(failure)) if failure.is::<LengthLimitError>() => return Err(too_large()),
-            Ok(Err(failure)) => {
-                let message = format!("request body cannot be read: {failure}");
-                return Err(ApiError::invalid_parameter(message).reply());
-            }
-            Err(_) => {
-                let text = "request body did not arrive in time\n";
-                return Err(Reply::text(StatusCode::REQUEST_TIMEOUT, text));
-            }
-        };
-        Ok(Request::from(http::Request::from_parts(parts, body)))
     }
 }

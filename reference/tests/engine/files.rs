@@ -61,6 +61,33 @@ fn folders_nest_and_objects_merge() {
 }
 
 #[test]
+fn ignored_names_are_not_loaded() {
+    let folder = folder(FILES);
+    for (ignore, expected) in [
+        (
+            &["other.*", "r*"][..],
+            r#"{"a":{"b":{"x":1e3}},"r":{"t":2}}"#,
+        ),
+        (&["a"], r#"{"r":{"s":1,"t":2}}"#),
+        (&["*"], "{}"),
+    ] {
+        let engine = engine(Options {
+            ignore: ignore.iter().map(|name| (*name).to_owned()).collect(),
+            ..data(folder.path(), &[""])
+        });
+        let lines = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
+        play_on(&engine, &lines);
+    }
+    let broken = Options {
+        ignore: vec!["[".to_owned()],
+        ..Options::default()
+    };
+    let message =
+        Engine::open(&broken).map_or_else(|failure| failure.to_string(), |_| String::new());
+    assert!(message.contains("--ignore `[`"), "{message}");
+}
+
+#[test]
 fn unusable_files_are_refused() {
     let folder = folder(&[
         ("a.json", r#"{"x": 1}"#),

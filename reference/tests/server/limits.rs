@@ -1,6 +1,13 @@
 //! Clients that are slow, too many, too large or no clients at all.
 
+use std::sync::Arc;
 use std::time::{Duration, Instant};
+
+use clap::Parser;
+use http::StatusCode;
+use reference::http::serve::listen;
+use reference::http::{Reply, Request, ServeOptions, Service};
+use tokio::net::TcpStream;
 
 use crate::wire::{GET, all, ask, connect, engine, send};
 
@@ -54,6 +61,16 @@ async fn what_is_no_request_is_refused() {
         (
             "PUT /v1/data/a HTTP/1.1\r\nTransfer-Encoding: chunked\r\n\r\nxyz\r\n",
             "400",
+        ),
+        ("GET /health HTTP/1.1\r\nConnection: close\r\n\r\n", "400"),
+        (
+            "GET /health HTTP/1.1\r\nHost: a\r\nHost: b\r\nConnection: close\r\n\r\n",
+            "400",
+        ),
+        ("GET /health HTTP/1.0\r\n\r\n", "200"),
+        (
+            "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: gzip, chunked\r\nConnection: close\r\n\r\n0\r\n\r\n",
+            "501",
         ),
         (&long_head, "431"),
         (&many, "431"),
@@ -124,6 +141,45 @@ async fn a_body_has_a_limit() {
         );
     }
     running.shutdown().await;
+}
+
+/// A service with a defect.
+struct Panicking;
+
+impl Service for Panicking {
+    async fn answer(&self, request: Request) -> Reply {
+        assert!(request.path != "/defect", "a defect");
+        Reply::text(StatusCode::OK, "fine")
+    }
+
+    fn body_limit(&self) -> usize {
+        1
+    }
+}
+
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    serve: ServeOptions,
+}
+
+#[tokio::test]
+async fn a_panic_is_an_answer() {
+    let flags = Flags::parse_from(["flags"]);
+    let server = listen("127.0.0.1:0", &flags.serve, Arc::new(Panicking)).await;
+    let Ok(server) = server else {
+        panic!("the server does not start");
+    };
+    let Ok(mut stream) = TcpStream::connect(server.address).await else {
+        panic!("cannot connect");
+    };
+    let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n");
+    let requests = get("/defect", "") + &get("/", "Connection: close\r\n");
+    send(&mut stream, &requests).await;
+    let answer = all(&mut stream).await;
+    assert!(answer.starts_with("HTTP/1.1 500 "), "{answer}");
+    assert!(answer.ends_with("fine"), "{answer}");
+    server.shutdown().await;
 }
 
 #[tokio::test]

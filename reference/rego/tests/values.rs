@@ -1,0 +1,108 @@
+//! Values: read from JSON and YAML, and written.
+
+use rego::Value;
+use rego::value::{MAX_DEPTH, from_json, from_json_prefix, from_yaml};
+
+/// The value, or why there is none.
+fn shown<E: std::fmt::Display>(read: Result<Value, E>) -> String {
+    match read {
+        Ok(value) => value.to_string(),
+        Err(failure) => failure.to_string(),
+    }
+}
+
+#[track_caller]
+fn check(answered: &str, expected: &str) {
+    assert_eq!(answered, expected);
+}
+
+#[test]
+fn json_is_written_as_it_was_read() {
+    for text in [
+        "null",
+        "true",
+        "[false,[],{}]",
+        "-0.10",
+        "1E+400",
+        "12345678901234567890123",
+        r#"{"a":{"b":["c"]},"é":"\u0001\"\\\n"}"#,
+    ] {
+        check(&shown(from_json(text.as_bytes())), text);
+    }
+    check(
+        &shown(from_json(br#" { "b" : 1 , "a" : [ 1 , 2 ] , "b" : 2 } "#)),
+        r#"{"a":[1,2],"b":2}"#,
+    );
+    check(
+        &shown(from_json(br#""\u0041\/\ud83d\ude00\ud800""#)),
+        "\"A/\u{1f600}\u{fffd}\"",
+    );
+}
+
+#[test]
+fn what_is_no_json_is_refused_with_its_place() {
+    for (text, place, message) in [
+        (&b""[..], (1, 1), "expected a value, the text ends here"),
+        (b"[1,\n  x]", (2, 3), "expected a value"),
+        (b"{\"\xc3\xa9\": 1,}", (1, 9), "expected a member name"),
+        (b"[1 2]", (1, 4), "expected `,` or `]`"),
+        (b"{\"a\" 1}", (1, 6), "expected `:`"),
+        (b"1.", (1, 3), "expected a digit"),
+        (b"\"a\nb\"", (1, 3), "control character in a string"),
+        (b"\"a", (1, 3), "the string does not end"),
+        (b"\"\\x\"", (1, 3), "unknown escape"),
+        (b"\"\\u12\"", (1, 3), "expected four hexadecimal digits"),
+        (b"[\"\xff\"]", (1, 3), "not UTF-8"),
+        (b"1 2", (1, 3), "expected nothing after the value"),
+    ] {
+        let (line, column) = place;
+        let expected = format!("invalid JSON at line {line}, column {column}: {message}");
+        check(&shown(from_json(text)), &expected);
+    }
+    check(&shown(from_json_prefix(b"1 2")), "1");
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    check(
+        &shown(from_json(nested(MAX_DEPTH).as_bytes())),
+        &nested(MAX_DEPTH),
+    );
+    assert!(from_json(nested(MAX_DEPTH + 1).as_bytes()).is_err());
+}
+
+#[test]
+fn yaml_means_json() {
+    for (text, meaning) in [
+        ("", "null"),
+        ("# nothing", "null"),
+        (
+            "a: 1\nb: [x, 'y', 1.5, true, ~]",
+            r#"{"a":1,"b":["x","y",1.5,true,null]}"#,
+        ),
+        (
+            "1: one\ntrue: yes\nnull: no",
+            r#"{"1":"one","null":"no","true":"yes"}"#,
+        ),
+        (
+            "base: &b {x: 1, y: 2}\nc: {<<: *b, y: 3}",
+            r#"{"base":{"x":1,"y":2},"c":{"x":1,"y":3}}"#,
+        ),
+        ("<<: [{x: 1}, {x: 2, y: 2}]", r#"{"x":1,"y":2}"#),
+        ("a: |\n  text\n---\nsecond: 1", r#"{"a":"text\n"}"#),
+        (
+            r#"{"json": [1, {"too": null}]}"#,
+            r#"{"json":[1,{"too":null}]}"#,
+        ),
+    ] {
+        check(&shown(from_yaml(text.as_bytes())), meaning);
+    }
+    for text in [
+        "a: .inf",
+        "[1, 2]: x",
+        "a: !tag x",
+        "<<: 1",
+        "a: [",
+        "{a: 1} x",
+        "\u{0}",
+    ] {
+        assert!(from_yaml(text.as_bytes()).is_err(), "{text}");
+    }
+}
