@@ -122,3 +122,8 @@ const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
 pub(super) fn document(path: &str) -> String {
     format!("{}/data/{path}", SOURCE.item(""))
 }
+
+/// A scenario whose own source exists.
+pub(super) fn with_source() -> Scenario {
+    scenario().given(SOURCE.create())
+}

@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
 fn mismatched(resource: Resource) -> Scenario {
     scenario().given(resource.create()).when(
         put(resource.item(""))
-            .json(named(resource, "{ns}-other"))
+            .json(resource.with(json!({"name": "{ns}-other"})))
             .keep(status())
             .keep(at("/code")),
     )
@@ -33,17 +33,8 @@ fn named_decoded(resource: Resource) -> Scenario {
     scenario()
         .when(
             put(resource.item("%2Feast"))
-                .json(named(resource, "{ns}/east"))
+                .json(resource.with(json!({"name": "{ns}/east"})))
                 .keep(success()),
         )
         .when(get(resource.item("%2Feast")).keep(at(resource.name)))
-}
-
-/// The first definition with this name in it.
-fn named(resource: Resource, name: &str) -> Value {
-    let mut definition = (resource.first)();
-    if let Value::Object(fields) = &mut definition {
-        fields.insert("name".into(), json!(name));
-    }
-    definition
 }

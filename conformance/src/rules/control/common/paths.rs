@@ -60,12 +60,8 @@ fn known_by_name(resource: Resource, end: &str) -> Scenario {
 }
 
 fn write_and_read(told: Scenario, resource: Resource, end: &str) -> Scenario {
-    told.when(
-        put(resource.item(end))
-            .json((resource.first)())
-            .keep(success()),
-    )
-    .when(get(resource.item(end)).keep(at(resource.name)))
+    told.when(resource.create_as(end).keep(success()))
+        .when(get(resource.item(end)).keep(at(resource.name)))
 }
 
 fn document_at(path: &str) -> Scenario {

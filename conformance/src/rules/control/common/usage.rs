@@ -62,19 +62,19 @@ const BY_STACK: Relation = Relation {
 const BY_SOURCE: Relation = Relation {
     used: SOURCE,
     user: SOURCE,
-    definition: || json!({"requirements": [{"source": "{ns}"}]}),
+    definition: || SOURCE.with(json!({"requirements": [{"source": "{ns}"}]})),
 };
 const BY_DATASOURCE: Relation = Relation {
     used: SECRET,
     user: SOURCE,
     definition: || {
-        json!({"datasources": [{
+        SOURCE.with(json!({"datasources": [{
             "name": "rates",
             "path": "rates",
             "type": "http",
             "config": {"url": "https://rates.example/today"},
             "credentials": "{ns}",
-        }]})
+        }]}))
     },
 };
 const BY_GIT: Relation = Relation {

@@ -1,17 +1,12 @@
 //! Rules of source data.
 
-use crate::rules::control::common::document;
+use crate::rules::control::common::{document, with_source};
 use crate::scenario::*;
 
 pub(crate) mod delete;
 pub(crate) mod get;
 pub(crate) mod post;
 pub(crate) mod put;
-
-/// A scenario whose own source exists.
-fn with_source() -> Scenario {
-    scenario().given(put("/v1/sources/{ns}").json(json!({})))
-}
 
 /// Every kind of JSON document is written with the method, and read back.
 fn stores_any_json(method: &'static str) -> Scenario {
