@@ -35,7 +35,6 @@ impl Filling<'_> {
         match name {
             "ns" => Some(self.ns.to_owned()),
             "i" => Some(format!("{:03}", self.repetition)),
-            "token" => Some(self.server.administrator_key().to_owned()),
             name => self.captures.get(name).cloned(),
         }
     }
@@ -65,7 +64,10 @@ impl Filling<'_> {
             self.server
                 .authorization(&step.identity)?
                 .map(|value| match step.identity {
-                    Identity::Authorization(_) => self.text(&value),
+                    Identity::Authorization(_) => fill(&value, &|name| match name {
+                        "token" => Some(self.server.administrator_key().to_owned()),
+                        name => self.lookup(name),
+                    }),
                     _ => value,
                 });
         match &step.request {

@@ -444,6 +444,15 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
                 namer.line(step)
             ));
         }
+        if let Send::Http { path, .. } = &step.request
+            && path.contains('{')
+            && namer.line(step).contains('{')
+        {
+            defects.push(format!(
+                "`{}` has a placeholder of no known name",
+                namer.line(step)
+            ));
+        }
         let (method, path) = match &step.request {
             Send::Http { method, path, .. } => ((*method).to_owned(), filling.path(path)),
             Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),

@@ -3,7 +3,8 @@
 //!
 //! A scenario is a list of steps. `given` steps set the scene and must answer 2xx; `when`
 //! steps are judged: each names the facts to keep, and the kept facts of all steps are the
-//! transcript that the rule's snapshot states. What is not kept is not judged.
+//! transcript that the rule's snapshot states. What is not kept is not judged: a `when` step
+//! that keeps nothing may be answered in any way.
 //!
 //! Placeholders in paths, header values and every string of a body:
 //! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it),
@@ -56,7 +57,7 @@ pub enum Effect {
 /// One request (or a repeated one) and what its answer is judged by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Sets the scene (must answer 2xx, is not part of the transcript) instead of being judged.
+    /// Sets the scene (must answer 2xx; nothing of its answer is kept) instead of being judged.
     pub given: bool,
     /// How often the request is sent; `{i}` counts from 000.
     pub times: u32,
@@ -103,9 +104,9 @@ pub enum Body {
     Empty,
     /// A JSON document, `application/json`.
     Json(Value),
-    /// Text as it stands: media type and text.
+    /// Text as it stands: media type (empty for no Content-Type) and text.
     Text(&'static str, String),
-    /// Bytes as they stand: media type and bytes.
+    /// Bytes as they stand: media type (empty for no Content-Type) and bytes.
     Bytes(&'static str, Vec<u8>),
     /// Another body, gzip-encoded, with `Content-Encoding: gzip`.
     Gzip(Box<Body>),

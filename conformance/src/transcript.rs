@@ -107,10 +107,7 @@ impl Namer {
             .iter()
             .flat_map(|step| step.capture.iter().map(|(name, _)| *name));
         Self {
-            known: ["ns", "i", "token", "host", "authorization"]
-                .into_iter()
-                .chain(captured)
-                .collect(),
+            known: ["ns", "i"].into_iter().chain(captured).collect(),
         }
     }
 
@@ -151,14 +148,20 @@ impl Namer {
         let mut line = match &step.request {
             Send::Http { method, path, .. } => format!("{method} {}", self.fill(path)),
             Send::Raw(text) if text.len() > RAW_SHOWN => format!("raw <{} bytes>", text.len()),
-            Send::Raw(text) => format!("raw {}", quoted(&self.fill(text))),
+            Send::Raw(text) => {
+                format!(
+                    "raw {}",
+                    quoted(&self.fill_with(text, &["host", "authorization"]))
+                )
+            }
         };
         match &step.identity {
             Identity::Administrator => {}
             Identity::Role(role) => line.push_str(&format!(" as {role}")),
             Identity::Anonymous => line.push_str(" anonymous"),
             Identity::Authorization(value) => {
-                line.push_str(&format!(" with {}", quoted(&self.fill(value))));
+                let value = self.fill_with(value, &["token"]);
+                line.push_str(&format!(" with {}", quoted(&value)));
             }
         }
         if step.times != 1 {
@@ -171,7 +174,15 @@ impl Namer {
     }
 
     fn fill(&self, text: &str) -> String {
-        fill(text, &|name| self.placeholder(name))
+        self.fill_with(text, &[])
+    }
+
+    /// Also names the placeholders that only this place knows.
+    fn fill_with(&self, text: &str, more: &[&str]) -> String {
+        fill(text, &|name| {
+            let known = more.contains(&name) || self.known.contains(name);
+            known.then(|| format!("<{name}>"))
+        })
     }
 
     fn placeholder(&self, name: &str) -> Option<String> {
