@@ -186,8 +186,12 @@ impl Running {
         serve: &ServeOptions,
     ) -> Result<(), StartError> {
         let engine = Arc::new(engine::Engine::open(options)?);
+        let mut serve = serve.clone();
+        if options.authentication != "tls" {
+            serve.tls_ca_cert_file = None;
+        }
         for address in addresses {
-            let listening = listen(address, serve, Arc::clone(&engine)).await?;
+            let listening = listen(address, &serve, Arc::clone(&engine)).await?;
             self.engine.get_or_insert(listening.address);
             self.listening.push(listening);
         }

@@ -49,8 +49,10 @@ pub struct Options {
     /// Overrides configuration values with the contents of files
     #[arg(long, value_name = "KEY=FILE")]
     pub set_file: Vec<String>,
-    /// How clients prove who they are; takes effect only together with authorization
-    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "off"])]
+    /// How clients prove who they are: `tls` demands certificates that `--tls-ca-cert-file` has
+    /// signed, `token` takes effect only together with authorization
+    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "tls", "off"])]
+    #[arg(requires_if("tls", "tls_ca_cert_file"))]
     pub authentication: String,
     /// Whether a policy decides on each request; `basic` needs policies, which are not supported
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]

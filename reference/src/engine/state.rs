@@ -14,6 +14,9 @@ use crate::http::Request;
 /// The queries that are kept; when there are more, all are forgotten.
 const KEPT_QUERIES: usize = 1024;
 
+/// Queries with a longer path are not kept.
+const KEPT_PATH: usize = 1024;
+
 /// The root document and the queries that were resolved in it.
 #[derive(Debug)]
 pub(super) struct State {
@@ -70,6 +73,9 @@ impl State {
         let stage = "timer_query_compile_stage_resolve_refs_ns";
         metrics.stage(stage, "timer_rego_query_compile_ns");
         let found = metrics.time("timer_rego_query_eval_ns", || found.map(shown));
+        if request.path.len() > KEPT_PATH {
+            return found;
+        }
         let mut kept = queries.write().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT_QUERIES {
             kept.clear();

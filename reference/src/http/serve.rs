@@ -51,6 +51,9 @@ pub struct ServeOptions {
     /// The private key of the certificate, PEM; read again when the file changes
     #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
     pub tls_private_key_file: Option<PathBuf>,
+    /// Clients must show a certificate that one of the certificates in this file has signed, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_ca_cert_file: Option<PathBuf>,
     /// Shortest time between two looks at the certificate files, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = period)]
     pub tls_cert_refresh_period: Duration,

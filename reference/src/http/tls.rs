@@ -5,13 +5,14 @@ use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwap;
-use rustls::ServerConfig;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::{ClientHello, ResolvesServerCert};
+use rustls::server::danger::ClientCertVerifier;
+use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
+use rustls::{RootCertStore, ServerConfig};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
@@ -51,10 +52,14 @@ impl Tls {
         } else {
             &[&TLS13, &TLS12]
         };
+        let clients = match &options.tls_ca_cert_file {
+            Some(file) => clients(file, &provider)?,
+            None => WebPkiClientVerifier::no_client_auth(),
+        };
         let mut config = ServerConfig::builder_with_provider(provider)
             .with_protocol_versions(versions)
             .map_err(|source| StartError::new(format!("TLS: {source}")))?
-            .with_no_client_auth()
+            .with_client_cert_verifier(clients)
             .with_cert_resolver(Arc::new(certificate));
         config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
         Ok(Some(Self(TlsAcceptor::from(Arc::new(config)))))
@@ -64,6 +69,37 @@ impl Tls {
     pub(super) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
         self.0.accept(stream).await
     }
+}
+
+/// What checks that clients show a certificate signed by one of those in the file.
+fn clients(
+    file: &Path,
+    provider: &Arc<CryptoProvider>,
+) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
+    let mut roots = RootCertStore::empty();
+    for certificate in certificates(file)? {
+        roots
+            .add(certificate)
+            .map_err(|source| refused(file, &source))?;
+    }
+    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
+        .build()
+        .map_err(|source| refused(file, &source))
+}
+
+/// The certificates in a file, of which there is at least one.
+fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, StartError> {
+    let all: Vec<_> = CertificateDer::pem_file_iter(file)
+        .and_then(Iterator::collect)
+        .map_err(|source| refused(file, &source))?;
+    if all.is_empty() {
+        return Err(refused(file, &"no certificate in it"));
+    }
+    Ok(all)
+}
+
+fn refused(file: &Path, why: &dyn std::fmt::Display) -> StartError {
+    StartError::new(format!("TLS file `{}`: {why}", file.display()))
 }
 
 /// The certificate in use, and what its files looked like when it was read.
@@ -134,15 +170,7 @@ impl Files {
     }
 
     fn read(&self, provider: &CryptoProvider) -> Result<CertifiedKey, StartError> {
-        let refused = |file: &Path, why: &dyn std::fmt::Display| {
-            StartError::new(format!("TLS file `{}`: {why}", file.display()))
-        };
-        let chain: Vec<_> = CertificateDer::pem_file_iter(&self.cert)
-            .and_then(Iterator::collect)
-            .map_err(|source| refused(&self.cert, &source))?;
-        if chain.is_empty() {
-            return Err(refused(&self.cert, &"no certificate in it"));
-        }
+        let chain = certificates(&self.cert)?;
         let key = PrivateKeyDer::from_pem_file(&self.key)
             .map_err(|source| refused(&self.key, &source))?;
         CertifiedKey::from_der(chain, key, provider).map_err(|source| refused(&self.key, &source))

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use rcgen::{CertifiedKey, KeyPair};
 use reference::{Running, start};
-use rustls::pki_types::{CertificateDer, ServerName};
+use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
 use tokio_rustls::TlsConnector;
 
@@ -37,14 +37,32 @@ async fn ask(
     running: &Running,
     trusted: &CertificateDer<'static>,
 ) -> Result<String, std::io::Error> {
+    ask_as(running, trusted, None).await
+}
+
+/// What a client is answered that shows a certificate of its own.
+async fn ask_as(
+    running: &Running,
+    trusted: &CertificateDer<'static>,
+    client: Option<&CertifiedKey<KeyPair>>,
+) -> Result<String, std::io::Error> {
     let mut roots = RootCertStore::empty();
     roots.add(trusted.clone()).map_err(std::io::Error::other)?;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ClientConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .map_err(std::io::Error::other)?
-        .with_root_certificates(roots)
-        .with_no_client_auth();
+        .with_root_certificates(roots);
+    let config = match client {
+        None => config.with_no_client_auth(),
+        Some(client) => {
+            let key = PrivateKeyDer::try_from(client.signing_key.serialize_der());
+            let key = key.map_err(std::io::Error::other)?;
+            let chain = vec![client.cert.der().clone()];
+            let config = config.with_client_auth_cert(chain, key);
+            config.map_err(std::io::Error::other)?
+        }
+    };
     let name = ServerName::try_from("localhost").map_err(std::io::Error::other)?;
     let stream = connect(running).await;
     let connector = TlsConnector::from(Arc::new(config));
@@ -60,7 +78,7 @@ fn folder() -> tempfile::TempDir {
     }
 }
 
-async fn tls_engine(folder: &Path) -> Running {
+async fn tls_engine(folder: &Path, more: &[&str]) -> Running {
     let (cert, key) = (folder.join("cert.pem"), folder.join("key.pem"));
     let flags = [
         "--tls-cert-file",
@@ -72,7 +90,7 @@ async fn tls_engine(folder: &Path) -> Running {
         "--header-timeout",
         "500ms",
     ];
-    engine(&flags).await
+    engine(&[&flags[..], more].concat()).await
 }
 
 #[tokio::test]
@@ -80,7 +98,7 @@ async fn a_changed_certificate_is_used() {
     let folder = folder();
     let (old, new) = (certificate(), certificate());
     store(folder.path(), &old);
-    let running = tls_engine(folder.path()).await;
+    let running = tls_engine(folder.path(), &[]).await;
     let answer = ask(&running, old.cert.der()).await.unwrap_or_default();
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
     assert!(ask(&running, new.cert.der()).await.is_err());
@@ -101,7 +119,7 @@ async fn a_changed_certificate_is_used() {
 async fn clients_that_speak_no_tls_are_let_go() {
     let folder = folder();
     store(folder.path(), &certificate());
-    let running = tls_engine(folder.path()).await;
+    let running = tls_engine(folder.path(), &[]).await;
     for text in [GET, ""] {
         let begun = Instant::now();
         let mut stream = connect(&running).await;
@@ -111,6 +129,37 @@ async fn clients_that_speak_no_tls_are_let_go() {
         assert!(begun.elapsed() < Duration::from_secs(5));
     }
     running.shutdown().await;
+}
+
+#[tokio::test]
+async fn clients_show_a_certificate_when_that_is_demanded() {
+    let folder = folder();
+    let (server, client) = (certificate(), certificate());
+    store(folder.path(), &server);
+    let known = folder.path().join("clients.pem");
+    assert!(fs::write(&known, client.cert.pem()).is_ok());
+    let known = known.to_string_lossy();
+    let ca = ["--tls-ca-cert-file", &*known];
+    for (scheme, shown, served) in [
+        ("off", None, true),
+        ("token", None, true),
+        ("tls", None, false),
+        ("tls", Some(&client), true),
+        ("tls", Some(&server), false),
+    ] {
+        let flags = [&ca[..], &["--authentication", scheme]].concat();
+        let running = tls_engine(folder.path(), &flags).await;
+        let answer = ask_as(&running, server.cert.der(), shown).await;
+        let answer = answer.unwrap_or_default();
+        assert_eq!(
+            answer.starts_with("HTTP/1.1 200"),
+            served,
+            "{scheme}: {answer}"
+        );
+        running.shutdown().await;
+    }
+    let flags = ["engine", "--authentication", "tls"].map(str::to_owned);
+    assert!(start(flags).await.is_err());
 }
 
 #[tokio::test]
