@@ -20,7 +20,7 @@ mod run;
 mod target;
 
 use std::ffi::OsString;
-use std::io::Write;
+use std::io::{ErrorKind, Write};
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -109,6 +109,12 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Report(arguments) => report::report(&arguments, &mut console),
     };
     done.unwrap_or_else(|failed| {
+        if let Failed::Write(error) = &failed
+            && error.kind() == ErrorKind::BrokenPipe
+        {
+            // Whoever read the output has seen enough.
+            return 0;
+        }
         // A closed error stream leaves the exit code to tell.
         let _ = writeln!(console.err, "error: {failed}");
         USAGE

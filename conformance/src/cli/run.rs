@@ -1,7 +1,7 @@
 //! `conformance run`: judges a target.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -58,15 +58,29 @@ pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<
     let (events, trouble) = watch.finish();
 
     let digest = Digest::of(events, &known, &choice.named);
-    write!(console.out, "{}", report::terminal(&digest, paint))?;
     for report in &reports {
         report::write(&digest, report).map_err(|error| named(&report.path, &error))?;
+    }
+    let shown = trouble.map_or(Ok(()), Err);
+    let shown = shown.and_then(|()| show(console, &digest, &reports, paint));
+    match shown {
+        // Whoever reads the output may stop early; the verdict stands.
+        Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),
+        _ => Ok(digest.conclusion().exit_code()),
+    }
+}
+
+fn show(
+    console: &mut Console<'_>,
+    digest: &Digest,
+    reports: &[FileReport],
+    paint: Paint,
+) -> io::Result<()> {
+    write!(console.out, "{}", report::terminal(digest, paint))?;
+    for report in reports {
         writeln!(console.out, "report: {}", report.path.display())?;
     }
-    match trouble {
-        Some(error) => Err(Failed::Write(error)),
-        None => Ok(digest.conclusion().exit_code()),
-    }
+    Ok(())
 }
 
 /// The rules that the options choose; without any, all of the APIs that the target has.

@@ -93,18 +93,15 @@ fn summary(digest: &Digest, document: Document) -> Summary {
         outcomes: outcomes
             .map(|(outcome, count)| (outcome.name(), count))
             .collect(),
-        not_run: reasons
-            .map(|(reason, count)| (reason.to_string(), count))
-            .collect(),
+        not_run: reasons.collect(),
     }
 }
 
 fn entry(row: &Row) -> Entry<'_> {
     let judged = &row.judged;
-    let (reason, failure) = match &judged.verdict {
-        Verdict::NotRun(reason) => (Some(reason.to_string()), None),
-        Verdict::Fail(failure) => (None, Some(failure)),
-        Verdict::Pass | Verdict::Recorded => (None, None),
+    let failure = match &judged.verdict {
+        Verdict::Fail(failure) => Some(failure),
+        Verdict::Pass | Verdict::Recorded | Verdict::NotRun(_) => None,
     };
     Entry {
         rule: &judged.rule,
@@ -112,7 +109,7 @@ fn entry(row: &Row) -> Entry<'_> {
         section: &judged.section,
         states: &judged.states,
         outcome: row.outcome,
-        reason,
+        reason: row.reason(),
         known: row.known.as_deref(),
         failure,
         milliseconds: judged.milliseconds,

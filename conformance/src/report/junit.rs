@@ -66,7 +66,7 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
         (Verdict::NotRun(reason @ (Reason::Unreachable(_) | Reason::Defect)), _) => {
             error(&reason.to_string())
         }
-        (Verdict::NotRun(reason), _) => skipped(&reason.to_string()),
+        (Verdict::NotRun(_), _) => skipped(&row.reason().unwrap_or_default()),
         (Verdict::Pass | Verdict::Recorded, _) => TestCaseStatus::success(),
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::catalogue::{Document, Level};
+use crate::catalogue::{Catalogue, Document, Level};
 use crate::evidence::{ChosenRule, Defect, Event, Judged, RunFinished, RunStarted};
 use crate::known::KnownList;
 use crate::verdict::{Reason, Verdict};
@@ -177,15 +177,15 @@ impl Digest {
     }
 
     /// Why clauses of a document were not run, and how many for each reason.
-    pub fn reasons(&self, document: Document) -> BTreeMap<Reason, usize> {
+    pub fn reasons(&self, document: Document) -> BTreeMap<String, usize> {
         let mut counts = BTreeMap::new();
         for row in self
             .rows
             .iter()
             .filter(|row| row.document == Some(document))
         {
-            if let Verdict::NotRun(reason) = &row.judged.verdict {
-                *counts.entry(reason.clone()).or_default() += 1;
+            if let Some(reason) = row.reason() {
+                *counts.entry(reason).or_default() += 1;
             }
         }
         counts
@@ -279,4 +279,34 @@ impl Row {
             judged,
         }
     }
+
+    /// Why the clause was not judged, if it was not.
+    pub fn reason(&self) -> Option<String> {
+        match &self.judged.verdict {
+            Verdict::NotRun(Reason::NoScenario) => Some(no_scenario(&self.judged.rule)),
+            Verdict::NotRun(reason) => Some(reason.to_string()),
+            Verdict::Pass | Verdict::Fail(_) | Verdict::Recorded => None,
+        }
+    }
 }
+
+/// Why a clause has no scenario: the whole capability has none yet, or the clause says why.
+fn no_scenario(id: &str) -> String {
+    let catalogue = Catalogue::embedded().ok();
+    let clause = catalogue.and_then(|known| Some((known, known.clause(id)?)));
+    match clause {
+        Some((catalogue, clause)) if catalogue.pending(&clause.capability) => {
+            format!(
+                "scenarios of `{}` are still to be written",
+                clause.capability
+            )
+        }
+        Some((_, clause)) if clause.reason.is_some() => {
+            "open, and the clause says why it has no scenario".to_owned()
+        }
+        _ => Reason::NoScenario.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,215 @@
+//! What a run comes to, by what its events say.
+
+use super::*;
+use crate::evidence::{Leaked, TargetSummary};
+use crate::verdict::Failure;
+
+const RULE: &str = "engine/health/get/healthy-is-empty-object";
+const OTHER: &str = "engine/v1/config/get/labels";
+
+fn judged(rule: &str, verdict: Verdict) -> Event {
+    Event::Judged(Box::new(Judged {
+        rule: rule.to_owned(),
+        level: Level::Rule,
+        section: String::new(),
+        states: String::new(),
+        verdict,
+        milliseconds: 0.0,
+        transcript: String::new(),
+    }))
+}
+
+fn digest(target: &str, named: &[String], events: Vec<Event>) -> Digest {
+    let chosen = |rule: &str| ChosenRule {
+        rule: rule.to_owned(),
+        level: Level::Rule,
+        setup: None,
+    };
+    let started = Event::RunStarted(RunStarted {
+        run: String::new(),
+        suite: String::new(),
+        target: TargetSummary {
+            name: target.to_owned(),
+            control: None,
+            engine: None,
+            capabilities: Vec::new(),
+        },
+        seed: 1,
+        chosen: vec![chosen(RULE), chosen(OTHER)],
+    });
+    let known = KnownList::default();
+    Digest::of(std::iter::once(started).chain(events), &known, named)
+}
+
+fn finished(interrupted: bool, unreachable: Option<&str>) -> Event {
+    Event::RunFinished(RunFinished {
+        run: String::new(),
+        milliseconds: 0.0,
+        requests: 0,
+        interrupted,
+        unreachable: unreachable.map(str::to_owned),
+    })
+}
+
+#[test]
+fn a_run_comes_to_what_weighs_most() {
+    let pass = || judged(RULE, Verdict::Pass);
+    let fail = || judged(RULE, Verdict::Fail(Failure::default()));
+    let not_run = |reason| judged(OTHER, Verdict::NotRun(reason));
+    let end = || finished(false, None);
+    let leak = || {
+        Event::Leaked(Leaked {
+            names: vec!["/v1/data/x".to_owned()],
+        })
+    };
+    let defect = || {
+        Event::Defect(Defect {
+            rule: RULE.to_owned(),
+            what: String::new(),
+        })
+    };
+    let no_setup = || not_run(Reason::NoSetup("config".to_owned()));
+    let unclaimed = || not_run(Reason::NotClaimed("config".to_owned()));
+    let dead = || not_run(Reason::Unreachable("gone".to_owned()));
+    let other = || judged(OTHER, Verdict::Pass);
+    for (case, target, events, expected) in [
+        (
+            "all pass",
+            "opa",
+            vec![pass(), other(), end()],
+            Conclusion::Conformant,
+        ),
+        (
+            "not claimed",
+            "opa",
+            vec![pass(), unclaimed(), end()],
+            Conclusion::Conformant,
+        ),
+        (
+            "no scenario",
+            "opa",
+            vec![pass(), not_run(Reason::NoScenario), end()],
+            Conclusion::Conformant,
+        ),
+        (
+            "not owned",
+            "custom",
+            vec![pass(), not_run(Reason::NotOwned), end()],
+            Conclusion::Conformant,
+        ),
+        (
+            "setup of addresses",
+            "custom",
+            vec![pass(), no_setup(), end()],
+            Conclusion::Conformant,
+        ),
+        (
+            "setup of a target",
+            "opa",
+            vec![pass(), no_setup(), end()],
+            Conclusion::Incomplete,
+        ),
+        (
+            "no snapshot",
+            "opa",
+            vec![pass(), not_run(Reason::NoSnapshot), end()],
+            Conclusion::Incomplete,
+        ),
+        (
+            "nothing judged",
+            "opa",
+            vec![unclaimed(), end()],
+            Conclusion::Incomplete,
+        ),
+        (
+            "only recorded",
+            "opa",
+            vec![judged(RULE, Verdict::Recorded), unclaimed(), end()],
+            Conclusion::Incomplete,
+        ),
+        (
+            "fail",
+            "opa",
+            vec![fail(), other(), end()],
+            Conclusion::NotConformant,
+        ),
+        (
+            "fail and incomplete",
+            "opa",
+            vec![fail(), no_setup(), end()],
+            Conclusion::NotConformant,
+        ),
+        (
+            "fail and leak",
+            "opa",
+            vec![fail(), other(), leak(), end()],
+            Conclusion::NotConformant,
+        ),
+        (
+            "leak",
+            "opa",
+            vec![pass(), other(), leak(), end()],
+            Conclusion::Defective,
+        ),
+        (
+            "defect",
+            "opa",
+            vec![fail(), other(), defect(), end()],
+            Conclusion::Defective,
+        ),
+        (
+            "died",
+            "opa",
+            vec![fail(), dead(), end()],
+            Conclusion::Unreachable,
+        ),
+        (
+            "died, end",
+            "opa",
+            vec![fail(), other(), finished(false, Some("gone"))],
+            Conclusion::Unreachable,
+        ),
+        (
+            "stopped",
+            "opa",
+            vec![fail(), defect(), finished(true, None)],
+            Conclusion::Interrupted,
+        ),
+        (
+            "breaks off",
+            "opa",
+            vec![pass(), other()],
+            Conclusion::Interrupted,
+        ),
+    ] {
+        let digest = digest(target, &[], events);
+        assert_eq!(digest.conclusion(), expected, "{case}");
+    }
+}
+
+#[test]
+fn a_named_rule_has_to_be_judged() {
+    let events = |reason| {
+        vec![
+            judged(RULE, Verdict::Pass),
+            judged(OTHER, Verdict::NotRun(reason)),
+            finished(false, None),
+        ]
+    };
+    for reason in [
+        Reason::NoScenario,
+        Reason::NotClaimed("config".to_owned()),
+        Reason::NotOwned,
+    ] {
+        let digest = digest("custom", &[OTHER.to_owned()], events(reason.clone()));
+        assert_eq!(digest.conclusion(), Conclusion::Incomplete, "{reason}");
+    }
+}
+
+#[test]
+fn what_was_not_run_is_not_proven() {
+    let digest = digest("opa", &[], vec![judged(RULE, Verdict::Pass)]);
+    assert_eq!(digest.score(), (1, 2));
+    let rows = digest.rows.iter().map(|row| row.outcome);
+    assert_eq!(rows.collect::<Vec<_>>(), [Outcome::Pass, Outcome::NotRun]);
+}
