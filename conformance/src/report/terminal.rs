@@ -171,7 +171,10 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
 fn sentence(digest: &Digest, conclusion: Conclusion) -> String {
     let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
     match (conclusion, digest.rows.iter().filter(expected).count()) {
-        (Conclusion::Conformant, known @ 1..) => {
+        (Conclusion::Conformant, 1) => {
+            format!("{}, apart from a known deviation", conclusion.sentence())
+        }
+        (Conclusion::Conformant, known @ 2..) => {
             format!(
                 "{}, apart from {known} known deviations",
                 conclusion.sentence()
