@@ -3,7 +3,8 @@
 //! By default on the reference in this process, compared with the files under `snapshots/`:
 //! `INSTA_UPDATE=always cargo test conformance/<rule id>` blesses what the reference shows, and
 //! `cargo insta review` asks first. With `CONFORMANCE_ENGINE_URL` or `CONFORMANCE_CONTROL_URL`
-//! (and `CONFORMANCE_TOKEN`) the same tests judge that server, and nothing is written.
+//! (and `CONFORMANCE_TOKEN`, `CONFORMANCE_VENDOR`) the same tests judge that server, and nothing
+//! is written.
 
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::process::ExitCode;
@@ -55,7 +56,7 @@ fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
     let control = variable("CONFORMANCE_CONTROL_URL");
     let engine = variable("CONFORMANCE_ENGINE_URL");
     let embedded = control.is_none() && engine.is_none();
-    let target = if embedded {
+    let mut target = if embedded {
         Target::embedded()?
     } else {
         let everything = Catalogue::embedded()?.capabilities().iter();
@@ -66,6 +67,9 @@ fn suite() -> Result<(Suite, bool), Box<dyn std::error::Error>> {
             everything.map(|known| known.name.clone()).collect(),
         )
     };
+    if let Some(vendor) = variable("CONFORMANCE_VENDOR") {
+        target.vendor = vendor;
+    }
     Ok((Suite::builder(target).build()?, embedded))
 }
 

@@ -9,10 +9,12 @@ mod client;
 mod compare;
 pub mod coverage;
 mod curl;
+mod defects;
 #[cfg(feature = "embedded")]
 mod embedded;
 pub mod embedded_files;
 pub mod evidence;
+mod exchange;
 mod facts;
 mod judge;
 pub mod known;

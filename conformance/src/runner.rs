@@ -3,20 +3,18 @@
 
 use std::collections::BTreeMap;
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicU64;
 
-use bytes::Bytes;
 use serde_json::Value;
 
 use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
-use crate::client::{Client, Outgoing};
+use crate::client::Client;
 use crate::curl;
-use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
+use crate::evidence::Event;
 use crate::facts::{Fact, View, shortened};
 use crate::names::{canonical, encode, shown};
-use crate::openapi::{Contract, Message};
+use crate::openapi::Contract;
 use crate::outgoing::{Filling, Wire};
 use crate::reach::{Reach, Resource, reach};
 use crate::scenario::{Body, Identity, Scenario, Send, Step};
@@ -244,154 +242,6 @@ impl Player<'_> {
         )))
     }
 
-    /// Sends one request of a step and checks both sides against the OpenAPI document.
-    async fn exchange(
-        &self,
-        index: usize,
-        step: &Step,
-        wire: Wire,
-        played: &mut Played,
-    ) -> Result<Answer, NoAnswer> {
-        let identity = identity_name(&step.identity);
-        let (sent, answer) = self.send(index + 1, identity, wire).await;
-        if let (Wire::Http(request), None) = (&sent, step.off_contract) {
-            self.check_request(request);
-        }
-        if let (Wire::Http(request), Ok(answer), false) = (&sent, &answer, step.given) {
-            let finding = self.check_answer(request, answer);
-            played.findings.extend(finding.map(|what| (index, what)));
-        }
-        if let Some(slot) = played.sent.last_mut() {
-            slot.1 = Some(sent);
-        }
-        answer
-    }
-
-    /// A request that the document does not allow is the suite's own fault.
-    fn check_request(&self, request: &Outgoing) {
-        let message = Message {
-            headers: &request.headers,
-            body: &request.body,
-        };
-        let (method, path) = (request.method, request.path.as_str());
-        let finding = self
-            .contract
-            .check_request(self.document, method, path, message);
-        if let Some(what) = finding {
-            self.emit(Event::Defect(Defect {
-                rule: self.rule.to_owned(),
-                what,
-            }));
-        }
-    }
-
-    fn check_answer(&self, request: &Outgoing, answer: &Answer) -> Option<String> {
-        let message = Message {
-            headers: &answer.headers,
-            body: &answer.body,
-        };
-        self.contract.check_response(
-            self.document,
-            request.method,
-            &request.path,
-            answer.status,
-            self.vendor,
-            message,
-        )
-    }
-
-    /// Sends a request and leaves the evidence; also returns the request without its secrets.
-    pub(crate) async fn send(
-        &self,
-        number: usize,
-        identity: String,
-        mut wire: Wire,
-    ) -> (Wire, Result<Answer, NoAnswer>) {
-        if let Wire::Http(request) = &mut wire {
-            self.client.complete(&mut request.headers);
-        }
-        let base = &self.server.base;
-        self.requests.fetch_add(1, Ordering::Relaxed);
-        let start = Instant::now();
-        let answer = match &wire {
-            Wire::Http(request) => self.client.send(base, request).await,
-            Wire::Raw(bytes) => self.client.send_raw(base, bytes).await,
-        };
-        let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
-        let public = self.redacted(&wire);
-        self.emit(Event::Exchange(Box::new(Exchange {
-            rule: self.rule.to_owned(),
-            step: number,
-            identity,
-            request: self.sent(&public),
-            response: answer.as_ref().ok().map(|answer| self.received(answer)),
-            error: answer.as_ref().err().map(ToString::to_string),
-            milliseconds,
-        })));
-        (public, answer)
-    }
-
-    pub(crate) fn emit(&self, event: Event) {
-        lock(self.events).push(event);
-    }
-
-    fn redacted(&self, wire: &Wire) -> Wire {
-        let redactor = &self.server.redactor;
-        match wire {
-            Wire::Raw(bytes) => {
-                Wire::Raw(redactor.text(&String::from_utf8_lossy(bytes)).into_bytes())
-            }
-            Wire::Http(request) => Wire::Http(Outgoing {
-                method: request.method,
-                path: redactor.text(&request.path),
-                headers: self.redacted_headers(&request.headers),
-                body: self.redacted_bytes(&request.body),
-            }),
-        }
-    }
-
-    fn redacted_headers(&self, headers: &[(String, String)]) -> Vec<(String, String)> {
-        let redactor = &self.server.redactor;
-        headers
-            .iter()
-            .map(|(name, value)| (name.clone(), redactor.header_value(name, value)))
-            .collect()
-    }
-
-    fn redacted_bytes(&self, bytes: &Bytes) -> Bytes {
-        let redactor = &self.server.redactor;
-        match std::str::from_utf8(bytes) {
-            Ok(text) if redactor.reveals(text) => Bytes::from(redactor.text(text)),
-            _ => bytes.clone(),
-        }
-    }
-
-    fn sent(&self, public: &Wire) -> Sent {
-        let base = &self.server.base;
-        match public {
-            Wire::Http(request) => Sent {
-                method: request.method.to_owned(),
-                url: format!("{}{}", base.url, request.path),
-                headers: request.headers.clone(),
-                body: Payload::of(&request.body),
-            },
-            Wire::Raw(bytes) => Sent {
-                method: "raw".to_owned(),
-                url: base.url.clone(),
-                headers: Vec::new(),
-                body: Payload::of(bytes),
-            },
-        }
-    }
-
-    fn received(&self, answer: &Answer) -> Received {
-        Received {
-            status: answer.status,
-            headers: self.redacted_headers(&answer.headers),
-            body: Payload::of(&self.redacted_bytes(&answer.body)),
-        }
-    }
-
     /// Remembers what a request is about to make, so that it is removed whatever happens.
     fn note_what_it_makes(&self, step: &Step, filling: &Filling<'_>, wire: &Wire) {
         let (method, path) = match wire {
@@ -424,61 +274,8 @@ impl Player<'_> {
     }
 }
 
-/// What is wrong with a scenario by the suite's own rules, without sending anything.
-pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) -> Vec<String> {
-    const NS: &str = "namespace";
-    let captures = BTreeMap::new();
-    let filling = Filling {
-        ns: NS,
-        repetition: 0,
-        captures: &captures,
-        server,
-        vendor: "engine",
-    };
-    let namer = Namer::new(scenario);
-    let mut defects = Vec::new();
-    for step in &scenario.steps {
-        if step.given && !step.keep.is_empty() {
-            defects.push(format!(
-                "`{}` is given, so its keeps are lost",
-                namer.line(step)
-            ));
-        }
-        if let Send::Http { path, .. } = &step.request
-            && path.contains('{')
-            && namer.line(step).contains('{')
-        {
-            defects.push(format!(
-                "`{}` has a placeholder of no known name",
-                namer.line(step)
-            ));
-        }
-        let (method, path) = match &step.request {
-            Send::Http { method, path, .. } => ((*method).to_owned(), filling.path(path)),
-            Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),
-        };
-        let body = json_body(step).map(|value| filling.json(value));
-        let foreign = reach(document, &method, &path, body.as_ref(), NS) == Reach::Foreign;
-        if foreign && scenario.effect != crate::scenario::Effect::ChangesGlobal {
-            defects.push(format!(
-                "`{}` changes what is not its own: its path carries no {{ns}}, and the scenario \
-                 does not declare changes_global",
-                namer.line(step)
-            ));
-        }
-    }
-    defects
-}
-
-/// A role that the scenario needs and the server has no token for.
-pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<String> {
-    scenario
-        .steps
-        .iter()
-        .find_map(|step| server.authorization(&step.identity).err())
-}
-
-fn json_body(step: &Step) -> Option<&Value> {
+/// The JSON body of a step, before its placeholders are filled.
+pub(crate) fn json_body(step: &Step) -> Option<&Value> {
     fn json(body: &Body) -> Option<&Value> {
         match body {
             Body::Json(value) => Some(value),
@@ -493,7 +290,7 @@ fn json_body(step: &Step) -> Option<&Value> {
 }
 
 /// Method and path of a raw request: the first two words.
-fn raw_line(bytes: &[u8]) -> (String, String) {
+pub(crate) fn raw_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let mut words = text.split_whitespace().map(str::to_owned);
     (
@@ -502,7 +299,7 @@ fn raw_line(bytes: &[u8]) -> (String, String) {
     )
 }
 
-fn identity_name(identity: &Identity) -> String {
+pub(crate) fn identity_name(identity: &Identity) -> String {
     match identity {
         Identity::Administrator => "administrator",
         Identity::Role(role) => role,

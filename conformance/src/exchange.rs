@@ -1,0 +1,165 @@
+//! One request and its answer: sent, checked against the OpenAPI document, left as evidence
+//! without secrets.
+
+use std::sync::atomic::Ordering;
+use std::time::Instant;
+
+use bytes::Bytes;
+
+use crate::answer::{Answer, NoAnswer};
+use crate::client::Outgoing;
+use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
+use crate::openapi::Message;
+use crate::outgoing::Wire;
+use crate::runner::{Played, Player, identity_name, lock};
+use crate::scenario::Step;
+
+impl Player<'_> {
+    /// Sends one request of a step and checks both sides against the OpenAPI document.
+    pub(crate) async fn exchange(
+        &self,
+        index: usize,
+        step: &Step,
+        wire: Wire,
+        played: &mut Played,
+    ) -> Result<Answer, NoAnswer> {
+        let identity = identity_name(&step.identity);
+        let (sent, answer) = self.send(index + 1, identity, wire).await;
+        if let (Wire::Http(request), None) = (&sent, step.off_contract) {
+            self.check_request(request);
+        }
+        if let (Wire::Http(request), Ok(answer), false) = (&sent, &answer, step.given) {
+            let finding = self.check_answer(request, answer);
+            played.findings.extend(finding.map(|what| (index, what)));
+        }
+        if let Some(slot) = played.sent.last_mut() {
+            slot.1 = Some(sent);
+        }
+        answer
+    }
+
+    /// A request that the document does not allow is the suite's own fault.
+    fn check_request(&self, request: &Outgoing) {
+        let message = Message {
+            headers: &request.headers,
+            body: &request.body,
+        };
+        let (method, path) = (request.method, request.path.as_str());
+        let finding = self
+            .contract
+            .check_request(self.document, method, path, message);
+        if let Some(what) = finding {
+            self.emit(Event::Defect(Defect {
+                rule: self.rule.to_owned(),
+                what,
+            }));
+        }
+    }
+
+    fn check_answer(&self, request: &Outgoing, answer: &Answer) -> Option<String> {
+        let message = Message {
+            headers: &answer.headers,
+            body: &answer.body,
+        };
+        self.contract.check_response(
+            self.document,
+            request.method,
+            &request.path,
+            answer.status,
+            self.vendor,
+            message,
+        )
+    }
+
+    /// Sends a request and leaves the evidence; also returns the request without its secrets.
+    pub(crate) async fn send(
+        &self,
+        number: usize,
+        identity: String,
+        mut wire: Wire,
+    ) -> (Wire, Result<Answer, NoAnswer>) {
+        if let Wire::Http(request) = &mut wire {
+            self.client.complete(&mut request.headers);
+        }
+        let base = &self.server.base;
+        self.requests.fetch_add(1, Ordering::Relaxed);
+        let start = Instant::now();
+        let answer = match &wire {
+            Wire::Http(request) => self.client.send(base, request).await,
+            Wire::Raw(bytes) => self.client.send_raw(base, bytes).await,
+        };
+        let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
+        let public = self.redacted(&wire);
+        self.emit(Event::Exchange(Box::new(Exchange {
+            rule: self.rule.to_owned(),
+            step: number,
+            identity,
+            request: self.sent(&public),
+            response: answer.as_ref().ok().map(|answer| self.received(answer)),
+            error: answer.as_ref().err().map(ToString::to_string),
+            milliseconds,
+        })));
+        (public, answer)
+    }
+
+    fn emit(&self, event: Event) {
+        lock(self.events).push(event);
+    }
+
+    fn redacted(&self, wire: &Wire) -> Wire {
+        let redactor = &self.server.redactor;
+        match wire {
+            Wire::Raw(bytes) => {
+                Wire::Raw(redactor.text(&String::from_utf8_lossy(bytes)).into_bytes())
+            }
+            Wire::Http(request) => Wire::Http(Outgoing {
+                method: request.method,
+                path: redactor.text(&request.path),
+                headers: self.redacted_headers(&request.headers),
+                body: self.redacted_bytes(&request.body),
+            }),
+        }
+    }
+
+    fn redacted_headers(&self, headers: &[(String, String)]) -> Vec<(String, String)> {
+        let redactor = &self.server.redactor;
+        headers
+            .iter()
+            .map(|(name, value)| (name.clone(), redactor.header_value(name, value)))
+            .collect()
+    }
+
+    fn redacted_bytes(&self, bytes: &Bytes) -> Bytes {
+        let redactor = &self.server.redactor;
+        match std::str::from_utf8(bytes) {
+            Ok(text) if redactor.reveals(text) => Bytes::from(redactor.text(text)),
+            _ => bytes.clone(),
+        }
+    }
+
+    fn sent(&self, public: &Wire) -> Sent {
+        let base = &self.server.base;
+        match public {
+            Wire::Http(request) => Sent {
+                method: request.method.to_owned(),
+                url: format!("{}{}", base.url, request.path),
+                headers: request.headers.clone(),
+                body: Payload::of(&request.body),
+            },
+            Wire::Raw(bytes) => Sent {
+                method: "raw".to_owned(),
+                url: base.url.clone(),
+                headers: Vec::new(),
+                body: Payload::of(bytes),
+            },
+        }
+    }
+
+    fn received(&self, answer: &Answer) -> Received {
+        Received {
+            status: answer.status,
+            headers: self.redacted_headers(&answer.headers),
+            body: Payload::of(&self.redacted_bytes(&answer.body)),
+        }
+    }
+}
