@@ -94,7 +94,7 @@ fn every_clause_is_shown_or_says_why_not() {
         ("sections of a document without a clause", {
             let all = Document::ALL.into_iter().flat_map(|document| {
                 let section = move |section: &&'static str| (document, *section);
-                sections(document).iter().map(move |name| section(name))
+                sections(document).iter().map(section)
             });
             let bare = all.filter(|(document, section)| {
                 let here =

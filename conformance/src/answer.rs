@@ -7,7 +7,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 /// The longest body that is decoded: a small encoded body may be a huge one.
-const DECODED_LIMIT: u64 = 64 * 1024 * 1024;
+pub(crate) const DECODED_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// An answer as it came.
 #[derive(Debug, Default)]

@@ -109,11 +109,10 @@ impl View<'_> {
     }
 
     fn media_type(&self) -> String {
-        let Some(value) = self.answer.header("content-type") else {
-            return "<absent>".to_owned();
-        };
-        let plain = value.split(';').next().unwrap_or_default().trim();
-        vendor_neutral(&plain.to_ascii_lowercase(), self.vendor)
+        self.answer.header("content-type").map_or_else(
+            || "<absent>".to_owned(),
+            |value| crate::openapi::media_type(&value, self.vendor),
+        )
     }
 
     fn header(&self, name: &str) -> String {
