@@ -235,7 +235,7 @@ mod tests {
                 expected: "204".into(),
                 got: "200".into(),
             }],
-            curl: "curl".into(),
+            curl: vec!["curl".into()],
             notes: vec!["note".into()],
         };
         let exchange = Event::Exchange(Box::new(Exchange {

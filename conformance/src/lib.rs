@@ -23,7 +23,6 @@ mod names;
 pub mod openapi;
 mod outgoing;
 pub mod pattern;
-mod raw;
 mod reach;
 pub mod redact;
 pub mod report;

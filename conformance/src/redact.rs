@@ -99,7 +99,8 @@ impl Redactor {
         self.clean([&mut judged.transcript]);
         match &mut judged.verdict {
             Verdict::Fail(failure) => {
-                self.clean([&mut failure.request, &mut failure.curl]);
+                self.clean([&mut failure.request]);
+                self.clean(&mut failure.curl);
                 self.clean(&mut failure.notes);
                 for difference in &mut failure.differences {
                     self.clean([&mut difference.expected, &mut difference.got]);

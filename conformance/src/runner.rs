@@ -57,19 +57,20 @@ pub(crate) struct Played {
 }
 
 impl Played {
-    /// The failure at a step, with the command that repeats its exchange.
+    /// The failure at a step, with the commands that repeat the scenario up to it. Of a step
+    /// that was sent several times the last request stands for all.
     pub(crate) fn failure(&self, server: &Server, index: usize, notes: Vec<String>) -> Failure {
-        let (request, wire) = self
-            .sent
-            .get(index)
-            .map_or((String::new(), None), |(name, wire)| {
-                (name.clone(), wire.as_ref())
-            });
+        let sent = self.sent.get(..=index).unwrap_or(&self.sent);
+        let wires = sent.iter().filter_map(|(_, wire)| wire.as_ref());
         Failure {
             step: index + 1,
-            request,
+            request: sent
+                .last()
+                .map_or_else(String::new, |(name, _)| name.clone()),
             differences: Vec::new(),
-            curl: wire.map_or_else(String::new, |wire| curl::command(&server.base, wire)),
+            curl: wires
+                .map(|wire| curl::command(&server.base, wire))
+                .collect(),
             notes,
         }
     }

@@ -27,8 +27,9 @@ pub struct Failure {
     pub request: String,
     /// What is not as expected, in the order of the step's facts.
     pub differences: Vec<Difference>,
-    /// A shell command that repeats the exchange; tokens stand as `$CONFORMANCE_TOKEN`.
-    pub curl: String,
+    /// Shell commands that repeat the scenario up to the step, one a request; tokens stand as
+    /// `$CONFORMANCE_TOKEN`.
+    pub curl: Vec<String>,
     /// Sentences on the failure: a failed prerequisite, no answer, findings of the OpenAPI
     /// check, later steps that differ too.
     pub notes: Vec<String>,
@@ -59,8 +60,8 @@ impl fmt::Display for Failure {
         {
             write!(out, "\n  {path}: expected {expected}, got {got}")?;
         }
-        if !self.curl.is_empty() {
-            write!(out, "\n  {}", self.curl)?;
+        for command in &self.curl {
+            write!(out, "\n  {command}")?;
         }
         Ok(())
     }

@@ -1,5 +1,6 @@
 //! The HTTP client: sends what a scenario says and nothing else.
 
+mod raw;
 mod tls;
 
 use std::sync::Arc;
@@ -8,7 +9,6 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::answer::{Answer, NoAnswer};
-use crate::raw;
 
 /// How targets are connected to.
 #[derive(Debug, Clone)]

@@ -15,9 +15,7 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
         lines.extend(difference_lines(difference));
     }
     lines.extend(failure.notes.iter().map(|note| format!("note: {note}")));
-    if !failure.curl.is_empty() {
-        lines.push(failure.curl.clone());
-    }
+    lines.extend(failure.curl.iter().cloned());
     lines.push(again(digest.started.as_ref(), &row.judged.rule));
     lines
 }
