@@ -7,7 +7,7 @@ use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::median;
+use super::{median, scratch};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
@@ -104,7 +104,7 @@ async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {
 impl Store {
     /// A server whose configuration declares the bundles, and one source that a bundle uses.
     async fn filled(bundles: usize) -> Result<Self, Box<dyn Error>> {
-        let folder = tempfile::tempdir()?;
+        let folder = scratch()?;
         let declared: serde_json::Map<String, Value> = (0..bundles)
             .map(|number| {
                 (

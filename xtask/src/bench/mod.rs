@@ -5,8 +5,10 @@ mod control;
 mod suite;
 
 use std::error::Error;
+use std::io;
 
 use clap::Subcommand;
+use tempfile::TempDir;
 
 /// What is measured.
 #[derive(Debug, Clone, Subcommand)]
@@ -37,6 +39,12 @@ impl Bench {
 pub(crate) fn all() -> Result<(), Box<dyn Error>> {
     Bench::Control(control::Sizes::default()).run()?;
     Bench::Suite.run()
+}
+
+/// A folder for a server's files, in memory where the system has such a place: how long a disk
+/// takes to make a write durable is no matter of what is measured, and varies more than it.
+fn scratch() -> io::Result<TempDir> {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir())
 }
 
 /// The value in the middle: half of the samples took no longer.

@@ -12,7 +12,7 @@ use conformance::{
 use reqwest::{Client, Method};
 use serde_json::json;
 
-use super::median;
+use super::{median, scratch};
 use crate::report;
 
 const KEY: &str = "bench-administrator-key";
@@ -29,7 +29,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?;
-    let folder = tempfile::tempdir()?;
+    let folder = scratch()?;
     let config = folder.path().join("config.json");
     let tokens =
         json!({"tokens": {"bench": {"api_key": KEY, "scopes": [{"role": "administrator"}]}}});
