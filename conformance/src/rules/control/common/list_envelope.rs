@@ -15,8 +15,15 @@ pub(crate) const RULES: &[Rule] = &[
         each_list(1, |list| walk(list).keep(at("/next_cursor")))
     }),
     Rule::new("next-cursor-string-when-more", || {
-        each_list(2, |list| {
-            get(format!("{list}?limit=1")).keep(kind("/next_cursor", Kind::String))
+        scenario().each(RESOURCES, |told, resource| {
+            let page = format!("{}?limit=1", resource.list);
+            told.given(resource.create_many(2))
+                .when(
+                    get(page.as_str())
+                        .keep(kind("/next_cursor", Kind::String))
+                        .capture("next", "/next_cursor"),
+                )
+                .when(get(format!("{page}&cursor={{next}}")).keep(length("/result")))
         })
     }),
     Rule::new("cursor-is-opaque", || {
