@@ -20,6 +20,7 @@ fn wrong_usage_is_refused() {
         .file("unknown.toml", "sead = 1\n")
         .file("broken.toml", "seed = \n")
         .file("rules.txt", "# none of these\n\nengine/**/nothing\n")
+        .file("empty.txt", "# none\n")
         .file(
             "target.toml",
             "name = 'x'\ncapabilities = ['flight']\n[setups]\n",
@@ -46,6 +47,7 @@ fn wrong_usage_is_refused() {
             "rules.txt:3: no rule matches `engine/**/nothing`",
         ),
         (&["@absent.txt"], "absent.txt: "),
+        (&["@empty.txt"], "no rule stands in @empty.txt"),
         (&["engine/v1/config/get/server-error"], "HTTP cannot show"),
         (&["--config", "unknown.toml"], "unknown field `sead`"),
         (&["--config", "broken.toml"], "broken.toml: "),
@@ -126,6 +128,8 @@ fn rules_are_listed_and_explained() {
             "expected (snapshots/",
         ],
     );
+    let explained = program.run(&["explain", id]).out;
+    assert!(!explained.contains("source:"), "{explained}");
     program
         .run(&["explain", "engine/common/provenance/build-host"])
         .expect(0, &["fail on opa"]);

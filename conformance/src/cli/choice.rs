@@ -20,14 +20,18 @@ impl Choice {
     /// of `skipped`. Clauses that HTTP cannot show are never chosen.
     ///
     /// # Errors
-    /// A pattern that is no glob or fits nothing, a file that cannot be read, an id of a
-    /// clause that HTTP cannot show.
+    /// A pattern that is no glob or fits nothing, a file that cannot be read, files without
+    /// any pattern for `wanted`, an id of a clause that HTTP cannot show.
     pub(super) fn of(
         catalogue: &Catalogue,
         wanted: &[String],
         skipped: &[String],
     ) -> Result<Self, Failed> {
+        let files = wanted.join(" ");
         let wanted = patterns(catalogue, wanted)?;
+        if wanted.is_empty() && !files.is_empty() {
+            return Err(Failed::usage(format!("no rule stands in {files}")));
+        }
         let skipped = patterns(catalogue, skipped)?;
         let mut choice = Self::default();
         for clause in catalogue.clauses() {

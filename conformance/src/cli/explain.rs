@@ -7,6 +7,7 @@ use clap::Args;
 use super::{Failed, catalogue};
 use crate::catalogue::{Catalogue, Clause};
 use crate::embedded_files::{KNOWN, SNAPSHOTS};
+use crate::judge::snapshot_text;
 use crate::known::KnownList;
 use crate::pattern::PatternError;
 use crate::rules;
@@ -40,7 +41,7 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
     }
     if let Some((_, snapshot)) = SNAPSHOTS.iter().find(|(id, _)| *id == clause.id) {
         writeln!(out, "\nexpected (snapshots/{}.snap)\n", clause.id)?;
-        for line in snapshot.trim_end().lines() {
+        for line in snapshot_text(snapshot).lines() {
             writeln!(out, "  {line}")?;
         }
     }
