@@ -2,12 +2,14 @@
 
 use std::io::Read as _;
 use std::sync::OnceLock;
+use std::time::Duration;
 
 use bytes::Bytes;
 use serde_json::Value;
 
-/// The longest body that is decoded: a small encoded body may be a huge one.
-pub(crate) const DECODED_LIMIT: u64 = 64 * 1024 * 1024;
+/// The longest body that is read or decoded: it may have no end, and a small encoded body may
+/// be a huge one.
+pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// An answer as it came.
 #[derive(Debug, Default)]
@@ -24,11 +26,23 @@ pub(crate) struct Answer {
 #[error("{what}")]
 pub(crate) struct NoAnswer {
     pub(crate) what: String,
+    /// Whether it was waited for to the end of the time limit.
+    pub(crate) slow: bool,
 }
 
 impl NoAnswer {
     pub(crate) fn new(what: impl Into<String>) -> Self {
-        Self { what: what.into() }
+        Self {
+            what: what.into(),
+            slow: false,
+        }
+    }
+
+    pub(crate) fn slow(limit: Duration) -> Self {
+        Self {
+            what: format!("no answer within {} s", limit.as_secs_f32()),
+            slow: true,
+        }
     }
 }
 
@@ -75,7 +89,7 @@ impl Answer {
         self.decoded.get_or_init(|| {
             let mut plain = Vec::new();
             let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
-            match decoder.take(DECODED_LIMIT).read_to_end(&mut plain) {
+            match decoder.take(BODY_LIMIT).read_to_end(&mut plain) {
                 Ok(_) => Bytes::from(plain),
                 // A body that is not what its header says is judged as it stands.
                 Err(_) => self.body.clone(),

@@ -1,7 +1,9 @@
 //! Removes what scenarios made, and finds what is left of a run.
 
 use serde_json::Value;
+use tokio::time::{Instant, timeout_at};
 
+use crate::answer::NoAnswer;
 use crate::catalogue::Document;
 use crate::client::{Client, Outgoing};
 use crate::names::encode;
@@ -10,6 +12,7 @@ use crate::reach::Resource;
 use crate::runner::{Player, lock};
 use crate::scenario::Identity;
 use crate::server::Server;
+use crate::walk::{LIST_WITHIN, Walk};
 
 /// How often removal is tried again while it makes progress: sources may use each other.
 const PASSES: usize = 8;
@@ -24,8 +27,11 @@ impl Player<'_> {
             let before = left.len();
             let mut refused = Vec::new();
             for resource in left {
-                if !self.remove(&resource.path).await {
-                    refused.push(resource);
+                match self.remove(&resource.path).await {
+                    Ok(true) => {}
+                    // A server that lets one removal wait lets the others wait too.
+                    Err(error) if error.slow => return,
+                    Ok(false) | Err(_) => refused.push(resource),
                 }
             }
             left = refused;
@@ -36,7 +42,7 @@ impl Player<'_> {
     }
 
     /// Whether the resource is gone.
-    async fn remove(&self, path: &str) -> bool {
+    async fn remove(&self, path: &str) -> Result<bool, NoAnswer> {
         let wire = Wire::Http(Outgoing {
             method: "DELETE",
             path: path.to_owned(),
@@ -44,11 +50,12 @@ impl Player<'_> {
             ..Outgoing::default()
         });
         let (_, answer) = self.send(0, "administrator".to_owned(), wire).await;
-        answer.is_ok_and(|answer| answer.is_success() || answer.status == 404)
+        answer.map(|answer| answer.is_success() || answer.status == 404)
     }
 }
 
-/// The paths of the resources on a server whose names carry the run's prefix.
+/// The paths of the resources on a server whose names carry the run's prefix, as far as the
+/// server shows them before long.
 pub(crate) async fn leaks(
     client: &Client,
     server: &Server,
@@ -65,8 +72,11 @@ pub(crate) async fn leaks(
         Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
     };
     let mut found = Vec::new();
+    let end = Instant::now() + LIST_WITHIN;
     for (collection, key) in collections {
-        let names = list(client, server, collection, key).await;
+        let mut names = Vec::new();
+        let all = list(client, server, collection, key, &mut names);
+        let _ = timeout_at(end, all).await;
         found.extend(
             names
                 .into_iter()
@@ -77,12 +87,17 @@ pub(crate) async fn leaks(
     found
 }
 
-/// Every name in a collection, page by page; what cannot be read has none.
-async fn list(client: &Client, server: &Server, collection: &str, key: &str) -> Vec<String> {
-    const PAGES: usize = 10_000;
-    let mut names = Vec::new();
+/// Adds every name in a collection, page by page; what cannot be read has none.
+async fn list(
+    client: &Client,
+    server: &Server,
+    collection: &str,
+    key: &str,
+    names: &mut Vec<String>,
+) {
+    let mut walk = Walk::start();
     let mut path = collection.to_owned();
-    for _ in 0..PAGES {
+    loop {
         let mut request = Outgoing {
             method: "GET",
             path,
@@ -91,7 +106,7 @@ async fn list(client: &Client, server: &Server, collection: &str, key: &str) -> 
         };
         client.complete(&mut request.headers);
         let Ok(answer) = client.send(&server.base, &request).await else {
-            break;
+            return;
         };
         match answer.at("/result") {
             Some(Value::Array(items)) => names.extend(
@@ -104,11 +119,12 @@ async fn list(client: &Client, server: &Server, collection: &str, key: &str) -> 
             _ => {}
         }
         match answer.at("/next_cursor").and_then(Value::as_str) {
-            Some(cursor) => path = format!("{collection}?cursor={}", encode(cursor)),
-            None => break,
+            Some(cursor) if walk.go_on(cursor).is_ok() => {
+                path = format!("{collection}?cursor={}", encode(cursor));
+            }
+            _ => return,
         }
     }
-    names
 }
 
 fn authorization(server: &Server) -> Vec<(String, String)> {

@@ -34,6 +34,7 @@ mod suite;
 pub mod target;
 mod transcript;
 pub mod verdict;
+mod walk;
 
 pub use client::{Connection, ConnectionError};
 pub use suite::{Outcome, Suite, SuiteBuilder, SuiteError};

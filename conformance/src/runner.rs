@@ -21,9 +21,7 @@ use crate::scenario::{Body, Identity, Scenario, Send, Step};
 use crate::server::Server;
 use crate::transcript::{Entry, Namer, Transcript};
 use crate::verdict::Failure;
-
-/// More pages than any walk of a scenario needs: a cursor that leads nowhere ends here.
-const PAGES: usize = 1000;
+use crate::walk::Walk;
 
 /// Plays the scenarios of one rule on one server.
 #[derive(Debug)]
@@ -50,6 +48,8 @@ pub(crate) struct Played {
     pub(crate) trouble: Option<Failure>,
     /// Whether the trouble is that no answer came.
     pub(crate) unanswered: bool,
+    /// Whether it was waited for to the end of the time limit.
+    pub(crate) slow: bool,
     /// For each step its name and the last request that it sent.
     pub(crate) sent: Vec<(String, Option<Wire>)>,
     /// Where judged answers break the OpenAPI document: index of the step, and what.
@@ -109,6 +109,7 @@ impl Player<'_> {
                 Stop::Trouble(what) => what,
                 Stop::NoAnswer(error) => {
                     played.unanswered = true;
+                    played.slow = error.slow;
                     format!("no answer: {error}")
                 }
             };
@@ -217,7 +218,8 @@ impl Player<'_> {
         let mark = if path.contains('?') { '&' } else { '?' };
         let mut items: Vec<Value> = Vec::new();
         let mut answer = first;
-        for _ in 0..PAGES {
+        let mut walk = Walk::start();
+        loop {
             let page = answer.at("/result").and_then(Value::as_array);
             items.extend(page.into_iter().flatten().cloned());
             let next = answer.at("/next_cursor").and_then(Value::as_str);
@@ -231,6 +233,7 @@ impl Player<'_> {
                     _ => answer,
                 });
             };
+            walk.go_on(cursor).map_err(Stop::Trouble)?;
             let cursor = encode(cursor);
             let mut wire = filling.wire(step).map_err(Stop::NoToken)?;
             if let Wire::Http(request) = &mut wire {
@@ -238,9 +241,6 @@ impl Player<'_> {
             }
             answer = self.exchange(index, step, wire, played).await?;
         }
-        Err(Stop::Trouble(format!(
-            "the list did not end within {PAGES} pages"
-        )))
     }
 
     /// Remembers what a request is about to make, so that it is removed whatever happens.

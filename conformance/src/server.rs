@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::Duration;
 
 use tokio::sync::RwLock;
@@ -24,7 +25,12 @@ pub(crate) struct Server {
     pub(crate) gate: RwLock<()>,
     /// Why it answers no more, once that is known.
     pub(crate) died: OnceLock<String>,
+    /// How many scenarios in a row waited for an answer in vain.
+    silent: AtomicU32,
 }
+
+/// After so many scenarios in a row that waited in vain, the others need not wait too.
+const SILENT: u32 = 10;
 
 impl Server {
     pub(crate) fn new(
@@ -43,6 +49,7 @@ impl Server {
             redactor,
             gate: RwLock::new(()),
             died: OnceLock::new(),
+            silent: AtomicU32::new(0),
         }
     }
 
@@ -73,6 +80,17 @@ impl Server {
                 .ok_or_else(|| (*role).to_owned()),
             Identity::Anonymous => Ok(None),
             Identity::Authorization(value) => Ok(Some(value.clone())),
+        }
+    }
+
+    /// Notes whether a scenario waited for an answer in vain; a server that lets every one
+    /// wait counts as dead.
+    pub(crate) fn waited_in_vain(&self, slow: bool) {
+        if !slow {
+            self.silent.store(0, Ordering::Relaxed);
+        } else if self.silent.fetch_add(1, Ordering::Relaxed) + 1 >= SILENT {
+            let why = || format!("the target let {SILENT} rules in a row wait for an answer");
+            self.died.get_or_init(why);
         }
     }
 

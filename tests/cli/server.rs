@@ -2,6 +2,7 @@
 
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
 
@@ -14,6 +15,11 @@ pub(crate) enum Answers {
     Echo,
     /// `/health` like `Empty`, everything else never.
     Hangs,
+    /// `/health` like `Empty`, everything else with a body that never ends.
+    Endless,
+    /// Always a page of a list that goes on: with the cursor of the page before it, or with a
+    /// new one each time.
+    Pages { new: bool },
 }
 
 /// A running server; it ends with the test program.
@@ -69,7 +75,22 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             reader.read_to_end(&mut rest)?;
             return Ok(());
         }
-        Answers::Empty | Answers::Hangs => "{}".to_owned(),
+        Answers::Endless if !line.contains("/health") => {
+            let mut stream = stream;
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\n\r\n\""
+            )?;
+            loop {
+                stream.write_all(&[b'x'; 64 * 1024])?;
+            }
+        }
+        Answers::Pages { new } => {
+            static PAGE: AtomicUsize = AtomicUsize::new(0);
+            let page = PAGE.fetch_add(usize::from(new), Ordering::Relaxed);
+            serde_json::json!({ "result": [], "next_cursor": format!("page{page}") }).to_string()
+        }
+        Answers::Empty | Answers::Hangs | Answers::Endless => "{}".to_owned(),
         Answers::Echo => serde_json::json!({ "result": head }).to_string(),
     };
     let mut stream = stream;

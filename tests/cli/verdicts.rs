@@ -18,10 +18,14 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
         known_deviations,
     ),
     ("an_interrupted_run_still_reports", interrupted),
+    ("a_list_without_end_ends_the_walk", lists_without_end),
+    ("a_body_without_end_is_no_answer", bodies_without_end),
+    ("a_target_that_lets_every_rule_wait_is_given_up", given_up),
 ];
 
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
+const WALKS: &str = "control/common/list-envelope/next-cursor-null-at-the-end";
 
 fn embedded_by_default() {
     let program = Program::new();
@@ -102,10 +106,46 @@ fn known_deviations() {
         .expect(1, &["PASSES UNEXPECTEDLY", "unexpected-pass"]);
 }
 
+fn lists_without_end() {
+    let program = Program::new();
+    for (new, note) in [
+        (false, "the list leads back to the cursor \"page0\""),
+        (true, "the list did not end within "),
+    ] {
+        let server = Server::start(Answers::Pages { new });
+        let arguments = ["--control-url", &server.url, WALKS];
+        program.run(&arguments).expect(1, &[note]);
+    }
+}
+
+fn bodies_without_end() {
+    let server = Server::start(Answers::Endless);
+    Program::new()
+        .run(&["--engine-url", &server.url, FAILS])
+        .expect(1, &["no answer: its body exceeds 64 MiB"]);
+}
+
+fn given_up() {
+    let server = Server::start(Answers::Hangs);
+    let hurry = ["--timeout", "0.2", "--jobs", "4"];
+    let mut arguments = vec!["--engine-url", &server.url, "engine/v1/data"];
+    arguments.extend(hurry);
+    Program::new()
+        .run(&arguments)
+        .expect(4, &["let 10 rules in a row wait"]);
+}
+
 fn interrupted() {
+    for (signal, timeout) in [("-INT", "2"), ("-TERM", "600")] {
+        interrupted_by(signal, timeout);
+    }
+}
+
+/// Interrupts a run on a target that lets its requests wait for this many seconds.
+fn interrupted_by(signal: &str, timeout: &str) {
     let program = Program::new();
     let server = Server::start(Answers::Hangs);
-    let mut arguments = vec!["--engine-url", &server.url, "--timeout", "2"];
+    let mut arguments = vec!["--engine-url", &server.url, "--timeout", timeout];
     arguments.extend(["--report", "json=r.json", FAILS]);
     let child = program
         .command(&arguments)
@@ -117,7 +157,7 @@ fn interrupted() {
         }
     }
     let kill = std::process::Command::new("kill")
-        .args(["-INT", &child.id().to_string()])
+        .args([signal, &child.id().to_string()])
         .status();
     assert!(
         kill.is_ok_and(|status| status.success()),

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::answer::{Answer, NoAnswer};
+use crate::answer::{Answer, BODY_LIMIT, NoAnswer};
 
 /// How targets are connected to.
 #[derive(Debug, Clone)]
@@ -153,7 +153,7 @@ impl Client {
     pub(crate) async fn send(&self, base: &Base, request: &Outgoing) -> Result<Answer, NoAnswer> {
         match self.library_request(base, request) {
             Some(ready) => {
-                let response = self
+                let mut response = self
                     .http
                     .execute(ready)
                     .await
@@ -167,10 +167,7 @@ impl Client {
                         (name.as_str().to_owned(), value)
                     })
                     .collect();
-                let body = response
-                    .bytes()
-                    .await
-                    .map_err(|error| self.no_answer(&error))?;
+                let body = self.body(&mut response).await?;
                 Ok(Answer::new(status, headers, body))
             }
             None => {
@@ -180,11 +177,28 @@ impl Client {
         }
     }
 
+    /// The whole body, unless it is longer than any that is judged.
+    async fn body(&self, response: &mut reqwest::Response) -> Result<Bytes, NoAnswer> {
+        let mut body = Vec::new();
+        while let Some(chunk) = response
+            .chunk()
+            .await
+            .map_err(|error| self.no_answer(&error))?
+        {
+            body.extend_from_slice(&chunk);
+            if body.len() as u64 > BODY_LIMIT {
+                let limit = BODY_LIMIT / 1024 / 1024;
+                return Err(NoAnswer::new(format!("its body exceeds {limit} MiB")));
+            }
+        }
+        Ok(body.into())
+    }
+
     /// Sends bytes straight to a socket of their own and reads one answer.
     pub(crate) async fn send_raw(&self, base: &Base, bytes: &[u8]) -> Result<Answer, NoAnswer> {
         tokio::time::timeout(self.timeout, raw::exchange(base, &self.tls, bytes))
             .await
-            .unwrap_or_else(|_| Err(NoAnswer::new(self.too_slow())))
+            .unwrap_or_else(|_| Err(NoAnswer::slow(self.timeout)))
     }
 
     /// The request for the HTTP library; none if the library would change or refuse it
@@ -213,15 +227,11 @@ impl Client {
     }
 
     fn no_answer(&self, error: &reqwest::Error) -> NoAnswer {
-        NoAnswer::new(if error.is_timeout() {
-            self.too_slow()
+        if error.is_timeout() {
+            NoAnswer::slow(self.timeout)
         } else {
-            causes(error)
-        })
-    }
-
-    fn too_slow(&self) -> String {
-        format!("no answer within {} s", self.timeout.as_secs_f32())
+            NoAnswer::new(causes(error))
+        }
     }
 }
 

@@ -7,7 +7,7 @@ use percent_encoding::percent_decode_str;
 use serde_json::Value;
 
 use super::Content;
-use crate::answer::DECODED_LIMIT;
+use crate::answer::BODY_LIMIT;
 
 /// Headers and body of a request or an answer, as they are on the wire.
 #[derive(Debug, Clone, Copy)]
@@ -33,7 +33,7 @@ impl Message<'_> {
             Some("gzip") => {
                 let mut plain = Vec::new();
                 MultiGzDecoder::new(self.body)
-                    .take(DECODED_LIMIT)
+                    .take(BODY_LIMIT)
                     .read_to_end(&mut plain)
                     .map_err(|error| format!("the body is not gzip: {error}"))?;
                 Ok(plain)

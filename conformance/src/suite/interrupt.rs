@@ -1,9 +1,15 @@
-//! Ctrl-C: the user asks the run to end.
+//! Ctrl-C and the signal that asks programs to end: the user asks the run to end.
+
+use std::time::Duration;
 
 use tokio::sync::watch;
 
+/// How long cleaning up may take once the user has asked the run to end: a target that lets
+/// removals wait may not keep the program alive.
+const CLEAN_WITHIN: Duration = Duration::from_secs(5);
+
 /// How often the user has asked the run to end: once, and scenarios stop and clean up;
-/// twice, and they no longer clean up either.
+/// twice, and they no longer clean up either. Not asking again for a while counts as twice.
 #[derive(Debug, Clone)]
 pub(super) struct Interrupt(watch::Receiver<u8>);
 
@@ -32,12 +38,14 @@ impl Interrupt {
     }
 }
 
-/// Listens for Ctrl-C, and for the signal that asks programs to end.
+/// Listens for both.
 pub(super) fn listen() -> Interrupt {
     let (sender, receiver) = watch::channel(0);
     tokio::spawn(async move {
-        while asked_to_end().await.is_ok() {
-            sender.send_modify(|asked| *asked += 1);
+        if asked_to_end().await.is_ok() {
+            sender.send_replace(1);
+            let _ = tokio::time::timeout(CLEAN_WITHIN, asked_to_end()).await;
+            sender.send_replace(2);
         }
     });
     Interrupt(receiver)

@@ -161,6 +161,7 @@ impl Inner {
             });
             return Reason::Unreachable(error.clone()).into();
         }
+        server.waited_in_vain(played.slow);
         let expected = chosen.snapshot.as_deref();
         let level = chosen.clause.level;
         let redactor = &server.redactor;
