@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use rustls::CertificateError;
+use rustls::client::WebPkiServerVerifier;
+use rustls::client::danger::ServerCertVerified;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject as _;
 use rustls_platform_verifier::BuilderVerifierExt as _;
@@ -17,7 +20,10 @@ pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, Co
     if connection.insecure {
         return Ok(builder
             .dangerous()
-            .with_custom_certificate_verifier(Arc::new(AnyCertificate(provider)))
+            .with_custom_certificate_verifier(Arc::new(Verifier {
+                trust: Trust::Any,
+                provider,
+            }))
             .with_no_client_auth());
     }
     let Some(pem) = &connection.cacert else {
@@ -26,34 +32,71 @@ pub(super) fn config(connection: &Connection) -> Result<rustls::ClientConfig, Co
             .map_err(|error| ConnectionError::Tls(error.to_string()))?
             .with_no_client_auth());
     };
-    let mut roots = rustls::RootCertStore::empty();
+    let (mut roots, mut certificates) = (rustls::RootCertStore::empty(), Vec::new());
     for certificate in CertificateDer::pem_slice_iter(pem) {
         let certificate =
             certificate.map_err(|error| ConnectionError::Certificates(error.to_string()))?;
         roots
-            .add(certificate)
+            .add(certificate.clone())
             .map_err(|error| ConnectionError::Certificates(error.to_string()))?;
+        certificates.push(certificate);
     }
     if roots.is_empty() {
         return Err(ConnectionError::Certificates("none found".to_owned()));
     }
-    Ok(builder.with_root_certificates(roots).with_no_client_auth())
+    let roots = WebPkiServerVerifier::builder_with_provider(roots.into(), Arc::clone(&provider))
+        .build()
+        .map_err(|error| ConnectionError::Tls(error.to_string()))?;
+    Ok(builder
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::new(Verifier {
+            trust: Trust::Given(roots, certificates),
+            provider,
+        }))
+        .with_no_client_auth())
 }
 
-/// Accepts any server certificate: the user asked for it.
+/// Which server certificates count.
 #[derive(Debug)]
-struct AnyCertificate(Arc<rustls::crypto::CryptoProvider>);
+enum Trust {
+    /// Any: the user asked for it.
+    Any,
+    /// Those that the given authorities have signed, and the given certificates themselves.
+    Given(Arc<WebPkiServerVerifier>, Vec<CertificateDer<'static>>),
+}
 
-impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
+#[derive(Debug)]
+struct Verifier {
+    trust: Trust,
+    provider: Arc<rustls::crypto::CryptoProvider>,
+}
+
+impl rustls::client::danger::ServerCertVerifier for Verifier {
     fn verify_server_cert(
         &self,
-        _end_entity: &CertificateDer<'_>,
-        _intermediates: &[CertificateDer<'_>],
-        _server_name: &rustls::pki_types::ServerName<'_>,
-        _ocsp_response: &[u8],
-        _now: rustls::pki_types::UnixTime,
-    ) -> Result<rustls::client::danger::ServerCertVerified, rustls::Error> {
-        Ok(rustls::client::danger::ServerCertVerified::assertion())
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        server_name: &rustls::pki_types::ServerName<'_>,
+        ocsp_response: &[u8],
+        now: rustls::pki_types::UnixTime,
+    ) -> Result<ServerCertVerified, rustls::Error> {
+        let Trust::Given(roots, certificates) = &self.trust else {
+            return Ok(ServerCertVerified::assertion());
+        };
+        let verified =
+            roots.verify_server_cert(end_entity, intermediates, server_name, ocsp_response, now);
+        match verified {
+            // A self-made certificate usually says that it is an authority. Its dates have been
+            // checked by then, its name has not.
+            Err(rustls::Error::InvalidCertificate(CertificateError::Other(_)))
+                if certificates.contains(end_entity) =>
+            {
+                let certificate = rustls::server::ParsedCertificate::try_from(end_entity)?;
+                rustls::client::verify_server_name(&certificate, server_name)?;
+                Ok(ServerCertVerified::assertion())
+            }
+            verified => verified,
+        }
     }
 
     fn verify_tls12_signature(
@@ -62,7 +105,7 @@ impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &rustls::DigitallySignedStruct,
     ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls12_signature(message, certificate, signed, algorithms)
     }
 
@@ -72,12 +115,13 @@ impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
         certificate: &CertificateDer<'_>,
         signed: &rustls::DigitallySignedStruct,
     ) -> Result<rustls::client::danger::HandshakeSignatureValid, rustls::Error> {
-        let algorithms = &self.0.signature_verification_algorithms;
+        let algorithms = &self.provider.signature_verification_algorithms;
         rustls::crypto::verify_tls13_signature(message, certificate, signed, algorithms)
     }
 
     fn supported_verify_schemes(&self) -> Vec<rustls::SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
+        let algorithms = &self.provider.signature_verification_algorithms;
+        algorithms.supported_schemes()
     }
 }
 
@@ -86,21 +130,25 @@ impl rustls::client::danger::ServerCertVerifier for AnyCertificate {
 mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
+    use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
+
     use super::*;
     use crate::client::{Base, Client, Outgoing};
 
-    /// A TLS server that answers every connection once, and its certificate in PEM.
-    async fn serve() -> (u16, String) {
-        let made = rcgen::generate_simple_self_signed(vec!["localhost".to_owned()])
-            .expect("a certificate");
-        let pem = made.cert.pem();
-        let key = rustls::pki_types::PrivateKeyDer::Pkcs8(made.signing_key.serialize_der().into());
+    /// A TLS server that answers every connection once, and its self-made certificate in PEM.
+    async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
+        let mut made = CertificateParams::new([name.to_owned()]).expect("a name");
+        made.is_ca = is_ca;
+        let key = KeyPair::generate().expect("a key");
+        let made = made.self_signed(&key).expect("a certificate");
+        let pem = made.pem();
+        let key = rustls::pki_types::PrivateKeyDer::Pkcs8(key.serialize_der().into());
         let provider = Arc::new(rustls::crypto::ring::default_provider());
         let config = rustls::ServerConfig::builder_with_provider(provider)
             .with_safe_default_protocol_versions()
             .expect("versions")
             .with_no_client_auth()
-            .with_single_cert(vec![made.cert.der().clone()], key)
+            .with_single_cert(vec![made.der().clone()], key)
             .expect("a server");
         let acceptor = tokio_rustls::TlsAcceptor::from(Arc::new(config));
         let listener = tokio::net::TcpListener::bind("localhost:0")
@@ -123,17 +171,22 @@ mod tests {
 
     #[tokio::test]
     async fn certificates_count_in_both_tiers() {
-        let (port, pem) = serve().await;
-        let base = Base::parse(&format!("https://localhost:{port}")).expect("an address");
-        let other = serve().await.1;
-        for (cacert, insecure, trusted) in [
-            (Some(pem), false, true),
-            (Some(other), false, false),
-            (None, false, false),
-            (None, true, true),
+        let authority = || IsCa::Ca(BasicConstraints::Unconstrained);
+        let (plain, pem) = serve("localhost", IsCa::NoCa).await;
+        let (own_authority, own_pem) = serve("localhost", authority()).await;
+        let (misnamed, misnamed_pem) = serve("example.org", authority()).await;
+        for (port, cacert, insecure, trusted) in [
+            (plain, Some(&pem), false, true),
+            (plain, Some(&own_pem), false, false),
+            (plain, None, false, false),
+            (plain, None, true, true),
+            (own_authority, Some(&own_pem), false, true),
+            (own_authority, Some(&pem), false, false),
+            (misnamed, Some(&misnamed_pem), false, false),
         ] {
+            let base = Base::parse(&format!("https://localhost:{port}")).expect("an address");
             let client = Client::new(&Connection {
-                cacert: cacert.clone().map(String::into_bytes),
+                cacert: cacert.map(|pem| pem.as_bytes().to_vec()),
                 insecure,
                 ..Connection::default()
             })
@@ -147,7 +200,7 @@ mod tests {
                 };
                 let answer = client.send(&base, &request).await;
                 let text = answer.as_ref().map(|answer| answer.text().into_owned());
-                let case = format!("{path} {insecure} {cacert:?}: {text:?}");
+                let case = format!("{path} {port} {insecure} {cacert:?}: {text:?}");
                 assert_eq!(text.is_ok_and(|text| text == "hi"), trusted, "{case}");
             }
         }
