@@ -54,6 +54,10 @@ fn nesting_has_a_limit() {
             "400 invalid_parameter"
         );
         assert_eq!(
+            send(&engine, line, br#"{"a":"#.repeat(1 << 20)),
+            "400 invalid_parameter"
+        );
+        assert_eq!(
             send(&engine, line, b"- ".repeat(1 << 16)),
             "400 invalid_parameter"
         );

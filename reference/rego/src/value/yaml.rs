@@ -6,16 +6,20 @@ use std::sync::Arc;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Number, Object, Value};
+use super::{Number, Object, Value, from_json};
 
 /// A document that is written in few bytes may become this large by repeating anchors.
 const SMALL: usize = 1 << 20;
 
-/// The longest text that is read: the parser needs some microseconds for each opening bracket.
+/// The longest text that is read.
 const MAX_LENGTH: usize = 16 << 20;
 
 /// The parser compares each directive with all before it.
 const MAX_DIRECTIVES: usize = 64;
+
+/// The parser looks at all open brackets again with each token, and at the depth only when it has
+/// read everything.
+const MAX_BRACKETS: usize = 10_000;
 
 /// Why a text is not YAML, or means no JSON document.
 #[derive(Debug, thiserror::Error)]
@@ -29,6 +33,9 @@ pub enum YamlError {
     /// It says too much before its document begins.
     #[error("YAML may have at most {MAX_DIRECTIVES} directives")]
     TooManyDirectives,
+    /// It opens too many brackets, in its strings or outside, and is no JSON.
+    #[error("YAML that is no JSON may have at most {MAX_BRACKETS} opening brackets")]
+    TooManyBrackets,
 }
 
 /// Reads the first document of a text; an empty text is `null`. Members taken in by a merge key
@@ -36,7 +43,7 @@ pub enum YamlError {
 /// members with the same name the last one counts.
 ///
 /// # Errors
-/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON
+/// When the text is not YAML, is too long, opens too many brackets, is nested too deep, holds a tag, a float that JSON
 /// does not know or a key that is an array or object, or grows out of proportion by repeating
 /// anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
@@ -47,6 +54,10 @@ pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     let head = head.take_while(|line| matches!(line.first(), None | Some(b'%' | b'#' | b'\r')));
     if head.filter(|line| line.starts_with(b"%")).count() > MAX_DIRECTIVES {
         return Err(YamlError::TooManyDirectives);
+    }
+    let brackets = text.iter().filter(|byte| matches!(byte, b'[' | b'{'));
+    if brackets.count() > MAX_BRACKETS {
+        return from_json(text).map_err(|_| YamlError::TooManyBrackets);
     }
     let mut room = SMALL.max(text.len().saturating_mul(2));
     let mut documents = serde_yaml::Deserializer::from_slice(text);
