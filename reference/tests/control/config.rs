@@ -38,7 +38,7 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "bundles: {b: {labels: {a: [1]}}}",
-        &["refused.yaml:1:", "invalid type"],
+        &["refused.yaml:1:", "expected a string", "not sequence"],
     ),
     ("bundles: [", &["refused.yaml:"]),
     (
@@ -75,9 +75,32 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
     (
         "secrets: {k: {token: '${NOT_SET_ANYWHERE}'}}",
-        &["secret `k`", "is not set"],
+        &["refused.yaml:1:14:", "secrets.k:", "is not set"],
     ),
-    ("secrets: {k: 5}", &["refused.yaml:", "must be a mapping"]),
+    (
+        "secrets:\n  k: 5\n",
+        &["refused.yaml:2:6:", "expected a mapping", ", not integer"],
+    ),
+    (
+        "tokens:\n  a: {api_key: 'k\n",
+        &["refused.yaml:3:1:", "quoted scalar"],
+    ),
+    (
+        "tokens: {a: hush-hush}",
+        &["tokens.a: expected a token, not string"],
+    ),
+    (
+        "tokens: {a: {api_key: 'k ', scopes: [{role: viewer}]}}",
+        &["refused.yaml:1:", "printable ASCII without space"],
+    ),
+    (
+        "tokens: {a: {api_key: clé, scopes: [{role: viewer}]}}",
+        &["printable ASCII"],
+    ),
+    (
+        "bundles: {b: {}, c: {}, b: {}}",
+        &["refused.yaml:1:10:", "bundles: `b` is declared twice"],
+    ),
     (
         "bundles: {b: {name: c}}",
         &["refused.yaml: bundle `b`", "names the bundle `c`"],

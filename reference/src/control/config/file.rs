@@ -1,9 +1,12 @@
 //! One configuration file.
 
 use std::collections::BTreeMap;
+use std::fmt;
+use std::marker::PhantomData;
 use std::path::Path;
 
-use serde::de::Error;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{Error, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
@@ -13,14 +16,18 @@ use crate::control::model::{Bundle, Kind, Secret, Source, Stack, wipe};
 
 /// What a configuration file may hold.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, default)]
+#[serde(deny_unknown_fields, default, expecting = "a configuration")]
 pub(super) struct File {
+    #[serde(deserialize_with = "named")]
     pub(super) tokens: BTreeMap<String, Token>,
+    #[serde(deserialize_with = "named")]
     pub(super) bundles: BTreeMap<String, Bundle>,
+    #[serde(deserialize_with = "named")]
     pub(super) sources: BTreeMap<String, Source>,
+    #[serde(deserialize_with = "named")]
     pub(super) stacks: BTreeMap<String, Stack>,
-    #[serde(deserialize_with = "secrets")]
-    pub(super) secrets: BTreeMap<String, Secret>,
+    #[serde(deserialize_with = "named")]
+    pub(super) secrets: BTreeMap<String, Declared>,
 }
 
 impl File {
@@ -28,16 +35,14 @@ impl File {
     pub(super) fn read(path: &Path) -> Result<Self, ConfigError> {
         let text = std::fs::read_to_string(path);
         let text = text.map_err(|failure| ConfigError::in_file(path, failure))?;
-        if text.trim().is_empty() {
-            return Ok(Self::default());
-        }
-        serde_yaml::from_str(&text).map_err(|failure| {
+        let file = serde_yaml::from_str::<Option<Self>>(&text).map_err(|failure| {
             let place = match failure.location() {
                 Some(at) => format!("{}:{}:{}", path.display(), at.line(), at.column()),
                 None => path.display().to_string(),
             };
-            ConfigError::new(place, failure)
-        })
+            ConfigError::new(place, without_value(&failure.to_string()))
+        })?;
+        Ok(file.unwrap_or_default())
     }
 
     /// Adds another file, whose things count where both have the same.
@@ -61,23 +66,78 @@ impl File {
     }
 }
 
-/// Reads secrets, with environment variables in their strings put in. No message shows a value.
-fn secrets<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, Secret>, D::Error> {
-    let read = BTreeMap::<String, Map<String, Value>>::deserialize(from);
-    let read = read.map_err(|_| D::Error::custom("a secret must be a mapping of its fields"))?;
-    let secrets = read.into_iter().map(|(name, members)| {
-        let mut value = Value::Object(members);
-        let failed = |problem: String| D::Error::custom(format!("secret `{name}`: {problem}"));
-        expand_strings(&mut value).map_err(failed)?;
-        let secret = match &value {
-            Value::Object(members) => Secret::from_members(members),
-            _ => Secret::from_members(&Map::new()),
-        };
-        wipe(&mut value);
-        let secret = secret.map_err(|invalid| failed(invalid.to_string()))?;
-        Ok((name.clone(), secret))
-    });
-    secrets.collect()
+/// The message without the value that it shows: a key or a secret may stand in the wrong place.
+fn without_value(message: &str) -> String {
+    let parts = message
+        .split_once("invalid type: ")
+        .and_then(|(path, rest)| {
+            let (found, expected) = rest.rsplit_once(", expected ")?;
+            // The place stands in front of the message already.
+            let expected = expected.split(" at line ").next()?;
+            Some((path, found.split(['"', '`']).next()?.trim_end(), expected))
+        });
+    match parts {
+        Some((path, kind, expected)) => format!("{path}expected {expected}, not {kind}"),
+        None => message.to_owned(),
+    }
+}
+
+/// Reads things by name, and refuses two of the same name.
+fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+    from: D,
+) -> Result<BTreeMap<String, T>, D::Error> {
+    from.deserialize_map(Named(PhantomData))
+}
+
+struct Named<T>(PhantomData<T>);
+
+impl<'de, T: Deserialize<'de>> Visitor<'de> for Named<T> {
+    type Value = BTreeMap<String, T>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of names")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut things = BTreeMap::new();
+        while let Some(name) = map.next_key::<String>()? {
+            if things.contains_key(&name) {
+                return Err(A::Error::custom(format!("`{name}` is declared twice")));
+            }
+            things.insert(name, map.next_value()?);
+        }
+        Ok(things)
+    }
+}
+
+/// A declared secret, with environment variables in its strings put in.
+#[derive(Debug)]
+pub(super) struct Declared(pub(super) Secret);
+
+impl<'de> Deserialize<'de> for Declared {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        from.deserialize_map(Fields)
+    }
+}
+
+/// Reads a secret here, and not after its mapping, so that an error has the secret's place.
+struct Fields;
+
+impl<'de> Visitor<'de> for Fields {
+    type Value = Declared;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a mapping of the secret's fields")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
+        let mut members = Map::deserialize(MapAccessDeserializer::new(map))?;
+        let expanded = members.values_mut().try_for_each(expand_strings);
+        let read = expanded.map(|()| Secret::from_members(&members));
+        members.values_mut().for_each(wipe);
+        let secret = read.map_err(A::Error::custom)?;
+        secret.map(Declared).map_err(A::Error::custom)
+    }
 }
 
 fn expand_strings(value: &mut Value) -> Result<(), String> {

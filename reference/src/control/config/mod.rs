@@ -120,7 +120,7 @@ fn assemble(file: File, origins: &Origins, cipher: &Cipher) -> Result<Config, Co
         let failed =
             |problem: String| ConfigError::new(origins.place(Some(Kind::Secret), &name), problem);
         model::check_name(&name).map_err(|invalid| failed(invalid.to_string()))?;
-        let text = cipher.seal(&name, secret.expose());
+        let text = cipher.seal(&name, secret.0.expose());
         let text = text.map_err(|failure| failed(failure.to_string()))?;
         config.entries.push(Entry {
             kind: Kind::Secret,

@@ -8,7 +8,7 @@ use crate::control::principal::{KeyDigest, Role};
 
 /// An API key and its scopes.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a token")]
 pub(super) struct Token {
     #[serde(rename = "api_key", deserialize_with = "digest")]
     digest: KeyDigest,
@@ -18,7 +18,7 @@ pub(super) struct Token {
 
 /// What a key is for.
 #[derive(Debug, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a scope")]
 struct Scope {
     role: Role,
 }
@@ -36,12 +36,17 @@ impl Token {
 }
 
 fn digest<'de, D: Deserializer<'de>>(from: D) -> Result<KeyDigest, D::Error> {
-    // The usual message for a wrong type would show what was written.
-    let text = String::deserialize(from).map_err(|_| D::Error::custom("must be a string"))?;
-    let key = expand(&Zeroizing::new(text)).map_err(D::Error::custom)?;
+    let text = Zeroizing::new(String::deserialize(from)?);
+    let key = expand(&text).map_err(D::Error::custom)?;
     let key = Zeroizing::new(key);
     if key.is_empty() {
         return Err(D::Error::custom("an API key cannot be empty"));
+    }
+    // A header brings nothing else to the server.
+    let printable = |character: char| character == ' ' || character.is_ascii_graphic();
+    if key.trim() != key.as_str() || !key.chars().all(printable) {
+        let message = "an API key is printable ASCII without space around it";
+        return Err(D::Error::custom(message));
     }
     Ok(KeyDigest::of(&key))
 }

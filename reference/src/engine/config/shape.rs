@@ -12,7 +12,7 @@ const DEFAULT_GZIP_LEVEL: u32 = 9;
 
 /// A whole configuration. Sections that have no effect yet are taken as they are.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "expected an object")]
+#[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct Shape {
     #[serde(rename = "services")]
     _services: Option<IgnoredAny>,
