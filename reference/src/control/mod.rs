@@ -13,7 +13,7 @@ mod v1;
 
 use std::sync::Arc;
 
-use http::{Method, StatusCode, header::ALLOW};
+use http::{Method, StatusCode};
 use tracing::{info, warn};
 
 use self::cipher::Cipher;
@@ -101,10 +101,16 @@ impl Control {
             Method::HEAD => Method::GET,
             _ => request.method.clone(),
         };
+        let head = Method::HEAD;
         let found = find(ROUTES, &method, &request.path);
         match found {
             Ok(Found::NotFound) => Ok(Reply::text(StatusCode::NOT_FOUND, "404 page not found\n")),
-            Ok(Found::MethodNotAllowed { allowed }) => Ok(method_not_allowed(&allowed)),
+            Ok(Found::MethodNotAllowed { mut allowed }) => {
+                if allowed.contains(&&Method::GET) {
+                    allowed.push(&head);
+                }
+                Ok(Reply::method_not_allowed(&allowed, true))
+            }
             Ok(Found::Handler { handler, segments }) => {
                 request.segments = segments;
                 match handler {
@@ -129,16 +135,4 @@ impl Control {
 /// Serves `control/common/authentication/unauthorized-is-plain-text`.
 fn unauthorized() -> Reply {
     Reply::text(StatusCode::UNAUTHORIZED, "Unauthorized\n")
-}
-
-fn method_not_allowed(allowed: &[&Method]) -> Reply {
-    let mut reply = Reply::text(StatusCode::METHOD_NOT_ALLOWED, "Method Not Allowed\n");
-    let mut methods: Vec<&str> = allowed.iter().map(|method| method.as_str()).collect();
-    if methods.contains(&"GET") {
-        methods.push("HEAD");
-    }
-    if let Ok(methods) = methods.join(", ").parse() {
-        reply.headers.insert(ALLOW, methods);
-    }
-    reply
 }
