@@ -225,6 +225,14 @@ mod tests {
         CommandLine::command().debug_assert();
     }
 
+    #[test]
+    fn a_server_without_connections_is_refused() {
+        for (count, fits) in [("0", false), ("x", false), ("1", true)] {
+            let args = ["reference", "engine", "--max-connections", count];
+            assert_eq!(CommandLine::try_parse_from(args).is_ok(), fits, "{count}");
+        }
+    }
+
     #[tokio::test]
     async fn both_servers_start_and_stop() -> Result<(), StartError> {
         let args = "all --addr 127.0.0.1:0 --control-addr 127.0.0.1:0 --database sqlite::memory:";

@@ -19,7 +19,13 @@ async fn main() -> ExitCode {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
-    let running = match command.start().await {
+    // A database that does not answer makes a start long.
+    let started = tokio::select! {
+        started = command.start() => started,
+        _ = interrupted.recv() => return ExitCode::FAILURE,
+        _ = terminated.recv() => return ExitCode::FAILURE,
+    };
+    let running = match started {
         Ok(running) => running,
         Err(failure) => {
             error!("{failure}");

@@ -3,6 +3,7 @@
 use std::convert::Infallible;
 use std::future::pending;
 use std::net::SocketAddr;
+use std::num::NonZeroUsize;
 use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -73,8 +74,8 @@ pub struct ServeOptions {
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = period)]
     pub body_timeout: Duration,
     /// Connections that are served at the same time; further ones wait
-    #[arg(long, value_name = "COUNT", default_value_t = 4096)]
-    pub max_connections: usize,
+    #[arg(long, value_name = "COUNT", default_value = "4096")]
+    pub max_connections: NonZeroUsize,
 }
 
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
@@ -154,7 +155,7 @@ impl<S: Service> Server<S> {
         let graceful = GracefulShutdown::new();
         let mut connections = JoinSet::new();
         loop {
-            let full = connections.len() >= self.options.max_connections;
+            let full = connections.len() >= self.options.max_connections.get();
             let accepted = tokio::select! {
                 _ = stopped.changed() => break,
                 Some(_) = connections.join_next() => continue,
