@@ -10,6 +10,9 @@ use tokio::net::TcpStream;
 use crate::answer::{Answer, NoAnswer};
 use crate::client::{Base, Outgoing};
 
+/// The longest answer that is read: each part that arrives is parsed with all before it.
+const ANSWER_LIMIT: usize = 1024 * 1024;
+
 /// More header lines than any answer needs.
 const HEADERS: usize = 128;
 
@@ -92,6 +95,10 @@ async fn read_answer(
             } else {
                 "the connection was closed in the middle of the answer"
             }));
+        }
+        if received.len() > ANSWER_LIMIT {
+            let limit = ANSWER_LIMIT / 1024;
+            return Err(NoAnswer::new(format!("it exceeds {limit} KiB")));
         }
         match reader.read(&mut chunk).await {
             Ok(0) => ended = true,

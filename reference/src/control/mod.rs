@@ -14,7 +14,8 @@ mod v1;
 use std::sync::Arc;
 
 use http::{Method, StatusCode};
-use tracing::{info, warn};
+use tokio::sync::Semaphore;
+use tracing::{error, info, warn};
 
 use self::cipher::Cipher;
 pub use self::options::Options;
@@ -23,10 +24,13 @@ use self::routes::{Handler, ROUTES};
 use self::store::{Store, StoreError};
 use crate::StartError;
 use crate::http::route::{Found, find};
-use crate::http::{ApiError, Reply, Request, Service};
+use crate::http::{ApiError, Code, Reply, Request, Service};
 
 /// The largest request body, in bytes.
 const BODY_LIMIT: usize = 8 << 20;
+
+/// Requests that run at the same time; further ones wait on their connections.
+const RUNNING: usize = 64;
 
 /// The name that the key check of a database is sealed under; no secret can have it.
 const KEY_CHECK: &str = "";
@@ -37,6 +41,8 @@ pub struct Control {
     store: Store,
     cipher: Cipher,
     keys: Keys,
+    /// A permit for each request that may run at the same time.
+    running: Arc<Semaphore>,
 }
 
 /// Opens the control plane: reads the configuration, connects to the database, brings its schema
@@ -72,6 +78,7 @@ pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
         store,
         cipher,
         keys: config.keys,
+        running: Arc::new(Semaphore::new(RUNNING)),
     }))
 }
 
@@ -82,10 +89,19 @@ impl From<StoreError> for StartError {
 }
 
 impl Service for Control {
-    async fn answer(&self, request: Request) -> Reply {
-        self.route(request)
-            .await
-            .unwrap_or_else(|failure| failure.reply())
+    /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
+    /// so that none leaves a transaction open on a pooled connection of the database.
+    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+        let permit = Arc::clone(&self.running).acquire_owned().await;
+        let answered = tokio::spawn(async move {
+            let reply = self.route(request).await;
+            drop(permit);
+            reply.unwrap_or_else(|failure| failure.reply())
+        });
+        answered.await.unwrap_or_else(|failure| {
+            error!(%failure, "the handler panicked");
+            ApiError::new(Code::InternalError, "the server failed").reply()
+        })
     }
 
     fn body_limit(&self) -> usize {

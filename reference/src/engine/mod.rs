@@ -140,12 +140,11 @@ impl Default for Engine {
 }
 
 impl Service for Engine {
-    async fn answer(&self, request: Request) -> Reply {
+    async fn answer(self: Arc<Self>, request: Request) -> Reply {
         if request.body.len() <= LARGE_BODY {
             return self.respond(request);
         }
-        let engine = self.clone();
-        let answered = tokio::task::spawn_blocking(move || engine.respond(request)).await;
+        let answered = tokio::task::spawn_blocking(move || self.respond(request)).await;
         answered.unwrap_or_else(|failure| {
             tracing::error!(%failure, "the handler panicked");
             ApiError::new(Code::InternalError, "the server failed").reply()

@@ -36,7 +36,7 @@ const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// Answers requests.
 pub trait Service: Send + Sync + 'static {
     /// Answers one request.
-    fn answer(&self, request: Request) -> impl Future<Output = Reply> + Send;
+    fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send;
 
     /// The largest body, in bytes as sent, that a request may have; more is answered with 400
     /// `invalid_parameter`.
@@ -253,7 +253,7 @@ impl<S: Service> Server<S> {
         let limit = self.service.body_limit();
         let received = receive(parts, body, limit, self.options.body_timeout).await;
         let reply = match received {
-            Ok(request) => AssertUnwindSafe(self.service.answer(request))
+            Ok(request) => AssertUnwindSafe(Arc::clone(&self.service).answer(request))
                 .catch_unwind()
                 .await
                 .unwrap_or_else(|_| {

@@ -1,5 +1,7 @@
 //! Paging: walks, limits, cursors, and what the lists look like.
 
+use std::sync::Arc;
+
 use libtest_mimic::Failed;
 use reference::control::Control;
 use serde_json::Value;
@@ -97,7 +99,7 @@ fn walks(world: World) -> Outcome {
 }
 
 async fn page(
-    control: &Control,
+    control: &Arc<Control>,
     kind: &str,
     query: &str,
 ) -> Result<(usize, Option<String>), Failed> {
@@ -106,7 +108,7 @@ async fn page(
 }
 
 async fn names(
-    control: &Control,
+    control: &Arc<Control>,
     kind: &str,
     query: &str,
 ) -> Result<(Vec<String>, Option<String>), Failed> {

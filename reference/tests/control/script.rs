@@ -1,5 +1,7 @@
 //! Exchanges as lines of text, and the one checker that plays them.
 
+use std::sync::Arc;
+
 use libtest_mimic::Failed;
 use reference::control::Control;
 use serde_json::Value;
@@ -9,7 +11,7 @@ use crate::world::{send, text};
 /// Plays the lines of a script: `WHO METHOD TARGET [BODY] => STATUS [EXPECTED]`, where
 /// EXPECTED is the whole JSON body, or the code of an error and a part of its message. Empty
 /// lines and those that begin with `#` say nothing.
-pub(crate) async fn play(control: &Control, script: &str) -> Result<(), Failed> {
+pub(crate) async fn play(control: &Arc<Control>, script: &str) -> Result<(), Failed> {
     let lines = script.lines().map(str::trim);
     for line in lines.filter(|line| !line.is_empty() && !line.starts_with('#')) {
         let (request, expected) = line.rsplit_once(" => ").ok_or("a line without ` => `")?;

@@ -132,7 +132,7 @@ impl World {
 /// Sends a request with the key of a token, or without one for `nobody`. The target's query is
 /// taken as it stands.
 pub(crate) async fn send(
-    control: &Control,
+    control: &Arc<Control>,
     who: &str,
     method: &str,
     target: &str,
@@ -155,7 +155,7 @@ pub(crate) async fn send(
         body: body.into(),
         segments: Vec::new(),
     };
-    Ok(control.answer(request).await)
+    Ok(Arc::clone(control).answer(request).await)
 }
 
 /// The text of an answer.

@@ -147,7 +147,7 @@ async fn a_body_has_a_limit() {
 struct Panicking;
 
 impl Service for Panicking {
-    async fn answer(&self, request: Request) -> Reply {
+    async fn answer(self: Arc<Self>, request: Request) -> Reply {
         assert!(request.path != "/defect", "a defect");
         Reply::text(StatusCode::OK, "fine")
     }
