@@ -57,7 +57,7 @@ fn store_on_postgres() -> Result<(), Box<dyn Error>> {
         command
             .current_dir(root())
             .env("CONFORMANCE_POSTGRES_URL", server.url())
-            .args(["test", "--package", "reference", "--test", "control"])
+            .args(["test", "--workspace", "--test", "control"])
             .args(["--", "postgres/", last]);
         command
     };

@@ -151,7 +151,7 @@ impl Client {
 
     /// Sends a request; where the HTTP library would change it, straight to the socket.
     pub(crate) async fn send(&self, base: &Base, request: &Outgoing) -> Result<Answer, NoAnswer> {
-        match self.library_request(base, request) {
+        match self.client_request(base, request) {
             Some(ready) => {
                 let mut response = self
                     .http
@@ -203,7 +203,7 @@ impl Client {
 
     /// The request for the HTTP library; none if the library would change or refuse it
     /// (it rewrites dot segments, for example).
-    fn library_request(&self, base: &Base, request: &Outgoing) -> Option<reqwest::Request> {
+    fn client_request(&self, base: &Base, request: &Outgoing) -> Option<reqwest::Request> {
         if request.path.contains('#') {
             return None;
         }
@@ -277,7 +277,7 @@ mod tests {
                     .collect(),
                 body: Bytes::new(),
             };
-            let ready = client.library_request(&base, &request);
+            let ready = client.client_request(&base, &request);
             assert_eq!(ready.is_some(), as_it_stands, "{path} {headers:?}");
         }
     }
