@@ -11,6 +11,17 @@ use crate::client::Base;
 use crate::embedded_files::TARGETS;
 use crate::target::{Target, Token};
 
+/// The program as it is started. Each setup runs in a folder of its own, so a path is made
+/// whole here; a bare name is for the search path.
+fn located(program: &Path) -> String {
+    let path = if program.components().count() > 1 {
+        std::path::absolute(program).unwrap_or_else(|_| program.to_owned())
+    } else {
+        program.to_owned()
+    };
+    path.display().to_string()
+}
+
 /// The target that the options name.
 ///
 /// # Errors
@@ -50,7 +61,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
                 "--program starts a target, an address needs none",
             ));
         }
-        target.program = Some(program.display().to_string());
+        target.program = Some(located(program));
         target.in_process = false;
     }
     if let Some(vendor) = &options.vendor {
@@ -135,4 +146,27 @@ fn embedded() -> Result<Target, Failed> {
     Err(Failed::usage(
         "this program has no reference inside; name --engine-url, --control-url or --target",
     ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_made_whole_and_a_name_is_left_to_the_search_path() {
+        for (given, whole) in [
+            ("opa", false),
+            ("bin/opa", true),
+            ("../opa", true),
+            ("/bin/opa", true),
+        ] {
+            let located = located(Path::new(given));
+            assert_eq!(
+                Path::new(&located).is_absolute(),
+                whole,
+                "{given}: {located}"
+            );
+            assert!(located.ends_with("opa"), "{given}: {located}");
+        }
+    }
 }
