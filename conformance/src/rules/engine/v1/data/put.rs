@@ -58,42 +58,22 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("if-none-match-existing-answers-not-modified", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                put("/v1/data/{ns}/a")
-                    .header("If-None-Match", "*")
-                    .json(json!(2))
-                    .keep(status()),
-            )
+            .when(put_if_absent("a", 2).keep(status()))
     }),
     Rule::new("if-none-match-keeps-existing", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                put("/v1/data/{ns}/a")
-                    .header("If-None-Match", "*")
-                    .json(json!(2))
-                    .keep(status()),
-            )
+            .when(put_if_absent("a", 2).keep(status()))
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("if-none-match-absent-answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                put("/v1/data/{ns}/b")
-                    .header("If-None-Match", "*")
-                    .json(json!(2))
-                    .keep(status()),
-            )
+            .when(put_if_absent("b", 2).keep(status()))
     }),
     Rule::new("if-none-match-absent-creates", || {
         scenario()
-            .when(
-                put("/v1/data/{ns}/a")
-                    .header("If-None-Match", "*")
-                    .json(json!(1))
-                    .keep(success()),
-            )
+            .when(put_if_absent("a", 1).keep(success()))
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("parent-not-object-answers-not-found", || {
@@ -165,3 +145,10 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
 ];
+
+/// Writes a number, unless there is a document already.
+fn put_if_absent(member: &str, number: u8) -> Step {
+    put(format!("/v1/data/{{ns}}/{member}"))
+        .header("If-None-Match", "*")
+        .json(json!(number))
+}
