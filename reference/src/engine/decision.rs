@@ -33,16 +33,16 @@ impl Engine {
         if self.config().decision_log {
             let decision = id::random();
             self.log(request, &decision, input.as_ref(), result.as_ref());
-            envelope.insert("decision_id".into(), Value::from(decision));
+            envelope.insert("decision_id", Value::from(decision));
         }
         if request.flag("provenance") {
-            envelope.insert("provenance".into(), provenance());
+            envelope.insert("provenance", provenance());
         }
         if let Some(explanation) = explain::explanation(request, result.as_ref()) {
-            envelope.insert("explanation".into(), explanation);
+            envelope.insert("explanation", explanation);
         }
         if let Some(result) = result {
-            envelope.insert("result".into(), result);
+            envelope.insert("result", result);
         }
         if warns {
             let warning = Value::object([
@@ -52,10 +52,10 @@ impl Engine {
                     Value::from("'input' key missing from the request"),
                 ),
             ]);
-            envelope.insert("warning".into(), warning);
+            envelope.insert("warning", warning);
         }
         if metrics.asked() {
-            envelope.insert("metrics".into(), metrics.finish());
+            envelope.insert("metrics", metrics.finish());
         }
         let pretty = request.flag("pretty");
         Reply::document(StatusCode::OK, &Value::from(envelope), pretty)

@@ -116,7 +116,7 @@ fn value_term(value: &Value) -> Value {
         Value::Array(items) => Value::from(items.iter().map(value_term).collect::<Vec<_>>()),
         Value::Object(members) => {
             let pairs = members.iter().map(|(name, value)| {
-                let name = term("string", Value::String(Arc::clone(name)));
+                let name = value_term(name);
                 Value::from(vec![name, value_term(value)])
             });
             Value::from(pairs.collect::<Vec<_>>())

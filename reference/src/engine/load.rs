@@ -123,11 +123,11 @@ fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), Vec<
         return Err(at.clone());
     };
     for (name, value) in added.iter() {
-        let Some(member) = members.get_mut(name) else {
+        let Some(member) = members.get_value_mut(name) else {
             members.insert(name.clone(), value.clone());
             continue;
         };
-        at.push(name.to_string());
+        at.push(name.as_str().unwrap_or_default().to_owned());
         merge(member, value.clone(), at)?;
         at.pop();
     }

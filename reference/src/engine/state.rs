@@ -91,7 +91,9 @@ fn shown((document, root): (&Value, bool)) -> Value {
         Some(members) if root && members.contains_key("system") => members,
         _ => return document.clone(),
     };
-    let others = members.iter().filter(|(name, _)| &***name != "system");
+    let others = members
+        .iter()
+        .filter(|(name, _)| name.as_str() != Some("system"));
     let others: Object = others
         .map(|(name, value)| (name.clone(), value.clone()))
         .collect();

@@ -75,9 +75,7 @@ fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
         parent = match parent {
             Value::Object(members) => {
                 let members = Arc::make_mut(members);
-                members
-                    .entry(Arc::from(segment.as_str()))
-                    .or_insert_with(|| Value::from(Object::new()))
+                members.get_or_insert_with(segment.as_str(), || Value::from(Object::new()))
             }
             Value::Array(items) => index(segment)
                 .and_then(|index| Arc::make_mut(items).get_mut(index))
@@ -103,7 +101,7 @@ pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Resul
     match find_mut(documents, parents)? {
         Value::Object(members) => {
             let members = Arc::make_mut(members);
-            members.insert(Arc::from(last.as_str()), value);
+            members.insert(last.as_str(), value);
             Ok(())
         }
         Value::Array(items) => {

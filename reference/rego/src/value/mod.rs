@@ -1,16 +1,18 @@
 //! Document values. A clone shares the original, and whoever changes one copies only what is
 //! shared on the way to the change.
 
-use std::collections::BTreeMap;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 mod json;
 mod number;
+mod object;
 mod write;
 mod yaml;
 
 pub use json::{SyntaxError, from_json, from_json_prefix};
 pub use number::Number;
+pub use object::{Object, Set};
 pub use yaml::{YamlError, from_yaml};
 
 /// Arrays and objects may be nested this deep when they are read.
@@ -19,11 +21,11 @@ pub use yaml::{YamlError, from_yaml};
 /// value deeper has a bound.
 pub const MAX_DEPTH: usize = 512;
 
-/// The members of an object, in the order of their names.
-pub type Object = BTreeMap<Arc<str>, Value>;
-
-/// Any JSON document.
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// Any document, and what only policies can make: sets, and objects whose keys are no strings.
+///
+/// Values have one total order: null, booleans, numbers, strings, arrays, objects, sets; within
+/// a kind the usual one, item by item.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Value {
     /// `null`
     Null,
@@ -37,6 +39,8 @@ pub enum Value {
     Array(Arc<Vec<Value>>),
     /// An object.
     Object(Arc<Object>),
+    /// A set. It is written as the array of its members in their order.
+    Set(Arc<Set>),
 }
 
 impl Value {
@@ -86,15 +90,30 @@ impl Value {
             Self::String(_) => "string",
             Self::Array(_) => "array",
             Self::Object(_) => "object",
+            Self::Set(_) => "set",
+        }
+    }
+
+    /// The members, if this is a set.
+    pub fn as_set(&self) -> Option<&Set> {
+        match self {
+            Self::Set(members) => Some(members),
+            _ => None,
         }
     }
 
     /// An object of these members.
-    pub fn object<K: Into<Arc<str>>>(members: impl IntoIterator<Item = (K, Value)>) -> Self {
-        let members = members
-            .into_iter()
-            .map(|(name, value)| (name.into(), value));
-        Self::Object(Arc::new(members.collect()))
+    pub fn object<K: Into<Value>>(members: impl IntoIterator<Item = (K, Value)>) -> Self {
+        Self::Object(Arc::new(members.into_iter().collect()))
+    }
+
+    /// How this value compares to a string.
+    fn compare_text(&self, text: &str) -> Ordering {
+        match self {
+            Self::String(own) => own.as_ref().cmp(text),
+            Self::Null | Self::Bool(_) | Self::Number(_) => Ordering::Less,
+            Self::Array(_) | Self::Object(_) | Self::Set(_) => Ordering::Greater,
+        }
     }
 }
 
@@ -131,5 +150,35 @@ impl From<Vec<Value>> for Value {
 impl From<Object> for Value {
     fn from(members: Object) -> Self {
         Self::Object(Arc::new(members))
+    }
+}
+
+impl From<Arc<str>> for Value {
+    fn from(text: Arc<str>) -> Self {
+        Self::String(text)
+    }
+}
+
+impl From<i32> for Value {
+    fn from(value: i32) -> Self {
+        Self::from(i64::from(value))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(value: i64) -> Self {
+        Self::Number(Number::from(value))
+    }
+}
+
+impl From<Number> for Value {
+    fn from(value: Number) -> Self {
+        Self::Number(value)
+    }
+}
+
+impl From<Set> for Value {
+    fn from(members: Set) -> Self {
+        Self::Set(Arc::new(members))
     }
 }

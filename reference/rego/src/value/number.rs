@@ -1,10 +1,11 @@
 //! Numbers that keep their text, so that `1e3`, `1.0` and long integers come back as they came.
 
+use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// A JSON number. Equality is that of the text.
-#[derive(Clone, PartialEq, Eq)]
+/// A JSON number. `1` and `1.0` are equal, and each is written as it came.
+#[derive(Clone)]
 pub struct Number(Arc<str>);
 
 impl Number {
@@ -39,5 +40,26 @@ impl From<i64> for Number {
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0)
+    }
+}
+
+impl PartialEq for Number {
+    fn eq(&self, other: &Self) -> bool {
+        self.cmp(other) == Ordering::Equal
+    }
+}
+
+impl Eq for Number {}
+
+impl PartialOrd for Number {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Number {
+    fn cmp(&self, other: &Self) -> Ordering {
+        let value = |number: &Self| number.0.parse().unwrap_or(f64::NAN);
+        value(self).total_cmp(&value(other))
     }
 }

@@ -23,21 +23,14 @@ impl Value {
             Self::Bool(false) => out.extend_from_slice(b"false"),
             Self::Number(number) => out.extend_from_slice(number.as_str().as_bytes()),
             Self::String(text) => write_string(text, out),
-            Self::Array(items) => {
-                let inner = level.map(|level| level + 1);
-                out.push(b'[');
-                for (at, item) in items.iter().enumerate() {
-                    separate(out, at, inner);
-                    item.write_at(out, inner);
-                }
-                close(out, b']', items.is_empty(), level);
-            }
+            Self::Array(items) => write_items(items.iter(), out, level),
+            Self::Set(members) => write_items(members.iter(), out, level),
             Self::Object(members) => {
                 let inner = level.map(|level| level + 1);
                 out.push(b'{');
                 for (at, (name, member)) in members.iter().enumerate() {
                     separate(out, at, inner);
-                    write_string(name, out);
+                    write_name(name, out);
                     out.extend_from_slice(if level.is_some() { b": " } else { b":" });
                     member.write_at(out, inner);
                 }
@@ -53,6 +46,29 @@ impl fmt::Display for Value {
         self.write(&mut out);
         f.write_str(&String::from_utf8_lossy(&out))
     }
+}
+
+/// A member's name: keys that are no strings are named by their JSON text.
+fn write_name(key: &Value, out: &mut Vec<u8>) {
+    match key {
+        Value::String(name) => write_string(name, out),
+        other => write_string(&other.to_string(), out),
+    }
+}
+
+fn write_items<'v>(
+    items: impl ExactSizeIterator<Item = &'v Value>,
+    out: &mut Vec<u8>,
+    level: Option<usize>,
+) {
+    let inner = level.map(|level| level + 1);
+    let empty = items.len() == 0;
+    out.push(b'[');
+    for (at, item) in items.enumerate() {
+        separate(out, at, inner);
+        item.write_at(out, inner);
+    }
+    close(out, b']', empty, level);
 }
 
 /// The comma before any item but the first, and the line break before each.

@@ -191,7 +191,7 @@ fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
             return Err("only objects can be merged");
         };
         for (name, value) in Arc::unwrap_or_clone(source) {
-            members.entry(name).or_insert(value);
+            members.get_or_insert_with(name, || value);
         }
     }
     Ok(())

@@ -184,16 +184,12 @@ fn shown(given: Value) -> Value {
         ("default_decision", "/system/main"),
         ("default_authorization_decision", "/system/authz/allow"),
     ] {
-        shown
-            .entry(name.into())
-            .or_insert_with(|| Value::from(default));
+        shown.get_or_insert_with(name, || Value::from(default));
     }
-    let labels = shown
-        .entry("labels".into())
-        .or_insert_with(|| Value::from(Object::new()));
+    let labels = shown.get_or_insert_with("labels", || Value::from(Object::new()));
     if let Some(labels) = labels.as_object_mut() {
-        labels.insert("id".into(), Value::from(id::random()));
-        labels.insert("version".into(), Value::from(env!("CARGO_PKG_VERSION")));
+        labels.insert("id", Value::from(id::random()));
+        labels.insert("version", Value::from(env!("CARGO_PKG_VERSION")));
     }
     Value::from(shown)
 }
@@ -204,7 +200,7 @@ fn hide(content: &mut Value, secrets: &[&str], depth: usize) {
         Value::Object(members) => {
             let members = std::sync::Arc::make_mut(members);
             if depth > 0 {
-                members.retain(|name, _| !secrets.contains(&&**name));
+                members.retain(|name, _| name.as_str().is_none_or(|name| !secrets.contains(&name)));
             }
             for member in members.values_mut() {
                 hide(member, secrets, depth + 1);

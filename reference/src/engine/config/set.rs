@@ -96,10 +96,6 @@ fn place(config: &mut Value, names: &[String], value: Value) -> Result<(), Strin
     let Some(members) = config.as_object_mut() else {
         return Err(format!("`{name}` is below a value that is no object"));
     };
-    let member = members.entry(name.as_str().into());
-    place(
-        member.or_insert_with(|| Value::from(Object::new())),
-        below,
-        value,
-    )
+    let member = members.get_or_insert_with(name.as_str(), || Value::from(Object::new()));
+    place(member, below, value)
 }

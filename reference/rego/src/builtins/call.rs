@@ -1,0 +1,60 @@
+//! What a built-in function sees of the evaluation that calls it.
+
+use std::any::Any;
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::SystemTime;
+
+use crate::Value;
+use crate::syntax::Location;
+
+/// Why a call has no value. By default that makes it undefined; strictly, an error.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Failure {
+    /// `eval_type_error`: an operand has the wrong type.
+    Type(String),
+    /// `eval_builtin_error`: the operands' values do not do.
+    Value(String),
+    /// Ends the evaluation in any case, with this message.
+    Halt(String),
+    /// The evaluation was cancelled.
+    Cancelled,
+}
+
+/// What all calls of one evaluation share.
+#[derive(Debug)]
+pub(crate) struct Session {
+    /// The time that the whole evaluation takes as now.
+    pub(crate) now: SystemTime,
+    /// The answers of non-deterministic functions, by name and operands: the same call has the
+    /// same answer throughout an evaluation.
+    pub(crate) answers: HashMap<(&'static str, Vec<Value>), Option<Value>>,
+    /// What functions prepare from an operand and use again, such as compiled patterns.
+    pub(crate) prepared: HashMap<(&'static str, Arc<str>), Arc<dyn Any + Send + Sync>>,
+    /// Set by whoever no longer wants the answer.
+    pub(crate) cancelled: Arc<AtomicBool>,
+    /// What `opa.runtime` answers.
+    pub(crate) runtime: Option<Value>,
+    /// The hosts that `http.send` and the like may reach; all when absent.
+    pub(crate) allowed_hosts: Option<Arc<[String]>>,
+}
+
+/// One call.
+#[derive(Debug)]
+pub(crate) struct Call<'c> {
+    /// Where it stands.
+    pub(crate) location: &'c Location,
+    /// What it shares with others.
+    pub(crate) session: &'c mut Session,
+}
+
+impl Call<'_> {
+    /// Fails when nobody waits for the answer any more. Loops over large operands ask this.
+    pub(crate) fn check(&self) -> Result<(), Failure> {
+        if self.session.cancelled.load(Ordering::Relaxed) {
+            return Err(Failure::Cancelled);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,1 @@
+//! Evaluation of queries over a compiled policy.
