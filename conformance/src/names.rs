@@ -11,12 +11,18 @@ pub(crate) fn run_prefix(random: u64) -> String {
 }
 
 /// The name prefix of a scenario: run, slug and a hash of the rule id. The hash keeps two
-/// rules with the same slug apart, and no namespace is the beginning of another.
+/// rules with the same slug apart, and no namespace is the beginning of another. On the engine
+/// it is an identifier of the policy language, so that it can name a package.
 pub(crate) fn namespace(run: &str, rule: &str) -> String {
     let slug = rule.rsplit('/').next().unwrap_or(rule);
     let shown: String = slug.chars().take(SLUG_SHOWN).collect();
     let shown = shown.trim_end_matches('-');
-    format!("{run}-{shown}-{}", base36(fnv(rule), 6))
+    let name = format!("{run}-{shown}-{}", base36(fnv(rule), 6));
+    if rule.starts_with("engine/") {
+        name.replace('-', "_")
+    } else {
+        name
+    }
 }
 
 fn base36(mut number: u64, digits: usize) -> String {
@@ -165,13 +171,18 @@ mod tests {
             .iter()
             .map(|rule| namespace(&run_prefix(u64::MAX), rule))
             .collect();
-        for (index, name) in names.iter().enumerate() {
+        for (index, (name, rule)) in names.iter().zip(rules).enumerate() {
             assert!(name.len() <= 60, "{name}");
+            let joint = if rule.starts_with("engine/") {
+                '_'
+            } else {
+                '-'
+            };
             assert!(
                 name.starts_with(|c: char| c.is_ascii_lowercase())
                     && name
                         .chars()
-                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '-'),
+                        .all(|c| c.is_ascii_lowercase() || c.is_ascii_digit() || c == joint),
                 "{name}"
             );
             for (other, text) in names.iter().enumerate() {

@@ -7,7 +7,8 @@
 //! that keeps nothing may be answered in any way.
 //!
 //! Placeholders in paths, header values and every string of a body:
-//! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it),
+//! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it); on the
+//! engine it can also name a package,
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
 //! `{token}` the target's administrator token, in the value of [`Step::authorization`] only.

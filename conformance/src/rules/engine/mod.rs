@@ -1,6 +1,7 @@
 //! Rules of the policy engine.
 
 use super::Section;
+use crate::scenario::{Step, put};
 
 mod common;
 mod health;
@@ -11,6 +12,7 @@ mod v1;
 #[rustfmt::skip]
 pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/common/introduction", rules: common::introduction::RULES },
+    Section { path: "engine/common/groups", rules: common::groups::RULES },
     Section { path: "engine/common/request-headers", rules: common::request_headers::RULES },
     Section { path: "engine/common/documents", rules: common::documents::RULES },
     Section { path: "engine/common/decision-envelope", rules: common::decision_envelope::RULES },
@@ -31,3 +33,14 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/health/get", rules: health::get::RULES },
     Section { path: "engine/v1/config/get", rules: v1::config::get::RULES },
 ];
+
+/// Puts a module with these rules: its id and its package are the scenario's own name. The
+/// import makes the rules' syntax the same in every version of the language.
+fn policy(rules: &str) -> Step {
+    put("/v1/policies/{ns}").text("text/plain", module("{ns}", rules))
+}
+
+/// The text of a module: its package and its rules.
+fn module(package: &str, rules: &str) -> String {
+    format!("package {package}\n\nimport rego.v1\n\n{rules}\n")
+}

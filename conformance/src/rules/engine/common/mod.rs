@@ -4,6 +4,7 @@ pub(crate) mod decision_envelope;
 pub(crate) mod documents;
 pub(crate) mod error_object;
 pub(crate) mod errors;
+pub(crate) mod groups;
 pub(crate) mod introduction;
 pub(crate) mod limits;
 pub(crate) mod methods;
