@@ -108,6 +108,9 @@ pub struct Expr {
     pub index: usize,
     /// Whether the compiler or the parser made it, such as the body of a rule without one.
     pub generated: bool,
+    /// Whether it is an equality that was written with `:=`; the compiler sets this, and the
+    /// left side of such an expression only takes what the right side gives.
+    pub assigned: bool,
     /// Where it stands.
     pub location: Location,
 }
