@@ -8,6 +8,8 @@ pub mod syntax;
 pub mod trace;
 pub mod value;
 
+pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
+pub use syntax::Module;
 pub use trace::Tracer;
 pub use value::Value;

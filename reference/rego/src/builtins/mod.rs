@@ -4,8 +4,10 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 
 mod call;
+mod signatures;
 
 pub(crate) use call::{Call, Failure, Session};
+pub(crate) use signatures::{Signature, signature, signatures};
 
 /// Computes a call from its operands: a value, or undefined.
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;

@@ -1,0 +1,91 @@
+//! What is declared about built-in functions: operands, results, operators and traits.
+
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+use crate::compile::types::{Function, Type, parse};
+
+/// One function a line: `name (operands) -> result # traits`.
+const TABLE: &str = include_str!("signatures.txt");
+
+/// The declaration of a built-in function.
+#[derive(Debug)]
+pub(crate) struct Signature {
+    /// Its name, with dots.
+    pub(crate) name: &'static str,
+    /// The operator that stands for it between its operands.
+    pub(crate) infix: Option<&'static str>,
+    /// Whether modules may no longer call it.
+    pub(crate) deprecated: bool,
+    /// Whether the same operands can give different results.
+    pub(crate) nondeterministic: bool,
+    /// Whether it gives any number of results.
+    pub(crate) relation: bool,
+    /// Its type, a function's.
+    pub(crate) of: Type,
+    /// The number of its operands; those that may follow do not count.
+    pub(crate) arity: usize,
+    /// Whether any number of operands may follow.
+    pub(crate) variadic: bool,
+    /// Whether it has no result and is called for its effect.
+    pub(crate) void: bool,
+}
+
+static SIGNATURES: LazyLock<HashMap<&'static str, Signature>> = LazyLock::new(|| {
+    let signatures = TABLE.lines().filter_map(read);
+    signatures
+        .map(|signature| (signature.name, signature))
+        .collect()
+});
+
+/// The declaration of the function of this name.
+pub(crate) fn signature(name: &str) -> Option<&'static Signature> {
+    SIGNATURES.get(name)
+}
+
+/// All declarations, in no order.
+pub(crate) fn signatures() -> impl Iterator<Item = &'static Signature> {
+    SIGNATURES.values()
+}
+
+fn read(line: &'static str) -> Option<Signature> {
+    let (declared, traits) = line.split_once(" # ").unwrap_or((line, ""));
+    let (name, of) = declared.split_once(' ')?;
+    let function: Function = parse(of)?;
+    let has = |name| traits.split(", ").any(|trait_| trait_ == name);
+    Some(Signature {
+        name,
+        infix: traits
+            .split(", ")
+            .find_map(|text| text.strip_prefix("infix ")),
+        deprecated: has("deprecated"),
+        nondeterministic: has("nondeterministic"),
+        relation: has("relation"),
+        arity: function.args.len(),
+        variadic: function.variadic.is_some(),
+        void: function.result.is_none(),
+        of: Type::Function(function.into()),
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_declares_a_function() {
+        assert_eq!(SIGNATURES.len(), TABLE.lines().count());
+        for (name, shown) in [
+            ("plus", "(number, number) => number"),
+            ("print", "(any...) => ???"),
+            ("walk", "(any) => array<array[any], any>"),
+            (
+                "concat",
+                "(string, any<array[string], set[string]>) => string",
+            ),
+        ] {
+            let of = signature(name).map(|signature| signature.of.to_string());
+            assert_eq!(of.as_deref(), Some(shown), "{name}");
+        }
+    }
+}

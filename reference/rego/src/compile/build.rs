@@ -1,0 +1,344 @@
+//! One run of the compiler: from the policy that is there and the changes to the next policy.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::{Arc, OnceLock};
+
+use super::graph::Dependency;
+use super::policy::{CompiledModule, Policy};
+use super::terms::{Path, data_path, data_prefix, rule_reference};
+use super::tree::{CompiledRule, Outline, Written, ground_steps};
+use super::world::World;
+use super::{Found, STAGES, Step, Unit};
+use crate::Value;
+use crate::error::{Code, Errors, LanguageError};
+use crate::syntax::{Body, ExprTerms, Head, Module, Rule, TermValue};
+
+/// A run ends with this many mistakes.
+pub(super) const MAX_ERRORS: usize = 10;
+
+/// A rule may be this many steps below `data`.
+const MAX_STEPS: usize = 256;
+
+/// The state of a run.
+#[derive(Debug)]
+pub(super) struct Build {
+    /// All modules that are not compiled again, and from some stage on the heads of the others.
+    pub(super) world: World,
+    /// The modules that are compiled, in the order of their ids.
+    pub(super) units: Vec<Unit>,
+    /// The base documents that rules must not stand in for.
+    pub(super) documents: Option<Value>,
+    /// What the rules of the units read: for each unit, for each rule, for it and each `else`.
+    pub(super) dependencies: Vec<Vec<Vec<Vec<Dependency>>>>,
+    /// The places whose rules have changed, those that are empty now among them.
+    pub(super) changed: BTreeSet<Path>,
+    /// The modules that are in no unit but were looked at again, and what they were given.
+    orders: HashMap<Arc<str>, u64>,
+}
+
+impl Build {
+    /// Finds what the changes concern.
+    pub(super) fn new(
+        base: &Policy,
+        changes: BTreeMap<Arc<str>, Option<Arc<Module>>>,
+        documents: Option<Value>,
+    ) -> Self {
+        let mut world = World::clone(&base.world);
+        let mut changed = BTreeSet::new();
+        let mut packages = BTreeSet::new();
+        for (id, module) in &changes {
+            let old = world.modules.get(id);
+            for rule in old.iter().flat_map(|old| &old.rules) {
+                changed.insert(rule.path().collect::<Path>());
+            }
+            if let Some(module) = module {
+                for rule in &module.rules {
+                    changed.extend(data_prefix(&rule_reference(module, rule)));
+                }
+            }
+            let new = module.iter().map(|module| module.package.path.as_slice());
+            let old = old.iter().map(|old| old.outline.package.as_slice());
+            packages.extend(new.chain(old).filter_map(data_path));
+        }
+
+        let mut again: BTreeMap<Arc<str>, Arc<Module>> = BTreeMap::new();
+        let mut concerned = BTreeSet::new();
+        for path in &changed {
+            world.readers.overlapping(path, &mut concerned);
+        }
+        for path in &packages {
+            let node = world.find(path);
+            let modules = node.iter().flat_map(|node| &node.modules);
+            concerned.extend(modules.map(|module| module.id.clone()));
+        }
+        for id in concerned {
+            if let Some(module) = world.modules.get(&id) {
+                again.insert(id, module.parsed.clone());
+            }
+        }
+        let mut orders = HashMap::new();
+        for (id, module) in changes {
+            match module {
+                Some(module) => again.insert(id, module),
+                None => {
+                    uproot(&mut world, &id);
+                    again.remove(&id)
+                }
+            };
+        }
+        for id in again.keys() {
+            let order = uproot(&mut world, id);
+            let next = world.next;
+            orders.insert(id.clone(), order.unwrap_or(next));
+            if order.is_none() {
+                world.next = next.saturating_add(1);
+            }
+        }
+
+        let mut units = Vec::new();
+        for (id, module) in again {
+            let outline = Arc::new(outline(&id, &module));
+            if let Some(path) = data_path(&module.package.path) {
+                world.root.update(&path, &mut |node| {
+                    let at = node.modules.partition_point(|other| other.id < id);
+                    node.modules.insert(at, outline.clone());
+                });
+            }
+            units.push(Unit {
+                module: Module::clone(&module),
+                parsed: module,
+                id,
+                outline,
+                written: Vec::new(),
+                next_local: 0,
+            });
+        }
+        Self {
+            world,
+            dependencies: Vec::new(),
+            units,
+            documents,
+            changed,
+            orders,
+        }
+    }
+
+    /// Runs the stages, and puts the policy together if none of them finds a mistake.
+    pub(super) fn run(mut self) -> Result<Policy, Errors> {
+        let mut found = Found::new();
+        for step in STAGES {
+            match step {
+                Step::Module(run) => {
+                    for unit in &mut self.units {
+                        found.extend(run(unit, &self.world));
+                    }
+                }
+                Step::All(run) => found.extend(run(&mut self)),
+                Step::Lenient(run) => {
+                    // Mistakes of these stages do not breed others, so the next stage runs.
+                    found.extend(run(&mut self));
+                    if found.len() < MAX_ERRORS {
+                        continue;
+                    }
+                }
+            }
+            if !found.is_empty() {
+                return Err(limited(found));
+            }
+        }
+        if found.is_empty() {
+            Ok(self.finish())
+        } else {
+            Err(limited(found))
+        }
+    }
+
+    /// Puts the heads of all rules in their places.
+    pub(super) fn plant(&mut self) -> Found {
+        let mut found = Found::new();
+        for unit in &self.units {
+            for (position, rule) in unit.module.rules.iter().enumerate() {
+                let planted = compiled(unit, position, head_only(rule), is_constant(rule));
+                let path: Path = planted.path().collect();
+                if path.len() > MAX_STEPS {
+                    found.push(LanguageError::at(
+                        Code::Compile,
+                        &rule.location,
+                        "the reference of the rule has too many steps",
+                    ));
+                    continue;
+                }
+                let planted = Arc::new(planted);
+                self.world
+                    .root
+                    .update(&path, &mut |node| node.add(planted.clone()));
+                self.changed.insert(path);
+            }
+        }
+        found
+    }
+
+    /// Puts the finished rules in the places of their heads.
+    fn finish(self) -> Policy {
+        let mut world = self.world;
+        let mut dependencies = self.dependencies.into_iter();
+        for mut unit in self.units {
+            let rules = std::mem::take(&mut unit.module.rules);
+            let written: Written =
+                Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
+            let mut reads = BTreeSet::new();
+            let mut of_unit = dependencies.next().unwrap_or_default().into_iter();
+            let mut finished = Vec::with_capacity(rules.len());
+            let mut paths = BTreeSet::new();
+            for (position, rule) in rules.into_iter().enumerate() {
+                let is_constant = is_constant(&rule);
+                let mut rule = compiled(&unit, position, rule, is_constant);
+                rule.written = written.clone();
+                rule.dependencies = of_unit.next().unwrap_or_default();
+                let of_rule = rule.dependencies.iter().flatten();
+                reads.extend(of_rule.flat_map(|dependency| dependency.paths()));
+                paths.insert(rule.path().collect::<Path>());
+                finished.push(Arc::new(rule));
+            }
+            for path in &paths {
+                world.root.update(path, &mut |node| {
+                    node.take(&|module| *module == *unit.id);
+                    for rule in finished
+                        .iter()
+                        .filter(|rule| rule.path().eq(path.iter().cloned()))
+                    {
+                        node.add(rule.clone());
+                    }
+                });
+            }
+            for path in &reads {
+                world.readers.add(path, &unit.id);
+            }
+            let order = self.orders.get(&unit.id).copied().unwrap_or_default();
+            let module = CompiledModule {
+                id: unit.id.clone(),
+                order,
+                parsed: unit.parsed,
+                frame: unit.module,
+                rules: finished,
+                outline: unit.outline,
+                reads: reads.into_iter().collect(),
+            };
+            world.modules.insert_mut(unit.id, Arc::new(module));
+        }
+        Policy {
+            world: Arc::new(world),
+        }
+    }
+}
+
+/// Sorts mistakes by their places and ends the list where it gets too long.
+pub(super) fn limited(mut found: Found) -> Errors {
+    let reached = found.len() >= MAX_ERRORS;
+    found.truncate(MAX_ERRORS);
+    found.sort_by_cached_key(|error| {
+        let place = error.location.as_ref();
+        let place = place.map(|place| (place.file.clone(), place.row, place.col));
+        (place.is_none(), place, error.to_string())
+    });
+    if reached {
+        found.push(limit_reached());
+    }
+    Errors(found)
+}
+
+/// What stands behind the last mistake that is listed.
+pub(super) fn limit_reached() -> LanguageError {
+    LanguageError {
+        code: Code::Compile,
+        message: "error limit reached".to_owned(),
+        location: None,
+        details: None,
+    }
+}
+
+/// Takes a module out of the world; its place in the order is the answer.
+fn uproot(world: &mut World, id: &str) -> Option<u64> {
+    let module = world.modules.get(id)?.clone();
+    world.modules.remove_mut(id);
+    for path in &module.reads {
+        world.readers.remove(path, id);
+    }
+    let paths: BTreeSet<Path> = module
+        .rules
+        .iter()
+        .map(|rule| rule.path().collect())
+        .collect();
+    for path in &paths {
+        world
+            .root
+            .update(path, &mut |node| node.take(&|module| module == id));
+    }
+    if let Some(path) = data_path(&module.outline.package) {
+        world.root.update(&path, &mut |node| {
+            node.modules.retain(|module| *module.id != *id)
+        });
+    }
+    Some(module.order)
+}
+
+fn outline(id: &Arc<str>, module: &Module) -> Outline {
+    let names = module
+        .rules
+        .iter()
+        .filter_map(|rule| rule.head.reference.first());
+    Outline {
+        id: id.clone(),
+        package: module.package.path.clone(),
+        location: module.package.location.clone(),
+        exports: names.filter_map(super::terms::as_var).cloned().collect(),
+        annotations: module.annotations.clone(),
+    }
+}
+
+/// What the compiler knows of a rule of a unit.
+fn compiled(unit: &Unit, position: usize, rule: Rule, is_constant: bool) -> CompiledRule {
+    let reference = rule_reference(&unit.module, &rule);
+    CompiledRule {
+        ground: ground_steps(&reference),
+        reference,
+        ast: Arc::new(rule),
+        module: unit.id.clone(),
+        position,
+        package: unit.module.package.path.len(),
+        is_constant,
+        written: Written::default(),
+        dependencies: Vec::new(),
+        lowered: OnceLock::new(),
+    }
+}
+
+fn head_only(rule: &Rule) -> Rule {
+    Rule {
+        default: rule.default,
+        head: Head::clone(&rule.head),
+        body: Body::new(),
+        else_rule: None,
+        annotations: rule.annotations.clone(),
+        location: rule.location.clone(),
+    }
+}
+
+/// Whether a rule has a value without references or calls, and no body but the generated one.
+fn is_constant(rule: &Rule) -> bool {
+    let is_true = match rule.body.as_slice() {
+        [only] if !only.negated && only.with.is_empty() => {
+            matches!(&only.terms, ExprTerms::Term(term) if term.value == TermValue::Bool(true))
+        }
+        _ => false,
+    };
+    is_true
+        && rule
+            .head
+            .value
+            .as_ref()
+            .is_some_and(|value| match value.value {
+                TermValue::Var(_) => true,
+                _ => super::terms::constant(value).is_some(),
+            })
+}

@@ -1,0 +1,105 @@
+//! Compiled modules, ready to be evaluated.
+
+use std::fmt;
+use std::sync::Arc;
+
+use super::terms::Path;
+use super::tree::{CompiledRule, Outline};
+use super::world::World;
+use crate::syntax::Module;
+
+/// All modules of an engine, compiled together: what a query is asked of.
+///
+/// It never changes; a [`Compiler`](crate::Compiler) makes the next one from it. A clone is
+/// cheap, and so is a policy that differs in one module, because they share the rest. The default
+/// is the policy without modules.
+///
+/// ```ignore
+/// use rego::{Compiler, Module, Policy};
+///
+/// let module = Module::parse("example.rego", "package example\n\nallow := true\n")?;
+/// let policy = Compiler::new(&Policy::default()).put("example.rego", module).compile()?;
+/// assert_eq!(policy.modules().count(), 1);
+/// # Ok::<(), rego::Errors>(())
+/// ```
+#[derive(Clone, Default)]
+pub struct Policy {
+    pub(super) world: Arc<World>,
+}
+
+/// A module of a [`Policy`].
+pub struct CompiledModule {
+    pub(super) id: Arc<str>,
+    /// The place in the order in which modules came.
+    pub(super) order: u64,
+    /// The tree that was given.
+    pub(super) parsed: Arc<Module>,
+    /// The tree that the stages left, without its rules.
+    pub(super) frame: Module,
+    pub(super) rules: Vec<Arc<CompiledRule>>,
+    pub(super) outline: Arc<Outline>,
+    /// What it reads below `data`.
+    pub(super) reads: Vec<Path>,
+}
+
+impl Policy {
+    /// The modules in the order in which they came. A module that takes another's place keeps
+    /// that place.
+    pub fn modules(&self) -> impl Iterator<Item = &CompiledModule> {
+        let mut modules: Vec<_> = self.world.modules.values().map(Arc::as_ref).collect();
+        modules.sort_unstable_by_key(|module| module.order);
+        modules.into_iter()
+    }
+
+    /// The module of this id.
+    pub fn module(&self, id: &str) -> Option<&CompiledModule> {
+        self.world.modules.get(id).map(Arc::as_ref)
+    }
+
+    /// The rules, for the evaluator.
+    pub(crate) fn world(&self) -> &World {
+        &self.world
+    }
+}
+
+impl CompiledModule {
+    /// The id under which it was given.
+    pub fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// The text it was parsed from.
+    pub fn text(&self) -> &str {
+        &self.parsed.text
+    }
+
+    /// The syntax tree as the compiler left it: imports are resolved and gone, local variables
+    /// have generated names, operators are calls.
+    pub fn tree(&self) -> Module {
+        Module {
+            rules: self
+                .rules
+                .iter()
+                .map(|rule| rule.ast.as_ref().clone())
+                .collect(),
+            ..self.frame.clone()
+        }
+    }
+
+    /// Its rules, in the order of the text.
+    pub(crate) fn rules(&self) -> &[Arc<CompiledRule>] {
+        &self.rules
+    }
+}
+
+impl fmt::Debug for Policy {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(self.modules()).finish()
+    }
+}
+
+impl fmt::Debug for CompiledModule {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.id)
+    }
+}

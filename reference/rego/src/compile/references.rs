@@ -1,0 +1,67 @@
+//! Which modules read which places below `data`, to find those that a change concerns.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
+
+use crate::Value;
+
+/// References are followed this far; what is deeper counts as reading the place there.
+const MAX_STEPS: usize = 16;
+
+/// A place below `data` and who reads it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Readers {
+    modules: RedBlackTreeSetSync<Arc<str>>,
+    children: RedBlackTreeMapSync<Value, Arc<Readers>>,
+}
+
+impl Readers {
+    /// Notes that a module reads the document at this path, or one below that it does not name.
+    pub(crate) fn add(&mut self, path: &[Value], module: &Arc<str>) {
+        self.change(path.get(..MAX_STEPS).unwrap_or(path), &|node| {
+            if !node.modules.contains(module) {
+                node.modules.insert_mut(module.clone());
+            }
+        });
+    }
+
+    /// Forgets that a module reads this path.
+    pub(crate) fn remove(&mut self, path: &[Value], module: &str) {
+        self.change(path.get(..MAX_STEPS).unwrap_or(path), &|node| {
+            node.modules.remove_mut(module);
+        });
+    }
+
+    fn change(&mut self, path: &[Value], change: &dyn Fn(&mut Self)) {
+        let Some((first, rest)) = path.split_first() else {
+            change(self);
+            return;
+        };
+        let mut child = self.children.get(first).cloned().unwrap_or_default();
+        Arc::make_mut(&mut child).change(rest, change);
+        if child.modules.is_empty() && child.children.is_empty() {
+            self.children.remove_mut(first);
+        } else {
+            self.children.insert_mut(first.clone(), child);
+        }
+    }
+
+    /// Adds the modules that read this path, something above that holds it, or something below.
+    pub(crate) fn overlapping(&self, path: &[Value], found: &mut BTreeSet<Arc<str>>) {
+        let mut node = self;
+        for step in path {
+            found.extend(node.modules.iter().cloned());
+            match node.children.get(step) {
+                Some(child) => node = child,
+                None => return,
+            }
+        }
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            found.extend(node.modules.iter().cloned());
+            open.extend(node.children.values().map(Arc::as_ref));
+        }
+    }
+}

@@ -1,0 +1,261 @@
+//! The rules by their places below `data`. A changed tree shares all but the changed paths with
+//! the one it came from.
+
+use std::collections::HashMap;
+use std::sync::{Arc, OnceLock};
+
+use rpds::RedBlackTreeMapSync;
+
+use super::graph::Dependency;
+use super::index::Index;
+use super::terms::is_scalar;
+use crate::Value;
+use crate::eval::Lowered;
+use crate::syntax::{Annotations, Location, Ref, Rule, Term, Var};
+
+/// The names that authors wrote, by the generated variables that took their place.
+pub(crate) type Written = Arc<HashMap<Var, Var>>;
+
+/// A place below `data`.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Node {
+    /// The rules of this place. Rules whose reference has variables are at the last place before
+    /// the first of them.
+    pub(crate) rules: Option<Arc<RuleSet>>,
+    /// The modules whose package is this place, in the order of their ids.
+    pub(crate) modules: Vec<Arc<Outline>>,
+    children: RedBlackTreeMapSync<Value, Arc<Node>>,
+}
+
+/// What others must know of a module.
+#[derive(Debug)]
+pub(crate) struct Outline {
+    /// The id of the module.
+    pub(crate) id: Arc<str>,
+    /// Its package, beginning with `data`.
+    pub(crate) package: Ref,
+    /// Where its package is declared.
+    pub(crate) location: Location,
+    /// The names of its rules, in the order of the text, perhaps several times.
+    pub(crate) exports: Vec<Var>,
+    /// Its METADATA blocks.
+    pub(crate) annotations: Vec<Arc<Annotations>>,
+}
+
+/// What the rules of one place give.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum RuleKind {
+    /// One value: `p := 1`.
+    Complete,
+    /// Members of a set: `p contains x`.
+    PartialSet,
+    /// Members of an object, at any depth: `p[x] := y`, `p[x].q contains y`.
+    PartialObject,
+    /// The value of a call: `f(x) := y`.
+    Function,
+}
+
+/// The rules of one place.
+#[derive(Debug)]
+pub(crate) struct RuleSet {
+    /// What they give.
+    pub(crate) kind: RuleKind,
+    /// The number of parameters; 0 unless they are functions.
+    pub(crate) arity: usize,
+    /// The rule that gives the value when no other does.
+    pub(crate) default: Option<Arc<CompiledRule>>,
+    /// The other rules, by the depth of their package, the ids of their modules and the order of
+    /// the text.
+    pub(crate) rules: Vec<Arc<CompiledRule>>,
+    /// Which of the rules can matter for given documents. With rules below this place and a
+    /// reference with variables, those rules are part of it, see [`Node::extent`].
+    pub(crate) index: OnceLock<Index>,
+}
+
+/// A rule with what the compiler knows about it. It knows no other rules, because it is part of
+/// many policies, so others must be looked up in the policy that is evaluated.
+#[derive(Debug)]
+pub(crate) struct CompiledRule {
+    /// The rule as the compiler left it, with its `else` chain.
+    pub(crate) ast: Arc<Rule>,
+    /// Its reference from the root: `data`, its package, its own reference.
+    pub(crate) reference: Ref,
+    /// The number of steps of `reference` that are constant, `data` among them.
+    pub(crate) ground: usize,
+    /// The id of its module.
+    pub(crate) module: Arc<str>,
+    /// The place of the rule in its module.
+    pub(crate) position: usize,
+    /// The number of steps of its package, `data` among them.
+    pub(crate) package: usize,
+    /// Whether it has no body and a value without references or calls.
+    pub(crate) is_constant: bool,
+    /// The names that authors wrote.
+    pub(crate) written: Written,
+    /// What the rule, then each `else` behind it, reads.
+    pub(crate) dependencies: Vec<Vec<Dependency>>,
+    /// What the evaluator made of it when it was first needed.
+    pub(crate) lowered: OnceLock<Arc<Lowered>>,
+}
+
+impl CompiledRule {
+    /// The steps below `data` to the place where the rule is.
+    pub(crate) fn path(&self) -> impl Iterator<Item = Value> {
+        let steps = self.reference.get(1..self.ground).unwrap_or_default();
+        steps.iter().filter_map(super::terms::constant)
+    }
+
+    /// Whether the reference has no variables.
+    pub(crate) fn is_ground(&self) -> bool {
+        self.ground == self.reference.len()
+    }
+
+    /// Whether it is a function.
+    pub(crate) fn is_function(&self) -> bool {
+        !self.ast.head.args.is_empty()
+    }
+
+    /// Whether it gives members of a set.
+    pub(crate) fn is_multi_value(&self) -> bool {
+        self.ast.head.value.is_none()
+    }
+
+    /// The order of rules in one place.
+    fn order(&self) -> (usize, &str, usize) {
+        (self.package, &self.module, self.position)
+    }
+}
+
+/// The number of leading steps of a reference that are constant; the first always counts.
+pub(crate) fn ground_steps(reference: &[Term]) -> usize {
+    let steps = reference.iter().skip(1).take_while(|step| is_scalar(step));
+    (steps.count() + 1).min(reference.len())
+}
+
+impl RuleSet {
+    /// The rules of one place, in any order; there must be one at least.
+    fn new(mut all: Vec<Arc<CompiledRule>>) -> Option<Self> {
+        all.sort_by(|left, right| left.order().cmp(&right.order()));
+        let first = all.first()?;
+        let arity = first.ast.head.args.len();
+        let kind = if arity > 0 {
+            RuleKind::Function
+        } else if all.iter().any(|rule| !rule.is_ground()) {
+            RuleKind::PartialObject
+        } else if first.is_multi_value() {
+            RuleKind::PartialSet
+        } else {
+            RuleKind::Complete
+        };
+        let default = all.iter().find(|rule| rule.ast.default).cloned();
+        all.retain(|rule| !rule.ast.default);
+        Some(Self {
+            kind,
+            arity,
+            default,
+            rules: all,
+            index: OnceLock::new(),
+        })
+    }
+
+    /// All rules, the default one among them, in the order of the text.
+    pub(crate) fn all(&self) -> Vec<&Arc<CompiledRule>> {
+        let mut all: Vec<_> = self.rules.iter().chain(&self.default).collect();
+        if self.default.is_some() {
+            all.sort_by(|left, right| left.order().cmp(&right.order()));
+        }
+        all
+    }
+}
+
+impl Node {
+    /// The place one step below.
+    pub(crate) fn child(&self, key: &Value) -> Option<&Arc<Node>> {
+        self.children.get(key)
+    }
+
+    /// The places one step below, in the order of their keys.
+    pub(crate) fn children(&self) -> impl Iterator<Item = (&Value, &Arc<Node>)> {
+        self.children.iter()
+    }
+
+    /// Whether there is nothing below.
+    pub(crate) fn is_leaf(&self) -> bool {
+        self.children.is_empty()
+    }
+
+    /// The place at the end of a path.
+    pub(crate) fn find(&self, path: &[Value]) -> Option<&Node> {
+        let mut node = self;
+        for step in path {
+            node = node.child(step)?;
+        }
+        Some(node)
+    }
+
+    /// The rules of this place and of all places below, in the order of the keys.
+    pub(crate) fn extent(&self) -> Vec<&Arc<RuleSet>> {
+        let mut found = Vec::new();
+        self.walk(&mut |node| {
+            found.extend(&node.rules);
+            true
+        });
+        found
+    }
+
+    /// Shows this place, then those below in the order of their keys, as far as they are wanted.
+    pub(crate) fn walk<'n>(&'n self, show: &mut dyn FnMut(&'n Node) -> bool) {
+        let mut open = vec![self];
+        while let Some(node) = open.pop() {
+            if show(node) {
+                let children: Vec<_> = node.children.values().map(Arc::as_ref).collect();
+                open.extend(children.into_iter().rev());
+            }
+        }
+    }
+
+    /// Whether nothing is here or below.
+    fn is_bare(&self) -> bool {
+        self.rules.is_none() && self.modules.is_empty() && self.children.is_empty()
+    }
+
+    /// Changes the place at the end of a path, and only what is on the way there. Places that
+    /// are left with nothing go.
+    pub(crate) fn update(&mut self, path: &[Value], change: &mut dyn FnMut(&mut Node)) {
+        let Some((first, rest)) = path.split_first() else {
+            change(self);
+            return;
+        };
+        let mut child = self.children.get(first).cloned().unwrap_or_default();
+        Arc::make_mut(&mut child).update(rest, change);
+        if child.is_bare() {
+            self.children.remove_mut(first);
+        } else {
+            self.children.insert_mut(first.clone(), child);
+        }
+    }
+
+    /// Adds a rule to this place.
+    pub(crate) fn add(&mut self, rule: Arc<CompiledRule>) {
+        let mut all: Vec<_> = self
+            .rules
+            .iter()
+            .flat_map(|set| set.all())
+            .cloned()
+            .collect();
+        all.push(rule);
+        self.rules = RuleSet::new(all).map(Arc::new);
+    }
+
+    /// Takes the rules of these modules away from this place.
+    pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
+        let mut all: Vec<_> = self
+            .rules
+            .iter()
+            .flat_map(|set| set.all())
+            .cloned()
+            .collect();
+        all.retain(|rule| !gone(&rule.module));
+        self.rules = RuleSet::new(all).map(Arc::new);
+    }
+}

@@ -1,0 +1,78 @@
+//! What a module can see of all others: the names of its package, rules and functions.
+
+use rpds::RedBlackTreeMapSync;
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::policy::CompiledModule;
+use super::references::Readers;
+use super::terms::{data_path, dotted};
+use super::tree::{Node, RuleKind, RuleSet};
+use super::types::Environment;
+use crate::Value;
+use crate::builtins::signature;
+use crate::syntax::{Term, Var};
+
+/// All modules together. A clone shares the original, and a change copies only its way.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct World {
+    /// The modules by their ids. While some are compiled, they are not among them.
+    pub(super) modules: RedBlackTreeMapSync<Arc<str>, Arc<CompiledModule>>,
+    /// The rules. Of modules that are being compiled, they have heads without bodies, and are
+    /// there once the references in heads are rewritten.
+    pub(super) root: Node,
+    /// Who reads what.
+    pub(super) readers: Readers,
+    /// The types of the rules.
+    pub(super) types: Environment,
+    /// The number of the next module, to keep the order in which they came.
+    pub(super) next: u64,
+}
+
+impl World {
+    /// The place `data`.
+    pub(crate) fn root(&self) -> &Node {
+        &self.root
+    }
+
+    /// The place at the end of a path below `data`.
+    pub(crate) fn find(&self, path: &[Value]) -> Option<&Node> {
+        self.root.find(path)
+    }
+
+    /// The rules that a reference names in full; absent if a step is not constant or nothing is
+    /// there.
+    pub(crate) fn rules(&self, reference: &[Term]) -> Option<&Arc<RuleSet>> {
+        self.find(&data_path(reference)?)?.rules.as_ref()
+    }
+
+    /// The names of the rules of a package, which begins with `data`, from all of its modules.
+    pub(crate) fn exports(&self, package: &[Term]) -> BTreeSet<Var> {
+        let node = data_path(package).and_then(|path| self.find(&path));
+        let modules = node.map(|node| node.modules.as_slice()).unwrap_or_default();
+        modules
+            .iter()
+            .flat_map(|module| module.exports.iter().cloned())
+            .collect()
+    }
+
+    /// How many operands a call of this takes, a built-in function or a rule: 0 for rules that
+    /// are no functions, absent if nothing has this name.
+    pub(crate) fn arity(&self, operator: &[Term]) -> Option<usize> {
+        if let Some(signature) = dotted(operator).as_deref().and_then(signature) {
+            return Some(signature.arity);
+        }
+        self.rules(operator).map(|rules| rules.arity)
+    }
+
+    /// Whether a reference names a rule that always has a value: one with a default, a set, or
+    /// a lone constant.
+    pub(crate) fn always_defined(&self, reference: &[Term]) -> bool {
+        self.rules(reference).is_some_and(|rules| {
+            rules.arity == 0
+                && (rules.default.is_some()
+                    || rules.kind == RuleKind::PartialSet
+                    || matches!(rules.rules.as_slice(), [only] if only.is_constant))
+        })
+    }
+}
