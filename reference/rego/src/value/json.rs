@@ -1,5 +1,6 @@
 //! Reads JSON in one pass.
 
+use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::{MAX_DEPTH, Number, Object, Value};
@@ -38,22 +39,32 @@ pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
     Reader::new(text)?.value(0)
 }
 
+/// As many names are kept, and of this length, to be shared by all members that have them.
+const MAX_NAMES: usize = 1024;
+const MAX_NAME: usize = 64;
+
 struct Reader<'t> {
     text: &'t str,
     at: usize,
+    names: HashMap<&'t str, Arc<str>>,
 }
 
 impl<'t> Reader<'t> {
     fn new(text: &'t [u8]) -> Result<Self, SyntaxError> {
         match std::str::from_utf8(text) {
-            Ok(text) => Ok(Self { text, at: 0 }),
+            Ok(text) => Ok(Self::at(text, 0)),
             Err(broken) => {
                 let before = text.get(..broken.valid_up_to()).unwrap_or_default();
                 let text = std::str::from_utf8(before).unwrap_or_default();
                 let at = text.len();
-                Err(Reader { text, at }.error("not UTF-8"))
+                Err(Reader::at(text, at).error("not UTF-8"))
             }
         }
+    }
+
+    fn at(text: &'t str, at: usize) -> Self {
+        let names = HashMap::new();
+        Self { text, at, names }
     }
 
     fn error(&self, message: &'static str) -> SyntaxError {
@@ -137,22 +148,22 @@ impl<'t> Reader<'t> {
 
     fn object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let depth = self.enter(depth)?;
-        let mut members = Object::new();
+        let mut members = Vec::new();
         if self.eat(b'}') {
-            return Ok(Value::from(members));
+            return Ok(Value::from(Object::new()));
         }
         loop {
             self.skip_space();
             if self.peek() != Some(b'"') {
                 return Err(self.error("expected a member name"));
             }
-            let name = self.string()?;
+            let name = self.name()?;
             if !self.eat(b':') {
                 return Err(self.error("expected `:`"));
             }
-            members.insert(name, self.value(depth)?);
+            members.push((Value::String(name), self.value(depth)?));
             if self.eat(b'}') {
-                return Ok(Value::from(members));
+                return Ok(Value::from(Object::of_members(members)));
             }
             if !self.eat(b',') {
                 return Err(self.error("expected `,` or `}`"));
@@ -192,9 +203,32 @@ impl<'t> Reader<'t> {
         Ok(Value::Number(Number::of_checked(text)))
     }
 
+    /// The name of a member.
+    fn name(&mut self) -> Result<Arc<str>, SyntaxError> {
+        self.at += 1;
+        let plain = self.plain();
+        if self.peek() != Some(b'"') || plain.len() > MAX_NAME {
+            return self.string_from(plain);
+        }
+        self.at += 1;
+        if let Some(name) = self.names.get(plain) {
+            return Ok(Arc::clone(name));
+        }
+        let name: Arc<str> = plain.into();
+        if self.names.len() < MAX_NAMES {
+            self.names.insert(plain, Arc::clone(&name));
+        }
+        Ok(name)
+    }
+
     fn string(&mut self) -> Result<Arc<str>, SyntaxError> {
         self.at += 1;
         let plain = self.plain();
+        self.string_from(plain)
+    }
+
+    /// The string that begins with a text that has just been read.
+    fn string_from(&mut self, plain: &str) -> Result<Arc<str>, SyntaxError> {
         if self.peek() == Some(b'"') {
             self.at += 1;
             return Ok(plain.into());

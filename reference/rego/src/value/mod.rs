@@ -4,13 +4,19 @@
 use std::cmp::Ordering;
 use std::sync::Arc;
 
+mod arithmetic;
+mod decimal;
+mod float;
 mod json;
+mod members;
 mod number;
 mod object;
 mod write;
 mod yaml;
 
+pub use arithmetic::ArithmeticError;
 pub use json::{SyntaxError, from_json, from_json_prefix};
+pub use members::{Iter, IterMut};
 pub use number::Number;
 pub use object::{Object, Set};
 pub use yaml::{YamlError, from_yaml};
@@ -25,7 +31,7 @@ pub const MAX_DEPTH: usize = 512;
 ///
 /// Values have one total order: null, booleans, numbers, strings, arrays, objects, sets; within
 /// a kind the usual one, item by item.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone)]
 pub enum Value {
     /// `null`
     Null,
@@ -107,12 +113,69 @@ impl Value {
         Self::Object(Arc::new(members.into_iter().collect()))
     }
 
+    /// Where the kind of the value stands in the order.
+    fn rank(&self) -> u8 {
+        match self {
+            Self::Null => 0,
+            Self::Bool(_) => 1,
+            Self::Number(_) => 2,
+            Self::String(_) => 3,
+            Self::Array(_) => 4,
+            Self::Object(_) => 5,
+            Self::Set(_) => 6,
+        }
+    }
+
     /// How this value compares to a string.
     fn compare_text(&self, text: &str) -> Ordering {
         match self {
             Self::String(own) => own.as_ref().cmp(text),
             Self::Null | Self::Bool(_) | Self::Number(_) => Ordering::Less,
             Self::Array(_) | Self::Object(_) | Self::Set(_) => Ordering::Greater,
+        }
+    }
+}
+
+impl PartialEq for Value {
+    fn eq(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Null, Self::Null) => true,
+            (Self::Bool(left), Self::Bool(right)) => left == right,
+            (Self::Number(left), Self::Number(right)) => left == right,
+            (Self::String(left), Self::String(right)) => Arc::ptr_eq(left, right) || left == right,
+            (Self::Array(left), Self::Array(right)) => Arc::ptr_eq(left, right) || left == right,
+            (Self::Object(left), Self::Object(right)) => Arc::ptr_eq(left, right) || left == right,
+            (Self::Set(left), Self::Set(right)) => Arc::ptr_eq(left, right) || left == right,
+            _ => false,
+        }
+    }
+}
+
+impl Eq for Value {}
+
+impl PartialOrd for Value {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Value {
+    fn cmp(&self, other: &Self) -> Ordering {
+        /// The order of what is shared, which need not be looked at when it is the same.
+        fn shared<T: Ord + ?Sized>(left: &Arc<T>, right: &Arc<T>) -> Ordering {
+            if Arc::ptr_eq(left, right) {
+                return Ordering::Equal;
+            }
+            left.cmp(right)
+        }
+        match (self, other) {
+            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
+            (Self::Number(left), Self::Number(right)) => left.cmp(right),
+            (Self::String(left), Self::String(right)) => shared(left, right),
+            (Self::Array(left), Self::Array(right)) => shared(left, right),
+            (Self::Object(left), Self::Object(right)) => shared(left, right),
+            (Self::Set(left), Self::Set(right)) => shared(left, right),
+            _ => self.rank().cmp(&other.rank()),
         }
     }
 }
@@ -125,6 +188,12 @@ impl From<bool> for Value {
 
 impl From<u64> for Value {
     fn from(value: u64) -> Self {
+        Self::Number(Number::from(value))
+    }
+}
+
+impl From<usize> for Value {
+    fn from(value: usize) -> Self {
         Self::Number(Number::from(value))
     }
 }

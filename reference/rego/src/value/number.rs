@@ -1,45 +1,142 @@
 //! Numbers that keep their text, so that `1e3`, `1.0` and long integers come back as they came.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::fmt;
 use std::sync::Arc;
 
-/// A JSON number. `1` and `1.0` are equal, and each is written as it came.
+use num_bigint::BigInt;
+
+use super::decimal::Decimal;
+
+/// A number. `1` and `1.0` are equal, and each is written as it came.
 #[derive(Clone)]
-pub struct Number(Arc<str>);
+pub struct Number(Repr);
+
+/// An integer whose text is the usual one is kept without it.
+#[derive(Clone)]
+enum Repr {
+    Integer(i64),
+    Text(Arc<str>),
+}
+
+/// Integers up to this length always fit, with their sign.
+const SHORT: usize = 18;
 
 impl Number {
     /// The number of a JSON text that the caller has checked.
     pub(super) fn of_checked(text: &str) -> Self {
-        Self(text.into())
+        match canonical(text) {
+            Some(integer) => Self(Repr::Integer(integer)),
+            None => Self(Repr::Text(text.into())),
+        }
+    }
+
+    /// The number that a text is by the grammar of JSON.
+    pub fn parse(text: &str) -> Option<Self> {
+        Decimal::parse(text).map(|_| Self::of_checked(text))
     }
 
     /// The number nearest to a float, unless it is infinite or no number at all.
     pub fn from_float(value: f64) -> Option<Self> {
-        value.is_finite().then(|| Self(value.to_string().into()))
+        value
+            .is_finite()
+            .then(|| Self::of_checked(&value.to_string()))
     }
 
     /// The text of the number.
-    pub fn as_str(&self) -> &str {
-        &self.0
+    pub fn text(&self) -> Cow<'_, str> {
+        match &self.0 {
+            Repr::Integer(integer) => Cow::Owned(integer.to_string()),
+            Repr::Text(text) => Cow::Borrowed(text),
+        }
+    }
+
+    /// The value, if it is written as an integer and fits: `1`, but neither `1.0` nor `1e0`.
+    pub fn as_i64(&self) -> Option<i64> {
+        match &self.0 {
+            Repr::Integer(integer) => Some(*integer),
+            Repr::Text(text) => text.parse().ok(),
+        }
+    }
+
+    /// The nearest float, which is infinite for what is too large.
+    pub fn as_f64(&self) -> f64 {
+        match &self.0 {
+            #[expect(clippy::cast_precision_loss, reason = "the nearest float is asked for")]
+            Repr::Integer(integer) => *integer as f64,
+            Repr::Text(text) => text.parse().unwrap_or(f64::NAN),
+        }
+    }
+
+    /// The value, if it is kept without its text.
+    pub(super) fn small(&self) -> Option<i64> {
+        match &self.0 {
+            Repr::Integer(integer) => Some(*integer),
+            Repr::Text(_) => None,
+        }
+    }
+
+    fn compare_text(&self, other: &Self) -> Ordering {
+        let (left, right) = (self.text(), other.text());
+        if left == right {
+            return Ordering::Equal;
+        }
+        Decimal::of_checked(&left).cmp(&Decimal::of_checked(&right))
+    }
+}
+
+/// The integer that is written just so.
+fn canonical(text: &str) -> Option<i64> {
+    let digits = text.strip_prefix('-').unwrap_or(text);
+    let usual = match digits.as_bytes() {
+        [b'0'] => digits.len() == text.len(),
+        [b'1'..=b'9', rest @ ..] => rest.iter().all(u8::is_ascii_digit),
+        _ => false,
+    };
+    if !usual || digits.len() > SHORT + 1 {
+        return None;
+    }
+    text.parse().ok()
+}
+
+impl From<i64> for Number {
+    fn from(value: i64) -> Self {
+        Self(Repr::Integer(value))
     }
 }
 
 impl From<u64> for Number {
     fn from(value: u64) -> Self {
-        Self(value.to_string().into())
+        i64::try_from(value).map_or_else(|_| Self(Repr::Text(value.to_string().into())), Self::from)
     }
 }
 
-impl From<i64> for Number {
-    fn from(value: i64) -> Self {
-        Self(value.to_string().into())
+impl From<usize> for Number {
+    fn from(value: usize) -> Self {
+        Self::from(value as u64)
+    }
+}
+
+impl From<BigInt> for Number {
+    fn from(value: BigInt) -> Self {
+        i64::try_from(&value)
+            .map_or_else(|_| Self(Repr::Text(value.to_string().into())), Self::from)
+    }
+}
+
+impl fmt::Display for Number {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.0 {
+            Repr::Integer(integer) => fmt::Display::fmt(integer, f),
+            Repr::Text(text) => f.write_str(text),
+        }
     }
 }
 
 impl fmt::Debug for Number {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.0)
+        fmt::Display::fmt(self, f)
     }
 }
 
@@ -59,7 +156,9 @@ impl PartialOrd for Number {
 
 impl Ord for Number {
     fn cmp(&self, other: &Self) -> Ordering {
-        let value = |number: &Self| number.0.parse().unwrap_or(f64::NAN);
-        value(self).total_cmp(&value(other))
+        match (&self.0, &other.0) {
+            (Repr::Integer(left), Repr::Integer(right)) => left.cmp(right),
+            _ => self.compare_text(other),
+        }
     }
 }

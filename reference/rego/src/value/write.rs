@@ -21,7 +21,7 @@ impl Value {
             Self::Null => out.extend_from_slice(b"null"),
             Self::Bool(true) => out.extend_from_slice(b"true"),
             Self::Bool(false) => out.extend_from_slice(b"false"),
-            Self::Number(number) => out.extend_from_slice(number.as_str().as_bytes()),
+            Self::Number(number) => out.extend_from_slice(number.text().as_bytes()),
             Self::String(text) => write_string(text, out),
             Self::Array(items) => write_items(items.iter(), out, level),
             Self::Set(members) => write_items(members.iter(), out, level),

@@ -1,0 +1,223 @@
+//! Arithmetic: exact on integers, otherwise on floats of 64 bits.
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+use super::Number;
+use super::decimal::Decimal;
+use super::float::Float;
+
+/// Why a computation has no result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum ArithmeticError {
+    /// Division by zero.
+    #[error("divide by zero")]
+    DivideByZero,
+    /// Modulo by zero.
+    #[error("modulo by zero")]
+    ModuloByZero,
+    /// Modulo of what is no integer.
+    #[error("modulo on floating-point number")]
+    ModuloOnFloat,
+    /// An operand or the result is too large to compute with, or too near to zero.
+    #[error("number too big")]
+    TooBig,
+}
+
+/// Results with more bits are refused.
+const MAX_BITS: u64 = 400_000;
+
+type Result<T> = std::result::Result<T, ArithmeticError>;
+
+/// The number, unless it has become too large.
+fn bounded(integer: BigInt) -> Result<Number> {
+    if integer.bits() > MAX_BITS {
+        return Err(ArithmeticError::TooBig);
+    }
+    Ok(Number::from(integer))
+}
+
+fn number(float: &Float) -> Result<Number> {
+    Number::parse(&float.text()).ok_or(ArithmeticError::TooBig)
+}
+
+impl Number {
+    /// The value as an integer, if it is one, however it is written.
+    ///
+    /// # Errors
+    /// When it has too many digits.
+    pub fn to_integer(&self) -> Result<Option<BigInt>> {
+        if let Some(integer) = self.small() {
+            return Ok(Some(BigInt::from(integer)));
+        }
+        let text = self.text();
+        let decimal = Decimal::of_checked(&text);
+        let (digits, power) = decimal.scaled().ok_or(ArithmeticError::TooBig)?;
+        let Ok(power) = u32::try_from(power) else {
+            return Ok(None);
+        };
+        let size = BigInt::from(digits * BigUint::from(10u32).pow(power));
+        Ok(Some(if decimal.negative { -size } else { size }))
+    }
+
+    /// The float nearest to the value.
+    fn to_float(&self) -> Result<Float> {
+        let text = self.text();
+        let decimal = Decimal::of_checked(&text);
+        let (digits, power) = decimal.scaled().ok_or(ArithmeticError::TooBig)?;
+        Ok(Float::of_scaled(decimal.negative, digits, power))
+    }
+
+    /// Both as integers, if they are.
+    fn integers(&self, other: &Self) -> Result<Option<(BigInt, BigInt)>> {
+        Ok(match self.to_integer()? {
+            Some(left) => other.to_integer()?.map(|right| (left, right)),
+            None => None,
+        })
+    }
+
+    /// Both, if they are small integers in their usual form.
+    fn both_small(&self, other: &Self) -> Option<(i64, i64)> {
+        Some((self.small()?, other.small()?))
+    }
+
+    /// The sum.
+    ///
+    /// # Errors
+    /// When an operand or the result is too large.
+    pub fn plus(&self, other: &Self) -> Result<Self> {
+        let small = self.both_small(other);
+        if let Some(sum) = small.and_then(|(left, right)| left.checked_add(right)) {
+            return Ok(Self::from(sum));
+        }
+        match self.integers(other)? {
+            Some((left, right)) => bounded(left + right),
+            None => number(&self.to_float()?.plus(&other.to_float()?)),
+        }
+    }
+
+    /// The difference.
+    ///
+    /// # Errors
+    /// When an operand or the result is too large.
+    pub fn minus(&self, other: &Self) -> Result<Self> {
+        let small = self.both_small(other);
+        if let Some(difference) = small.and_then(|(left, right)| left.checked_sub(right)) {
+            return Ok(Self::from(difference));
+        }
+        match self.integers(other)? {
+            Some((left, right)) => bounded(left - right),
+            None => number(&self.to_float()?.plus(&other.to_float()?.negated())),
+        }
+    }
+
+    /// The product.
+    ///
+    /// # Errors
+    /// When an operand or the result is too large.
+    pub fn times(&self, other: &Self) -> Result<Self> {
+        let small = self.both_small(other);
+        if let Some(product) = small.and_then(|(left, right)| left.checked_mul(right)) {
+            return Ok(Self::from(product));
+        }
+        match self.integers(other)? {
+            Some((left, right)) if left.bits() + right.bits() > MAX_BITS + 1 => {
+                Err(ArithmeticError::TooBig)
+            }
+            Some((left, right)) => bounded(left * right),
+            None => number(&self.to_float()?.times(&other.to_float()?)),
+        }
+    }
+
+    /// The quotient, a float unless a small integer divides another.
+    ///
+    /// # Errors
+    /// When the divisor is zero, or an operand too large.
+    pub fn over(&self, other: &Self) -> Result<Self> {
+        if let Some((left, right)) = self.both_small(other) {
+            if right == 0 {
+                return Err(ArithmeticError::DivideByZero);
+            }
+            if let (true, Some(0), Some(quotient)) =
+                (left != 0, left.checked_rem(right), left.checked_div(right))
+            {
+                return Ok(Self::from(quotient));
+            }
+        }
+        let (left, right) = (self.to_float()?, other.to_float()?);
+        if right.is_zero() {
+            return Err(ArithmeticError::DivideByZero);
+        }
+        number(&left.over(&right))
+    }
+
+    /// The remainder of integers, with the sign of the first.
+    ///
+    /// # Errors
+    /// When the divisor is zero, or an operand no integer or too large.
+    pub fn modulo(&self, other: &Self) -> Result<Self> {
+        if let Some((left, right)) = self.both_small(other) {
+            if right == 0 {
+                return Err(ArithmeticError::ModuloByZero);
+            }
+            return Ok(Self::from(left.checked_rem(right).unwrap_or(0)));
+        }
+        match self.integers(other)? {
+            None => Err(ArithmeticError::ModuloOnFloat),
+            Some((_, right)) if right.sign() == Sign::NoSign => Err(ArithmeticError::ModuloByZero),
+            Some((left, right)) => bounded(left % right),
+        }
+    }
+
+    /// The value without its sign.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn absolute(&self) -> Result<Self> {
+        if let Some(size) = self.small().and_then(i64::checked_abs) {
+            return Ok(Self::from(size));
+        }
+        let mut float = self.to_float()?;
+        float.negative = false;
+        number(&float)
+    }
+
+    /// The nearest integer, of two the one farther from zero.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn rounded(&self) -> Result<Self> {
+        self.stepped(|float| {
+            let half = Float::of_scaled(float.negative, BigUint::from(5u32), -1);
+            float.plus(&half).truncated().0
+        })
+    }
+
+    /// The nearest integer that is not less. Between minus one and zero that is 1, as in OPA.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn ceiling(&self) -> Result<Self> {
+        self.stepped(|float| match float.truncated() {
+            (whole, false) if whole.sign() != Sign::Minus => whole + 1,
+            (whole, _) => whole,
+        })
+    }
+
+    /// The nearest integer that is not more. Between minus one and zero that is 0, as in OPA.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn floored(&self) -> Result<Self> {
+        self.stepped(|float| match float.truncated() {
+            (whole, false) if whole.sign() == Sign::Minus => whole - 1,
+            (whole, _) => whole,
+        })
+    }
+
+    fn stepped(&self, step: impl FnOnce(&Float) -> BigInt) -> Result<Self> {
+        if self.small().is_some() {
+            return Ok(self.clone());
+        }
+        bounded(step(&self.to_float()?))
+    }
+}

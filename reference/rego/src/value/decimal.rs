@@ -1,0 +1,130 @@
+//! The digits and the exponent of a number's text, without making a number of them.
+
+use std::cmp::Ordering;
+
+use num_bigint::BigUint;
+
+/// Numbers with more digits before the point, or more zeros behind it, are not computed with.
+const MAX_MAGNITUDE: i64 = 120_000;
+
+/// Nor are those with more digits.
+const MAX_DIGITS: usize = 240_000;
+
+/// What a text says: its digits with the point behind the first `point` of them.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Decimal<'t> {
+    pub(super) negative: bool,
+    /// The digits before the point and those behind it, no zero in front.
+    whole: &'t str,
+    fraction: &'t str,
+    /// Where the point is, counted from the first digit. Exponents beyond the range of the type
+    /// are as good as its ends: no text is long enough to make up for them.
+    point: i64,
+}
+
+impl<'t> Decimal<'t> {
+    /// Reads a text by the grammar of JSON.
+    pub(super) fn parse(text: &'t str) -> Option<Self> {
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let (mantissa, exponent) = match unsigned.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, Some(exponent)),
+            None => (unsigned, None),
+        };
+        let (whole, fraction) = match mantissa.split_once('.') {
+            Some((whole, fraction)) => (whole, Some(fraction)),
+            None => (mantissa, None),
+        };
+        let digits = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_digit());
+        let fits = digits(whole)
+            && (whole == "0" || !whole.starts_with('0'))
+            && fraction.is_none_or(digits)
+            && exponent.is_none_or(|text| digits(text.strip_prefix(['+', '-']).unwrap_or(text)));
+        fits.then(|| Self::of_checked(text))
+    }
+
+    /// Reads a text that is a number.
+    pub(super) fn of_checked(text: &'t str) -> Self {
+        let unsigned = text.strip_prefix('-').unwrap_or(text);
+        let (mantissa, exponent) = unsigned.split_once(['e', 'E']).unwrap_or((unsigned, "0"));
+        let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+        let whole = whole.trim_start_matches('0');
+        let mut fraction = fraction.trim_end_matches('0');
+        let mut point = i64::try_from(whole.len()).unwrap_or(i64::MAX);
+        if whole.is_empty() {
+            let small = fraction.trim_start_matches('0');
+            point = -i64::try_from(fraction.len() - small.len()).unwrap_or(i64::MAX);
+            fraction = small;
+        }
+        let limit = if exponent.starts_with('-') {
+            i64::MIN
+        } else {
+            i64::MAX
+        };
+        let exponent = exponent.parse().unwrap_or(limit);
+        Self {
+            negative: text.len() != unsigned.len(),
+            whole,
+            fraction,
+            point: point.saturating_add(exponent),
+        }
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.whole.is_empty() && self.fraction.is_empty()
+    }
+
+    fn digits(&self) -> impl Iterator<Item = u8> {
+        self.whole.bytes().chain(self.fraction.bytes())
+    }
+
+    /// The digits up to the last that is no zero as an integer, and the power of ten that it has
+    /// to be multiplied by; nothing when that is too much to compute with.
+    pub(super) fn scaled(&self) -> Option<(BigUint, i64)> {
+        if self.is_zero() {
+            return Some((BigUint::ZERO, 0));
+        }
+        let length = self.whole.len() + self.fraction.len();
+        if self.point.abs() > MAX_MAGNITUDE || length > MAX_DIGITS {
+            return None;
+        }
+        let digits: String = self.digits().map(char::from).collect();
+        let digits = digits.trim_end_matches('0');
+        let length = i64::try_from(digits.len()).ok()?;
+        Some((digits.parse().ok()?, self.point - length))
+    }
+
+    fn sign(&self) -> i8 {
+        match (self.is_zero(), self.negative) {
+            (true, _) => 0,
+            (false, true) => -1,
+            (false, false) => 1,
+        }
+    }
+
+    fn compare_size(&self, other: &Self) -> Ordering {
+        let points = self.point.cmp(&other.point);
+        points.then_with(|| {
+            let (mut left, mut right) = (self.digits(), other.digits());
+            loop {
+                match (left.next(), right.next()) {
+                    (None, None) => return Ordering::Equal,
+                    (left, right) => {
+                        let order = left.unwrap_or(b'0').cmp(&right.unwrap_or(b'0'));
+                        if order != Ordering::Equal {
+                            return order;
+                        }
+                    }
+                }
+            }
+        })
+    }
+
+    pub(super) fn cmp(&self, other: &Self) -> Ordering {
+        let signs = self.sign().cmp(&other.sign());
+        signs.then_with(|| match self.sign() {
+            1 => self.compare_size(other),
+            -1 => other.compare_size(self),
+            _ => Ordering::Equal,
+        })
+    }
+}

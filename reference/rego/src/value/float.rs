@@ -1,0 +1,226 @@
+//! Binary floats of 64 bits of precision: what OPA computes with where integers do not do.
+
+use num_bigint::{BigInt, BigUint, Sign};
+
+/// How precise a float is.
+const PRECISION: u64 = 64;
+
+/// More digits than this never tell two floats apart.
+const MAX_DIGITS: u32 = 24;
+
+/// `mantissa * 2^exponent`; zero has a sign, too.
+#[derive(Debug, Clone)]
+pub(super) struct Float {
+    pub(super) negative: bool,
+    mantissa: BigUint,
+    exponent: i64,
+}
+
+fn shift(by: i64) -> u64 {
+    by.unsigned_abs()
+}
+
+impl Float {
+    /// Rounds to the nearest, of two the even one. `more` says that a bit of what was cut off
+    /// before is set.
+    fn rounded(negative: bool, mut mantissa: BigUint, mut exponent: i64, more: bool) -> Self {
+        let excess = mantissa.bits().saturating_sub(PRECISION);
+        if excess > 0 {
+            let half = mantissa.bit(excess - 1);
+            let rest = more
+                || mantissa
+                    .trailing_zeros()
+                    .is_some_and(|zeros| zeros < excess - 1);
+            mantissa >>= excess;
+            if half && (rest || mantissa.bit(0)) {
+                mantissa += 1u32;
+            }
+            exponent = exponent.saturating_add_unsigned(excess);
+        }
+        Self {
+            negative,
+            mantissa,
+            exponent,
+        }
+    }
+
+    /// The float nearest to `digits * 10^power`.
+    pub(super) fn of_scaled(negative: bool, digits: BigUint, power: i64) -> Self {
+        let size = u32::try_from(power.unsigned_abs()).unwrap_or(u32::MAX);
+        let ten = BigUint::from(10u32).pow(size);
+        if power >= 0 {
+            return Self::rounded(negative, digits * ten, 0, false);
+        }
+        Self::quotient(negative, &digits, &ten, 0)
+    }
+
+    /// `left / right * 2^exponent`
+    fn quotient(negative: bool, left: &BigUint, right: &BigUint, exponent: i64) -> Self {
+        let widen = (right.bits() + PRECISION + 2).saturating_sub(left.bits());
+        let left = left << widen;
+        let whole = &left / right;
+        let more = &whole * right != left;
+        let exponent = exponent.saturating_sub_unsigned(widen);
+        Self::rounded(negative, whole, exponent, more)
+    }
+
+    pub(super) fn is_zero(&self) -> bool {
+        self.mantissa == BigUint::ZERO
+    }
+
+    /// The mantissa with its sign, as it is at a lower exponent.
+    fn at(&self, exponent: i64) -> BigInt {
+        let sign = if self.negative {
+            Sign::Minus
+        } else {
+            Sign::Plus
+        };
+        let mantissa = &self.mantissa << shift(self.exponent - exponent);
+        BigInt::from_biguint(sign, mantissa)
+    }
+
+    pub(super) fn plus(&self, other: &Self) -> Self {
+        let exponent = match (self.is_zero(), other.is_zero()) {
+            (true, _) => other.exponent,
+            (_, true) => self.exponent,
+            _ => self.exponent.min(other.exponent),
+        };
+        let at = |float: &Self| {
+            if float.is_zero() {
+                BigInt::ZERO
+            } else {
+                float.at(exponent)
+            }
+        };
+        let sum = at(self) + at(other);
+        let negative = match sum.sign() {
+            Sign::Minus => true,
+            Sign::NoSign => self.negative && other.negative,
+            Sign::Plus => false,
+        };
+        Self::rounded(negative, sum.into_parts().1, exponent, false)
+    }
+
+    pub(super) fn negated(mut self) -> Self {
+        self.negative = !self.negative;
+        self
+    }
+
+    pub(super) fn times(&self, other: &Self) -> Self {
+        let mantissa = &self.mantissa * &other.mantissa;
+        let negative = self.negative != other.negative;
+        Self::rounded(negative, mantissa, self.exponent + other.exponent, false)
+    }
+
+    /// The quotient. INVARIANT: the divisor is not zero.
+    pub(super) fn over(&self, other: &Self) -> Self {
+        let negative = self.negative != other.negative;
+        let exponent = self.exponent - other.exponent;
+        Self::quotient(negative, &self.mantissa, &other.mantissa, exponent)
+    }
+
+    /// The integer part, and whether that is all.
+    pub(super) fn truncated(&self) -> (BigInt, bool) {
+        let sign = if self.negative {
+            Sign::Minus
+        } else {
+            Sign::Plus
+        };
+        let by = shift(self.exponent);
+        let (whole, all) = if self.exponent >= 0 {
+            (&self.mantissa << by, true)
+        } else {
+            let zeros = self.mantissa.trailing_zeros();
+            (&self.mantissa >> by, zeros.is_none_or(|zeros| zeros >= by))
+        };
+        (BigInt::from_biguint(sign, whole), all)
+    }
+
+    /// The shortest text that is nearer to this float than to any other: digits alone for an
+    /// integer, else with an exponent from a million on and below a ten-thousandth.
+    pub(super) fn text(&self) -> String {
+        let sign = if self.negative { "-" } else { "" };
+        if self.is_zero() {
+            return format!("{sign}0");
+        }
+        let (digits, point) = self.shortest();
+        let length = i64::try_from(digits.len()).unwrap_or(i64::MAX);
+        let zeros = |count: i64| "0".repeat(usize::try_from(count).unwrap_or(0));
+        let split = usize::try_from(point).unwrap_or(0).min(digits.len());
+        let (whole, fraction) = digits.split_at(split);
+        if length <= point {
+            return format!("{sign}{digits}{}", zeros(point - length));
+        }
+        if !(-3..=6).contains(&point) {
+            let (first, rest) = digits.split_at(1);
+            let dot = if rest.is_empty() { "" } else { "." };
+            let exponent = point - 1;
+            let mark = if exponent < 0 { '-' } else { '+' };
+            return format!("{sign}{first}{dot}{rest}e{mark}{:02}", exponent.abs());
+        }
+        let whole = if whole.is_empty() { "0" } else { whole };
+        format!("{sign}{whole}.{}{fraction}", zeros(-point))
+    }
+
+    /// The digits, and behind how many of them the point is.
+    fn shortest(&self) -> (String, i64) {
+        // Twice the value and its neighbours' middles, as integers times a power of ten.
+        let bits = self.mantissa.bits();
+        let widen = PRECISION.saturating_sub(bits);
+        let mantissa = &self.mantissa << widen;
+        let exponent = self.exponent.saturating_sub_unsigned(widen + 2);
+        let lowest = mantissa.trailing_zeros() == Some(PRECISION - 1);
+        let even = !mantissa.bit(0);
+        let middle: BigUint = &mantissa << 2u32;
+        let lower = &middle - if lowest { 1u32 } else { 2u32 };
+        let upper = &middle + 2u32;
+        let size = u32::try_from(exponent.unsigned_abs()).unwrap_or(u32::MAX);
+        let (factor, scale) = if exponent >= 0 {
+            (BigUint::from(2u32).pow(size), 0)
+        } else {
+            (BigUint::from(5u32).pow(size), exponent)
+        };
+        let (middle, lower, upper) = (middle * &factor, lower * &factor, upper * &factor);
+        let length = u32::try_from(middle.to_string().len()).unwrap_or(u32::MAX);
+        let inside = |candidate: &BigUint| {
+            if even {
+                lower <= *candidate && *candidate <= upper
+            } else {
+                lower < *candidate && *candidate < upper
+            }
+        };
+        let at = |count: u32| {
+            let unit = BigUint::from(10u32).pow(length.saturating_sub(count));
+            let below = &middle / &unit;
+            let (down, up) = (&below * &unit, (&below + 1u32) * &unit);
+            let chosen = match (inside(&down), inside(&up)) {
+                (true, true) => {
+                    let (far, near) = (&up - &middle, &middle - &down);
+                    if near < far || (near == far && !below.bit(0)) {
+                        below
+                    } else {
+                        below + 1u32
+                    }
+                }
+                (true, false) => below,
+                (false, true) => below + 1u32,
+                (false, false) => return None,
+            };
+            Some((chosen, length.saturating_sub(count)))
+        };
+        // What does with some digits does with more.
+        let (mut few, mut many) = (1, MAX_DIGITS.min(length));
+        while few < many {
+            let half = few.midpoint(many);
+            if at(half).is_some() {
+                many = half;
+            } else {
+                few = half + 1;
+            }
+        }
+        let (chosen, dropped) = at(many).unwrap_or((middle, 0));
+        let text = chosen.to_string();
+        let point = i64::try_from(text.len()).unwrap_or(i64::MAX) + i64::from(dropped) + scale;
+        (text.trim_end_matches('0').to_owned(), point)
+    }
+}
