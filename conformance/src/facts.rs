@@ -50,6 +50,7 @@ impl View<'_> {
                 answer.text().trim().contains('\n').to_string(),
             ),
             Keep::Without(text) => self.without(text),
+            Keep::Mentions(text) => ("body".to_owned(), self.mentions(text)),
             Keep::Either(alternatives) => self.either(alternatives),
             Keep::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
             Keep::Type(pointer, kinds) => {
@@ -201,7 +202,10 @@ impl View<'_> {
             Some(Value::Array(items)) => sorted_list(
                 items
                     .iter()
-                    .filter_map(|item| item.as_str().or_else(|| item.get("name")?.as_str()))
+                    .filter_map(|item| {
+                        let named = || item.get("name").or_else(|| item.get("id"))?.as_str();
+                        item.as_str().or_else(named)
+                    })
                     .filter(|name| name.starts_with(self.ns))
                     .map(|name| quoted(&shown(name, self.ns))),
             ),
@@ -242,6 +246,15 @@ impl View<'_> {
         };
         let value = format!("<{word} {}>", quoted(&shown(&text, self.ns)));
         ("body".to_owned(), value)
+    }
+
+    fn mentions(&self, text: &str) -> String {
+        let body = self.answer.text().to_lowercase();
+        if body.contains(&text.to_lowercase()) {
+            format!("<mentions {}>", quoted(text))
+        } else {
+            self.excerpt()
+        }
     }
 
     fn either(&self, alternatives: &[Alternative]) -> (String, String) {
@@ -357,7 +370,8 @@ mod tests {
 
     #[test]
     fn facts_of_a_json_answer() {
-        let body = r#"{"result": ["c1-x-2-b", {"name": "c1-x-2-a"}, "c9-other", 1.0],
+        let body = r#"{"result": ["c1-x-2-b", {"name": "c1-x-2-a"}, {"id": "c9-other"}, 1.0],
+                       "modules": [{"id": "c1-x-2-p"}, {"id": "c9"}],
                        "n": null, "s": "c1-x-2", "i": 3, "o": {}, "c1-x-2": 1}"#;
         check(
             200,
@@ -388,6 +402,7 @@ mod tests {
                 (unset("/none"), "/none = <unset>"),
                 (unset("/i"), "/i = 3"),
                 (names("/result"), r#"names /result = ["<ns>-a","<ns>-b"]"#),
+                (names("/modules"), r#"names /modules = ["<ns>-p"]"#),
                 (length("/result"), "length /result = 4"),
                 (at_most("/result", 4), "length /result = <at most 4>"),
                 (at_most("/result", 3), "length /result = 4"),
@@ -398,10 +413,11 @@ mod tests {
                 ),
                 (
                     sorted("/result"),
-                    r#"sorted /result = ["<ns>-b","c9-other",1.0,{"name":"<ns>-a"}]"#,
+                    r#"sorted /result = ["<ns>-b",1.0,{"id":"c9-other"},{"name":"<ns>-a"}]"#,
                 ),
                 (without("hidden-{ns}"), r#"body = <without "hidden-<ns>">"#),
                 (without("{ns}"), r#"body = <holds "<ns>">"#),
+                (mentions("OTHER"), r#"body = <mentions "OTHER">"#),
                 (pretty(), "pretty = true"),
                 (
                     either([
@@ -429,6 +445,7 @@ mod tests {
             &[
                 (text(), r#"text = "Unauthorized""#),
                 (error(), "status = <error>"),
+                (mentions("parse"), r#"body = "Unauthorized\n""#),
                 (lacks("/code"), "/code = <absent>"),
                 (at("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),
                 (unset("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),

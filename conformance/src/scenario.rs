@@ -159,7 +159,8 @@ pub enum Keep {
     Unset(String),
     /// The array at the pointer, in canonical order.
     Sorted(String),
-    /// The scenario's own names in the array at the pointer (strings, or objects' `name`), sorted.
+    /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
+    /// sorted.
     /// A name found twice is shown twice.
     Names(String),
     /// The number of the array's items, exactly.
@@ -170,6 +171,8 @@ pub enum Keep {
     Includes(String, Value),
     /// The body, as text, nowhere holds this.
     Without(String),
+    /// The body, as text and whatever the case of its letters, holds this.
+    Mentions(&'static str),
     /// One of the named alternatives holds; the transcript names all of them.
     Either(Vec<Alternative>),
 }
@@ -537,6 +540,11 @@ pub fn includes(pointer: impl Into<String>, item: Value) -> Keep {
 /// Keeps that the body nowhere holds this text.
 pub fn without(text: impl Into<String>) -> Keep {
     Keep::Without(text.into())
+}
+
+/// Keeps that the body holds this text, in whatever case.
+pub fn mentions(text: &'static str) -> Keep {
+    Keep::Mentions(text)
 }
 
 /// Keeps that one of the alternatives holds.

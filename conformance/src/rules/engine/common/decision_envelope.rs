@@ -31,6 +31,17 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/a?provenance=true").keep(kind("/provenance", Kind::Object)))
             .when(get("/v1/data/{ns}/a").keep(lacks("/provenance")))
     }),
+    Rule::new("decision-id-with-logging", || {
+        scenario()
+            .setup("decision-logs")
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(get("/v1/data/{ns}/a").keep(kind("/decision_id", Kind::String)))
+            .when(
+                post("/v1/data/{ns}/a")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .keep(kind("/decision_id", Kind::String)),
+            )
+    }),
     Rule::new("decision-id-absent-without-logging", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))

@@ -1,5 +1,6 @@
 //! Error object
 
+use super::super::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -21,4 +22,62 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(kind("/message", Kind::String)),
             )
     }),
+    Rule::new("errors-is-array", || {
+        scenario()
+            .when(unsafe_variable().keep(kind("/errors", Kind::Array)))
+            .when(
+                get("/v1/policies/{ns}")
+                    .keep(error())
+                    .keep(kind_among("/errors", &[Kind::Array, Kind::Absent])),
+            )
+    }),
+    Rule::new("item-code", || {
+        scenario().when(unsafe_variable().keep(kind("/errors/0/code", Kind::String)))
+    }),
+    Rule::new("item-message", || {
+        scenario().when(unsafe_variable().keep(kind("/errors/0/message", Kind::String)))
+    }),
+    Rule::new("item-location", || {
+        scenario().when(
+            unsafe_variable()
+                .keep(kind("/errors/0", Kind::Object))
+                .keep(kind_among(
+                    "/errors/0/location",
+                    &[Kind::Object, Kind::Absent],
+                )),
+        )
+    }),
+    Rule::new("location-file", || {
+        let file = Check::Type(format!("{LOCATION}/file"), vec![Kind::String]);
+        located(scenario(), "allow if missing > 1", "a file", file)
+    }),
+    // The same mistake on different lines.
+    Rule::new("location-row", || {
+        scenario().each([5, 8], |scenario, row| {
+            let rules = format!("{}allow if missing > 1", "\n".repeat(row - 5));
+            let line = Check::Equals(format!("{LOCATION}/row"), json!(row));
+            located(scenario, &rules, "the row", line)
+        })
+    }),
+    Rule::new("location-col", || {
+        let column = Check::Type(format!("{LOCATION}/col"), vec![Kind::Integer]);
+        located(scenario(), "allow if missing > 1", "a column", column)
+    }),
 ];
+
+const LOCATION: &str = "/errors/0/location";
+
+/// A module that is refused with a detailed error.
+fn unsafe_variable() -> Step {
+    policy("allow if missing > 1")
+}
+
+/// The error of refused rules, with a location that holds this if it has one.
+fn located(scenario: Scenario, rules: &str, label: &'static str, check: Check) -> Scenario {
+    let without = alternative("no location", [Check::Lacks(LOCATION.to_owned())]);
+    scenario.when(
+        policy(rules)
+            .keep(kind("/errors/0", Kind::Object))
+            .keep(either([without, alternative(label, [check])])),
+    )
+}

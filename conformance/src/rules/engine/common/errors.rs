@@ -1,5 +1,6 @@
 //! Errors
 
+use super::super::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -65,6 +66,27 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(error_object(delete("/v1/data/{ns}/missing")))
+    }),
+    Rule::new("policy-get-failure", || {
+        scenario().when(error_object(get("/v1/policies/{ns}")))
+    }),
+    Rule::new("policy-put-failure", || {
+        scenario()
+            .when(error_object(policy("allow if {")))
+            .when(error_object(policy("allow if missing > 1")))
+    }),
+    Rule::new("policy-delete-failure", || {
+        scenario().when(error_object(delete("/v1/policies/{ns}")))
+    }),
+    Rule::new("failed-compilation-is-invalid-parameter", || {
+        scenario()
+            .when(policy("allow if missing > 1").keep(at("/code")))
+            .when(policy("odd if not even\n\neven if not odd").keep(at("/code")))
+    }),
+    Rule::new("unsafe-variable-code", || {
+        scenario()
+            .when(policy("allow if missing > 1").keep(at("/errors/0/code")))
+            .when(policy("allow if not data.{ns}.names[missing]").keep(at("/errors/0/code")))
     }),
     // No rule of this name exists, which a health rule's endpoint reports as a failure.
     Rule::new("health-failure-has-only-error", || {

@@ -1,5 +1,6 @@
 //! Methods that are not listed
 
+use super::super::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -19,6 +20,16 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .each(["GET", "PUT", "PATCH", "DELETE"], |scenario, method| {
                 scenario.when(unlisted(method, "/v0/data/{ns}/a"))
+            })
+    }),
+    Rule::new("policies", || {
+        scenario()
+            .given(policy("answer := 42"))
+            .each(["HEAD", "OPTIONS"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/policies"))
+            })
+            .each(["HEAD", "POST", "PATCH"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/policies/{ns}"))
             })
     }),
     Rule::new("config", || {

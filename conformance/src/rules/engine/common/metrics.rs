@@ -1,5 +1,6 @@
 //! Performance metrics
 
+use super::super::module;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -19,6 +20,12 @@ pub(crate) const RULES: &[Rule] = &[
                 get("/v1/data/{ns}/a?metrics=true")
                     .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Number)),
             )
+    }),
+    Rule::new("module-parse-timer", || {
+        written_policy("/metrics/timer_rego_module_parse_ns")
+    }),
+    Rule::new("module-compile-timer", || {
+        written_policy("/metrics/timer_rego_module_compile_ns")
     }),
     Rule::new("server-handler-timer", || {
         scenario()
@@ -64,6 +71,15 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 const CACHE_HIT: &str = "/metrics/counter_server_query_cache_hit";
+
+/// A policy that was not there before.
+fn written_policy(timer: &str) -> Scenario {
+    scenario().when(
+        put("/v1/policies/{ns}?metrics=true")
+            .text("text/plain", module("{ns}", "answer := 42"))
+            .keep(kind(timer, Kind::Number)),
+    )
+}
 
 /// The same read twice. Other scenarios may empty the cache between the two, so an answer
 /// that says it was no hit proves nothing and is let pass.

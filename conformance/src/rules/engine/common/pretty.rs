@@ -1,5 +1,6 @@
 //! The pretty parameter
 
+use super::super::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -34,6 +35,11 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result"))
                     .keep(pretty()),
             )
+    }),
+    Rule::new("policy-get", || {
+        scenario()
+            .given(policy("answer := 42"))
+            .when(get("/v1/policies/{ns}?pretty=true").keep(pretty()))
     }),
     Rule::new("config-get", || {
         scenario().when(get("/v1/config?pretty=true").keep(pretty()))

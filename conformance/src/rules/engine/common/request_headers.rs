@@ -1,5 +1,6 @@
 //! Common request headers
 
+use super::super::module;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -48,6 +49,15 @@ pub(crate) const RULES: &[Rule] = &[
                     .off_contract("the encoded body is cut off")
                     .keep(status()),
             )
+    }),
+    Rule::new("policy-text-as-plain-text", || {
+        scenario()
+            .when(
+                put("/v1/policies/{ns}")
+                    .text("text/plain", module("{ns}", "answer := 42"))
+                    .keep(success()),
+            )
+            .when(get("/v1/data/{ns}/answer").keep(at("/result")))
     }),
 ];
 

@@ -1,5 +1,6 @@
 //! POST /v0/data/{path}
 
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -12,6 +13,18 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status())
                     .keep(body()),
             )
+    }),
+    Rule::new("body-is-input-document", || {
+        scenario().given(policy("seen := input")).each(
+            [
+                json!({"who": "alice", "input": {"who": "bob"}}),
+                json!(["alice", 41]),
+                json!("alice"),
+                json!(41),
+                json!(false),
+            ],
+            |scenario, input| scenario.when(post("/v0/data/{ns}/seen").json(input).keep(body())),
+        )
     }),
     Rule::new("empty-body-accepted", || {
         scenario()

@@ -1,5 +1,7 @@
 //! GET /v1/data/{path}
 
+use crate::names::encode;
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -25,6 +27,12 @@ pub(crate) const RULES: &[Rule] = &[
                 },
             )
     }),
+    Rule::new("satisfied-boolean-rule-is-true", || {
+        scenario()
+            .given(policy(r#"allow if input.who == "alice""#))
+            .when(with_input("allow", &json!({"who": "alice"})).keep(at("/result")))
+            .when(with_input("allow", &json!({"who": "bob"})).keep(lacks("/result")))
+    }),
     Rule::new("undefined-answers-ok", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -47,6 +55,27 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(header("Content-Encoding"))
                     .keep(at("/result/name")),
             )
+    }),
+    Rule::new("input-is-input-document", || {
+        scenario()
+            .given(policy("seen := input"))
+            .when(
+                with_input("seen", &json!({"who": "alice", "roles": ["a", "b+c"]}))
+                    .keep(at("/result")),
+            )
+            .when(with_input("seen", &json!({"who": {"name": "bob"}})).keep(at("/result")))
+    }),
+    Rule::new("input-takes-any-json", || {
+        scenario().given(policy("seen := input")).each(
+            [
+                json!("alice"),
+                json!(41),
+                json!(1.5),
+                json!(["alice", {"n": 41}]),
+                json!(false),
+            ],
+            |scenario, input| scenario.when(with_input("seen", &input).keep(at("/result"))),
+        )
     }),
     Rule::new("malformed-input-answers-bad-request", || {
         scenario()
@@ -93,4 +122,29 @@ pub(crate) const RULES: &[Rule] = &[
                     )),
             )
     }),
+    Rule::new("strict-builtin-errors-are-fatal", || {
+        let strictly = |text: &str| {
+            let input = encode(&json!({ "text": text }).to_string());
+            get(format!(
+                "/v1/data/{{ns}}/number?input={input}&strict-builtin-errors=true"
+            ))
+        };
+        scenario()
+            .given(policy("number := to_number(input.text)"))
+            .given(strictly("41"))
+            .when(fatal(strictly("forty-one")))
+    }),
 ];
+
+/// Reads a document with an input document.
+fn with_input(document: &str, input: &Value) -> Step {
+    let input = encode(&input.to_string());
+    get(format!("/v1/data/{{ns}}/{document}?input={input}"))
+}
+
+/// A call that fails for what a built-in function was given.
+pub(super) fn fatal(call: Step) -> Step {
+    call.keep(status_among(&[400, 500]))
+        .keep(kind("/code", Kind::String))
+        .keep(kind("/message", Kind::String))
+}

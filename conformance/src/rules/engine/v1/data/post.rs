@@ -1,5 +1,7 @@
 //! POST /v1/data/{path}
 
+use super::get::fatal;
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -20,6 +22,12 @@ pub(crate) const RULES: &[Rule] = &[
                     .json(json!({"input": {"who": "alice"}}))
                     .keep(at("/result")),
             )
+    }),
+    Rule::new("satisfied-boolean-rule-is-true", || {
+        scenario()
+            .given(policy(r#"allow if input.who == "alice""#))
+            .when(with_input("allow", json!({"who": "alice"})).keep(at("/result")))
+            .when(with_input("allow", json!({"who": "bob"})).keep(lacks("/result")))
     }),
     Rule::new("undefined-answers-ok", || {
         scenario()
@@ -54,6 +62,21 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result")),
             )
     }),
+    Rule::new("yaml-input-is-input-document", || {
+        scenario().given(policy("seen := input")).each(
+            [
+                "input:\n  who: alice\n  roles:\n    - reader\n    - n: 41\n",
+                "input:\n- bob\n- false\n",
+            ],
+            |scenario, yaml| {
+                scenario.when(
+                    post("/v1/data/{ns}/seen")
+                        .text("application/yaml", yaml)
+                        .keep(at("/result")),
+                )
+            },
+        )
+    }),
     Rule::new("gzip-body-accepted", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -64,6 +87,24 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status())
                     .keep(at("/result")),
             )
+    }),
+    Rule::new("input-field-is-input-document", || {
+        scenario()
+            .given(policy("seen := input"))
+            .when(with_input("seen", json!({"who": "alice", "roles": ["a"]})).keep(at("/result")))
+            .when(with_input("seen", json!({"input": {"who": "bob"}})).keep(at("/result")))
+    }),
+    Rule::new("input-takes-any-json", || {
+        scenario().given(policy("seen := input")).each(
+            [
+                json!("alice"),
+                json!(41),
+                json!(1.5),
+                json!(["alice", {"n": 41}]),
+                json!(false),
+            ],
+            |scenario, input| scenario.when(with_input("seen", input).keep(at("/result"))),
+        )
     }),
     Rule::new("malformed-json-answers-bad-request", || {
         scenario()
@@ -129,6 +170,16 @@ pub(crate) const RULES: &[Rule] = &[
                     )),
             )
     }),
+    Rule::new("strict-builtin-errors-are-fatal", || {
+        let strictly = |text: &str| {
+            post("/v1/data/{ns}/number?strict-builtin-errors=true")
+                .json(json!({"input": {"text": text}}))
+        };
+        scenario()
+            .given(policy("number := to_number(input.text)"))
+            .given(strictly("41"))
+            .when(fatal(strictly("forty-one")))
+    }),
     Rule::new("body-without-input", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -157,3 +208,8 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
 ];
+
+/// Reads a document with an input document.
+fn with_input(document: &str, input: Value) -> Step {
+    post(format!("/v1/data/{{ns}}/{document}")).json(json!({"input": input}))
+}

@@ -1,5 +1,6 @@
 //! PUT /v1/data/{path}
 
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -75,6 +76,11 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .when(put_if_absent("a", 1).keep(success()))
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("virtual-document-answers-not-found", || {
+        scenario()
+            .given(policy("answer := 42"))
+            .when(put("/v1/data/{ns}/answer").json(json!(1)).keep(status()))
     }),
     Rule::new("parent-not-object-answers-not-found", || {
         scenario()

@@ -1,0 +1,171 @@
+//! Policy module
+
+use super::super::{module, policy};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("id-chosen-by-caller", || {
+        scenario().each(["{ns}", "{ns}.Second-One"], |scenario, id| {
+            let path = format!("/v1/policies/{id}");
+            let package = if id == "{ns}" {
+                "{ns}.first"
+            } else {
+                "{ns}.second"
+            };
+            scenario
+                .given(put(path.as_str()).text("text/plain", module(package, "answer := 42")))
+                .when(get(path).keep(at("/result/id")))
+        })
+    }),
+    Rule::new("id-is-string", || {
+        read("answer := 42", [kind("/result/id", Kind::String)])
+    }),
+    Rule::new("id-unrelated-to-package", || {
+        scenario()
+            .given(
+                put("/v1/policies/{ns}.shelf")
+                    .text("text/plain", module("{ns}.deep.drawer", "answer := 42")),
+            )
+            .when(get("/v1/policies/{ns}.shelf").keep(at("/result/id")))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("raw-is-source-text", || {
+        scenario()
+            .given(put("/v1/policies/{ns}").text("text/plain", ODDLY_WRITTEN))
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+    }),
+    Rule::new("ast-is-object", || {
+        read("answer := 42", [kind("/result/ast", Kind::Object)])
+    }),
+    Rule::new("package-path-of-terms", || {
+        let path = "/result/ast/package/path";
+        let [of_type, of_value] = term(&format!("{path}/0"));
+        read("answer := 42", [kind(path, Kind::Array), of_type, of_value])
+    }),
+    Rule::new("rules-is-array", || {
+        read(
+            "first := 1\n\nsecond if input.a\n\nthird contains 3",
+            [
+                length("/result/ast/rules"),
+                kind("/result/ast/rules/0", Kind::Object),
+                kind("/result/ast/rules/1", Kind::Object),
+                kind("/result/ast/rules/2", Kind::Object),
+            ],
+        )
+    }),
+    Rule::new("rule-has-head", || {
+        read(
+            "first := 1\n\nsecond if input.a",
+            [
+                kind("/result/ast/rules/0/head", Kind::Object),
+                kind("/result/ast/rules/1/head", Kind::Object),
+            ],
+        )
+    }),
+    Rule::new("head-name-is-string", || {
+        scenario().each(["answer := 42", "allow if input.a"], |scenario, rule| {
+            scenario
+                .given(policy(rule))
+                .when(get("/v1/policies/{ns}").keep(at("/result/ast/rules/0/head/name")))
+        })
+    }),
+    Rule::new("head-key-is-term", || {
+        read(
+            r#"names contains "alice""#,
+            term("/result/ast/rules/0/head/key"),
+        )
+    }),
+    Rule::new("rule-body-of-expressions", || {
+        read(
+            TWO_EXPRESSIONS,
+            [
+                kind("/result/ast/rules/0/body", Kind::Array),
+                kind("/result/ast/rules/0/body/0", Kind::Object),
+                kind("/result/ast/rules/0/body/1", Kind::Object),
+            ],
+        )
+    }),
+    Rule::new("expression-index-is-integer", || {
+        read(
+            TWO_EXPRESSIONS,
+            [
+                kind("/result/ast/rules/0/body/0/index", Kind::Integer),
+                kind("/result/ast/rules/0/body/1/index", Kind::Integer),
+            ],
+        )
+    }),
+    Rule::new("expression-terms-array", || {
+        let terms = "/result/ast/rules/0/body/0/terms";
+        let [of_type, of_value] = term(&format!("{terms}/0"));
+        read(
+            "allow if input.n > 17",
+            [kind(terms, Kind::Array), of_type, of_value],
+        )
+    }),
+    Rule::new("expression-terms-single", || {
+        read("allow if input.a", term("/result/ast/rules/0/body/0/terms"))
+    }),
+    Rule::new("term-var", || {
+        read(
+            "names contains name if name = input.names[_]",
+            [
+                at("/result/ast/rules/0/head/key/type"),
+                kind("/result/ast/rules/0/head/key/value", Kind::String),
+            ],
+        )
+    }),
+    Rule::new("term-string", || keys(["\"alice\"", "\"41\""])),
+    Rule::new("term-ref", || {
+        let reference = "/result/ast/rules/0/body/0/terms";
+        let [of_type, of_value] = term(&format!("{reference}/value/1"));
+        read(
+            "allow if input.a",
+            [
+                at(format!("{reference}/type")),
+                kind(format!("{reference}/value"), Kind::Array),
+                of_type,
+                of_value,
+            ],
+        )
+    }),
+    Rule::new("term-boolean", || keys(["true", "false"])),
+    Rule::new("term-number", || keys(["42", "1.5"])),
+    Rule::new("further-ast-members", || {
+        read(
+            "names contains name if {\n\tsome name in input.names\n\tnot name in {\"alice\", \"bob\"}\n}",
+            [at("/result/ast")],
+        )
+    }),
+];
+
+/// A module that a printer of the parsed form would write otherwise.
+const ODDLY_WRITTEN: &str =
+    "# Whose answer?\npackage   {ns}\n\n\n\nimport rego.v1\nanswer   :=   42\t# é\n\n\n";
+
+const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.n > 17\n}";
+
+/// What reading a module with these rules shows.
+fn read(rules: &str, keeps: impl IntoIterator<Item = Keep>) -> Scenario {
+    let reading = keeps.into_iter().fold(get("/v1/policies/{ns}"), Step::keep);
+    scenario().given(policy(rules)).when(reading)
+}
+
+/// That there is a term at the pointer.
+fn term(pointer: &str) -> [Keep; 2] {
+    [
+        kind(format!("{pointer}/type"), Kind::String),
+        kind_among(
+            format!("{pointer}/value"),
+            &[Kind::String, Kind::Boolean, Kind::Number, Kind::Array],
+        ),
+    ]
+}
+
+/// The terms of these constants, as the keys of rules that collect them.
+fn keys(constants: [&str; 2]) -> Scenario {
+    scenario().each(constants, |scenario, constant| {
+        scenario
+            .given(policy(&format!("collected contains {constant}")))
+            .when(get("/v1/policies/{ns}").keep(at("/result/ast/rules/0/head/key")))
+    })
+}

@@ -1,0 +1,96 @@
+//! GET /health/{rule-name}
+
+use crate::rules::engine::module;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("true-is-empty-object", || {
+        scenario()
+            .given(health("{ns} := input.plugins_ready in {true, false}"))
+            .when(get("/health/{ns}").keep(status()).keep(body()))
+    }),
+    Rule::new("false-is-500", || {
+        let values = ["false", "1", "\"true\"", "[true]", "null"];
+        let rules: Vec<String> = values
+            .iter()
+            .enumerate()
+            .map(|(index, value)| format!("{{ns}}_{index} := {value}"))
+            .collect();
+        scenario()
+            .given(health(&rules.join("\n\n")))
+            .each(0..values.len(), |scenario, index| {
+                scenario.when(get(format!("/health/{{ns}}_{index}")).keep(status()))
+            })
+    }),
+    Rule::new("missing-is-500", || {
+        scenario()
+            .given(health("{ns}_present := true"))
+            .given(get("/health/{ns}_present"))
+            .when(get("/health/{ns}_missing").keep(status()))
+    }),
+    Rule::new("error-is-string", || {
+        not_healthy(|step| step.keep(status()).keep(kind("/error", Kind::String)))
+    }),
+    Rule::new("not-true-message", || {
+        scenario()
+            .given(health("{ns} := false"))
+            .when(get("/health/{ns}").keep(at("/error")))
+    }),
+    Rule::new("undefined-message", || {
+        scenario()
+            .given(health("{ns} if input.plugins_ready == \"never\""))
+            .when(get("/health/{ns}").keep(at("/error")))
+    }),
+    Rule::new("live", || check("live")),
+    Rule::new("ready", || check("ready")),
+    Rule::new("any-rule-exposed", || {
+        scenario()
+            .given(health("{ns}_warm := true\n\n{ns}_fed := false"))
+            .when(get("/health/{ns}_warm").keep(status()))
+            .when(get("/health/{ns}_fed").keep(status()))
+    }),
+    Rule::new("input-plugins-ready", || {
+        scenario()
+            .given(health(
+                "{ns}_boolean if is_boolean(input.plugins_ready)\n\n{ns}_string if is_string(input.plugins_ready)",
+            ))
+            .when(get("/health/{ns}_boolean").keep(status()))
+            .when(get("/health/{ns}_string").keep(status()))
+    }),
+    // The setup has one plugin of a documented name, and it is in the documented state.
+    Rule::new("input-plugin-state", || {
+        scenario()
+            .setup("decision-logs")
+            .given(get("/health?plugins=true"))
+            .given(health(
+                "{ns}_ok if input.plugin_state.decision_logs == \"OK\"\n\n{ns}_other if input.plugin_state.decision_logs != \"OK\"",
+            ))
+            .when(get("/health/{ns}_ok").keep(status()))
+            .when(get("/health/{ns}_other").keep(status()))
+    }),
+];
+
+/// Puts health rules; those of other scenarios have other names.
+fn health(rules: &str) -> Step {
+    put("/v1/policies/{ns}").text("text/plain", module("system.health", rules))
+}
+
+/// A rule that is not true, one that is undefined and one that is missing, asked in this way.
+fn not_healthy(ask: impl Fn(Step) -> Step) -> Scenario {
+    scenario()
+        .given(health("{ns}_false := false\n\n{ns}_undefined if not input"))
+        .each(["false", "undefined", "missing"], |scenario, name| {
+            scenario.when(ask(get(format!("/health/{{ns}}_{name}"))))
+        })
+}
+
+/// A conventional check follows its rule. Its name is one for the whole server.
+fn check(name: &str) -> Scenario {
+    let path = format!("/health/{name}");
+    scenario()
+        .changes_global()
+        .given(health(&format!("{name} := true")))
+        .when(get(path.as_str()).keep(status()).keep(body()))
+        .given(health(&format!("{name} := false")))
+        .when(get(path).keep(status()))
+}

@@ -1,0 +1,102 @@
+//! PUT /v1/policies/{id}
+
+use crate::rules::engine::{module, policy};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("answers-empty-object", || {
+        scenario()
+            .when(policy("answer := 42").keep(status()).keep(body()))
+            .when(policy("answer := 43").keep(status()).keep(body()))
+    }),
+    Rule::new("takes-plain-text", || {
+        scenario()
+            .when(
+                put("/v1/policies/{ns}")
+                    .text("text/plain", module("{ns}", "answer := 42"))
+                    .keep(success()),
+            )
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+    }),
+    Rule::new("creates-when-absent", || {
+        scenario()
+            .when(get("/v1/policies/{ns}").keep(error()))
+            .when(policy("answer := 42").keep(success()))
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+    }),
+    Rule::new("replaces-when-present", || {
+        scenario()
+            .given(policy("answer := 42\n\nformer := 1"))
+            .when(policy("answer := 43\n\npresent := 2").keep(success()))
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/data/{ns}").keep(at("/result")))
+    }),
+    Rule::new("installs-rules", || {
+        scenario()
+            .when(next("41").keep(lacks("/result")))
+            .given(policy("next := input.n + 1"))
+            .when(next("41").keep(at("/result")))
+            .when(next("16").keep(at("/result")))
+    }),
+    Rule::new("parse-failure-is-400", || {
+        refused(&UNPARSABLE, |step| step.keep(status()))
+    }),
+    Rule::new("compile-failure-is-400", || {
+        refused(&UNCOMPILABLE, |step| step.keep(status()))
+    }),
+    Rule::new("message-names-step", || {
+        let parsing = refused(&UNPARSABLE, |step| step.keep(mentions("pars")));
+        UNCOMPILABLE.iter().fold(parsing, |scenario, rules| {
+            scenario.when(policy(rules).keep(mentions("compil")))
+        })
+    }),
+    Rule::new("failed-put-keeps-old", || {
+        UNPARSABLE
+            .iter()
+            .chain(&UNCOMPILABLE)
+            .fold(
+                scenario().given(policy("answer := 42")),
+                |scenario, rules| {
+                    scenario
+                        .when(policy(&format!("answer := 43\n\n{rules}")).keep(error()))
+                        .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+                },
+            )
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+    }),
+    Rule::new("metrics", || {
+        scenario().when(
+            put("/v1/policies/{ns}?metrics=true")
+                .text("text/plain", module("{ns}", "answer := 42"))
+                .keep(kind("/metrics", Kind::Object))
+                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Number)),
+        )
+    }),
+    Rule::new("pretty", || {
+        scenario()
+            .when(
+                put("/v1/policies/{ns}?pretty=true")
+                    .text("text/plain", module("{ns}", "answer   :=  42"))
+                    .keep(success()),
+            )
+            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+    }),
+];
+
+/// Rules that are no text of the policy language.
+const UNPARSABLE: [&str; 2] = ["allow if {", "allow if input.n > > 1"];
+
+/// Rules that are, and mean nothing: a variable that has no value, and rules that each wait for
+/// the other.
+const UNCOMPILABLE: [&str; 2] = ["allow if missing > 1", "odd if not even\n\neven if not odd"];
+
+/// Puts each of these rules, and judges the answer.
+fn refused(all: &[&str], judge: impl Fn(Step) -> Step) -> Scenario {
+    scenario().each(all, |scenario, rules| scenario.when(judge(policy(rules))))
+}
+
+/// Asks for the rule `next`.
+fn next(n: &str) -> Step {
+    get(format!("/v1/data/{{ns}}/next?input=%7B%22n%22%3A{n}%7D"))
+}
