@@ -31,7 +31,7 @@ pub struct Term {
     pub location: Location,
 }
 
-/// Anything that has a value, or gets one.
+/// Anything that has a value, or gets one. The kinds are in their order.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TermValue {
     /// `null`
@@ -42,15 +42,17 @@ pub enum TermValue {
     Number(Number),
     /// A string, without its quotes and escapes.
     String(Arc<str>),
+    /// A string with expressions in it.
+    Template(Template),
     /// A variable.
     Var(Var),
     /// A reference of one or more terms.
     Ref(Ref),
     /// An array.
     Array(Vec<Term>),
-    /// An object, its members in the order written.
+    /// An object, its members in the order of their keys, of which none is twice.
     Object(Vec<(Term, Term)>),
-    /// A set, its members in the order written.
+    /// A set, its members in their order, each once.
     Set(Vec<Term>),
     /// `[term | body]`
     ArrayComprehension(Box<Comprehension>),
@@ -60,8 +62,6 @@ pub enum TermValue {
     SetComprehension(Box<Comprehension>),
     /// A call: the operator, a reference, and its operands.
     Call(Vec<Term>),
-    /// A string with expressions in it.
-    Template(Template),
 }
 
 /// A comprehension of single terms.
@@ -89,7 +89,7 @@ pub struct ObjectComprehension {
 pub struct Template {
     /// The parts in their order; literal text is an expression of one string term.
     pub parts: Vec<Expr>,
-    /// For each part whether it is literal text.
+    /// For each part whether it is literal text, or a constant instead of an expression.
     pub literal: Vec<bool>,
     /// Whether it was written between backquotes.
     pub multi_line: bool,
@@ -183,6 +183,8 @@ pub struct Import {
 /// The head of a rule.
 #[derive(Debug, Clone)]
 pub struct Head {
+    /// The first step of the reference, where it alone names the rule: not in `p.q.r := 1`.
+    pub name: Option<Var>,
     /// The rule's place below its package: the name, then further steps.
     pub reference: Ref,
     /// The parameters, if it is a function; `()` is no function.

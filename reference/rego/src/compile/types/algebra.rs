@@ -89,7 +89,7 @@ impl Type {
                 let Value::Number(index) = key else {
                     return None;
                 };
-                let index = usize::try_from(index.as_i64()?).ok()?;
+                let index: usize = index.text().parse().ok()?;
                 match array.items.get(index) {
                     Some(item) => item.clone(),
                     None => array.rest.clone(),

@@ -1,0 +1,332 @@
+//! Nodes as traces and error texts show them, on one line: operators as calls, `_` for wildcards,
+//! sets and objects in their order.
+
+use std::fmt::{self, Display, Formatter};
+
+use super::token::is_keyword;
+use super::{
+    Comprehension, Every, Expr, ExprTerms, Head, Import, Package, Rule, SomeDecl, Template, Term,
+    TermValue, Var, With,
+};
+use crate::builtins;
+
+/// Shows a reference.
+#[derive(Debug)]
+pub struct Reference<'a>(pub &'a [Term]);
+
+/// Shows a body.
+#[derive(Debug)]
+pub struct Conjunction<'a>(pub &'a [Expr]);
+
+/// Shows items with a text between them.
+struct Joined<'a, T>(&'a [T], &'static str);
+
+impl<T: Display> Display for Joined<'_, T> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        for (position, item) in self.0.iter().enumerate() {
+            if position > 0 {
+                f.write_str(self.1)?;
+            }
+            item.fmt(f)?;
+        }
+        Ok(())
+    }
+}
+
+impl Display for Var {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str(if self.is_wildcard() { "_" } else { &self.0 })
+    }
+}
+
+impl Display for Term {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        self.value.fmt(f)
+    }
+}
+
+impl Display for TermValue {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Null => f.write_str("null"),
+            Self::Bool(value) => value.fmt(f),
+            Self::Number(number) => number.fmt(f),
+            Self::String(text) => write!(f, "\"{}\"", Quoted(text)),
+            Self::Var(name) => name.fmt(f),
+            Self::Ref(steps) => Reference(steps).fmt(f),
+            Self::Array(items) => write!(f, "[{}]", Joined(items, ", ")),
+            Self::Object(members) => {
+                f.write_str("{")?;
+                for (position, (key, value)) in members.iter().enumerate() {
+                    let comma = if position > 0 { ", " } else { "" };
+                    write!(f, "{comma}{key}: {value}")?;
+                }
+                f.write_str("}")
+            }
+            Self::Set(members) if members.is_empty() => f.write_str("set()"),
+            Self::Set(members) => write!(f, "{{{}}}", Joined(members, ", ")),
+            Self::ArrayComprehension(parts) => write!(f, "[{parts}]"),
+            Self::SetComprehension(parts) => write!(f, "{{{parts}}}"),
+            Self::ObjectComprehension(parts) => write!(
+                f,
+                "{{{}: {} | {}}}",
+                Collected(&parts.key),
+                Collected(&parts.value),
+                Conjunction(&parts.body)
+            ),
+            Self::Call(terms) => show_call(f, terms),
+            Self::Template(template) => template.fmt(f),
+        }
+    }
+}
+
+impl Display for Comprehension {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "{} | {}", Collected(&self.term), Conjunction(&self.body))
+    }
+}
+
+fn show_call(f: &mut Formatter<'_>, terms: &[Term]) -> fmt::Result {
+    match terms {
+        [operator, operands @ ..] => write!(f, "{operator}({})", Joined(operands, ", ")),
+        [] => Ok(()),
+    }
+}
+
+/// A term before the bar of a comprehension, where operators are shown as such: a union without
+/// parentheses would be taken for that bar.
+struct Collected<'a>(&'a Term);
+
+impl Display for Collected<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if let TermValue::Call(terms) = &self.0.value
+            && let [operator, left, right] = terms.as_slice()
+            && let Some(infix) = builtins::signature(&operator.to_string()).and_then(|of| of.infix)
+            && infix != "in"
+        {
+            return write!(f, "({} {infix} {})", Collected(left), Collected(right));
+        }
+        self.0.fmt(f)
+    }
+}
+
+impl Display for Reference<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let Some((head, steps)) = self.0.split_first() else {
+            return Ok(());
+        };
+        match &head.value {
+            TermValue::String(name) => f.write_str(name)?,
+            other => other.fmt(f)?,
+        }
+        for step in steps {
+            match &step.value {
+                TermValue::String(name) if is_name(name) && !is_keyword(name) => {
+                    write!(f, ".{name}")?;
+                }
+                TermValue::String(name)
+                    if !name.contains(|c: char| c.is_control() || c == '\\') =>
+                {
+                    write!(f, "[\"{name}\"]")?;
+                }
+                other => write!(f, "[{other}]")?,
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Whether a text can be written as a name.
+fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+impl Display for Template {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("$\"")?;
+        for (part, literal) in self.parts.iter().zip(&self.literal) {
+            match &part.terms {
+                ExprTerms::Term(term) if *literal => match &term.value {
+                    TermValue::String(text) => show_template_text(f, text)?,
+                    other => other.fmt(f)?,
+                },
+                _ => write!(f, "{{{part}}}")?,
+            }
+        }
+        f.write_str("\"")
+    }
+}
+
+fn show_template_text(f: &mut Formatter<'_>, text: &str) -> fmt::Result {
+    let mut escaped = false;
+    for c in Quoted(text).to_string().chars() {
+        if c == '{' && !escaped {
+            f.write_str("\\")?;
+        }
+        write!(f, "{c}")?;
+        escaped = c == '\\';
+    }
+    Ok(())
+}
+
+/// A text as it stands between quotes.
+struct Quoted<'a>(&'a str);
+
+impl Display for Quoted<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let mut plain = 0;
+        for (position, c) in self.0.char_indices() {
+            if matches!(c, ' ' | '!' | '#'..='[' | ']'..='~') {
+                continue;
+            }
+            let escape = match c {
+                '"' => "\\\"".to_owned(),
+                '\\' => "\\\\".to_owned(),
+                '\u{7}' => "\\a".to_owned(),
+                '\u{8}' => "\\b".to_owned(),
+                '\t' => "\\t".to_owned(),
+                '\n' => "\\n".to_owned(),
+                '\u{b}' => "\\v".to_owned(),
+                '\u{c}' => "\\f".to_owned(),
+                '\r' => "\\r".to_owned(),
+                c if c.is_ascii() => format!("\\x{:02x}", u32::from(c)),
+                c if is_shown(c) => continue,
+                c if u32::from(c) < 0x10000 => format!("\\u{:04x}", u32::from(c)),
+                c => format!("\\U{:08x}", u32::from(c)),
+            };
+            f.write_str(self.0.get(plain..position).unwrap_or_default())?;
+            f.write_str(&escape)?;
+            plain = position + c.len_utf8();
+        }
+        f.write_str(self.0.get(plain..).unwrap_or_default())
+    }
+}
+
+/// Whether a character beyond ASCII has a shape.
+fn is_shown(c: char) -> bool {
+    // A mark that combines with the letter before it is escaped only at the beginning.
+    let mut buffer = [b'a'; 5];
+    let length = match buffer.get_mut(1..) {
+        Some(rest) => c.encode_utf8(rest).len(),
+        None => return false,
+    };
+    let text = buffer.get(..=length).map(std::str::from_utf8);
+    matches!(text, Some(Ok(text)) if text.escape_debug().nth(1) != Some('\\'))
+}
+
+impl Display for Conjunction<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Joined(self.0, "; ").fmt(f)
+    }
+}
+
+impl Display for Expr {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.negated {
+            f.write_str("not ")?;
+        }
+        match &self.terms {
+            ExprTerms::Term(term) => term.fmt(f)?,
+            ExprTerms::Call(terms) => match terms.as_slice() {
+                [operator, left, right] if operator.value.global_name() == Some("eq") => {
+                    write!(f, "{left} = {right}")?;
+                }
+                terms => show_call(f, terms)?,
+            },
+            ExprTerms::Some(declaration) => declaration.fmt(f)?,
+            ExprTerms::Every(every) => every.fmt(f)?,
+        }
+        self.with.iter().try_for_each(|with| write!(f, " {with}"))
+    }
+}
+
+impl Display for SomeDecl {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("some ")?;
+        if let [only] = self.symbols.as_slice()
+            && let TermValue::Call(call) = &only.value
+        {
+            match call.as_slice() {
+                [_, value, domain] => return write!(f, "{value} in {domain}"),
+                [_, key, value, domain] => return write!(f, "{key}, {value} in {domain}"),
+                _ => {}
+            }
+        }
+        Joined(&self.symbols, ", ").fmt(f)
+    }
+}
+
+impl Display for Every {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        f.write_str("every ")?;
+        if let Some(key) = &self.key {
+            write!(f, "{key}, ")?;
+        }
+        let body = Conjunction(&self.body);
+        write!(f, "{} in {} {{ {body} }}", self.value, self.domain)
+    }
+}
+
+impl Display for With {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "with {} as {}", self.target, self.value)
+    }
+}
+
+impl Display for Package {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let below_data = self.path.get(1..).unwrap_or_default();
+        write!(f, "package {}", Reference(below_data))
+    }
+}
+
+impl Display for Import {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        write!(f, "import {}", self.path)?;
+        match &self.alias {
+            Some(alias) => write!(f, " as {alias}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Head {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        Reference(&self.reference).fmt(f)?;
+        let mut contains = self.key.as_ref();
+        if !self.args.is_empty() {
+            write!(f, "({})", Joined(&self.args, ", "))?;
+            contains = None;
+        } else if self.reference.len() > 1 && self.value.is_some() {
+            contains = None;
+        }
+        if let Some(member) = contains {
+            write!(f, " contains {member}")?;
+        }
+        match &self.value {
+            Some(value) if self.assign => write!(f, " := {value}"),
+            Some(value) => write!(f, " = {value}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl Display for Rule {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.default {
+            return write!(f, "default {}", self.head);
+        }
+        write!(f, "{} if {{ {} }}", self.head, Conjunction(&self.body))?;
+        let mut branch = self.else_rule.as_deref();
+        while let Some(rule) = branch {
+            f.write_str(" else ")?;
+            if let Some(value) = &rule.head.value {
+                write!(f, "= {value}")?;
+            }
+            write!(f, " if {{ {} }}", Conjunction(&rule.body))?;
+            branch = rule.else_rule.as_deref();
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,339 @@
+//! Bodies and their expressions.
+
+use super::Parser;
+use crate::syntax::token::{Keywords, Token};
+use crate::syntax::{Body, Every, Expr, ExprTerms, Location, SomeDecl, Term, TermValue, With};
+
+impl Parser<'_> {
+    /// Reads a body up to its end. An attempted body may turn out to be none, so its errors need
+    /// no hints.
+    pub(super) fn nested_body(&mut self, end: Token, attempt: bool) -> Option<Body> {
+        self.nested(|parser| parser.body(end, attempt))
+    }
+
+    fn body(&mut self, end: Token, attempt: bool) -> Option<Body> {
+        if self.token() == end {
+            self.error_here("found empty body");
+            return None;
+        }
+        let mut body = Body::new();
+        loop {
+            append(&mut body, self.literal()?);
+            if self.token() == Token::Semicolon {
+                self.scan();
+                continue;
+            }
+            if self.token() == end {
+                return Some(body);
+            }
+            if !self.state.after_line_break {
+                if self.errors.is_empty() {
+                    self.hint_infix_keyword(attempt);
+                    let note = format!("expected \\n or ; or {}", end.name());
+                    self.unexpected_but(&note);
+                }
+                return None;
+            }
+        }
+    }
+
+    /// Reads expressions that stand for themselves, as long as semicolons join them.
+    pub(super) fn statement_body(&mut self) -> Option<Body> {
+        let mut body = Body::new();
+        loop {
+            append(&mut body, self.literal()?);
+            if self.token() != Token::Semicolon {
+                return Some(body);
+            }
+            self.scan();
+        }
+    }
+
+    /// Reads an expression with all that belongs to it.
+    pub(super) fn literal(&mut self) -> Option<Expr> {
+        let (location, start) = (self.here(), self.offset());
+        let expression = self.literal_here()?;
+        Some(Expr {
+            location: self.until_last(&location, start),
+            ..expression
+        })
+    }
+
+    fn literal_here(&mut self) -> Option<Expr> {
+        if self.reference_ahead() {
+            return self.plain_literal(false);
+        }
+        let negated = self.token() == Token::Not;
+        if negated {
+            self.scan();
+        }
+        match self.token() {
+            Token::Some if negated => {
+                self.unexpected_but("illegal negation of 'some'");
+                None
+            }
+            Token::Every if negated => {
+                self.unexpected_but("illegal negation of 'every'");
+                None
+            }
+            Token::Some => self.some(),
+            Token::Every => self.every(),
+            _ => self.plain_literal(negated),
+        }
+    }
+
+    fn plain_literal(&mut self, negated: bool) -> Option<Expr> {
+        let terms = self.expression()?;
+        let with = self.modifiers()?;
+        Some(Expr {
+            negated,
+            with,
+            ..self.made_of(terms)
+        })
+    }
+
+    fn made_of(&self, terms: ExprTerms) -> Expr {
+        Expr {
+            terms,
+            negated: false,
+            with: Vec::new(),
+            index: 0,
+            generated: false,
+            assigned: false,
+            location: self.here(),
+        }
+    }
+
+    fn expression(&mut self) -> Option<ExprTerms> {
+        let left = self.infix()?;
+        if let Some(operator) = self.assignment() {
+            let right = self.infix()?;
+            return Some(ExprTerms::Call(vec![operator, left, right]));
+        }
+        Some(match left {
+            Term {
+                value: TermValue::Call(terms),
+                ..
+            } => ExprTerms::Call(terms),
+            term => ExprTerms::Term(Box::new(term)),
+        })
+    }
+
+    /// Reads the `with` modifiers, if there are any.
+    fn modifiers(&mut self) -> Option<Vec<With>> {
+        let mut modifiers = Vec::new();
+        while self.token() == Token::With {
+            let (location, start) = (self.here(), self.offset());
+            self.scan();
+            if self.token() != Token::Ident {
+                self.unexpected_but("expected ident");
+                return None;
+            }
+            let target = self.term()?;
+            if !matches!(target.value, TermValue::Ref(_) | TermValue::Var(_)) {
+                self.unexpected_but("expected with target path");
+            }
+            if self.token() != Token::As {
+                self.unexpected_but("expected as keyword");
+                return None;
+            }
+            self.scan();
+            let value = self.infix()?;
+            modifiers.push(With {
+                target,
+                value,
+                location: self.until_last(&location, start),
+            });
+        }
+        Some(modifiers)
+    }
+
+    fn some(&mut self) -> Option<Expr> {
+        let saved = self.save();
+        self.scan();
+        if let Some(term) = self.infix()
+            && let TermValue::Call(call) = &term.value
+        {
+            if membership_operands(call).is_none() {
+                let note = if is_membership(call) {
+                    "illegal domain"
+                } else {
+                    "expected `x in xs` or `x, y in xs` expression"
+                };
+                self.unexpected_but(note);
+                return None;
+            }
+            let with = self.modifiers()?;
+            let symbols = vec![term];
+            return Some(Expr {
+                with,
+                ..self.made_of(ExprTerms::Some(SomeDecl { symbols }))
+            });
+        }
+        self.restore(saved);
+        let mut symbols = Vec::new();
+        loop {
+            self.scan();
+            if self.token() != Token::Ident {
+                self.unexpected_but("expected var");
+                return None;
+            }
+            symbols.push(self.variable());
+            self.scan();
+            if self.token() != Token::Comma {
+                return Some(self.made_of(ExprTerms::Some(SomeDecl { symbols })));
+            }
+        }
+    }
+
+    fn every(&mut self) -> Option<Expr> {
+        self.scan();
+        let term = self.infix()?;
+        let (key, value, domain) = self.every_head(term)?;
+        if self.token() != Token::LeftBrace {
+            self.unexpected_but("missing body");
+            return None;
+        }
+        self.scan();
+        let body = self.nested_body(Token::RightBrace, false)?;
+        self.scan();
+        let with = self.modifiers()?;
+        Some(Expr {
+            with,
+            ..self.made_of(ExprTerms::Every(Box::new(Every {
+                key,
+                value,
+                domain,
+                body,
+            })))
+        })
+    }
+
+    fn every_head(&mut self, term: Term) -> Option<(Option<Term>, Term, Term)> {
+        let call = match term.value {
+            TermValue::Call(call) if is_membership(&call) => call,
+            _ => {
+                self.unexpected_but("expected `x[, y] in xs { ... }` expression");
+                return None;
+            }
+        };
+        let Some(operands) = membership_operands(&call).map(<[Term]>::to_vec) else {
+            self.unexpected_but("illegal domain");
+            return None;
+        };
+        let mut operands = operands.into_iter().rev();
+        let (domain, value) = (operands.next()?, operands.next()?);
+        let key = operands.next();
+        let is_var = |term: &Term| matches!(term.value, TermValue::Var(_));
+        if key.as_ref().is_some_and(|key| !is_var(key)) {
+            self.unexpected_but("expected key to be a variable");
+            return None;
+        }
+        if !is_var(&value) {
+            self.unexpected_but("expected value to be a variable");
+            return None;
+        }
+        Some((key, value, domain))
+    }
+
+    /// Hints at an import, if the expression before the token would go on with it.
+    fn hint_infix_keyword(&mut self, attempt: bool) {
+        if !self.hints.is_empty() || self.hinting {
+            return;
+        }
+        let (keyword, example) = match (self.token(), self.lexeme()) {
+            (Token::Ident, "and") => ("and", "x and y"),
+            (Token::Ident, "or") => ("or", "x or y"),
+            // A comma within an attempted comprehension ends the attempt without a word.
+            (Token::Comma, _) if !attempt && self.membership_follows() => ("in", "x in xs"),
+            _ => return,
+        };
+        self.hint(format!(
+            "`import future.keywords.{keyword}` for `{example}` expressions"
+        ));
+    }
+
+    fn membership_follows(&mut self) -> bool {
+        let saved = self.save();
+        let keywords = self.keywords;
+        self.keywords = Keywords {
+            newer: true,
+            and: true,
+            or: true,
+        };
+        self.hinting = true;
+        self.scan();
+        let found = matches!(self.infix(), Some(Term { value: TermValue::Call(call), .. })
+            if is_membership(&call));
+        self.hinting = false;
+        self.keywords = keywords;
+        self.restore(saved);
+        found
+    }
+}
+
+impl Expr {
+    /// Whether it is a set and nothing else.
+    pub(super) fn is_set(&self) -> bool {
+        matches!(&self.terms, ExprTerms::Term(term) if matches!(term.value, TermValue::Set(_)))
+    }
+}
+
+/// Adds an expression at its place.
+pub(super) fn append(body: &mut Body, expression: Expr) {
+    body.push(Expr {
+        index: body.len(),
+        ..expression
+    });
+}
+
+/// The body of whatever has none.
+pub(super) fn generated_body(location: &Location) -> Body {
+    let truth = Term {
+        value: TermValue::Bool(true),
+        location: location.clone(),
+    };
+    vec![Expr {
+        terms: ExprTerms::Term(Box::new(truth)),
+        negated: false,
+        with: Vec::new(),
+        index: 0,
+        generated: true,
+        assigned: false,
+        location: location.clone(),
+    }]
+}
+
+/// How many operands the function of `in` has that is called, if it is one.
+fn membership_arity(call: &[Term]) -> Option<usize> {
+    let TermValue::Ref(operator) = &call.first()?.value else {
+        return None;
+    };
+    match operator.as_slice() {
+        [
+            Term {
+                value: TermValue::Var(module),
+                ..
+            },
+            Term {
+                value: TermValue::String(name),
+                ..
+            },
+        ] if &*module.0 == "internal" => match &**name {
+            "member_2" => Some(2),
+            "member_3" => Some(3),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+fn is_membership(call: &[Term]) -> bool {
+    membership_arity(call).is_some()
+}
+
+/// The operands of a whole membership.
+fn membership_operands(call: &[Term]) -> Option<&[Term]> {
+    let operands = call.get(1..)?;
+    (membership_arity(call)? == operands.len()).then_some(operands)
+}

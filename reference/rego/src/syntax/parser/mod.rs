@@ -1,0 +1,428 @@
+//! From tokens to the syntax tree, by recursive descent with places to come back to.
+//!
+//! Where a text can be read in two ways, the parser tries one and goes back if it fails. Whatever
+//! has failed once is remembered, so that going back does not multiply within nested texts.
+
+mod bare;
+mod collections;
+mod expressions;
+mod ground;
+mod heads;
+mod literals;
+mod module;
+mod operators;
+mod relocate;
+mod rules;
+mod statements;
+mod terms;
+
+use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
+
+use super::lexer::{Cursor, Lexeme, Lexer};
+use super::token::{Keywords, Token};
+use super::{Comment, Location, Ref, Term, TermValue, Var};
+use crate::Value;
+use crate::error::{Code, LanguageError};
+
+pub use module::{parse_module, parse_query};
+
+/// Terms, bodies and `else` branches may be nested this deep. Chained operators count like the
+/// nested calls that they stand for.
+///
+/// INVARIANT: the tree is compared, rewritten and dropped by recursion, so its depth has a bound.
+pub const MAX_NESTING: usize = 512;
+
+/// What an expression or rule begins with, to come back to.
+#[derive(Debug, Clone)]
+struct Saved {
+    state: State,
+    errors: usize,
+    comments: usize,
+    hints: Vec<String>,
+}
+
+/// What changes with every token.
+#[derive(Debug, Clone, Copy)]
+struct State {
+    cursor: Cursor,
+    lexeme: Lexeme,
+    /// The end of the token before this one, whitespace aside.
+    last_end: usize,
+    /// Whether a line break stands before this token.
+    after_line_break: bool,
+    /// The number of the next `_`.
+    wildcard: u32,
+}
+
+/// Reads one text.
+#[derive(Debug)]
+struct Parser<'t> {
+    text: &'t str,
+    file: Arc<str>,
+    lexer: Lexer<'t>,
+    keywords: Keywords,
+    state: State,
+    hints: Vec<String>,
+    errors: Vec<LanguageError>,
+    comments: Vec<Comment>,
+    /// The places of brackets that turned out not to hold comprehensions.
+    plain: HashSet<usize>,
+    /// How many terms are open.
+    depth: usize,
+    /// The greatest height of the terms that were read within the open one.
+    height: usize,
+    /// Whether texts are read only to find a hint.
+    hinting: bool,
+    names: HashMap<&'t str, Arc<str>>,
+}
+
+impl<'t> Parser<'t> {
+    fn new(file: &Arc<str>, text: &'t str) -> Self {
+        let mut lexer = Lexer::new(text);
+        let start = lexer.cursor;
+        let lexeme = Lexeme {
+            token: Token::Illegal,
+            start: 0,
+            end: 0,
+            row: 1,
+            col: 0,
+        };
+        lexer.cursor = start;
+        let mut parser = Self {
+            text,
+            file: file.clone(),
+            lexer,
+            keywords: Keywords::USUAL,
+            state: State {
+                cursor: start,
+                lexeme,
+                last_end: 0,
+                after_line_break: false,
+                wildcard: 0,
+            },
+            hints: Vec::new(),
+            errors: Vec::new(),
+            comments: Vec::new(),
+            plain: HashSet::new(),
+            depth: 0,
+            height: 0,
+            hinting: false,
+            names: HashMap::new(),
+        };
+        parser.scan();
+        parser
+    }
+
+    fn token(&self) -> Token {
+        self.state.lexeme.token
+    }
+
+    fn set_token(&mut self, token: Token) {
+        self.state.lexeme.token = token;
+    }
+
+    /// The first byte of the token.
+    fn offset(&self) -> usize {
+        self.state.lexeme.start
+    }
+
+    fn slice(&self, start: usize, end: usize) -> &'t str {
+        self.text.get(start..end).unwrap_or_default()
+    }
+
+    /// The text of the token.
+    fn lexeme(&self) -> &'t str {
+        self.slice(self.state.lexeme.start, self.state.lexeme.end)
+    }
+
+    /// Where the token stands.
+    fn here(&self) -> Location {
+        let Lexeme {
+            start,
+            end,
+            row,
+            col,
+            ..
+        } = self.state.lexeme;
+        Location {
+            file: self.file.clone(),
+            row,
+            col,
+            offset: narrow(start),
+            length: narrow(end.saturating_sub(start)),
+        }
+    }
+
+    /// A place from a byte to the last token's end.
+    fn until_last(&self, location: &Location, start: usize) -> Location {
+        self.spanning(location, start, self.state.last_end)
+    }
+
+    /// A place from one byte to another, in the line and column of a part of it.
+    fn spanning(&self, location: &Location, start: usize, end: usize) -> Location {
+        Location {
+            offset: narrow(start),
+            length: narrow(end.saturating_sub(start)),
+            ..location.clone()
+        }
+    }
+
+    fn save(&self) -> Saved {
+        Saved {
+            state: self.state,
+            errors: self.errors.len(),
+            comments: self.comments.len(),
+            hints: self.hints.clone(),
+        }
+    }
+
+    fn restore(&mut self, saved: Saved) {
+        self.state = saved.state;
+        self.lexer.cursor = saved.state.cursor;
+        self.errors.truncate(saved.errors);
+        self.comments.truncate(saved.comments);
+        self.hints = saved.hints;
+    }
+
+    /// Goes to the next token that is not whitespace.
+    fn scan(&mut self) {
+        self.advance(true);
+    }
+
+    /// Goes to the next token, which may be whitespace.
+    fn scan_whitespace(&mut self) {
+        self.advance(false);
+    }
+
+    fn advance(&mut self, skip_whitespace: bool) {
+        self.leave_token();
+        loop {
+            let lexeme = self.lexer.scan(self.keywords);
+            self.take(lexeme);
+            match self.token() {
+                Token::Whitespace => {
+                    if self.lexeme() == "\n" {
+                        self.state.after_line_break = true;
+                    }
+                    if !skip_whitespace {
+                        return;
+                    }
+                }
+                Token::Comment => self.comment(),
+                _ => return,
+            }
+        }
+    }
+
+    /// Goes on in a template string, from the `}` of an expression.
+    fn scan_template(&mut self, raw: bool) {
+        self.leave_token();
+        let lexeme = self.lexer.continue_template(raw);
+        self.take(lexeme);
+    }
+
+    fn leave_token(&mut self) {
+        if self.token() != Token::Whitespace {
+            self.state.last_end = self.state.lexeme.end;
+            self.state.after_line_break = false;
+        }
+    }
+
+    fn take(&mut self, lexeme: Lexeme) {
+        self.state.lexeme = lexeme;
+        self.state.cursor = self.lexer.cursor;
+        if !self.lexer.errors.is_empty() {
+            let here = self.here();
+            for message in std::mem::take(&mut self.lexer.errors) {
+                self.error(&here, message);
+            }
+            self.set_token(Token::Illegal);
+        }
+    }
+
+    fn comment(&mut self) {
+        let text = self.lexeme().strip_prefix('#').unwrap_or_default();
+        let comment = Comment {
+            text: text.trim_end_matches('\r').into(),
+            location: self.here(),
+        };
+        self.comments.push(comment);
+    }
+
+    /// The token behind this one, which may be whitespace.
+    fn next_token(&mut self) -> Token {
+        let saved = self.save();
+        self.scan_whitespace();
+        let token = self.token();
+        self.restore(saved);
+        token
+    }
+
+    fn hint(&mut self, hint: impl Into<String>) {
+        self.hints.push(hint.into());
+    }
+
+    /// Says what is wrong at a place, with the hints collected on the way.
+    fn error(&mut self, location: &Location, message: impl Into<String>) {
+        let mut message = message.into();
+        match std::mem::take(&mut self.hints).as_slice() {
+            [] => {}
+            [hint] => message.push_str(&format!(" (hint: {hint})")),
+            hints => message.push_str(&format!(" (hints: {})", hints.join(", "))),
+        }
+        self.errors.push(LanguageError {
+            code: Code::Parse,
+            message,
+            location: Some(location.clone()),
+            details: Some(line_of(self.text, location.offset as usize)),
+        });
+    }
+
+    fn error_here(&mut self, message: impl Into<String>) {
+        let here = self.here();
+        self.error(&here, message);
+    }
+
+    /// Says that the token cannot stand where it does.
+    fn unexpected(&mut self) {
+        let message = self.unexpected_text();
+        self.error_here(message);
+    }
+
+    /// Says that the token cannot stand where it does, and what could.
+    fn unexpected_but(&mut self, note: &str) {
+        let mut message = self.unexpected_text();
+        if self.token() != Token::Illegal {
+            message.push_str(": ");
+            message.push_str(note);
+        }
+        self.error_here(message);
+    }
+
+    fn unexpected_text(&self) -> String {
+        match self.token() {
+            Token::Illegal => "illegal token".to_owned(),
+            token if token.is_keyword() => format!("unexpected {} keyword", token.name()),
+            token => format!("unexpected {} token", token.name()),
+        }
+    }
+
+    /// Opens a nested term, body or branch; says so if there are too many.
+    fn enter(&mut self) -> Option<()> {
+        if self.depth >= MAX_NESTING {
+            self.too_deep();
+            return None;
+        }
+        self.depth += 1;
+        Some(())
+    }
+
+    fn leave(&mut self) {
+        self.depth -= 1;
+    }
+
+    fn too_deep(&mut self) {
+        self.error_here("max parsing recursion depth exceeded");
+    }
+
+    /// Reads a node that is one higher than the highest of the terms within it.
+    fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
+        self.enter()?;
+        let outer = std::mem::take(&mut self.height);
+        let node = stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self));
+        self.leave();
+        let result = node.and_then(|node| self.higher().map(|()| node));
+        self.height = self.height.max(outer);
+        result
+    }
+
+    /// Counts a node around the terms read so far.
+    fn higher(&mut self) -> Option<()> {
+        if self.height >= MAX_NESTING {
+            self.too_deep();
+            return None;
+        }
+        self.height += 1;
+        Some(())
+    }
+
+    fn name(&mut self, name: &'t str) -> Arc<str> {
+        self.names
+            .entry(name)
+            .or_insert_with(|| name.into())
+            .clone()
+    }
+
+    /// The variable or wildcard that the token is.
+    fn variable(&mut self) -> Term {
+        let value = match self.lexeme() {
+            "_" => self.wildcard(),
+            name => Var(self.name(name)),
+        };
+        Term {
+            value: TermValue::Var(value),
+            location: self.here(),
+        }
+    }
+
+    fn wildcard(&mut self) -> Var {
+        let number = self.state.wildcard;
+        self.state.wildcard += 1;
+        Var(format!("${number}").into())
+    }
+
+    /// A reference to a function that an operator stands for.
+    fn operator(&mut self, path: &[&'static str], location: &Location) -> Term {
+        let mut reference = Ref::with_capacity(path.len());
+        for (position, step) in path.iter().enumerate() {
+            let name = self.name(step);
+            reference.push(Term {
+                value: if position == 0 {
+                    TermValue::Var(Var(name))
+                } else {
+                    TermValue::String(name)
+                },
+                location: location.clone(),
+            });
+        }
+        Term {
+            value: TermValue::Ref(reference),
+            location: location.clone(),
+        }
+    }
+}
+
+fn narrow(offset: usize) -> u32 {
+    u32::try_from(offset).unwrap_or(u32::MAX)
+}
+
+/// The line around a byte, and the byte's index in it, as the details of an error.
+fn line_of(text: &str, offset: usize) -> Value {
+    let bytes = text.as_bytes();
+    let is = |at: usize, wanted: fn(u8) -> bool| bytes.get(at).copied().is_some_and(wanted);
+    let blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0x85 | 0xa0);
+    let line_break = |byte: u8| matches!(byte, b'\r' | b'\n');
+
+    let mut offset = offset.min(bytes.len().saturating_sub(1));
+    while offset > 0 && is(offset, blank) {
+        offset -= 1;
+    }
+    let mut begin = offset;
+    while begin > 0 && !is(begin, line_break) {
+        begin -= 1;
+    }
+    if is(begin, line_break) {
+        begin += 1;
+    }
+    let mut end = offset;
+    while end < bytes.len() && !is(end, line_break) {
+        end += 1;
+    }
+    begin = begin.min(end);
+    let line = String::from_utf8_lossy(bytes.get(begin..end).unwrap_or_default());
+    Value::object([
+        ("line", Value::from(line.into_owned())),
+        ("idx", Value::from(offset as i64 - begin as i64)),
+    ])
+}

@@ -1,0 +1,258 @@
+//! Whole texts: modules and queries.
+
+use std::sync::Arc;
+
+use super::bare::bare_rule;
+use super::expressions::append;
+use super::rules::{RuleRead, Written};
+use super::{Location, Parser, Token};
+use crate::Errors;
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Body, Import, Module, Package, Rule, annotations};
+
+/// What a text is made of.
+enum Statement {
+    Package(Package),
+    Import(Import),
+    Rule(Box<RuleRead>),
+    Body(Body),
+}
+
+/// Reads a module. A text without statements gives one error, `empty module`, in row 0.
+pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
+    let file: Arc<str> = file.into();
+    let mut parser = Parser::new(&file, text);
+    let statements = parser.statements(true);
+    let blocks = annotations::read(&parser.comments, &mut parser.errors, text);
+    if !parser.errors.is_empty() {
+        return Err(Errors(parser.errors));
+    }
+    let mut statements = statements.into_iter();
+    let first = statements.next();
+    if first.is_none() && blocks.is_empty() {
+        let nowhere = Location {
+            file,
+            row: 0,
+            col: 0,
+            offset: 0,
+            length: 0,
+        };
+        return Err(Errors(vec![mistake(&nowhere, "empty module")]));
+    }
+    let mut errors = Vec::new();
+    let (package, first) = match first {
+        Some(Statement::Package(package)) => (Some(package), None),
+        first => {
+            let location = match &first {
+                Some(statement) => Some(statement.location()),
+                None => blocks.first().map(|block| block.location.clone()),
+            };
+            errors.extend(location.map(|location| mistake(&location, "package expected")));
+            (None, first)
+        }
+    };
+    // The statement in the place of the package has been refused as such.
+    drop(first);
+    let mut module = Module {
+        file,
+        text: text.into(),
+        package: package.unwrap_or_else(|| Package {
+            path: Vec::new(),
+            location: parser.here(),
+        }),
+        imports: Vec::new(),
+        rules: Vec::new(),
+        annotations: Vec::new(),
+        comments: std::mem::take(&mut parser.comments),
+    };
+    let mut refused = Vec::new();
+    for statement in statements {
+        match statement {
+            Statement::Package(package) => {
+                errors.push(mistake(&package.location, "unexpected package"));
+            }
+            Statement::Import(import) => module.imports.push(import),
+            Statement::Rule(read) => {
+                check(&read.rule, &read.written, &mut refused);
+                module.rules.push(read.rule);
+            }
+            Statement::Body(body) => {
+                let location = body.first().map(|first| first.location.clone());
+                match bare_rule(body) {
+                    Ok(rule) => {
+                        let written = Written {
+                            generated_body: true,
+                            ..Written::default()
+                        };
+                        check(&rule, &[written], &mut refused);
+                        module.rules.push(rule);
+                    }
+                    Err(message) => {
+                        errors.extend(location.map(|location| mistake(&location, &message)));
+                    }
+                }
+            }
+        }
+    }
+    errors.append(&mut refused);
+    if errors.is_empty() {
+        errors = annotations::attach(&mut module, blocks);
+    }
+    if errors.is_empty() {
+        Ok(module)
+    } else {
+        Err(Errors(errors))
+    }
+}
+
+/// Reads a query. A text without expressions gives an empty body.
+pub fn parse_query(text: &str) -> Result<Body, Errors> {
+    let mut parser = Parser::new(&"".into(), text);
+    let statements = parser.statements(false);
+    if !parser.errors.is_empty() {
+        return Err(Errors(parser.errors));
+    }
+    let mut query = Body::new();
+    for statement in statements {
+        let found = match statement {
+            Statement::Body(body) => {
+                for expression in body {
+                    append(&mut query, expression);
+                }
+                continue;
+            }
+            Statement::Package(_) => "*ast.Package",
+            Statement::Import(_) => "*ast.Import",
+            Statement::Rule(_) => "*ast.Rule",
+        };
+        return Err(Errors(vec![LanguageError {
+            code: Code::Parse,
+            message: format!("expected body but got {found}"),
+            location: None,
+            details: None,
+        }]));
+    }
+    Ok(query)
+}
+
+fn mistake(location: &Location, message: &str) -> LanguageError {
+    LanguageError::at(Code::Parse, location, message)
+}
+
+impl Parser<'_> {
+    /// Reads statements up to the end of the text or the first mistake.
+    fn statements(&mut self, rules: bool) -> Vec<Statement> {
+        let mut statements = Vec::new();
+        while self.token() != Token::Eof && self.statement(rules, &mut statements).is_some() {}
+        statements
+    }
+
+    fn statement(&mut self, rules: bool, statements: &mut Vec<Statement>) -> Option<()> {
+        if rules && self.keyword_as_rule_name(false) {
+            return None;
+        }
+        let saved = self.save();
+        if self.token() == Token::Package {
+            if let Some(package) = self.package() {
+                self.refuse_minus()?;
+                statements.push(Statement::Package(package));
+                return Some(());
+            }
+            self.back_unless_wrong(&saved)?;
+        }
+        if self.token() == Token::Import {
+            if let Some((import, alias)) = self.import() {
+                self.refuse_minus()?;
+                self.apply_import(&import, alias.as_ref());
+                statements.push(Statement::Import(import));
+                return Some(());
+            }
+            self.back_unless_wrong(&saved)?;
+        }
+        if rules {
+            if let Some(rules) = self.rules() {
+                let rules = rules.into_iter().map(Box::new).map(Statement::Rule);
+                statements.extend(rules);
+                return Some(());
+            }
+            self.back_unless_wrong(&saved)?;
+        }
+        let body = self.statement_body()?;
+        statements.push(Statement::Body(body));
+        Some(())
+    }
+
+    /// A minus behind a declaration belongs to neither this statement nor the next.
+    fn refuse_minus(&mut self) -> Option<()> {
+        if self.token() == Token::Minus {
+            self.unexpected();
+            return None;
+        }
+        Some(())
+    }
+
+    fn back_unless_wrong(&mut self, saved: &super::Saved) -> Option<()> {
+        if !self.errors.is_empty() {
+            return None;
+        }
+        self.restore(saved.clone());
+        Some(())
+    }
+}
+
+impl Statement {
+    fn location(&self) -> Location {
+        match self {
+            Self::Package(package) => package.location.clone(),
+            Self::Import(import) => import.location.clone(),
+            Self::Rule(read) => read.rule.location.clone(),
+            Self::Body(body) => body.first().map_or_else(
+                || Location {
+                    file: "".into(),
+                    row: 0,
+                    col: 0,
+                    offset: 0,
+                    length: 0,
+                },
+                |first| first.location.clone(),
+            ),
+        }
+    }
+}
+
+/// Collects what the language asks of a rule besides its grammar, and of the branches behind it.
+fn check(rule: &Rule, written: &[Written], errors: &mut Vec<LanguageError>) {
+    let mut branch = Some(rule);
+    for written in written {
+        let Some(rule) = branch else {
+            return;
+        };
+        check_branch(rule, written, errors);
+        branch = rule.else_rule.as_deref();
+    }
+}
+
+fn check_branch(rule: &Rule, written: &Written, errors: &mut Vec<LanguageError>) {
+    let kind = if rule.head.args.is_empty() {
+        "rule"
+    } else {
+        "function"
+    };
+    let mut refuse = |message: &str| errors.push(mistake(&rule.location, message));
+    if let (1, Some(name)) = (rule.head.reference.len(), &rule.head.name)
+        && crate::syntax::token::is_keyword(&name.0)
+    {
+        refuse(&format!("{name} keyword cannot be used for rule name"));
+    }
+    if written.generated_body && rule.head.value_generated {
+        refuse(&format!(
+            "{kind} must have value assignment and/or body declaration"
+        ));
+    }
+    if !written.generated_body && !written.if_keyword && !rule.default {
+        refuse(&format!("`if` keyword is required before {kind} body"));
+    }
+    if rule.head.value.is_none() && rule.head.key.is_some() && !written.contains {
+        refuse("`contains` keyword is required for partial set rules");
+    }
+}

@@ -1,0 +1,338 @@
+//! Rules with bodies, `default` rules, and `else` branches.
+
+use super::Parser;
+use super::expressions::{append, generated_body};
+use super::heads::HeadRead;
+use super::relocate::{relocate_body, relocate_head};
+use crate::syntax::token::Token;
+use crate::syntax::{Body, Head, Location, Rule, Term, TermValue, Var};
+
+/// Chained bodies copy the head; this many bytes of heads are copied for one rule.
+const MAX_COPIED_HEADS: usize = 4 * 1024 * 1024;
+
+/// How a rule was written, as far as the tree does not tell.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Written {
+    pub(super) if_keyword: bool,
+    pub(super) contains: bool,
+    pub(super) generated_body: bool,
+}
+
+/// A rule, and how it and the branches behind its `else` were written.
+#[derive(Debug)]
+pub(super) struct RuleRead {
+    pub(super) rule: Rule,
+    pub(super) written: Vec<Written>,
+}
+
+impl Parser<'_> {
+    /// Reads a rule that has a body, contains something or is a default; several if bodies are
+    /// chained. `None` without an error: it is something else, such as `p := 1`.
+    pub(super) fn rules(&mut self) -> Option<Vec<RuleRead>> {
+        let (location, start) = (self.here(), self.offset());
+        self.reference_ahead();
+        let default = self.token() == Token::Default;
+        if default {
+            self.scan();
+            self.reference_ahead();
+        }
+        if self.token() != Token::Ident {
+            if default {
+                self.keyword_as_rule_name(true);
+            }
+            return None;
+        }
+        let HeadRead { mut head, contains } = self.head(default)?;
+        if default {
+            return self.default_rule(head, location, start);
+        }
+        let if_keyword = self.token() == Token::If;
+        if !contains {
+            complete_head(&mut head, if_keyword)?;
+        }
+        let mut written = Written {
+            if_keyword,
+            contains,
+            generated_body: false,
+        };
+        let body = if if_keyword {
+            self.scan();
+            self.body_after_if()?
+        } else if self.token() == Token::LeftBrace {
+            self.braced_body()?
+        } else if contains {
+            written.generated_body = true;
+            let body = generated_body(&location);
+            let location = head.location.clone();
+            let rule = rule(head, body, location);
+            return Some(vec![RuleRead {
+                rule,
+                written: vec![written],
+            }]);
+        } else {
+            return None;
+        };
+        let mut rule = rule(head, body, location);
+        let mut all = vec![written];
+        if self.token() == Token::Else && !self.reference_ahead() {
+            rule.else_rule = Some(Box::new(self.first_else(&rule.head, &mut all)?));
+        }
+        rule.location = self.until_last(&rule.location, start);
+        self.chained(RuleRead { rule, written: all })
+    }
+
+    fn default_rule(
+        &mut self,
+        head: Head,
+        location: Location,
+        start: usize,
+    ) -> Option<Vec<RuleRead>> {
+        let location = self.until_last(&location, start);
+        let mut rule = rule(head, generated_body(&location), location);
+        rule.default = true;
+        if !self.check_default(&rule) {
+            return None;
+        }
+        Some(vec![RuleRead {
+            rule,
+            written: vec![Written::default()],
+        }])
+    }
+
+    /// Reads what follows `if`: an expression, or a body in braces.
+    fn body_after_if(&mut self) -> Option<Body> {
+        let braced = self.token() == Token::LeftBrace;
+        let saved = self.save();
+        if let Some(expression) = self.literal() {
+            // `{ true }` is no set of one member here, which could never be false.
+            if !(braced && expression.is_set()) {
+                let mut body = Body::new();
+                append(&mut body, expression);
+                return Some(body);
+            }
+        }
+        if !braced {
+            return None;
+        }
+        self.restore(saved);
+        self.braced_body()
+    }
+
+    fn braced_body(&mut self) -> Option<Body> {
+        self.scan();
+        let body = self.nested_body(Token::RightBrace, false)?;
+        self.scan();
+        Some(body)
+    }
+
+    /// Reads further bodies of a rule, each of which makes a rule with the same head.
+    fn chained(&mut self, first: RuleRead) -> Option<Vec<RuleRead>> {
+        let mut rules = vec![first];
+        let mut copied = 0;
+        while self.token() == Token::LeftBrace {
+            let RuleRead {
+                rule: model,
+                written,
+            } = rules.first()?;
+            if model.else_rule.is_some() {
+                self.error_here("expected else keyword");
+                return None;
+            }
+            copied += model.head.location.length as usize;
+            let (mut head, written) = (model.head.clone(), written.clone());
+            if copied > MAX_COPIED_HEADS {
+                self.error_here("too many bodies for one rule head");
+                return None;
+            }
+            let (location, start) = (self.here(), self.offset());
+            let body = self.braced_body()?;
+            let location = self.until_last(&location, start);
+            self.rename_wildcards(&mut head.args);
+            relocate_head(&mut head, &location);
+            rules.push(RuleRead {
+                rule: rule(head, body, location),
+                written,
+            });
+        }
+        Some(rules)
+    }
+
+    /// Gives the wildcards among copied parameters names of their own.
+    fn rename_wildcards(&mut self, args: &mut [Term]) {
+        for arg in args {
+            if let TermValue::Var(name) = &arg.value
+                && name.is_wildcard()
+            {
+                arg.value = TermValue::Var(self.wildcard());
+            }
+        }
+    }
+
+    fn first_else(&mut self, head: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+        let variables = !head.reference.iter().skip(1).all(Term::is_ground);
+        if head.reference.len() > 1 && variables {
+            self.error_here("else keyword cannot be used on rules with variables in head");
+            return None;
+        }
+        if head.key.is_some() {
+            self.error_here("else keyword cannot be used on multi-value rules");
+            return None;
+        }
+        self.else_rule(head, written)
+    }
+
+    fn else_rule(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+        self.enter()?;
+        let rule = self.else_here(first, written);
+        self.leave();
+        rule
+    }
+
+    fn else_here(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
+        let (location, start) = (self.here(), self.offset());
+        let mut head = first.clone();
+        head.value_generated = false;
+        head.location = location.clone();
+        self.rename_wildcards(&mut head.args);
+        self.scan();
+        match self.token() {
+            Token::LeftBrace | Token::If => head.set_true(),
+            Token::Assign | Token::Unify => {
+                head.assign = self.token() == Token::Assign;
+                self.scan();
+                head.value = Some(self.infix()?);
+                head.location = self.until_last(&location, start);
+            }
+            _ => {
+                self.unexpected_but("expected else value term or rule body");
+                return None;
+            }
+        }
+        let if_keyword = self.token() == Token::If;
+        if !if_keyword && self.token() != Token::LeftBrace {
+            written.push(Written {
+                generated_body: true,
+                ..Written::default()
+            });
+            let location = self.until_last(&location, start);
+            return Some(rule(head, generated_body(&location), location));
+        }
+        written.push(Written {
+            if_keyword,
+            ..Written::default()
+        });
+        if if_keyword {
+            self.scan();
+        }
+        let body = self.else_body(&location)?;
+        let mut rule = rule(head, body, self.until_last(&location, start));
+        if self.token() == Token::Else {
+            rule.else_rule = Some(Box::new(self.else_rule(first, written)?));
+            rule.location = self.until_last(&location, start);
+        }
+        Some(rule)
+    }
+
+    fn else_body(&mut self, location: &Location) -> Option<Body> {
+        match self.token() {
+            Token::LeftBrace => self.braced_body(),
+            Token::Eof => {
+                self.unexpected_but("rule body expected");
+                None
+            }
+            _ => {
+                let mut body = Body::new();
+                append(&mut body, self.literal()?);
+                relocate_body(&mut body, location);
+                Some(body)
+            }
+        }
+    }
+
+    fn check_default(&mut self, rule: &Rule) -> bool {
+        let mut wrong = Vec::new();
+        match &rule.head.value {
+            None => wrong.push("illegal default rule (must have a value)".to_owned()),
+            Some(value) => check_default_value(value, &mut wrong),
+        }
+        if wrong.is_empty() {
+            let mut names: Vec<&Var> = Vec::new();
+            for arg in &rule.head.args {
+                match &arg.value {
+                    TermValue::Var(name) if names.contains(&name) => wrong.push(format!(
+                        "illegal default rule (arguments cannot be repeated {name})"
+                    )),
+                    TermValue::Var(name) => names.push(name),
+                    other => wrong.push(format!(
+                        "illegal default rule (arguments cannot contain {})",
+                        other.kind()
+                    )),
+                }
+            }
+        }
+        let right = wrong.is_empty();
+        for message in wrong {
+            self.error(&rule.location, message);
+        }
+        right
+    }
+}
+
+fn rule(head: Head, body: Body, location: Location) -> Rule {
+    Rule {
+        default: false,
+        head,
+        body,
+        else_rule: None,
+        annotations: Vec::new(),
+        location,
+    }
+}
+
+/// Settles what `p[x]` is: with `if` a rule of one value for each `x`, without one an old set.
+fn complete_head(head: &mut Head, if_keyword: bool) -> Option<()> {
+    if head.reference.len() != 2 {
+        return Some(());
+    }
+    let step = head.reference.get(1)?.clone();
+    if if_keyword {
+        let dynamic = !step.is_ground() || matches!(step.value, TermValue::Ref(_));
+        if dynamic && head.args.is_empty() {
+            head.key = Some(step);
+        }
+        if head.value.is_none() {
+            head.set_true();
+        } else {
+            head.name = Some(head.first_name()?);
+        }
+    } else if head.args.is_empty() {
+        head.name = Some(head.first_name()?);
+        head.key = Some(step);
+        if head.value.is_none() {
+            head.reference.truncate(1);
+        }
+    }
+    Some(())
+}
+
+/// Collects why a term cannot be the value of a default rule; comprehensions may hold anything.
+fn check_default_value(term: &Term, wrong: &mut Vec<String>) {
+    match &term.value {
+        TermValue::Var(_) | TermValue::Ref(_) | TermValue::Call(_) => wrong.push(format!(
+            "illegal default rule (value cannot contain {})",
+            term.value.kind()
+        )),
+        TermValue::Array(terms) | TermValue::Set(terms) => {
+            for term in terms {
+                check_default_value(term, wrong);
+            }
+        }
+        TermValue::Object(members) => {
+            for (key, value) in members {
+                check_default_value(key, wrong);
+                check_default_value(value, wrong);
+            }
+        }
+        _ => {}
+    }
+}
