@@ -3,8 +3,19 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
+mod aws;
 mod call;
+mod digests;
+mod hosts;
+mod net;
+mod operand;
+mod requests;
 mod signatures;
+mod uri;
+mod url;
+
+#[cfg(test)]
+mod tables;
 
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use signatures::{Signature, signature, signatures};
@@ -18,7 +29,12 @@ use crate::Value;
 type Group = &'static [(&'static str, Function)];
 
 /// Every group, in the order of their files' names.
-const GROUPS: &[Group] = &[];
+const GROUPS: &[Group] = &[
+    aws::BUILTINS,
+    digests::BUILTINS,
+    net::BUILTINS,
+    uri::BUILTINS,
+];
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =
     LazyLock::new(|| GROUPS.iter().copied().flatten().copied().collect());
