@@ -31,7 +31,7 @@ fn all_reports<'a>(url: &'a str, rules: &[&'a str]) -> Vec<&'a str> {
 fn every_report() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
-    let rules = [FAILS, "engine/v1/query"];
+    let rules = [FAILS, "engine/common/authentication"];
     let ran = program.run(&all_reports(&server.url, &rules));
     ran.expect(
         1,
@@ -87,7 +87,10 @@ fn every_report() {
 fn stored_evidence() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
-    let ran = program.run(&all_reports(&server.url, &[FAILS, "engine/v1/query"]));
+    let ran = program.run(&all_reports(
+        &server.url,
+        &[FAILS, "engine/common/authentication"],
+    ));
     let (_, judged) = ran.out.split_once("\nFAIL").expect("a failure");
     let told = program.run(&["report", "r.ndjson", "--report", "json=again.json"]);
     told.expect(1, &[]);

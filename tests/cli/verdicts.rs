@@ -41,7 +41,7 @@ fn nothing_judged() {
         .run(&["--skip", "**"])
         .expect(3, &["no rule is left to judge"]);
     program
-        .run(&["engine/v1/query"])
+        .run(&["--capabilities", "health", "engine/v1/query"])
         .expect(3, &["proven 0 of", "incomplete"]);
     let unclaimed = ["--capabilities", "config", "engine/health/get"];
     program
@@ -52,12 +52,13 @@ fn nothing_judged() {
 fn named_rule() {
     let program = Program::new();
     let list = program.run(&["list", "engine/v1/query/get"]).out;
-    let pending = list.split_whitespace().last().expect("a rule");
+    let unclaimed = list.split_whitespace().last().expect("a rule");
+    let claims = ["--capabilities", "health", PASSES];
     program
-        .run(&[PASSES, "engine/v1/query"])
+        .run(&[&claims[..], &["engine/v1/query"]].concat())
         .expect(0, &["not run"]);
     program
-        .run(&[PASSES, pending])
+        .run(&[&claims[..], &[unclaimed]].concat())
         .expect(3, &["1 pass, 1 not-run"]);
 }
 
