@@ -1,7 +1,7 @@
 //! What a built-in function sees of the evaluation that calls it.
 
 use std::any::Any;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
@@ -29,7 +29,7 @@ pub(crate) struct Session {
     pub(crate) now: SystemTime,
     /// The answers of non-deterministic functions, by name and operands: the same call has the
     /// same answer throughout an evaluation.
-    pub(crate) answers: HashMap<(&'static str, Vec<Value>), Option<Value>>,
+    pub(crate) answers: BTreeMap<(&'static str, Vec<Value>), Option<Value>>,
     /// What functions prepare from an operand and use again, such as compiled patterns.
     pub(crate) prepared: HashMap<(&'static str, Arc<str>), Arc<dyn Any + Send + Sync>>,
     /// Set by whoever no longer wants the answer.

@@ -3,19 +3,28 @@
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-mod aws;
+mod aggregates;
+mod arithmetic;
+mod arrays;
+mod bits;
 mod call;
-mod digests;
-mod hosts;
-mod net;
+mod comparison;
+mod encoding;
+mod expected;
+mod floats;
+mod json;
+mod marshal;
+mod numbers;
+mod objects;
 mod operand;
-mod requests;
+mod paths;
+mod search;
+mod sets;
 mod signatures;
-mod uri;
-mod url;
-
-#[cfg(test)]
-mod tables;
+mod sprintf;
+mod strings;
+mod subset;
+mod types;
 
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use signatures::{Signature, signature, signatures};
@@ -30,10 +39,22 @@ type Group = &'static [(&'static str, Function)];
 
 /// Every group, in the order of their files' names.
 const GROUPS: &[Group] = &[
-    aws::BUILTINS,
-    digests::BUILTINS,
-    net::BUILTINS,
-    uri::BUILTINS,
+    aggregates::BUILTINS,
+    arithmetic::BUILTINS,
+    arrays::BUILTINS,
+    bits::BUILTINS,
+    comparison::BUILTINS,
+    encoding::BUILTINS,
+    json::BUILTINS,
+    numbers::BUILTINS,
+    objects::BUILTINS,
+    paths::BUILTINS,
+    search::BUILTINS,
+    sets::BUILTINS,
+    sprintf::BUILTINS,
+    strings::BUILTINS,
+    subset::BUILTINS,
+    types::BUILTINS,
 ];
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =

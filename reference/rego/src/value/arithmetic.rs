@@ -214,6 +214,17 @@ impl Number {
         })
     }
 
+    /// The integer part.
+    ///
+    /// # Errors
+    /// When it is too large.
+    pub fn truncated(&self) -> Result<BigInt> {
+        match self.to_integer()? {
+            Some(integer) => Ok(integer),
+            None => Ok(self.to_float()?.truncated().0),
+        }
+    }
+
     fn stepped(&self, step: impl FnOnce(&Float) -> BigInt) -> Result<Self> {
         if self.small().is_some() {
             return Ok(self.clone());

@@ -8,6 +8,7 @@ mod arithmetic;
 mod decimal;
 mod float;
 mod json;
+mod literal;
 mod members;
 mod number;
 mod object;
@@ -16,6 +17,8 @@ mod yaml;
 
 pub use arithmetic::ArithmeticError;
 pub use json::{SyntaxError, from_json, from_json_prefix};
+pub use literal::Literal;
+pub(crate) use literal::{escape, escape_code, quoted};
 pub use members::{Iter, IterMut};
 pub use number::Number;
 pub use object::{Object, Set};

@@ -3,4 +3,3 @@
 pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod policies;
-pub(crate) mod query;

@@ -6,7 +6,7 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("true-is-empty-object", || {
         scenario()
-            .given(health("{ns} := true"))
+            .given(health("{ns} := input.plugins_ready in {true, false}"))
             .when(get("/health/{ns}").keep(status()).keep(body()))
     }),
     Rule::new("false-is-500", || {
@@ -90,7 +90,7 @@ fn check(name: &str) -> Scenario {
     scenario()
         .changes_global()
         .given(health(&format!("{name} := true")))
-        .when(get(path.as_str()).keep(status()))
+        .when(get(path.as_str()).keep(status()).keep(body()))
         .given(health(&format!("{name} := false")))
         .when(get(path).keep(status()))
 }

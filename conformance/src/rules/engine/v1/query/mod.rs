@@ -1,2 +1,0 @@
-pub(crate) mod get;
-pub(crate) mod post;

@@ -1,0 +1,114 @@
+//! What collections come to: `count`, `sum`, `product`, `max`, `min`, `sort`, `all`, `any`, and
+//! whether they have a member.
+
+use super::expected::{Answer, items, misfilled, mistyped_of};
+use super::operand::{answer, any};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{ArithmeticError, Number};
+
+pub(super) const BUILTINS: Group = &[
+    ("all", all),
+    ("any", any_true),
+    ("count", count),
+    ("internal.member_2", member),
+    ("internal.member_3", member_with_key),
+    ("max", |_, operands| {
+        Ok(items(operands, 1, COLLECTION)?.max().cloned())
+    }),
+    ("min", least),
+    ("product", product),
+    ("sort", sort),
+    ("sum", sum),
+];
+
+const COLLECTION: &[&str] = &["set", "array"];
+
+fn count(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    answer(match any(operands, 1) {
+        Value::Array(items) => items.len(),
+        Value::Object(members) => members.len(),
+        Value::Set(members) => members.len(),
+        Value::String(text) => text.chars().count(),
+        other => return mistyped_of(1, &["array", "object", "set", "string"], other),
+    })
+}
+
+fn sum(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    combine(call, operands, 0, Number::plus)
+}
+
+fn product(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    combine(call, operands, 1, Number::times)
+}
+
+fn combine(
+    call: &mut Call<'_>,
+    operands: &[Value],
+    start: i64,
+    step: fn(&Number, &Number) -> Result<Number, ArithmeticError>,
+) -> Answer {
+    let mut all = Number::from(start);
+    for (at, item) in items(operands, 1, COLLECTION)?.enumerate() {
+        if at % 1024 == 0 {
+            call.check()?;
+        }
+        match item {
+            Value::Number(number) => all = step(&all, number)?,
+            other => return Err(misfilled(1, any(operands, 1), other, "number")),
+        }
+    }
+    answer(all)
+}
+
+/// Of equal items the last one, which matters where `1` and `1.0` meet.
+fn least(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let least = items(operands, 1, COLLECTION)?
+        .reduce(|least, item| if item <= least { item } else { least });
+    Ok(least.cloned())
+}
+
+fn sort(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut sorted: Vec<Value> = items(operands, 1, COLLECTION)?.cloned().collect();
+    sorted.sort();
+    answer(sorted)
+}
+
+fn all(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut items = items(operands, 1, &["array", "set"])?;
+    answer(items.all(|item| *item == Value::Bool(true)))
+}
+
+fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut items = items(operands, 1, &["array", "set"])?;
+    answer(items.any(|item| *item == Value::Bool(true)))
+}
+
+fn member(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let sought = any(operands, 1);
+    answer(match any(operands, 2) {
+        Value::Set(members) => members.contains(sought),
+        Value::Array(items) => items.contains(sought),
+        Value::Object(members) => members.values().any(|value| value == sought),
+        _ => false,
+    })
+}
+
+fn member_with_key(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let (key, sought) = (any(operands, 1), any(operands, 2));
+    let found = match any(operands, 3) {
+        Value::Set(members) => members.get(key),
+        Value::Object(members) => members.get_value(key),
+        Value::Array(items) => index(key).and_then(|at| items.get(at)),
+        _ => None,
+    };
+    answer(found == Some(sought))
+}
+
+/// The index that a key means: an integer, however it is written.
+pub(super) fn index(key: &Value) -> Option<usize> {
+    match key {
+        Value::Number(number) => usize::try_from(number.to_integer().ok()??).ok(),
+        _ => None,
+    }
+}

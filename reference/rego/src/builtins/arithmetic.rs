@@ -1,0 +1,46 @@
+//! Arithmetic on numbers; `minus` is the difference of sets, too.
+
+use super::expected::{Answer, mistyped_of, number};
+use super::operand::{answer, any, mistyped};
+use super::sets::difference;
+use super::{Call, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[
+    ("abs", |_, operands| {
+        answer(number(operands, 1)?.absolute()?)
+    }),
+    ("ceil", |_, operands| {
+        answer(number(operands, 1)?.ceiling()?)
+    }),
+    ("div", |_, operands| {
+        answer(number(operands, 1)?.over(number(operands, 2)?)?)
+    }),
+    ("floor", |_, operands| {
+        answer(number(operands, 1)?.floored()?)
+    }),
+    ("minus", minus),
+    ("mul", |_, operands| {
+        answer(number(operands, 1)?.times(number(operands, 2)?)?)
+    }),
+    ("plus", |_, operands| {
+        answer(number(operands, 1)?.plus(number(operands, 2)?)?)
+    }),
+    ("rem", |_, operands| {
+        answer(number(operands, 1)?.modulo(number(operands, 2)?)?)
+    }),
+    ("round", |_, operands| {
+        answer(number(operands, 1)?.rounded()?)
+    }),
+];
+
+fn minus(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    match (any(operands, 1), any(operands, 2)) {
+        (Value::Number(left), Value::Number(right)) => answer(left.minus(right)?),
+        (Value::Set(left), Value::Set(right)) => answer(difference(left, right)),
+        (Value::Number(_), other) => Err(mistyped(2, "number", other)),
+        (Value::Set(_), other @ Value::Number(_)) => Err(mistyped(2, "set", other)),
+        (Value::Set(_), other) => Err(mistyped(2, "number", other)),
+        (other, _) => mistyped_of(1, &["number", "set"], other),
+    }
+}

@@ -1,0 +1,57 @@
+//! `bits.*`, on integers of any size.
+
+use num_bigint::{BigInt, Sign};
+
+use super::expected::{Answer, big_integer, mismatch};
+use super::operand::answer;
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{ArithmeticError, Number};
+
+pub(super) const BUILTINS: Group = &[
+    ("bits.and", |_, operands| {
+        whole(big_integer(operands, 1)? & big_integer(operands, 2)?)
+    }),
+    ("bits.lsh", left),
+    ("bits.negate", |_, operands| {
+        whole(!big_integer(operands, 1)?)
+    }),
+    ("bits.or", |_, operands| {
+        whole(big_integer(operands, 1)? | big_integer(operands, 2)?)
+    }),
+    ("bits.rsh", right),
+    ("bits.xor", |_, operands| {
+        whole(big_integer(operands, 1)? ^ big_integer(operands, 2)?)
+    }),
+];
+
+/// Results with more bits are refused.
+const MAX_BITS: u64 = 400_000;
+
+fn whole(integer: BigInt) -> Answer {
+    answer(Number::from(integer))
+}
+
+/// By how much to shift; what is more than any integer has bits, is as good as the most.
+fn shift(operands: &[Value]) -> Result<u64, Failure> {
+    let by = big_integer(operands, 2)?;
+    if by.sign() == Sign::Minus {
+        return mismatch("operand 2 must be an unsigned integer number but got a negative integer");
+    }
+    Ok(u64::try_from(&by).unwrap_or(u64::MAX))
+}
+
+fn left(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let integer = big_integer(operands, 1)?;
+    let by = shift(operands)?;
+    if integer.sign() != Sign::NoSign && integer.bits().saturating_add(by) > MAX_BITS {
+        return Err(ArithmeticError::TooBig.into());
+    }
+    whole(integer << by.min(MAX_BITS))
+}
+
+fn right(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let integer = big_integer(operands, 1)?;
+    let by = shift(operands)?.min(integer.bits() + 1);
+    whole(integer >> by)
+}

@@ -1,0 +1,27 @@
+//! `equal`, `neq`, `lt`, `lte`, `gt` and `gte`.
+
+use std::cmp::Ordering;
+
+use super::expected::Answer;
+use super::operand::{answer, any};
+use super::{Call, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[
+    ("equal", equal),
+    ("gt", |_, operands| answer(compare(operands).is_gt())),
+    ("gte", |_, operands| answer(compare(operands).is_ge())),
+    ("lt", |_, operands| answer(compare(operands).is_lt())),
+    ("lte", |_, operands| answer(compare(operands).is_le())),
+    ("neq", |_, operands| {
+        answer(any(operands, 1) != any(operands, 2))
+    }),
+];
+
+fn equal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    answer(any(operands, 1) == any(operands, 2))
+}
+
+fn compare(operands: &[Value]) -> Ordering {
+    any(operands, 1).cmp(any(operands, 2))
+}

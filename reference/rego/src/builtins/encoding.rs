@@ -1,0 +1,196 @@
+//! `base64.*`, `base64url.*`, `hex.*`, `urlquery.*`
+
+use std::collections::BTreeMap;
+
+use base64::engine::general_purpose::{GeneralPurpose, STANDARD, URL_SAFE, URL_SAFE_NO_PAD};
+use base64::{DecodeError, Engine};
+
+use super::expected::{Answer, Items, mismatch};
+use super::operand::{answer, any, object, refuse, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[
+    ("base64.decode", |_, operands| {
+        decode(&STANDARD, text(operands, 1)?)
+    }),
+    ("base64.encode", |_, operands| encode(&STANDARD, operands)),
+    ("base64.is_valid", |_, operands| {
+        let text = any(operands, 1).as_str();
+        answer(text.is_some_and(|text| STANDARD.decode(without_breaks(text)).is_ok()))
+    }),
+    ("base64url.decode", decode_url),
+    ("base64url.encode", |_, operands| {
+        encode(&URL_SAFE, operands)
+    }),
+    ("base64url.encode_no_pad", |_, operands| {
+        encode(&URL_SAFE_NO_PAD, operands)
+    }),
+    ("hex.decode", decode_hex),
+    ("hex.encode", |_, operands| {
+        let bytes = text(operands, 1)?.bytes();
+        answer(bytes.map(|byte| format!("{byte:02x}")).collect::<String>())
+    }),
+    ("urlquery.decode", |_, operands| {
+        answer(unescaped(text(operands, 1)?)?)
+    }),
+    ("urlquery.decode_object", decode_object),
+    ("urlquery.encode", |_, operands| {
+        answer(escaped(text(operands, 1)?))
+    }),
+    ("urlquery.encode_object", encode_object),
+];
+
+fn encode(engine: &GeneralPurpose, operands: &[Value]) -> Answer {
+    answer(engine.encode(text(operands, 1)?.as_bytes()))
+}
+
+/// Bytes as a string; what is not UTF-8 is replaced.
+fn string(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
+}
+
+/// Line breaks do not count.
+fn without_breaks(text: &str) -> String {
+    text.replace(['\r', '\n'], "")
+}
+
+fn decode(engine: &GeneralPurpose, text: &str) -> Answer {
+    match engine.decode(without_breaks(text)) {
+        Ok(bytes) => answer(string(bytes)),
+        Err(error) => {
+            let at = match error {
+                DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => at,
+                // The group that is not complete is to blame.
+                DecodeError::InvalidLength(length) => length / 4 * 4,
+                DecodeError::InvalidPadding => text.len(),
+            };
+            refuse(format!("illegal base64 data at input byte {at}"))
+        }
+    }
+}
+
+fn decode_url(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let text = text(operands, 1)?;
+    let padding = match text.len() % 4 {
+        _ if text.ends_with('=') => "",
+        0 => "",
+        2 => "==",
+        3 => "=",
+        _ => return refuse(format!("illegal base64url string: {text}")),
+    };
+    decode(&URL_SAFE, &format!("{text}{padding}"))
+}
+
+fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let text = text(operands, 1)?;
+    let digit = |byte: u8| {
+        char::from(byte)
+            .to_digit(16)
+            .and_then(|digit| u8::try_from(digit).ok())
+    };
+    if let Some(bad) = text.bytes().find(|byte| digit(*byte).is_none()) {
+        let shown = char::from(bad);
+        return refuse(format!("encoding/hex: invalid byte: U+{bad:04X} '{shown}'"));
+    }
+    if text.len() % 2 == 1 {
+        return refuse("encoding/hex: odd length hex string");
+    }
+    let pairs = text.as_bytes().chunks_exact(2);
+    let bytes = pairs.filter_map(|pair| match pair {
+        [high, low] => Some(digit(*high)? * 16 + digit(*low)?),
+        _ => None,
+    });
+    answer(string(bytes.collect()))
+}
+
+/// The text as a part of a query: a plus for a space, escapes for all but letters, digits and
+/// four others.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        match byte {
+            b' ' => out.push('+'),
+            b'-' | b'_' | b'.' | b'~' => out.push(char::from(byte)),
+            _ if byte.is_ascii_alphanumeric() => out.push(char::from(byte)),
+            _ => out.push_str(&format!("%{byte:02X}")),
+        }
+    }
+    out
+}
+
+fn unescaped(text: &str) -> Result<String, Failure> {
+    let bytes = text.as_bytes();
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        at += 1;
+        match byte {
+            b'+' => out.push(b' '),
+            b'%' => {
+                let digits = text.get(at..at + 2);
+                let digits = digits.filter(|digits| digits.bytes().all(|d| d.is_ascii_hexdigit()));
+                match digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+                    Some(code) => out.push(code),
+                    None => {
+                        let end = (at + 2).min(bytes.len());
+                        let bad = bytes.get(at - 1..end).unwrap_or_default();
+                        let bad = String::from_utf8_lossy(bad);
+                        return refuse(format!(
+                            "invalid URL escape {}",
+                            crate::value::quoted(&bad)
+                        ));
+                    }
+                }
+                at += 2;
+            }
+            other => out.push(*other),
+        }
+    }
+    Ok(string(out))
+}
+
+fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    const WRONG: &str = "operand 1 values must be string, array[string], or set[string]";
+    let mut pairs = Vec::new();
+    for (name, value) in object(operands, 1)? {
+        let name = match name {
+            Value::String(name) => escaped(name),
+            other => escaped(&other.to_string()),
+        };
+        match (value, Items::of(value)) {
+            (Value::String(text), _) => pairs.push(format!("{name}={}", escaped(text))),
+            (_, Some(items)) => {
+                for item in items {
+                    let Some(text) = item.as_str() else {
+                        return mismatch(WRONG);
+                    };
+                    pairs.push(format!("{name}={}", escaped(text)));
+                }
+            }
+            _ => return mismatch(WRONG),
+        }
+    }
+    answer(pairs.join("&"))
+}
+
+fn decode_object(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut members: BTreeMap<String, Vec<Value>> = BTreeMap::new();
+    for pair in text(operands, 1)?
+        .split('&')
+        .filter(|pair| !pair.is_empty())
+    {
+        if pair.contains(';') {
+            return refuse("invalid semicolon separator in query");
+        }
+        let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let values = members.entry(unescaped(name)?).or_default();
+        values.push(Value::from(unescaped(value)?));
+    }
+    answer(Value::object(
+        members
+            .into_iter()
+            .map(|(name, values)| (name, Value::from(values))),
+    ))
+}

@@ -1,0 +1,113 @@
+//! Texts of floats, as Go writes them.
+
+/// How a float is written that is written as short as it can be.
+#[derive(Clone, Copy)]
+pub(super) struct Style {
+    /// Whether the exponent is marked by a small letter.
+    pub(super) lower: bool,
+    /// Whether only what has more than 21 digits gets an exponent, when no precision is given.
+    pub(super) far: bool,
+}
+
+/// A float with so many digits behind the point.
+pub(super) fn fixed(size: f64, precision: usize) -> String {
+    let exact = precision.min(EXACT);
+    let zeros = "0".repeat(precision - exact);
+    format!("{size:.exact$}{zeros}")
+}
+
+/// No float has more digits behind its point.
+const EXACT: usize = 1100;
+
+/// A float with an exponent of at least two digits.
+pub(super) fn exponential(size: f64, precision: usize, lower: bool) -> String {
+    let exact = precision.min(EXACT);
+    let text = format!("{size:.exact$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    let zeros = "0".repeat(precision - exact);
+    format!("{mantissa}{zeros}{}", exponent_text(exponent, lower))
+}
+
+fn exponent_text(exponent: &str, lower: bool) -> String {
+    let mark = if lower { 'e' } else { 'E' };
+    match exponent.strip_prefix('-') {
+        Some(size) => format!("{mark}-{size:0>2}"),
+        None => format!("{mark}+{exponent:0>2}"),
+    }
+}
+
+/// A float as short as it can be, or with so many digits, with an exponent if it is far from one.
+pub(super) fn shortest(size: f64, precision: Option<usize>, style: Style) -> String {
+    let text = match precision {
+        None => format!("{size:e}"),
+        Some(digits) => format!("{size:.*e}", digits.clamp(1, EXACT) - 1),
+    };
+    let (mantissa, exponent_digits) = text.split_once('e').unwrap_or((&text, "0"));
+    let exponent: i32 = exponent_digits.parse().unwrap_or(0);
+    let mantissa = match mantissa.contains('.') {
+        true => mantissa.trim_end_matches('0').trim_end_matches('.'),
+        false => mantissa,
+    };
+    let digits = mantissa.len() - usize::from(mantissa.contains('.'));
+    let digits = i32::try_from(digits).unwrap_or(i32::MAX);
+    let limit = match precision {
+        None if style.far => 21,
+        None => 6,
+        Some(asked) => {
+            let asked = i32::try_from(asked.max(1)).unwrap_or(i32::MAX);
+            if asked > digits && digits > exponent {
+                digits
+            } else {
+                asked
+            }
+        }
+    };
+    if exponent < -4 || exponent >= limit {
+        return format!("{mantissa}{}", exponent_text(exponent_digits, style.lower));
+    }
+    let behind = usize::try_from(digits - 1 - exponent).unwrap_or(0);
+    let rounded: f64 = text.parse().unwrap_or(size);
+    format!("{rounded:.behind$}")
+}
+
+/// A float in hexadecimal with a binary exponent.
+pub(super) fn hexadecimal(size: f64, precision: Option<usize>, lower: bool) -> String {
+    let bits = size.to_bits();
+    let mut mantissa = bits & ((1 << 52) - 1);
+    let mut exponent = i64::try_from(bits >> 52).unwrap_or(0) - 1023;
+    if exponent == -1023 && mantissa == 0 {
+        exponent = 0;
+    } else if exponent == -1023 {
+        let shift = mantissa.leading_zeros() - 11;
+        mantissa = (mantissa << shift) & ((1 << 52) - 1);
+        exponent = -1022 - i64::from(shift);
+    }
+    let mut lead = u64::from(size != 0.0);
+    let digits = match precision {
+        None => format!("{mantissa:013x}").trim_end_matches('0').to_owned(),
+        Some(count) if count >= 13 => format!("{mantissa:013x}{}", "0".repeat(count - 13)),
+        Some(count) => {
+            let dropped = 4 * (13 - count);
+            let whole = (lead << 52) | mantissa;
+            let (kept, rest) = (whole >> dropped, whole & ((1 << dropped) - 1));
+            let half = 1u64 << (dropped - 1);
+            let up = rest > half || (rest == half && kept & 1 == 1);
+            let mut kept = kept + u64::from(up);
+            if kept >> (52 - dropped) > 1 {
+                kept >>= 1;
+                exponent += 1;
+            }
+            lead = kept >> (52 - dropped);
+            let fraction = kept & ((1 << (52 - dropped)) - 1);
+            if count == 0 {
+                String::new()
+            } else {
+                format!("{fraction:0count$x}")
+            }
+        }
+    };
+    let dot = if digits.is_empty() { "" } else { "." };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    let text = format!("0x{lead}{dot}{digits}p{sign}{:02}", exponent.abs());
+    if lower { text } else { text.to_uppercase() }
+}

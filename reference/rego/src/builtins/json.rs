@@ -1,0 +1,118 @@
+//! JSON as strings: `json.marshal`, `json.unmarshal`, `json.is_valid`.
+
+use super::expected::{Answer, mismatch};
+use super::marshal::{Layout, marshalled};
+use super::operand::{answer, any, object, refuse, text};
+use super::{Call, Group};
+use crate::Value;
+use crate::value::{Literal, SyntaxError, from_json};
+
+pub(super) const BUILTINS: Group = &[
+    ("json.is_valid", |_, operands| {
+        let text = any(operands, 1).as_str();
+        answer(text.is_some_and(|text| from_json(text.as_bytes()).is_ok()))
+    }),
+    ("json.marshal", |call, operands| {
+        answer(marshalled(call, any(operands, 1), None)?)
+    }),
+    ("json.marshal_with_options", marshal_with_options),
+    ("json.unmarshal", unmarshal),
+];
+
+fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut layout = Layout {
+        prefix: "",
+        indent: "\t",
+    };
+    let (mut asked, mut implied) = (None, false);
+    for (at, (key, value)) in object(operands, 2)?.iter().enumerate() {
+        let Some(name) = key.as_str() else {
+            let (shown, kind) = (Literal(key), key.kind());
+            return mismatch(format!(
+                "operand 2 failed to stringify key {shown} at index {at}: operand {at} must be string but got {kind}"
+            ));
+        };
+        let option = match name {
+            "prefix" => &mut layout.prefix,
+            "indent" => &mut layout.indent,
+            "pretty" => {
+                let Value::Bool(pretty) = value else {
+                    let shown = Literal(key);
+                    return mismatch(format!("operand 2 key {shown} failed cast to bool"));
+                };
+                asked = Some(*pretty);
+                continue;
+            }
+            _ => {
+                let shown = Literal(key);
+                return mismatch(format!("operand 2 object contained unknown key {shown}"));
+            }
+        };
+        let Some(text) = value.as_str() else {
+            let (shown, kind) = (Literal(key), value.kind());
+            return mismatch(format!(
+                "operand 2 key {shown} failed cast to string: operand {at} must be string but got {kind}"
+            ));
+        };
+        *option = text;
+        implied = true;
+    }
+    let layout = asked.unwrap_or(implied).then_some(layout);
+    answer(marshalled(call, any(operands, 1), layout)?)
+}
+
+fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let text = text(operands, 1)?;
+    match from_json(text.as_bytes()) {
+        Ok(value) => answer(value),
+        Err(error) => refuse(explained(text, &error)),
+    }
+}
+
+/// What is wrong with the text, in the words of clients.
+fn explained(text: &str, error: &SyntaxError) -> String {
+    if text.trim().is_empty() {
+        return "EOF".to_owned();
+    }
+    let line = text.split('\n').nth(error.line - 1).unwrap_or_default();
+    let mut rest = line.chars().skip(error.column - 1);
+    let found = rest.next().or_else(|| {
+        let last = text.split('\n').count() == error.line;
+        (!last).then_some('\n')
+    });
+    let within = match error.message {
+        "expected a value" => "looking for beginning of value",
+        "expected nothing after the value" => "after top-level value",
+        "expected `,` or `]`" => "after array element",
+        "expected `,` or `}`" => "after object key:value pair",
+        "expected a member name" => "looking for beginning of object key string",
+        "expected `:`" => "after object key",
+        "expected a digit" => "in numeric literal",
+        "control character in a string" => "in string literal",
+        "unknown escape" => "in string escape code",
+        "expected four hexadecimal digits" => "in \\u hexadecimal character escape",
+        other if found.is_some() => return other.to_owned(),
+        _ => "",
+    };
+    // A word that is cut off ends too early.
+    let word: String = found.into_iter().chain(rest).collect();
+    let cut = ["true", "false", "null"]
+        .iter()
+        .any(|known| known.starts_with(word.trim_end()));
+    match found {
+        Some(found) if !(cut && within == "looking for beginning of value") => {
+            let shown = match found {
+                '\'' => "'\\''".to_owned(),
+                '"' => "'\"'".to_owned(),
+                other => format!("'{}'", other.escape_default()),
+            };
+            let lead = if within == "after top-level value" {
+                "error: "
+            } else {
+                ""
+            };
+            format!("{lead}invalid character {shown} {within}")
+        }
+        _ => "unexpected EOF".to_owned(),
+    }
+}

@@ -1,0 +1,127 @@
+//! Writes values as JSON that is safe inside of HTML, members in the order of their written names.
+
+use super::strings::bound;
+use super::{Call, Failure};
+use crate::Value;
+
+/// How lines begin: each with the prefix, and so many indents as it is deep.
+#[derive(Clone, Copy)]
+pub(super) struct Layout<'l> {
+    pub(super) prefix: &'l str,
+    pub(super) indent: &'l str,
+}
+
+/// The value as JSON, on one line unless a layout is given.
+pub(super) fn marshalled(
+    call: &Call<'_>,
+    value: &Value,
+    layout: Option<Layout<'_>>,
+) -> Result<String, Failure> {
+    let out = layout.map_or_else(String::new, |layout| layout.prefix.to_owned());
+    let mut writer = Writer { call, layout, out };
+    writer.value(value, 0)?;
+    Ok(writer.out)
+}
+
+struct Writer<'w> {
+    call: &'w Call<'w>,
+    layout: Option<Layout<'w>>,
+    out: String,
+}
+
+impl Writer<'_> {
+    fn value(&mut self, value: &Value, depth: usize) -> Result<(), Failure> {
+        match value {
+            Value::Null | Value::Bool(_) | Value::Number(_) => {
+                self.out.push_str(&value.to_string());
+            }
+            Value::String(text) => self.string(text),
+            Value::Array(items) => self.items(items.iter(), depth)?,
+            Value::Set(members) => self.items(members.iter(), depth)?,
+            Value::Object(members) => {
+                let named = members.iter().map(|(key, value)| match key {
+                    Value::String(name) => (name.as_ref().into(), value),
+                    other => (std::borrow::Cow::from(other.to_string()), value),
+                });
+                let mut named: Vec<_> = named.collect();
+                named.sort_by(|(left, _), (right, _)| left.cmp(right));
+                self.out.push('{');
+                for (at, (name, value)) in named.iter().enumerate() {
+                    self.item(at, depth + 1)?;
+                    self.string(name);
+                    self.out.push(':');
+                    if self.layout.is_some() {
+                        self.out.push(' ');
+                    }
+                    self.value(value, depth + 1)?;
+                }
+                self.close(named.is_empty(), '}', depth);
+            }
+        }
+        Ok(())
+    }
+
+    fn items<'v>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = &'v Value>,
+        depth: usize,
+    ) -> Result<(), Failure> {
+        let empty = items.len() == 0;
+        self.out.push('[');
+        for (at, item) in items.enumerate() {
+            self.item(at, depth + 1)?;
+            self.value(item, depth + 1)?;
+        }
+        self.close(empty, ']', depth);
+        Ok(())
+    }
+
+    /// What comes before an item.
+    fn item(&mut self, at: usize, depth: usize) -> Result<(), Failure> {
+        if at % 1024 == 0 {
+            self.call.check()?;
+        }
+        bound(self.out.len())?;
+        if at > 0 {
+            self.out.push(',');
+        }
+        self.line(depth);
+        Ok(())
+    }
+
+    fn close(&mut self, empty: bool, bracket: char, depth: usize) {
+        if !empty {
+            self.line(depth);
+        }
+        self.out.push(bracket);
+    }
+
+    fn line(&mut self, depth: usize) {
+        if let Some(layout) = self.layout {
+            self.out.push('\n');
+            self.out.push_str(layout.prefix);
+            self.out.push_str(&layout.indent.repeat(depth));
+        }
+    }
+
+    fn string(&mut self, text: &str) {
+        self.out.push('"');
+        for character in text.chars() {
+            match character {
+                '"' => self.out.push_str("\\\""),
+                '\\' => self.out.push_str("\\\\"),
+                '\n' => self.out.push_str("\\n"),
+                '\r' => self.out.push_str("\\r"),
+                '\t' => self.out.push_str("\\t"),
+                '\u{8}' => self.out.push_str("\\b"),
+                '\u{c}' => self.out.push_str("\\f"),
+                '\0'..='\u{1f}' | '<' | '>' | '&' | '\u{2028}' | '\u{2029}' => {
+                    let code = u32::from(character);
+                    self.out.push_str(&format!("\\u{code:04x}"));
+                }
+                other => self.out.push(other),
+            }
+        }
+        self.out.push('"');
+    }
+}

@@ -1,0 +1,114 @@
+//! Ranges, random numbers and numbers from other values.
+
+use num_bigint::{BigInt, Sign};
+
+use super::expected::{Answer, big_integer, integer, mismatch, mistyped_of};
+use super::operand::{answer, any, refuse, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{Number, quoted};
+
+pub(super) const BUILTINS: Group = &[
+    ("numbers.range", range),
+    ("numbers.range_step", range_step),
+    ("rand.intn", random),
+    ("to_number", to_number),
+];
+
+/// Ranges with more numbers are refused.
+const MAX_LENGTH: u32 = 20_000_000;
+
+fn range(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    steps(call, operands, &BigInt::from(1))
+}
+
+fn range_step(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    big_integer(operands, 1)?;
+    big_integer(operands, 2)?;
+    let step = big_integer(operands, 3)?;
+    if step.sign() != Sign::Plus {
+        return refuse("numbers.range_step: step must be a positive integer");
+    }
+    steps(call, operands, &step)
+}
+
+fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> Answer {
+    let (first, last) = (big_integer(operands, 1)?, big_integer(operands, 2)?);
+    let down = first > last;
+    let distance = BigInt::from((&last - &first).magnitude().clone()) / step;
+    let length = u32::try_from(&distance).ok();
+    let Some(length) = length.filter(|length| *length < MAX_LENGTH) else {
+        return refuse(format!("a range may have at most {MAX_LENGTH} numbers"));
+    };
+    let step = if down { -step } else { step.clone() };
+    let mut numbers = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+    let ends = (
+        i64::try_from(&first),
+        i64::try_from(&last),
+        i64::try_from(&step),
+    );
+    if let (Ok(first), Ok(_), Ok(step)) = ends {
+        // All numbers are between two that fit.
+        for at in 0..=i64::from(length) {
+            check_now_and_then(call, numbers.len())?;
+            numbers.push(Value::from(first.wrapping_add(step.wrapping_mul(at))));
+        }
+        return answer(numbers);
+    }
+    let mut number = first;
+    for _ in 0..=length {
+        check_now_and_then(call, numbers.len())?;
+        numbers.push(Value::Number(Number::from(number.clone())));
+        number += &step;
+    }
+    answer(numbers)
+}
+
+fn check_now_and_then(call: &Call<'_>, done: usize) -> Result<(), Failure> {
+    if done.is_multiple_of(65_536) {
+        call.check()?;
+    }
+    Ok(())
+}
+
+fn random(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    text(operands, 1)?;
+    let limit = integer(operands, 2)?.saturating_abs();
+    if limit == 0 {
+        return answer(0);
+    }
+    let key = (
+        "rand.intn",
+        vec![any(operands, 1).clone(), Value::from(limit)],
+    );
+    let drawn = call.session.answers.entry(key);
+    let drawn = drawn.or_insert_with(|| Some(Value::from(rand::random_range(0..limit))));
+    Ok(drawn.clone())
+}
+
+fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    match any(operands, 1) {
+        Value::Null => answer(0),
+        Value::Bool(value) => answer(i64::from(*value)),
+        number @ Value::Number(_) => answer(number.clone()),
+        Value::String(text) => parsed(text),
+        other => mistyped_of(1, &["null", "boolean", "number", "string"], other),
+    }
+}
+
+fn parsed(text: &str) -> Answer {
+    let unsigned = text.trim_start_matches(['+', '-']).to_lowercase();
+    if matches!(unsigned.as_str(), "inf" | "infinity" | "nan") {
+        return mismatch("operand 1 must be valid number string but got string");
+    }
+    let shown = quoted(text);
+    match Number::parse(text) {
+        Some(number) if number.as_f64().is_finite() => answer(number),
+        Some(_) => refuse(format!(
+            "strconv.ParseFloat: parsing {shown}: value out of range"
+        )),
+        None => refuse(format!(
+            "strconv.ParseFloat: parsing {shown}: invalid syntax"
+        )),
+    }
+}

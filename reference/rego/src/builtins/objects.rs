@@ -1,0 +1,153 @@
+//! `object.*`, except `object.subset`.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::aggregates::index;
+use super::expected::{Answer, Items, array, misfilled, mistyped_of};
+use super::operand::{answer, any, object};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{Object, Set};
+
+pub(super) const BUILTINS: Group = &[
+    ("object.filter", filter),
+    ("object.get", get),
+    ("object.keys", keys),
+    ("object.remove", remove),
+    ("object.union", union),
+    ("object.union_n", union_n),
+];
+
+fn get(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let members = object(operands, 1)?;
+    let found = match any(operands, 2) {
+        Value::Array(path) => path
+            .iter()
+            .try_fold(any(operands, 1), |at, step| member(at, step)),
+        key => members.get_value(key),
+    };
+    answer(found.unwrap_or_else(|| any(operands, 3)).clone())
+}
+
+/// What a value has under a key.
+fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
+    match value {
+        Value::Object(members) => members.get_value(key),
+        Value::Array(items) => items.get(index(key)?),
+        Value::Set(members) => members.get(key),
+        _ => None,
+    }
+}
+
+fn keys(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    answer(object(operands, 1)?.keys().cloned().collect::<Set>())
+}
+
+/// The keys that an operand names: items, or the keys of an object.
+fn named(operands: &[Value], position: usize) -> Result<Set, Failure> {
+    let value = any(operands, position);
+    match (Items::of(value), value) {
+        (Some(items), _) => Ok(items.cloned().collect()),
+        (None, Value::Object(members)) => Ok(members.keys().cloned().collect()),
+        (None, other) => mistyped_of(position, &["object", "set", "array"], other),
+    }
+}
+
+fn remove(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let members = object(operands, 1)?;
+    let names = named(operands, 2)?;
+    let kept = members.iter().filter(|(key, _)| !names.contains(key));
+    answer(
+        kept.map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Object>(),
+    )
+}
+
+fn filter(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let members = object(operands, 1)?;
+    let names = named(operands, 2)?;
+    let kept = names.iter().filter_map(|name| members.get_member(name));
+    answer(
+        kept.map(|(key, value)| (key.clone(), value.clone()))
+            .collect::<Object>(),
+    )
+}
+
+fn union(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let (left, right) = (object(operands, 1)?, object(operands, 2)?);
+    answer(merged(any(operands, 1), any(operands, 2), left, right))
+}
+
+/// Both objects as one; where both have a member, the second's counts unless both are objects.
+fn merged(left: &Value, right: &Value, ours: &Object, theirs: &Object) -> Value {
+    if ours.is_empty() {
+        return right.clone();
+    }
+    if theirs.is_empty() {
+        return left.clone();
+    }
+    let mut all = ours.clone();
+    for (key, value) in theirs {
+        let value = match (all.get_value(key), value) {
+            (Some(old @ Value::Object(ours)), Value::Object(theirs)) => {
+                merged(old, value, ours, theirs)
+            }
+            _ => value.clone(),
+        };
+        all.insert(key.clone(), value);
+    }
+    Value::from(all)
+}
+
+fn union_n(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let objects = array(operands, 1)?;
+    let whole = any(operands, 1);
+    let mut all = Union::default();
+    for item in objects.iter() {
+        call.check()?;
+        match item {
+            Value::Object(members) => all.merge(members),
+            other => return Err(misfilled(1, whole, other, "object")),
+        }
+    }
+    answer(all.into_value())
+}
+
+/// A union in the making. Its parts are changed in place, whatever of the operands is shared.
+#[derive(Default)]
+struct Union<'v>(BTreeMap<&'v Value, Part<'v>>);
+
+enum Part<'v> {
+    Whole(&'v Value),
+    Union(Union<'v>),
+}
+
+impl<'v> Union<'v> {
+    fn merge(&mut self, members: &'v Object) {
+        for (key, value) in members {
+            match (self.0.get_mut(key), value) {
+                (Some(Part::Union(union)), Value::Object(theirs)) => union.merge(theirs),
+                (Some(part @ Part::Whole(Value::Object(_))), Value::Object(theirs)) => {
+                    let mut union = Union::default();
+                    if let Part::Whole(Value::Object(ours)) = part {
+                        union.merge(ours);
+                    }
+                    union.merge(theirs);
+                    *part = Part::Union(union);
+                }
+                _ => {
+                    self.0.insert(key, Part::Whole(value));
+                }
+            }
+        }
+    }
+
+    fn into_value(self) -> Value {
+        let members = self.0.into_iter().map(|(key, part)| match part {
+            Part::Whole(value) => (key.clone(), value.clone()),
+            Part::Union(union) => (key.clone(), union.into_value()),
+        });
+        Value::Object(Arc::new(members.collect()))
+    }
+}

@@ -1,0 +1,164 @@
+//! Paths into documents, as JSON pointers or arrays of keys: `json.filter` and `json.remove`.
+
+use std::collections::BTreeMap;
+
+use super::expected::{Answer, items, mismatch};
+use super::operand::{answer, any, object};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{Object, Set};
+
+pub(super) const BUILTINS: Group = &[("json.filter", filter), ("json.remove", remove)];
+
+/// The keys of a path: of a pointer between its slashes, or the items of an array.
+pub(super) fn keys(path: &Value) -> Result<Vec<Value>, Failure> {
+    match path {
+        Value::String(text) if text.is_empty() => Ok(Vec::new()),
+        Value::String(text) => {
+            let parts = text.trim_start_matches('/').split('/');
+            Ok(parts
+                .map(|part| Value::from(part.replace("~1", "/").replace("~0", "~")))
+                .collect())
+        }
+        Value::Array(items) => Ok(items.to_vec()),
+        other => mismatch(format!(
+            "operand 2 must be one of {{set, array}} containing string paths or array of path segments but got {}",
+            other.kind()
+        )),
+    }
+}
+
+/// Paths by their keys. INVARIANT: a tree is as deep as its longest path, and recursion over it
+/// goes no deeper than the document that it is held against.
+#[derive(Default)]
+struct Tree<'k>(BTreeMap<&'k Value, Option<Tree<'k>>>);
+
+impl<'k> Tree<'k> {
+    fn of(paths: &'k [Vec<Value>]) -> Self {
+        let mut tree = Self::default();
+        for path in paths {
+            let Some((last, before)) = path.split_last() else {
+                continue;
+            };
+            let mut at = Some(&mut tree);
+            for key in before {
+                at = at.and_then(|tree| {
+                    let below = tree.0.entry(key).or_insert_with(|| Some(Tree::default()));
+                    below.as_mut()
+                });
+            }
+            // What is below a path that is there already makes no difference.
+            if let Some(tree) = at {
+                tree.0.insert(last, None);
+            }
+        }
+        tree
+    }
+}
+
+impl Drop for Tree<'_> {
+    /// A long path is taken apart without recursion.
+    fn drop(&mut self) {
+        let mut rest: Vec<Tree<'_>> = std::mem::take(&mut self.0)
+            .into_values()
+            .flatten()
+            .collect();
+        while let Some(mut tree) = rest.pop() {
+            rest.extend(std::mem::take(&mut tree.0).into_values().flatten());
+        }
+    }
+}
+
+fn paths(operands: &[Value]) -> Result<Vec<Vec<Value>>, Failure> {
+    items(operands, 2, &["set", "array"])?.map(keys).collect()
+}
+
+fn filter(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    object(operands, 1)?;
+    let paths = paths(operands)?;
+    answer(filtered(call, any(operands, 1), &Tree::of(&paths))?)
+}
+
+fn filtered(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Failure> {
+    call.check()?;
+    let below = |key: &Value, value: &Value| -> Result<Option<Value>, Failure> {
+        Ok(match tree.0.get(key) {
+            None => None,
+            Some(None) => Some(value.clone()),
+            Some(Some(tree)) => Some(filtered(call, value, tree)?),
+        })
+    };
+    Ok(match value {
+        Value::Object(members) => {
+            let mut kept = Object::new();
+            for key in tree.0.keys() {
+                if let Some((key, value)) = members.get_member(key) {
+                    kept.extend(below(key, value)?.map(|value| (key.clone(), value)));
+                }
+            }
+            Value::from(kept)
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::new();
+            for (at, item) in items.iter().enumerate() {
+                kept.extend(below(&Value::from(at.to_string()), item)?);
+            }
+            Value::from(kept)
+        }
+        Value::Set(members) => {
+            let mut kept = Set::new();
+            for member in members.iter() {
+                kept.extend(below(member, member)?);
+            }
+            Value::from(kept)
+        }
+        scalar => scalar.clone(),
+    })
+}
+
+fn remove(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    object(operands, 1)?;
+    let paths = paths(operands)?;
+    answer(removed(call, any(operands, 1), &Tree::of(&paths))?)
+}
+
+fn removed(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Failure> {
+    call.check()?;
+    let below = |key: &Value, value: &Value| -> Result<Option<Value>, Failure> {
+        Ok(match tree.0.get(key) {
+            None => Some(value.clone()),
+            Some(None) => None,
+            Some(Some(tree)) => Some(removed(call, value, tree)?),
+        })
+    };
+    Ok(match value {
+        Value::Object(members) => {
+            let mut kept = members.as_ref().clone();
+            for key in tree.0.keys() {
+                let Some((key, value)) = members.get_member(key) else {
+                    continue;
+                };
+                match below(key, value)? {
+                    Some(value) => kept.insert(key.clone(), value),
+                    None => kept.remove_value(key),
+                };
+            }
+            Value::from(kept)
+        }
+        Value::Array(items) => {
+            let mut kept = Vec::new();
+            for (at, item) in items.iter().enumerate() {
+                kept.extend(below(&Value::from(at.to_string()), item)?);
+            }
+            Value::from(kept)
+        }
+        Value::Set(members) => {
+            let mut kept = Set::new();
+            for member in members.iter() {
+                kept.extend(below(member, member)?);
+            }
+            Value::from(kept)
+        }
+        scalar => scalar.clone(),
+    })
+}

@@ -1,0 +1,66 @@
+//! Sets: `and`, `or`, `set_diff`, `intersection` and `union`.
+
+use std::sync::Arc;
+
+use super::expected::{Answer, set};
+use super::operand::{answer, mistyped};
+use super::{Call, Group};
+use crate::Value;
+use crate::value::Set;
+
+pub(super) const BUILTINS: Group = &[
+    ("and", |_, operands| {
+        answer(common(set(operands, 1)?, set(operands, 2)?))
+    }),
+    ("intersection", intersection),
+    ("or", or),
+    ("set_diff", |_, operands| {
+        answer(difference(set(operands, 1)?, set(operands, 2)?))
+    }),
+    ("union", union),
+];
+
+/// The members of the first that are not in the second.
+pub(super) fn difference(left: &Set, right: &Set) -> Set {
+    left.difference(right).cloned().collect()
+}
+
+fn common(left: &Set, right: &Set) -> Set {
+    left.intersection(right).cloned().collect()
+}
+
+fn or(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let (left, right) = (set(operands, 1)?, set(operands, 2)?);
+    if left.is_empty() {
+        return answer(Value::Set(Arc::clone(right)));
+    }
+    if right.is_empty() {
+        return answer(Value::Set(Arc::clone(left)));
+    }
+    answer(left.union(right).cloned().collect::<Set>())
+}
+
+fn intersection(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut result: Option<Arc<Set>> = None;
+    for member in set(operands, 1)?.iter() {
+        let Value::Set(next) = member else {
+            return Err(mistyped(1, "set", member));
+        };
+        result = Some(match result {
+            None => Arc::clone(next),
+            Some(so_far) => Arc::new(common(&so_far, next)),
+        });
+    }
+    answer(Value::Set(result.unwrap_or_default()))
+}
+
+fn union(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let mut members = Vec::new();
+    for member in set(operands, 1)?.iter() {
+        let Value::Set(next) = member else {
+            return Err(mistyped(1, "set", member));
+        };
+        members.extend(next.iter().cloned());
+    }
+    answer(members.into_iter().collect::<Set>())
+}

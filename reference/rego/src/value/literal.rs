@@ -1,0 +1,104 @@
+//! Writes values as policies write them.
+
+use std::fmt::{self, Write};
+
+use super::Value;
+
+/// A value as it stands in a policy: sets in braces, a space behind commas and colons.
+#[derive(Debug)]
+pub struct Literal<'v>(pub &'v Value);
+
+impl fmt::Display for Literal<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self.0 {
+            Value::Null => f.write_str("null"),
+            Value::Bool(value) => write!(f, "{value}"),
+            Value::Number(number) => write!(f, "{number}"),
+            Value::String(text) => quote(text, f),
+            Value::Array(items) => list(items.iter(), ["[", "]"], f),
+            Value::Set(members) if members.is_empty() => f.write_str("set()"),
+            Value::Set(members) => list(members.iter(), ["{", "}"], f),
+            Value::Object(members) => {
+                f.write_str("{")?;
+                for (at, (key, value)) in members.iter().enumerate() {
+                    let comma = if at > 0 { ", " } else { "" };
+                    write!(f, "{comma}{}: {}", Literal(key), Literal(value))?;
+                }
+                f.write_str("}")
+            }
+        }
+    }
+}
+
+fn list<'v>(
+    items: impl Iterator<Item = &'v Value>,
+    [open, close]: [&str; 2],
+    f: &mut fmt::Formatter<'_>,
+) -> fmt::Result {
+    f.write_str(open)?;
+    for (at, item) in items.enumerate() {
+        let comma = if at > 0 { ", " } else { "" };
+        write!(f, "{comma}{}", Literal(item))?;
+    }
+    f.write_str(close)
+}
+
+/// The string in quotes, with escapes for what cannot be seen.
+pub(crate) fn quoted(text: &str) -> String {
+    let mut out = String::with_capacity(text.len() + 2);
+    // Writing to a string does not fail.
+    let _ = quote(text, &mut out);
+    out
+}
+
+fn quote(text: &str, out: &mut impl Write) -> fmt::Result {
+    out.write_char('"')?;
+    for character in text.chars() {
+        match character {
+            '"' => out.write_str("\\\"")?,
+            other => escape(other, out)?,
+        }
+    }
+    out.write_char('"')
+}
+
+/// Writes one character, escaped if it cannot be seen.
+pub(crate) fn escape(character: char, out: &mut impl Write) -> fmt::Result {
+    match character {
+        '\\' => out.write_str("\\\\"),
+        '\u{7}' => out.write_str("\\a"),
+        '\u{8}' => out.write_str("\\b"),
+        '\u{c}' => out.write_str("\\f"),
+        '\n' => out.write_str("\\n"),
+        '\r' => out.write_str("\\r"),
+        '\t' => out.write_str("\\t"),
+        '\u{b}' => out.write_str("\\v"),
+        '\0'..=' ' | '\u{7f}' if character != ' ' => write!(out, "\\x{:02x}", u32::from(character)),
+        _ if visible(character) => out.write_char(character),
+        _ => escape_code(character, out),
+    }
+}
+
+/// Writes the code of a character.
+pub(crate) fn escape_code(character: char, out: &mut impl Write) -> fmt::Result {
+    let code = u32::from(character);
+    if code < 0x1_0000 {
+        write!(out, "\\u{code:04x}")
+    } else {
+        write!(out, "\\U{code:08x}")
+    }
+}
+
+/// Whether a character can be seen: no control or format character, no space but the usual one,
+/// and of no private area.
+fn visible(character: char) -> bool {
+    character == ' '
+        || !(character.is_control()
+            || character.is_whitespace()
+            || matches!(character,
+                '\u{ad}' | '\u{600}'..='\u{605}' | '\u{61c}' | '\u{6dd}' | '\u{70f}' | '\u{180e}'
+                | '\u{200b}'..='\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2060}'..='\u{206f}'
+                | '\u{e000}'..='\u{f8ff}' | '\u{fdd0}'..='\u{fdef}' | '\u{feff}'
+                | '\u{fff0}'..='\u{fffb}' | '\u{fffe}'..='\u{ffff}' | '\u{e0000}'..='\u{e0fff}'
+                | '\u{f0000}'..='\u{10ffff}'))
+}
