@@ -61,7 +61,8 @@ fn decode(engine: &GeneralPurpose, text: &str) -> Answer {
         Ok(bytes) => answer(string(bytes)),
         Err(error) => {
             let at = match error {
-                DecodeError::InvalidByte(at, _) | DecodeError::InvalidLastSymbol { offset: at, .. } => at,
+                DecodeError::InvalidByte(at, _)
+                | DecodeError::InvalidLastSymbol { offset: at, .. } => at,
                 // The group that is not complete is to blame.
                 DecodeError::InvalidLength(length) => length / 4 * 4,
                 DecodeError::InvalidPadding => text.len(),

@@ -8,6 +8,8 @@ mod arithmetic;
 mod arrays;
 mod bits;
 mod call;
+#[cfg(test)]
+mod calls;
 mod comparison;
 mod encoding;
 mod expected;

@@ -1,0 +1,148 @@
+//! Calls with constant operands and what they come to, as tables in `tests/calls/`.
+//!
+//! A line is an expression; the next one says `= ` and its value as JSON, `! ` and its failure, or
+//! `undefined`. Lines that begin with `#` are comments.
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use super::{Call, Failure, Session, function};
+use crate::Value;
+use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
+use crate::value::{Object, Set};
+
+/// A function's name, and why it failed.
+type Failed = (String, Failure);
+
+fn session() -> Session {
+    Session {
+        now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000),
+        answers: std::collections::BTreeMap::new(),
+        prepared: HashMap::new(),
+        cancelled: Arc::default(),
+        runtime: None,
+        allowed_hosts: None,
+    }
+}
+
+/// The value of a term without variables, nothing when a call in it is undefined.
+fn value(term: &Term, session: &mut Session) -> Result<Option<Value>, Failed> {
+    let all = |terms: &[Term], session: &mut Session| -> Result<Option<Vec<Value>>, Failed> {
+        terms.iter().map(|term| value(term, session)).collect()
+    };
+    Ok(Some(match &term.value {
+        TermValue::Null => Value::Null,
+        TermValue::Bool(value) => Value::Bool(*value),
+        TermValue::Number(number) => Value::Number(number.clone()),
+        TermValue::String(text) => Value::String(Arc::clone(text)),
+        TermValue::Array(items) => match all(items, session)? {
+            Some(items) => Value::from(items),
+            None => return Ok(None),
+        },
+        TermValue::Set(members) => match all(members, session)? {
+            Some(members) => Value::from(members.into_iter().collect::<Set>()),
+            None => return Ok(None),
+        },
+        TermValue::Object(members) => {
+            let mut object = Object::new();
+            for (key, member) in members {
+                let Some(key) = value(key, session)? else {
+                    return Ok(None);
+                };
+                let Some(member) = value(member, session)? else {
+                    return Ok(None);
+                };
+                object.insert(key, member);
+            }
+            Value::from(object)
+        }
+        TermValue::Call(parts) => return call(parts, &term.location, session),
+        other => panic!("not constant: {other:?}"),
+    }))
+}
+
+fn call(
+    parts: &[Term],
+    location: &Location,
+    session: &mut Session,
+) -> Result<Option<Value>, Failed> {
+    let (operator, operands) = parts.split_first().expect("a call has an operator");
+    let name = match &operator.value {
+        TermValue::Ref(steps) => steps.iter().map(|step| match &step.value {
+            TermValue::Var(name) => name.0.to_string(),
+            TermValue::String(name) => name.to_string(),
+            other => panic!("no name: {other:?}"),
+        }),
+        other => panic!("no operator: {other:?}"),
+    };
+    let name = name.collect::<Vec<_>>().join(".");
+    let operands: Result<Option<Vec<Value>>, Failed> =
+        operands.iter().map(|term| value(term, session)).collect();
+    let Some(operands) = operands? else {
+        return Ok(None);
+    };
+    let Some(function) = function(&name) else {
+        let missing = Failure::Halt("missing".to_owned());
+        return Err((name, missing));
+    };
+    let mut call = Call { location, session };
+    function(&mut call, &operands).map_err(|failure| (name, failure))
+}
+
+/// What an expression comes to, as the tables write it.
+fn shown(text: &str) -> String {
+    let query = match parse_query(text) {
+        Ok(query) => query,
+        Err(errors) => return format!("? {errors}"),
+    };
+    let mut session = session();
+    let result = match query.as_slice() {
+        [only] => match &only.terms {
+            ExprTerms::Term(term) => value(term, &mut session),
+            ExprTerms::Call(parts) => call(parts, &only.location, &mut session),
+            _ => panic!("no call: {text}"),
+        },
+        _ => panic!("more than one expression: {text}"),
+    };
+    match result {
+        Ok(Some(value)) => format!("= {value}"),
+        Ok(None) => "undefined".to_owned(),
+        Err((name, Failure::Type(message))) => format!("! type: {name}: {message}"),
+        Err((name, Failure::Value(message))) => format!("! {name}: {message}"),
+        Err((name, other)) => format!("! {name} {other:?}"),
+    }
+}
+
+#[test]
+fn calls_come_to_what_their_tables_say() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/calls");
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for file in std::fs::read_dir(folder).expect("the tables are there") {
+        let path = file.expect("a table").path();
+        let text = std::fs::read_to_string(&path).expect("a table of text");
+        let lines = text
+            .lines()
+            .filter(|line| !line.is_empty() && !line.starts_with('#'));
+        let lines: Vec<&str> = lines.collect();
+        for pair in lines.chunks(2) {
+            let [expression, expected] = pair else {
+                panic!("{} ends without a result", path.display());
+            };
+            count += 1;
+            let got = shown(expression);
+            if got != *expected {
+                wrong.push(format!("{expression}\n  wanted {expected}\n  got    {got}"));
+            }
+        }
+    }
+    assert!(count > 0);
+    assert!(
+        wrong.is_empty(),
+        "{} of {count}\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}
