@@ -4,6 +4,7 @@ use serde_json::Value;
 
 use crate::answer::Answer;
 use crate::names::{canonical, fill, quoted, shown};
+use crate::places::places;
 use crate::scenario::{Alternative, Check, Keep, Kind};
 
 /// Longest text of a body that stands in for a fact that does not hold.
@@ -52,6 +53,8 @@ impl View<'_> {
             Keep::Without(text) => self.without(text),
             Keep::Mentions(text) => ("body".to_owned(), self.mentions(text)),
             Keep::Either(alternatives) => self.either(alternatives),
+            Keep::Trace(trace) => trace.line(answer, self.ns),
+            Keep::Each(pointer, kinds) => self.each(pointer, kinds),
             Keep::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
             Keep::Type(pointer, kinds) => {
                 self.pointed("", pointer, |found| self.kind_among(found, kinds))
@@ -159,15 +162,26 @@ impl View<'_> {
     }
 
     fn kind_among(&self, found: Option<&Value>, kinds: &[Kind]) -> String {
-        if kinds.iter().any(|kind| is_kind(found, *kind)) {
-            let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
-            format!("<{}>", names.join(" or "))
+        if kinds.iter().any(|kind| kind.is(found)) {
+            format!("<{}>", kind_names(kinds))
         } else {
             match found {
                 None => self.nothing(),
                 Some(found) => shortened(&canonical(found, self.ns)),
             }
         }
+    }
+
+    fn each(&self, pointer: &str, kinds: &[Kind]) -> (String, String) {
+        let pointer = self.filled(pointer);
+        let found = self.answer.json().map(|json| places(json, &pointer));
+        let found = found.unwrap_or_default();
+        let is = |value: &Option<&Value>| kinds.iter().any(|kind| kind.is(*value));
+        let value = match found.iter().find(|value| !is(value)).or(found.first()) {
+            None => self.nothing(),
+            Some(value) => self.kind_among(*value, kinds),
+        };
+        (format!("each {}", shown(&pointer, self.ns)), value)
     }
 
     fn unset(&self, found: Option<&Value>) -> String {
@@ -282,7 +296,7 @@ impl View<'_> {
                 .is_some_and(|found| canonical(found, self.ns) == self.filled_json(value)),
             Check::Type(pointer, kinds) => {
                 let found = at(pointer);
-                kinds.iter().any(|kind| is_kind(found, *kind))
+                kinds.iter().any(|kind| kind.is(found))
             }
             Check::AtMost(pointer, most) => at(pointer)
                 .and_then(Value::as_array)
@@ -326,20 +340,29 @@ fn kind_name(kind: Kind) -> &'static str {
     }
 }
 
-fn is_kind(found: Option<&Value>, kind: Kind) -> bool {
-    match (kind, found) {
-        (Kind::Absent, None)
-        | (Kind::Null, Some(Value::Null))
-        | (Kind::Boolean, Some(Value::Bool(_)))
-        | (Kind::Number, Some(Value::Number(_)))
-        | (Kind::String, Some(Value::String(_)))
-        | (Kind::Array, Some(Value::Array(_)))
-        | (Kind::Object, Some(Value::Object(_))) => true,
-        (Kind::Integer, Some(Value::Number(number))) => {
-            let text = number.to_string();
-            !text.contains(['.', 'e', 'E'])
+/// The types, as a transcript names them.
+pub(crate) fn kind_names(kinds: &[Kind]) -> String {
+    let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
+    names.join(" or ")
+}
+
+impl Kind {
+    /// Whether a value is of this type.
+    pub(crate) fn is(self, found: Option<&Value>) -> bool {
+        match (self, found) {
+            (Self::Absent, None)
+            | (Self::Null, Some(Value::Null))
+            | (Self::Boolean, Some(Value::Bool(_)))
+            | (Self::Number, Some(Value::Number(_)))
+            | (Self::String, Some(Value::String(_)))
+            | (Self::Array, Some(Value::Array(_)))
+            | (Self::Object, Some(Value::Object(_))) => true,
+            (Self::Integer, Some(Value::Number(number))) => {
+                let text = number.to_string();
+                !text.contains(['.', 'e', 'E'])
+            }
+            _ => false,
         }
-        _ => false,
     }
 }
 
@@ -396,6 +419,12 @@ mod tests {
                     "/n = <string or null>",
                 ),
                 (kind("/n", Kind::String), "/n = null"),
+                (
+                    each("/result/*", Kind::String),
+                    r#"each /result/* = {"name":"<ns>-a"}"#,
+                ),
+                (each("/s*", Kind::String), "each /s* = <string>"),
+                (each("/x*", Kind::String), "each /x* = <absent>"),
                 (lacks("/none"), "/none = <absent>"),
                 (lacks("/n"), "/n = null"),
                 (unset("/o"), "/o = <unset>"),

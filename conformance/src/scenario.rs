@@ -16,6 +16,8 @@
 use serde::Serialize;
 pub use serde_json::{Value, json};
 
+pub use crate::trace::{Trace, TraceEvent, any_event, event};
+
 /// A documented rule (or a probe of an open clause) and the scenario that shows it.
 #[derive(Debug, Clone, Copy)]
 pub struct Rule {
@@ -153,6 +155,9 @@ pub enum Keep {
     At(String),
     /// The JSON type at a pointer, one of these: `<string>`, `<string or null>`.
     Type(String, Vec<Kind>),
+    /// The JSON type wherever the pointer leads: `*` in it stands for every item of an array and
+    /// for any text in a member's name. It must lead somewhere.
+    Each(String, Vec<Kind>),
     /// Nothing at the pointer.
     Lacks(String),
     /// Nothing, null or an empty value at the pointer.
@@ -175,6 +180,8 @@ pub enum Keep {
     Mentions(&'static str),
     /// One of the named alternatives holds; the transcript names all of them.
     Either(Vec<Alternative>),
+    /// What the evaluation trace of the answer holds.
+    Trace(Trace),
 }
 
 /// JSON types.
@@ -502,6 +509,11 @@ pub fn kind_among(pointer: impl Into<String>, kinds: &[Kind]) -> Keep {
     Keep::Type(pointer.into(), kinds.to_vec())
 }
 
+/// Keeps the JSON type wherever the pointer, which has `*`, leads.
+pub fn each(pointer: impl Into<String>, kind: Kind) -> Keep {
+    Keep::Each(pointer.into(), vec![kind])
+}
+
 /// Keeps that nothing is at the pointer.
 pub fn lacks(pointer: impl Into<String>) -> Keep {
     Keep::Lacks(pointer.into())
@@ -558,4 +570,29 @@ pub fn alternative(label: &'static str, checks: impl Into<Vec<Check>>) -> Altern
         label,
         checks: checks.into(),
     }
+}
+
+/// Keeps that the answer has no trace.
+pub fn no_trace() -> Keep {
+    Keep::Trace(Trace::Absent)
+}
+
+/// Keeps that the trace has events like these, in this order.
+pub fn trace(events: impl Into<Vec<TraceEvent>>) -> Keep {
+    Keep::Trace(Trace::Order(events.into()))
+}
+
+/// Keeps that the trace has no event like this.
+pub fn trace_without(event: TraceEvent) -> Keep {
+    Keep::Trace(Trace::Without(event))
+}
+
+/// Keeps the JSON types wherever the pointer leads in each event like this.
+pub fn trace_types(event: TraceEvent, pointer: &'static str, kinds: &[Kind]) -> Keep {
+    Keep::Trace(Trace::Types(event, pointer, kinds.to_vec()))
+}
+
+/// Keeps that each event like this has one of these texts at the pointer.
+pub fn trace_texts(event: TraceEvent, pointer: &'static str, texts: &[&'static str]) -> Keep {
+    Keep::Trace(Trace::Texts(event, pointer, texts.to_vec()))
 }

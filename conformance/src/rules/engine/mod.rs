@@ -5,6 +5,7 @@ use crate::scenario::{Step, put};
 
 mod common;
 mod health;
+mod root;
 mod v0;
 mod v1;
 
@@ -18,6 +19,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/common/documents", rules: common::documents::RULES },
     Section { path: "engine/common/decision-envelope", rules: common::decision_envelope::RULES },
     Section { path: "engine/common/error-object", rules: common::error_object::RULES },
+    Section { path: "engine/common/trace", rules: common::trace::RULES },
     Section { path: "engine/common/states", rules: common::states::RULES },
     Section { path: "engine/common/pretty", rules: common::pretty::RULES },
     Section { path: "engine/v1/policies/list", rules: v1::policies::list::RULES },
@@ -30,7 +32,11 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/v1/data/put", rules: v1::data::put::RULES },
     Section { path: "engine/v1/data/patch", rules: v1::data::patch::RULES },
     Section { path: "engine/v1/data/delete", rules: v1::data::delete::RULES },
+    Section { path: "engine/root/post", rules: root::post::RULES },
+    Section { path: "engine/v1/query/get", rules: v1::query::get::RULES },
+    Section { path: "engine/v1/query/post", rules: v1::query::post::RULES },
     Section { path: "engine/common/authentication", rules: common::authentication::RULES },
+    Section { path: "engine/common/events", rules: common::events::RULES },
     Section { path: "engine/common/methods", rules: common::methods::RULES },
     Section { path: "engine/common/errors", rules: common::errors::RULES },
     Section { path: "engine/common/limits", rules: common::limits::RULES },
@@ -46,6 +52,11 @@ pub(crate) const SECTIONS: &[Section] = &[
 /// import makes the rules' syntax the same in every version of the language.
 fn policy(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("{ns}", rules))
+}
+
+/// Puts a module of a package that others see, so its scenario has to run alone.
+fn shared_policy(package: &str, rules: &str) -> Step {
+    put(format!("/v1/policies/{{ns}}-{package}")).text("text/plain", module(package, rules))
 }
 
 /// The text of a module: its package and its rules.

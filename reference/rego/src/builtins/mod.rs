@@ -6,20 +6,23 @@ use std::sync::LazyLock;
 mod aggregates;
 mod arithmetic;
 mod arrays;
+mod aws;
 mod bits;
 mod call;
-#[cfg(test)]
-mod calls;
 mod comparison;
+mod digests;
 mod encoding;
 mod expected;
 mod floats;
+mod hosts;
 mod json;
 mod marshal;
+mod net;
 mod numbers;
 mod objects;
 mod operand;
 mod paths;
+mod requests;
 mod search;
 mod sets;
 mod signatures;
@@ -27,6 +30,13 @@ mod sprintf;
 mod strings;
 mod subset;
 mod types;
+mod uri;
+mod url;
+
+#[cfg(test)]
+mod calls;
+#[cfg(test)]
+mod tables;
 
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use signatures::{Signature, signature, signatures};
@@ -44,10 +54,13 @@ const GROUPS: &[Group] = &[
     aggregates::BUILTINS,
     arithmetic::BUILTINS,
     arrays::BUILTINS,
+    aws::BUILTINS,
     bits::BUILTINS,
     comparison::BUILTINS,
+    digests::BUILTINS,
     encoding::BUILTINS,
     json::BUILTINS,
+    net::BUILTINS,
     numbers::BUILTINS,
     objects::BUILTINS,
     paths::BUILTINS,
@@ -57,6 +70,7 @@ const GROUPS: &[Group] = &[
     strings::BUILTINS,
     subset::BUILTINS,
     types::BUILTINS,
+    uri::BUILTINS,
 ];
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =

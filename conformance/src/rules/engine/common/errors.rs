@@ -1,6 +1,8 @@
 //! Errors
 
-use super::super::policy;
+use crate::rules::engine::policy;
+use crate::rules::engine::root::post::main_decision;
+use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -77,6 +79,29 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("policy-delete-failure", || {
         scenario().when(error_object(delete("/v1/policies/{ns}")))
+    }),
+    Rule::new("root-post-failure", || {
+        main_decision(r#"main if input.who != "bob""#)
+            .when(error_object(post("/").json(json!({"who": "bob"}))))
+            .when(error_object(
+                post("/")
+                    .text("application/json", r#"{"who": "#)
+                    .off_contract("the body is cut off"),
+            ))
+    }),
+    Rule::new("query-get-failure", || {
+        scenario().when(error_object(get(asking("x ="))))
+    }),
+    Rule::new("query-post-failure", || {
+        scenario()
+            .when(error_object(
+                post("/v1/query").json(json!({"query": "x ="})),
+            ))
+            .when(error_object(
+                post("/v1/query")
+                    .text("application/json", r#"{"query": "x = 1""#)
+                    .off_contract("the body is cut off"),
+            ))
     }),
     Rule::new("failed-compilation-is-invalid-parameter", || {
         scenario()

@@ -1,6 +1,7 @@
 //! Methods that are not listed
 
-use super::super::policy;
+use crate::rules::engine::policy;
+use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -30,6 +31,13 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .each(["HEAD", "POST", "PATCH"], |scenario, method| {
                 scenario.when(unlisted(method, "/v1/policies/{ns}"))
+            })
+    }),
+    Rule::new("query", || {
+        scenario()
+            .given(get(asking("x = 1")))
+            .each(["PUT", "PATCH", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/query"))
             })
     }),
     Rule::new("config", || {

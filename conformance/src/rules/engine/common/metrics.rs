@@ -1,6 +1,7 @@
 //! Performance metrics
 
-use super::super::module;
+use crate::rules::engine::root::post::main_decision;
+use crate::rules::engine::{module, policy};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -12,6 +13,12 @@ pub(crate) const RULES: &[Rule] = &[
                     .json(json!({"input": {"who": "alice"}}))
                     .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Number)),
             )
+    }),
+    Rule::new("query-parse-timer", || {
+        fresh_query("/metrics/timer_rego_query_parse_ns")
+    }),
+    Rule::new("query-compile-timer", || {
+        fresh_query("/metrics/timer_rego_query_compile_ns")
     }),
     Rule::new("query-eval-timer", || {
         scenario()
@@ -39,6 +46,12 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(get("/v1/data/{ns}/a?metrics=true").keep(kind(CACHE_HIT, Kind::Number)))
+    }),
+    Rule::new("instrument-compile-stages", || {
+        instrumented("/metrics/timer_compile_stage_*_ns")
+    }),
+    Rule::new("instrument-query-compile-stages", || {
+        instrumented("/metrics/timer_query_compile_stage_*_ns")
     }),
     Rule::new("cache-hit-omits-query-parse", || {
         cached_without("/metrics/timer_rego_query_parse_ns")
@@ -68,6 +81,15 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status()),
             )
     }),
+    Rule::new("root-post", || {
+        main_decision(r#"main := {"decided": true}"#).when(
+            post("/?metrics=true")
+                .json(json!({"who": "alice"}))
+                .off_contract("the parameter is not listed for POST /")
+                .keep(status())
+                .keep(body()),
+        )
+    }),
 ];
 
 const CACHE_HIT: &str = "/metrics/counter_server_query_cache_hit";
@@ -78,6 +100,21 @@ fn written_policy(timer: &str) -> Scenario {
         put("/v1/policies/{ns}?metrics=true")
             .text("text/plain", module("{ns}", "answer := 42"))
             .keep(kind(timer, Kind::Number)),
+    )
+}
+
+/// A query that holds the scenario's own name, so no other has asked it before.
+fn fresh_query(timer: &str) -> Scenario {
+    scenario()
+        .when(get("/v1/query?q=x%20%3D%20%22{ns}%22&metrics=true").keep(kind(timer, Kind::Number)))
+}
+
+/// The first read of a rule that has just been loaded.
+fn instrumented(timers: &str) -> Scenario {
+    scenario().given(policy("p := input.who")).when(
+        post("/v1/data/{ns}/p?instrument=true")
+            .json(json!({"input": {"who": "alice"}}))
+            .keep(each(timers, Kind::Number)),
     )
 }
 

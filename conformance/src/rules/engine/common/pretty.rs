@@ -1,6 +1,8 @@
 //! The pretty parameter
 
-use super::super::policy;
+use crate::rules::engine::policy;
+use crate::rules::engine::root::post::main_decision;
+use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -40,6 +42,23 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(policy("answer := 42"))
             .when(get("/v1/policies/{ns}?pretty=true").keep(pretty()))
+    }),
+    Rule::new("root-post", || {
+        main_decision(r#"main := {"b": [1, 2]}"#).when(
+            post("/?pretty=true")
+                .json(json!({"who": "alice"}))
+                .keep(pretty()),
+        )
+    }),
+    Rule::new("query-get", || {
+        scenario().when(get(format!("{}&pretty=true", asking("x = [1, 2]"))).keep(pretty()))
+    }),
+    Rule::new("query-post", || {
+        scenario().when(
+            post("/v1/query?pretty=true")
+                .json(json!({"query": "x = [1, 2]"}))
+                .keep(pretty()),
+        )
     }),
     Rule::new("config-get", || {
         scenario().when(get("/v1/config?pretty=true").keep(pretty()))

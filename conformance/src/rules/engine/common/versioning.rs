@@ -1,5 +1,6 @@
 //! Versioning
 
+use crate::rules::engine::root::post::main_decision;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -20,5 +21,13 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("health-without-prefix", || {
         scenario().when(get("/health").keep(success()))
+    }),
+    Rule::new("root-without-prefix", || {
+        main_decision("main := input.who").when(
+            post("/")
+                .json(json!({"who": "alice"}))
+                .keep(success())
+                .keep(body()),
+        )
     }),
 ];

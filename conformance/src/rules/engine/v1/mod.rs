@@ -3,3 +3,4 @@
 pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod policies;
+pub(crate) mod query;

@@ -6,7 +6,7 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("true-is-empty-object", || {
         scenario()
-            .given(health("{ns} := input.plugins_ready in {true, false}"))
+            .given(health("{ns} := true"))
             .when(get("/health/{ns}").keep(status()).keep(body()))
     }),
     Rule::new("false-is-500", || {
@@ -90,7 +90,7 @@ fn check(name: &str) -> Scenario {
     scenario()
         .changes_global()
         .given(health(&format!("{name} := true")))
-        .when(get(path.as_str()).keep(status()).keep(body()))
+        .when(get(path.as_str()).keep(status()))
         .given(health(&format!("{name} := false")))
         .when(get(path).keep(status()))
 }

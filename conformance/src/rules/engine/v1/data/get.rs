@@ -100,6 +100,10 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result")),
             )
     }),
+    Rule::new("explain-notes", || explained("notes")),
+    Rule::new("explain-fails", || explained("fails")),
+    Rule::new("explain-full", || explained("full")),
+    Rule::new("explain-debug", || explained("debug")),
     Rule::new("metrics-on-request", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -147,4 +151,12 @@ pub(super) fn fatal(call: Step) -> Step {
     call.keep(status_among(&[400, 500]))
         .keep(kind("/code", Kind::String))
         .keep(kind("/message", Kind::String))
+}
+
+/// A call with a note and an expression that fails, so that every kind of trace has events.
+fn explained(explain: &str) -> Scenario {
+    let rules = "p if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx > 1\n}";
+    scenario()
+        .given(policy(rules))
+        .when(get(format!("/v1/data/{{ns}}/p?explain={explain}")).keep(trace([any_event()])))
 }

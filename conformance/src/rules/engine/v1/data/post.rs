@@ -145,6 +145,10 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result")),
             )
     }),
+    Rule::new("explain-notes", || explained("notes")),
+    Rule::new("explain-fails", || explained("fails")),
+    Rule::new("explain-full", || explained("full")),
+    Rule::new("explain-debug", || explained("debug")),
     Rule::new("metrics-on-request", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -212,4 +216,14 @@ pub(crate) const RULES: &[Rule] = &[
 /// Reads a document with an input document.
 fn with_input(document: &str, input: Value) -> Step {
     post(format!("/v1/data/{{ns}}/{document}")).json(json!({"input": input}))
+}
+
+/// A call with a note and an expression that fails, so that every kind of trace has events.
+fn explained(explain: &str) -> Scenario {
+    let rules = "p if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx > 1\n}";
+    scenario().given(policy(rules)).when(
+        post(format!("/v1/data/{{ns}}/p?explain={explain}"))
+            .json(json!({"input": {"who": "alice"}}))
+            .keep(trace([any_event()])),
+    )
 }

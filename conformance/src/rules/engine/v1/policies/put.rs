@@ -51,18 +51,21 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("failed-put-keeps-old", || {
-        UNPARSABLE
-            .iter()
-            .chain(&UNCOMPILABLE)
-            .fold(
-                scenario().given(policy("answer := 42")),
-                |scenario, rules| {
-                    scenario
-                        .when(policy(&format!("answer := 43\n\n{rules}")).keep(error()))
-                        .when(get("/v1/data/{ns}/answer").keep(at("/result")))
-                },
+        let kept = UNPARSABLE.iter().chain(&UNCOMPILABLE).fold(
+            scenario().given(policy("answer := 42")),
+            |scenario, rules| {
+                scenario
+                    .when(policy(&format!("answer := 43\n\n{rules}")).keep(error()))
+                    .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+            },
+        );
+        kept.when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(
+                put("/v1/policies/{ns}.new")
+                    .text("text/plain", module("{ns}.new", "allow if missing > 1"))
+                    .keep(error()),
             )
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/policies/{ns}.new").keep(error()))
     }),
     Rule::new("metrics", || {
         scenario().when(

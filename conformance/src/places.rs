@@ -1,0 +1,61 @@
+//! Places: JSON pointers whose segments may each have one `*`.
+
+use serde_json::Value;
+
+/// The values that a pointer leads to. `*` stands for every item of an array, and in a member's
+/// name for any text. A name without `*` that is not there leads to one place with no value; a
+/// name with `*` that fits nothing leads nowhere.
+pub(crate) fn places<'a>(value: &'a Value, pointer: &str) -> Vec<Option<&'a Value>> {
+    let mut found = vec![Some(value)];
+    for segment in pointer.split('/').skip(1) {
+        found = found
+            .into_iter()
+            .flat_map(|place| below(place, segment))
+            .collect();
+    }
+    found
+}
+
+fn below<'a>(place: Option<&'a Value>, segment: &str) -> Vec<Option<&'a Value>> {
+    let Some((start, end)) = segment.split_once('*') else {
+        return vec![place.and_then(|value| value.pointer(&format!("/{segment}")))];
+    };
+    match place {
+        Some(Value::Array(items)) if segment == "*" => items.iter().map(Some).collect(),
+        Some(Value::Object(members)) => members
+            .iter()
+            .filter(|(name, _)| {
+                name.strip_prefix(start)
+                    .is_some_and(|rest| rest.ends_with(end))
+            })
+            .map(|(_, value)| Some(value))
+            .collect(),
+        _ => Vec::new(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn stars_stand_for_items_and_parts_of_names() {
+        let value = json!({"a": [{"k": 1}, {"n": 2}], "t_x_ns": 3, "t_ns": 4, "o": {}});
+        for (pointer, expected) in [
+            ("/a/*/k", json!([1, null])),
+            ("/t_*_ns", json!([3])),
+            ("/t_*", json!([4, 3])),
+            ("/o/*", json!([])),
+            ("/t_ns/*", json!([])),
+            ("/none", json!([null])),
+            ("/none/*", json!([])),
+        ] {
+            let found: Value = places(&value, pointer)
+                .into_iter()
+                .map(|place| place.cloned().unwrap_or_default())
+                .collect();
+            assert_eq!(found, expected, "{pointer}");
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! Events
+//!
+//! The expressions of the policies look at members of the input of different names, and at
+//! different numbers: by these the events of one are told from those of another.
+
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] =
+    &[
+        Rule::new("off-has-no-trace", || {
+            scenario().given(policy(STEPS)).when(
+                traced("p", "explain=off", json!({"alpha": [12], "beta": 3}))
+                    .keep(at("/result"))
+                    .keep(no_trace()),
+            )
+        }),
+        Rule::new("absent-has-no-trace", || {
+            scenario().given(policy(STEPS)).when(
+                post("/v1/data/{ns}/p")
+                    .json(json!({"input": {"alpha": [12], "beta": 3}}))
+                    .keep(at("/result"))
+                    .keep(no_trace()),
+            )
+        }),
+        Rule::new("full", || every_step("explain=full")),
+        Rule::new("debug", || every_step("explain=debug")),
+        Rule::new("notes", || {
+            let rules = "p if {\n\tq\n\tr\n}\n\nq if trace(\"seen\")\n\nr if input.beta > 2";
+            scenario()
+                .given(policy(rules))
+                .when(
+                    traced("p", "explain=notes", json!({"beta": 3}))
+                        .keep(trace([any_event()]))
+                        .keep(trace_without(any_event().holding("beta"))),
+                )
+                .when(
+                    traced("r", "explain=notes", json!({"beta": 3}))
+                        .keep(at("/result"))
+                        .keep(trace_without(any_event())),
+                )
+        }),
+        Rule::new("fails", || {
+            let rules = "p if {\n\tq\n\tnot r\n}\n\nq if input.beta > 2\n\nr if input.gamma > 5";
+            scenario()
+                .given(policy(rules))
+                .when(
+                    traced("p", "explain=fails", json!({"beta": 3, "gamma": 4}))
+                        .keep(trace([event("Fail").of("expr").holding(5)]))
+                        .keep(trace_without(any_event().holding("beta"))),
+                )
+                .when(
+                    traced("q", "explain=fails", json!({"beta": 3}))
+                        .keep(at("/result"))
+                        .keep(trace_without(any_event())),
+                )
+        }),
+        Rule::new("trace-is-array", || {
+            scenario().given(policy(COMPARES)).when(
+                full("p", json!({"alpha": 18}))
+                    .keep(at("/result"))
+                    .keep(trace([event("Enter"), event("Eval")])),
+            )
+        }),
+        Rule::new("machine-format-by-default", || {
+            scenario().given(policy(COMPARES)).when(
+                full("p", json!({"alpha": 18})).keep(trace_types(any_event(), "", &[Kind::Object])),
+            )
+        }),
+        Rule::new("pretty-format", || {
+            scenario().given(policy(COMPARES)).when(
+                traced("p", "explain=full&pretty=true", json!({"alpha": 18})).keep(trace_types(
+                    any_event(),
+                    "",
+                    &[Kind::String],
+                )),
+            )
+        }),
+        Rule::new("enter-before-body", || {
+            scenario().when(query("x = input.alpha", json!({"alpha": 18})).keep(trace([
+                event("Enter").of("body").holding("alpha").query("body"),
+                event("Eval").of("expr").holding("alpha").query("body"),
+            ])))
+        }),
+        Rule::new("enter-before-rule", || {
+            scenario()
+                .given(policy(COMPARES))
+                .when(full("p", json!({"alpha": 18})).keep(trace([
+                    event("Enter").of("rule").holding("alpha").query("rule"),
+                    event("Eval").of("expr").holding("alpha").query("rule"),
+                ])))
+        }),
+        Rule::new("exit-after-body", || {
+            let exit = || event("Exit").of("body").holding("alpha");
+            scenario()
+                .when(query(COMPARISON, json!({"alpha": 18})).keep(trace([
+                    event("Enter").of("body").holding("alpha").query("body"),
+                    event("Eval").of("expr").holding("alpha").query("body"),
+                    exit().query("body"),
+                ])))
+                .when(query(COMPARISON, json!({"alpha": 3})).keep(trace_without(exit())))
+        }),
+        Rule::new("exit-after-rule", || {
+            let exit = || event("Exit").of("rule").holding("alpha");
+            scenario()
+                .given(policy(COMPARES))
+                .when(full("p", json!({"alpha": 18})).keep(trace([
+                    event("Enter").of("rule").holding("alpha").query("rule"),
+                    event("Eval").of("expr").holding("alpha").query("rule"),
+                    exit().query("rule"),
+                ])))
+                .when(full("p", json!({"alpha": 3})).keep(trace_without(exit())))
+        }),
+        Rule::new("eval-before-expression", || {
+            scenario()
+                .given(policy(COMPARES))
+                .when(full("p", json!({"alpha": 18})).keep(trace([
+                    event("Eval").of("expr").holding("alpha").not_binding(18),
+                    event("Eval").of("expr").holding(17).binding(18),
+                ])))
+        }),
+        Rule::new("fail-after-false", || {
+            scenario()
+                .given(policy(COMPARES))
+                .when(
+                    full("p", json!({"alpha": 3}))
+                        .keep(trace([
+                            event("Eval").of("expr").holding(17),
+                            event("Fail").of("expr").holding(17),
+                        ]))
+                        .keep(trace_without(event("Fail").of("expr").holding("alpha"))),
+                )
+                .when(full("p", json!({"alpha": 18})).keep(trace_without(event("Fail").of("expr"))))
+        }),
+        Rule::new("redo-body", || {
+            scenario().when(
+                query("x = input.alpha[_]", json!({"alpha": [11, 12]})).keep(trace([
+                    event("Exit").of("body").holding("alpha").query("body"),
+                    event("Redo").of("body").holding("alpha").query("body"),
+                    event("Exit").of("body").holding("alpha").query("body"),
+                ])),
+            )
+        }),
+        Rule::new("redo-rule", || {
+            scenario()
+                .given(policy("p contains x if x := input.alpha[_]"))
+                .when(full("p", json!({"alpha": [11, 12]})).keep(trace([
+                    event("Exit").of("rule").holding("alpha").query("rule"),
+                    event("Redo").of("rule").holding("alpha").query("rule"),
+                    event("Exit").of("rule").holding("alpha").query("rule"),
+                ])))
+        }),
+        Rule::new("redo-expression", || {
+            scenario().given(policy(STEPS)).when(
+                full("p", json!({"alpha": [11, 12], "beta": 3})).keep(trace([
+                    event("Eval").of("expr").holding(11).binding(11),
+                    event("Redo").of("expr").holding("alpha"),
+                    event("Eval").of("expr").holding(11).binding(12),
+                ])),
+            )
+        }),
+        Rule::new("queries-told-apart", || {
+            scenario()
+                .given(policy(CALLS))
+                .when(full("p", json!({"beta": 3})).keep(trace([
+                    event("Enter").of("rule").holding("p").query("outer"),
+                    event("Enter").of("rule").holding("beta").query("inner"),
+                    event("Exit").of("rule").holding("beta").query("inner"),
+                    event("Exit").of("rule").holding("p").query("outer"),
+                ])))
+        }),
+        Rule::new("rule-body-has-caller-as-parent", || {
+            scenario().given(policy(CALLS)).when(
+                full("p", json!({"beta": 3})).keep(trace([
+                    event("Enter").of("rule").holding("p").query("outer"),
+                    event("Enter")
+                        .of("rule")
+                        .holding("beta")
+                        .query("inner")
+                        .parent("outer"),
+                    event("Eval")
+                        .of("expr")
+                        .holding("beta")
+                        .query("inner")
+                        .parent("outer"),
+                ])),
+            )
+        }),
+        Rule::new("comprehension-has-caller-as-parent", || {
+            let rules = "p if count([x | x := input.alpha[_]]) > 1";
+            scenario().given(policy(rules)).when(
+                full("p", json!({"alpha": [11, 12]})).keep(trace([
+                    event("Enter").of("rule").holding("p").query("outer"),
+                    event("Enter")
+                        .of("body")
+                        .holding("alpha")
+                        .query("inner")
+                        .parent("outer"),
+                    event("Eval")
+                        .of("expr")
+                        .holding("alpha")
+                        .query("inner")
+                        .parent("outer"),
+                ])),
+            )
+        }),
+    ];
+
+/// A value is taken and compared.
+pub(crate) const COMPARES: &str = "p if {\n\tx := input.alpha\n\tx > 17\n}";
+
+/// The same as a query.
+const COMPARISON: &str = "x = input.alpha; x > 17";
+
+/// Values are taken in turn and compared; then another rule is called.
+pub(crate) const STEPS: &str =
+    "p contains x if {\n\tx := input.alpha[_]\n\tx > 11\n\tq\n}\n\nq if input.beta > 2";
+
+/// A rule that calls another one.
+pub(crate) const CALLS: &str = "p if q\n\nq if input.beta > 2";
+
+/// A call of a rule with an input.
+pub(crate) fn traced(rule: &str, parameters: &str, input: Value) -> Step {
+    post(format!("/v1/data/{{ns}}/{rule}?{parameters}")).json(json!({"input": input}))
+}
+
+/// A call of a rule with its full trace.
+pub(crate) fn full(rule: &str, input: Value) -> Step {
+    traced(rule, "explain=full", input)
+}
+
+/// A query with its full trace.
+fn query(text: &str, input: Value) -> Step {
+    post("/v1/query?explain=full").json(json!({"query": text, "input": input}))
+}
+
+/// The steps of an evaluation that fails once, goes back and calls another rule.
+fn every_step(explain: &str) -> Scenario {
+    scenario().given(policy(STEPS)).when(
+        traced("p", explain, json!({"alpha": [11, 12], "beta": 3})).keep(trace([
+            event("Enter").of("body"),
+            event("Enter").of("rule").holding("alpha"),
+            event("Eval").of("expr").holding("alpha"),
+            event("Eval").of("expr").holding(11).binding(11),
+            event("Fail").of("expr").holding(11).binding(11),
+            event("Redo").of("expr").holding("alpha"),
+            event("Eval").of("expr").holding(11).binding(12),
+            event("Enter").of("rule").holding("beta"),
+            event("Eval").of("expr").holding("beta"),
+            event("Exit").of("rule").holding("beta"),
+            event("Exit").of("rule").holding("alpha"),
+            event("Exit").of("body"),
+        ])),
+    )
+}

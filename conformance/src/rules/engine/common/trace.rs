@@ -1,0 +1,121 @@
+//! Trace event
+
+use super::events::{CALLS, COMPARES, STEPS, full, traced};
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("op-is-documented", || {
+        every_event(&[trace_texts(
+            any_event(),
+            "/op",
+            &["Enter", "Exit", "Eval", "Fail", "Redo"],
+        )])
+    }),
+    Rule::new("query-id-is-integer", || {
+        every_event(&[
+            trace_types(any_event(), "/query_id", &[Kind::Integer]),
+            trace([
+                event("Enter").of("rule").holding("alpha").query("rule"),
+                event("Eval").of("expr").holding("alpha").query("rule"),
+                event("Exit").of("rule").holding("alpha").query("rule"),
+            ]),
+        ])
+    }),
+    Rule::new("parent-id-is-integer", || {
+        every_event(&[trace_types(any_event(), "/parent_id", &[Kind::Integer])])
+    }),
+    Rule::new("parent-id-is-query-id", || {
+        let rules = format!("{CALLS}\n\nr if p");
+        scenario().given(policy(&rules)).when(
+            full("r", json!({"beta": 3})).keep(trace([
+                event("Enter").of("rule").holding("r").query("first"),
+                event("Enter")
+                    .of("rule")
+                    .holding("q")
+                    .query("second")
+                    .parent("first"),
+                event("Enter")
+                    .of("rule")
+                    .holding("beta")
+                    .query("third")
+                    .parent("second"),
+            ])),
+        )
+    }),
+    Rule::new("type-is-documented", || {
+        every_event(&[
+            trace_texts(any_event(), "/type", &["expr", "rule", "body"]),
+            trace_texts(event("Eval"), "/type", &["expr"]),
+            trace([
+                event("Enter").of("body"),
+                event("Enter").of("rule").holding("alpha"),
+            ]),
+        ])
+    }),
+    // A body, as the document describes the parsed policy, is an array of expressions.
+    Rule::new("node-is-ast", || {
+        every_event(&[
+            trace_types(any_event().of("expr"), "/node", &[Kind::Object]),
+            trace_types(
+                any_event().of("expr"),
+                "/node/terms",
+                &[Kind::Array, Kind::Object],
+            ),
+            trace_types(any_event().of("rule"), "/node", &[Kind::Object]),
+            trace_types(any_event().of("rule"), "/node/head/name", &[Kind::String]),
+            trace_types(any_event().of("rule"), "/node/body", &[Kind::Array]),
+            trace_types(
+                any_event().of("body"),
+                "/node",
+                &[Kind::Array, Kind::Object],
+            ),
+            trace([
+                event("Enter").of("rule").holding("alpha"),
+                event("Eval").of("expr").holding("alpha"),
+                event("Eval").of("expr").holding(11),
+            ]),
+        ])
+    }),
+    Rule::new("locals-is-array", || {
+        scenario().given(policy(COMPARES)).when(
+            full("p", json!({"alpha": 18}))
+                .keep(trace_types(any_event(), "/locals", &[Kind::Array]))
+                .keep(trace([
+                    event("Eval").of("expr").holding("alpha").not_binding(18),
+                    event("Eval").of("expr").holding(17).binding(18),
+                ])),
+        )
+    }),
+    Rule::new("local-key-is-term", || local_is_term("key")),
+    Rule::new("local-value-is-term", || local_is_term("value")),
+    Rule::new("further-fields", || {
+        scenario().given(policy("p if trace(\"seen\")")).when(
+            traced("p", "explain=notes", json!({}))
+                .keep(trace([any_event()]))
+                .keep(at("/explanation")),
+        )
+    }),
+];
+
+/// Facts of a trace that has events of all documented operations.
+fn every_event(facts: &[Keep]) -> Scenario {
+    let call = full("p", json!({"alpha": [11, 12], "beta": 3}));
+    let call = facts.iter().cloned().fold(call, Step::keep);
+    scenario().given(policy(STEPS)).when(call)
+}
+
+/// One part of what is bound while the second expression is evaluated.
+fn local_is_term(part: &'static str) -> Scenario {
+    let (node_type, value) = match part {
+        "key" => ("/locals/*/key/type", "/locals/*/key/value"),
+        _ => ("/locals/*/value/type", "/locals/*/value/value"),
+    };
+    let second = || event("Eval").of("expr").holding(17).binding(18);
+    let values = [Kind::String, Kind::Number, Kind::Boolean, Kind::Array];
+    scenario().given(policy(COMPARES)).when(
+        full("p", json!({"alpha": 18}))
+            .keep(trace_types(second(), node_type, &[Kind::String]))
+            .keep(trace_types(second(), value, &values)),
+    )
+}

@@ -1,0 +1,231 @@
+//! `providers.aws.sign_req`: signs a request the AWS way, version 4.
+
+use std::collections::BTreeMap;
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::{Digest, Sha256};
+
+use super::digests::hex;
+use super::operand::{answer, any, integer, mistyped, names, object};
+use super::url::Url;
+use super::{Call, Failure, Group, requests};
+use crate::Value;
+use crate::value::Object;
+
+pub(super) const BUILTINS: Group = &[("providers.aws.sign_req", sign)];
+
+const REQUIRED: [&str; 4] = [
+    "aws_service",
+    "aws_access_key",
+    "aws_secret_access_key",
+    "aws_region",
+];
+
+/// Headers that proxies may change on the way, so that no signature covers them.
+const UNSIGNED: [&str; 3] = ["authorization", "user-agent", "x-amzn-trace-id"];
+
+/// Who signs, and for what.
+struct Signer<'c> {
+    service: &'c str,
+    access_key: &'c str,
+    secret_key: &'c str,
+    region: &'c str,
+    token: Option<&'c str>,
+    unsigned_payload: bool,
+}
+
+fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let request = object(operands, 1)?;
+    // Messages call the configuration the first operand here, and the second further on.
+    let config = object(operands.get(1..).unwrap_or_default(), 1)?;
+    let mut signer = Signer::read(config)?;
+    let time = seconds(any(operands, 3))?;
+    requests::check(request)?;
+    let headers = match request.get("headers") {
+        None => None,
+        Some(Value::Object(headers)) => Some(&**headers),
+        Some(other) => return Err(mistyped(0, "object", other)),
+    };
+    let fields = ["url", "method"].map(|name| (name, request.get(name).and_then(Value::as_str)));
+    let wrong = fields.iter().filter(|(_, text)| text.is_none());
+    let wrong: Vec<Value> = wrong.map(|(name, _)| Value::from(*name)).collect();
+    let [(_, Some(url)), (_, Some(method))] = fields else {
+        return Err(Failure::Type(format!(
+            "operand 1 invalid values for required request parameters(s): {}",
+            names(&wrong)
+        )));
+    };
+    let url = Url::parse(url).map_err(Failure::Value)?;
+    let body = match (request.get("raw_body"), request.get("body")) {
+        (Some(raw), _) => raw.as_str().unwrap_or_default().to_owned(),
+        (None, Some(body)) => requests::json(body),
+        (None, None) => String::new(),
+    };
+    signer.unsigned_payload = match config.get("disable_payload_signing") {
+        None => false,
+        Some(Value::Bool(unsigned)) => *unsigned,
+        Some(_) => {
+            return Err(Failure::Type(
+                "operand 2 invalid value for 'disable_payload_signing' in AWS config".to_owned(),
+            ));
+        }
+    };
+    let mut signed = request.clone();
+    let headers = signer.headers(method, &url, headers, &body, time);
+    signed.insert("headers", Value::from(headers));
+    answer(signed)
+}
+
+/// The seconds since 1970 of a time in nanoseconds.
+fn seconds(time: &Value) -> Result<i64, Failure> {
+    let Value::Number(number) = time else {
+        return Err(mistyped(1, "number", time));
+    };
+    let Some(nanoseconds) = integer(number) else {
+        return Err(Failure::Type(
+            "operand 3 could not convert time_ns value into a unix timestamp".to_owned(),
+        ));
+    };
+    Ok(nanoseconds.div_euclid(1_000_000_000))
+}
+
+impl<'c> Signer<'c> {
+    fn read(config: &'c Object) -> Result<Self, Failure> {
+        let named = REQUIRED.map(|name| (Value::from(name), config.get(name)));
+        let missing = named.iter().filter(|(_, value)| value.is_none());
+        let missing: Vec<&Value> = missing.map(|(name, _)| name).collect();
+        if !missing.is_empty() {
+            return Err(Failure::Type(format!(
+                "operand 2 missing required AWS config parameters(s): {}",
+                names(missing)
+            )));
+        }
+        let text = |value: &Option<&'c Value>| value.and_then(Value::as_str);
+        let wrong = named.iter().filter(|(_, value)| text(value).is_none());
+        let wrong: Vec<&Value> = wrong.map(|(name, _)| name).collect();
+        let given = |name| config.get(name).and_then(Value::as_str);
+        match REQUIRED.map(given) {
+            [
+                Some(service),
+                Some(access_key),
+                Some(secret_key),
+                Some(region),
+            ] => Ok(Self {
+                service,
+                access_key,
+                secret_key,
+                region,
+                token: given("aws_session_token").filter(|token| !token.is_empty()),
+                unsigned_payload: false,
+            }),
+            _ => Err(Failure::Type(format!(
+                "operand 2 invalid values for required AWS config parameters(s): {}",
+                names(wrong)
+            ))),
+        }
+    }
+
+    /// The headers of the signed request.
+    fn headers(
+        &self,
+        method: &str,
+        url: &Url,
+        given: Option<&Object>,
+        body: &str,
+        seconds: i64,
+    ) -> Object {
+        let (date, time) = timestamp(seconds);
+        let payload = match self.unsigned_payload {
+            true => "UNSIGNED-PAYLOAD".to_owned(),
+            false => hex(&Sha256::digest(body)),
+        };
+        let mut own = BTreeMap::from([
+            ("host", url.host.clone()),
+            ("x-amz-date", format!("{date}T{time}Z")),
+        ]);
+        if matches!(self.service, "s3" | "glacier") {
+            own.insert("x-amz-content-sha256", payload.clone());
+        }
+        if let Some(token) = self.token {
+            own.insert("x-amz-security-token", token.to_owned());
+        }
+        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+        let given: Vec<(String, String)> = given
+            .into_iter()
+            .flat_map(Object::iter)
+            .map(|(name, value)| (text(name), text(value)))
+            .collect();
+        let mut covered: BTreeMap<String, &str> = BTreeMap::new();
+        covered.extend(
+            own.iter()
+                .map(|(name, value)| ((*name).to_owned(), value.as_str())),
+        );
+        let lower = given
+            .iter()
+            .map(|(name, value)| (name.to_lowercase(), value.as_str()));
+        covered.extend(lower.filter(|(name, _)| !UNSIGNED.contains(&name.as_str())));
+        let list: Vec<&str> = covered.keys().map(String::as_str).collect();
+        let list = list.join(";");
+        let mut canonical = format!("{method}\n{}\n{}\n", url.escaped_path(), url.query);
+        for (name, value) in &covered {
+            canonical.push_str(&format!("{name}:{value}\n"));
+        }
+        canonical.push_str(&format!("\n{list}\n{payload}"));
+        let scope = format!("{date}/{}/{}/aws4_request", self.region, self.service);
+        let digest = hex(&Sha256::digest(canonical));
+        let signature = self.sign(
+            &date,
+            &format!("AWS4-HMAC-SHA256\n{date}T{time}Z\n{scope}\n{digest}"),
+        );
+        let authorization = format!(
+            "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={list},Signature={signature}",
+            self.access_key
+        );
+        let mut headers: Object = given
+            .into_iter()
+            .map(|(name, value)| (name, Value::from(value)))
+            .collect();
+        headers.insert("Authorization", Value::from(authorization));
+        headers.extend(
+            own.into_iter()
+                .map(|(name, value)| (name, Value::from(value))),
+        );
+        headers
+    }
+
+    fn sign(&self, date: &str, text: &str) -> String {
+        let secret = format!("AWS4{}", self.secret_key).into_bytes();
+        let steps = [date, self.region, self.service, "aws4_request", text];
+        hex(&steps.iter().fold(secret, |key, step| mac(&key, step)))
+    }
+}
+
+fn mac(key: &[u8], message: &str) -> Vec<u8> {
+    // HMAC takes keys of any length.
+    let Ok(mut mac) = <Hmac<Sha256> as KeyInit>::new_from_slice(key) else {
+        return Vec::new();
+    };
+    mac.update(message.as_bytes());
+    mac.finalize().into_bytes().to_vec()
+}
+
+/// The day and the time of day: `20060102` and `150405`.
+fn timestamp(seconds: i64) -> (String, String) {
+    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
+    let (year, month, day) = civil(day);
+    let date = format!("{year:04}{month:02}{day:02}");
+    let (hour, minute) = (second / 3600, second / 60 % 60);
+    (date, format!("{hour:02}{minute:02}{:02}", second % 60))
+}
+
+/// The date of a day since 1970, counted in eras of 400 years that begin in March.
+fn civil(day: i64) -> (i64, i64, i64) {
+    let day = day + 719_468;
+    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
+    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let month = if month < 10 { month + 3 } else { month - 9 };
+    (year + era * 400 + i64::from(month <= 2), month, day)
+}

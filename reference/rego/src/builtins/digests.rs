@@ -1,0 +1,52 @@
+//! `crypto.md5`, `crypto.sha1`, `crypto.sha256` and `crypto.hmac.*`.
+
+use hmac::{Hmac, KeyInit, Mac};
+use md5::Md5;
+use sha1::Sha1;
+use sha2::{Digest, Sha256, Sha512};
+use subtle::ConstantTimeEq;
+
+use super::operand::{answer, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[
+    ("crypto.hmac.equal", equal),
+    ("crypto.hmac.md5", authenticate::<Hmac<Md5>>),
+    ("crypto.hmac.sha1", authenticate::<Hmac<Sha1>>),
+    ("crypto.hmac.sha256", authenticate::<Hmac<Sha256>>),
+    ("crypto.hmac.sha512", authenticate::<Hmac<Sha512>>),
+    ("crypto.md5", digest::<Md5>),
+    ("crypto.sha1", digest::<Sha1>),
+    ("crypto.sha256", digest::<Sha256>),
+];
+
+/// Bytes in lower-case hexadecimal digits.
+pub(super) fn hex(bytes: &[u8]) -> String {
+    let digit = |half: u8| char::from_digit(u32::from(half), 16).unwrap_or_default();
+    bytes
+        .iter()
+        .flat_map(|byte| [digit(byte >> 4), digit(byte & 15)])
+        .collect()
+}
+
+fn digest<D: Digest>(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    answer(hex(&D::digest(text(operands, 1)?.as_bytes())))
+}
+
+fn authenticate<M: Mac + KeyInit>(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let message = text(operands, 1)?;
+    let key = text(operands, 2)?;
+    let mac = <M as KeyInit>::new_from_slice(key.as_bytes());
+    let mut mac = mac.map_err(|wrong| Failure::Value(wrong.to_string()))?;
+    mac.update(message.as_bytes());
+    answer(hex(&mac.finalize().into_bytes()))
+}
+
+fn equal(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let first = text(operands, 1)?.as_bytes();
+    answer(bool::from(first.ct_eq(text(operands, 2)?.as_bytes())))
+}

@@ -1,0 +1,116 @@
+//! Calls and what they answer, as tables in `tests/builtins/`.
+//!
+//! An entry has a `call`, its `operands` (`{"$set": […]}` is a set) and either the `result`, in
+//! which a set is the array of its members, or the `error`'s message, or nothing when the call is
+//! undefined.
+
+use std::collections::{BTreeMap, HashMap};
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Call, Failure, Session, function};
+use crate::Value;
+use crate::syntax::Location;
+use crate::value::from_json;
+
+fn session() -> Session {
+    Session {
+        now: SystemTime::now(),
+        answers: BTreeMap::new(),
+        prepared: HashMap::new(),
+        cancelled: Arc::default(),
+        runtime: None,
+        allowed_hosts: None,
+    }
+}
+
+/// The value that an operand of a table stands for.
+fn operand(written: &Value) -> Value {
+    match written {
+        Value::Array(items) => Value::from(items.iter().map(operand).collect::<Vec<_>>()),
+        Value::Object(members) => match members.get("$set").and_then(Value::as_array) {
+            Some(items) => Value::Set(Arc::new(items.iter().map(operand).collect())),
+            None => Value::object(
+                members
+                    .iter()
+                    .map(|(name, member)| (name.clone(), operand(member))),
+            ),
+        },
+        other => other.clone(),
+    }
+}
+
+/// What is wrong with the answer to an entry.
+fn check(entry: &Value) -> Option<String> {
+    let name = entry.get("call")?.as_str()?;
+    let Some(function) = function(name) else {
+        return Some(format!("{name} is missing"));
+    };
+    let operands: Vec<Value> = entry
+        .get("operands")?
+        .as_array()?
+        .iter()
+        .map(operand)
+        .collect();
+    let mut session = session();
+    let location = Location {
+        file: "".into(),
+        row: 1,
+        col: 1,
+        offset: 0,
+        length: 0,
+    };
+    let mut call = Call {
+        location: &location,
+        session: &mut session,
+    };
+    let got = match function(&mut call, &operands) {
+        Ok(Some(value)) => ("result", Some(Value::from(value.to_string()))),
+        Ok(None) => ("result", None),
+        Err(Failure::Type(message) | Failure::Value(message)) => {
+            ("error", Some(Value::from(format!("{name}: {message}"))))
+        }
+        Err(other) => ("error", Some(Value::from(format!("{other:?}")))),
+    };
+    let wanted = match (entry.get("result"), entry.get("error")) {
+        (_, Some(error)) => ("error", Some(error.clone())),
+        (Some(result), None) => ("result", Some(Value::from(result.to_string()))),
+        (None, None) => ("result", None),
+    };
+    let show = |(kind, value): (&str, Option<Value>)| match value {
+        Some(value) => format!("{kind} {}", value.as_str().unwrap_or_default()),
+        None => "undefined".to_owned(),
+    };
+    (got != wanted).then(|| {
+        let shown: Vec<String> = operands.iter().map(ToString::to_string).collect();
+        let (got, wanted) = (show(got), show(wanted));
+        format!(
+            "{name}({})\n  wanted {wanted}\n  got    {got}",
+            shown.join(", ")
+        )
+    })
+}
+
+#[test]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+fn calls_answer_as_in_the_tables() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/builtins");
+    let mut wrong = Vec::new();
+    let mut checked = 0;
+    for file in std::fs::read_dir(folder).expect("the tables' folder") {
+        let path = file.expect("a table").path();
+        let table = std::fs::read(&path).expect("a table");
+        let table = from_json(&table).expect("a table is JSON");
+        for entry in table.as_array().expect("a table is an array") {
+            checked += 1;
+            wrong.extend(check(entry));
+        }
+    }
+    assert!(
+        wrong.is_empty(),
+        "{} of {checked}:\n{}",
+        wrong.len(),
+        wrong.join("\n")
+    );
+}

@@ -1,0 +1,304 @@
+//! Reads URLs as policies know them: as written, without the repairs of the URL standard.
+
+use std::net::Ipv6Addr;
+
+/// The parts of a URL reference.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Url {
+    /// In lower case; empty when relative.
+    pub(super) scheme: String,
+    /// Name and password, with their escapes.
+    pub(super) userinfo: Option<String>,
+    /// The host and its port, without escapes.
+    pub(super) host: String,
+    /// The path without escapes.
+    pub(super) path: String,
+    /// The path as it was written, where that differs from the usual way to escape `path`.
+    pub(super) raw_path: Option<String>,
+    /// The query as it was written.
+    pub(super) query: String,
+    /// The fragment without escapes.
+    pub(super) fragment: String,
+    /// What follows a scheme without a slash.
+    pub(super) opaque: String,
+}
+
+/// The parts of a URL that have characters of their own.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    Path,
+    Host,
+    Zone,
+    User,
+    Fragment,
+}
+
+/// Why a text is no URL.
+type Wrong = String;
+
+impl Url {
+    /// Reads a URL or a relative reference.
+    ///
+    /// # Errors
+    /// With the message that clients see.
+    pub(super) fn parse(text: &str) -> Result<Self, String> {
+        read(text).map_err(|wrong| format!("parse {}: {wrong}", quote(text)))
+    }
+
+    /// The host without its port and brackets.
+    pub(super) fn hostname(&self) -> &str {
+        let host = self.split_port().0;
+        let inner = host
+            .strip_prefix('[')
+            .and_then(|host| host.strip_suffix(']'));
+        inner.unwrap_or(host)
+    }
+
+    /// The port as it was written, empty when there is none.
+    pub(super) fn port(&self) -> &str {
+        self.split_port().1
+    }
+
+    fn split_port(&self) -> (&str, &str) {
+        match self.host.rsplit_once(':') {
+            Some((host, port)) if port.bytes().all(|digit| digit.is_ascii_digit()) => (host, port),
+            _ => (&self.host, ""),
+        }
+    }
+
+    /// The path with escapes, as it goes into a request.
+    pub(super) fn escaped_path(&self) -> String {
+        match &self.raw_path {
+            Some(raw) if raw.bytes().all(stands_in_raw_path) => raw.clone(),
+            _ if self.path == "*" => self.path.clone(),
+            _ => escape(self.path.as_bytes(), Part::Path),
+        }
+    }
+}
+
+fn read(text: &str) -> Result<Url, Wrong> {
+    if text.bytes().any(|byte| byte < b' ' || byte == 0x7f) {
+        return Err("net/url: invalid control character in URL".to_owned());
+    }
+    let (text, fragment) = text.split_once('#').unwrap_or((text, ""));
+    let mut url = Url::default();
+    if text == "*" {
+        text.clone_into(&mut url.path);
+    } else {
+        read_hierarchy(text, &mut url)?;
+    }
+    url.fragment = lossy(unescape(fragment, Part::Fragment)?);
+    Ok(url)
+}
+
+fn read_hierarchy(text: &str, url: &mut Url) -> Result<(), Wrong> {
+    let (scheme, rest) = split_scheme(text)?;
+    url.scheme = scheme.to_ascii_lowercase();
+    let (rest, query) = rest.split_once('?').unwrap_or((rest, ""));
+    query.clone_into(&mut url.query);
+    if !rest.starts_with('/') {
+        if !url.scheme.is_empty() {
+            rest.clone_into(&mut url.opaque);
+            return Ok(());
+        }
+        if rest.split('/').next().unwrap_or_default().contains(':') {
+            return Err("first path segment in URL cannot contain colon".to_owned());
+        }
+    }
+    let mut path = rest;
+    let takes_authority = !url.scheme.is_empty() || !rest.starts_with("///");
+    if let Some(behind) = rest.strip_prefix("//").filter(|_| takes_authority) {
+        let end = behind.find('/').unwrap_or(behind.len());
+        let (authority, behind) = behind.split_at(end);
+        path = behind;
+        let (userinfo, host) = match authority.rsplit_once('@') {
+            Some((userinfo, host)) => (Some(userinfo), host),
+            None => (None, authority),
+        };
+        url.host = read_host(&url.scheme, host)?;
+        if let Some(userinfo) = userinfo {
+            check_userinfo(userinfo)?;
+            url.userinfo = Some(userinfo.to_owned());
+        }
+    }
+    let plain = unescape(path, Part::Path)?;
+    url.raw_path = (escape(&plain, Part::Path) != path).then(|| path.to_owned());
+    url.path = lossy(plain);
+    Ok(())
+}
+
+/// The scheme, if there is one, and what stands behind it.
+fn split_scheme(text: &str) -> Result<(&str, &str), Wrong> {
+    for (at, byte) in text.bytes().enumerate() {
+        match byte {
+            b'a'..=b'z' | b'A'..=b'Z' => {}
+            b'0'..=b'9' | b'+' | b'-' | b'.' if at > 0 => {}
+            b':' if at == 0 => return Err("missing protocol scheme".to_owned()),
+            b':' => {
+                let (scheme, rest) = text.split_at(at);
+                return Ok((scheme, rest.strip_prefix(':').unwrap_or(rest)));
+            }
+            _ => break,
+        }
+    }
+    Ok(("", text))
+}
+
+fn read_host(scheme: &str, host: &str) -> Result<String, Wrong> {
+    match host.rfind('[') {
+        Some(0) => return read_literal(host),
+        Some(_) => return Err("invalid IP-literal".to_owned()),
+        None => {}
+    }
+    // Lists of hosts with ports are common where the scheme is that of a database.
+    let colon = match scheme {
+        "http" | "https" => host.find(':'),
+        _ => host.rfind(':'),
+    };
+    let port = colon.and_then(|at| host.get(at..)).unwrap_or_default();
+    check_port(port)?;
+    Ok(lossy(unescape(host, Part::Host)?))
+}
+
+/// A host in brackets: an IPv6 address, perhaps with a zone.
+fn read_literal(host: &str) -> Result<String, Wrong> {
+    let inner = host.strip_prefix('[').unwrap_or(host);
+    let Some((inner, port)) = inner.rsplit_once(']') else {
+        return Err("missing ']' in host".to_owned());
+    };
+    check_port(port)?;
+    let mut name = Vec::new();
+    let (address, zone) = inner.split_at(inner.find("%25").unwrap_or(inner.len()));
+    name.extend(unescape(address, Part::Host)?);
+    name.extend(unescape(zone, Part::Zone)?);
+    let name = lossy(name);
+    let (address, zone) = match name.split_once('%') {
+        Some((address, zone)) => (address, Some(zone)),
+        None => (name.as_str(), None),
+    };
+    if address.parse::<std::net::Ipv4Addr>().is_ok() && zone.is_none() {
+        return Err("invalid IP-literal".to_owned());
+    }
+    if address.parse::<Ipv6Addr>().is_err() || zone == Some("") {
+        let name = quote(&name);
+        return Err(format!(
+            "invalid host: ParseAddr({name}): unable to parse IP"
+        ));
+    }
+    Ok(format!("[{name}]{port}"))
+}
+
+fn check_port(port: &str) -> Result<(), Wrong> {
+    let valid = match port.strip_prefix(':') {
+        Some(digits) => digits.bytes().all(|digit| digit.is_ascii_digit()),
+        None => port.is_empty(),
+    };
+    if valid {
+        return Ok(());
+    }
+    Err(format!("invalid port {} after host", quote(port)))
+}
+
+fn check_userinfo(userinfo: &str) -> Result<(), Wrong> {
+    let valid = |byte: u8| byte.is_ascii_alphanumeric() || b"-._:~!$&'()*+,;=%@".contains(&byte);
+    if !userinfo.bytes().all(valid) {
+        return Err("net/url: invalid userinfo".to_owned());
+    }
+    unescape(userinfo, Part::User).map(drop)
+}
+
+/// Whether a byte may stand in this part as it is.
+fn is_plain(byte: u8, part: Part) -> bool {
+    match byte {
+        b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'_' | b'.' | b'~' => true,
+        b'$' | b'&' | b'+' | b',' | b';' | b'=' | b':' => match part {
+            Part::User => byte != b':',
+            _ => true,
+        },
+        b'/' | b'?' | b'@' => match part {
+            Part::Path => byte != b'?',
+            Part::Fragment => true,
+            Part::Host | Part::Zone | Part::User => false,
+        },
+        b'!' | b'(' | b')' | b'*' => matches!(part, Part::Host | Part::Zone | Part::Fragment),
+        b'\'' | b'[' | b']' | b'<' | b'>' | b'"' => matches!(part, Part::Host | Part::Zone),
+        _ => false,
+    }
+}
+
+/// Whether a byte of a written path can be sent as it is.
+fn stands_in_raw_path(byte: u8) -> bool {
+    b"!'()*[]%".contains(&byte) || is_plain(byte, Part::Path)
+}
+
+fn escape(text: &[u8], part: Part) -> String {
+    let mut escaped = String::with_capacity(text.len());
+    for byte in text {
+        if is_plain(*byte, part) {
+            escaped.push(char::from(*byte));
+        } else {
+            escaped.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    escaped
+}
+
+fn unescape(text: &str, part: Part) -> Result<Vec<u8>, Wrong> {
+    let hosts = matches!(part, Part::Host | Part::Zone);
+    let mut plain = Vec::with_capacity(text.len());
+    let mut rest = text.as_bytes();
+    while let Some((first, behind)) = rest.split_first() {
+        if *first != b'%' {
+            if hosts && first.is_ascii() && !is_plain(*first, part) {
+                let wrong = quote(&char::from(*first).to_string());
+                return Err(format!("invalid character {wrong} in host name"));
+            }
+            plain.push(*first);
+            rest = behind;
+            continue;
+        }
+        let digits = behind
+            .get(..2)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = digits.filter(|digits| digits.bytes().all(|byte| byte.is_ascii_hexdigit()));
+        let byte = digits.and_then(|digits| u8::from_str_radix(digits, 16).ok());
+        // Hosts escape what is not ASCII, zones also spaces and what could stand there plainly.
+        let byte = byte.filter(|byte| match part {
+            Part::Host => *byte >= 0x80 || *byte == b'%',
+            Part::Zone => *byte == b'%' || *byte == b' ' || is_plain(*byte, Part::Host),
+            _ => true,
+        });
+        let Some(byte) = byte else {
+            let escape = rest.get(..3).unwrap_or(rest);
+            let escape = quote(&String::from_utf8_lossy(escape));
+            return Err(format!("invalid URL escape {escape}"));
+        };
+        plain.push(byte);
+        rest = behind.get(2..).unwrap_or_default();
+    }
+    Ok(plain)
+}
+
+fn lossy(bytes: Vec<u8>) -> String {
+    String::from_utf8(bytes)
+        .unwrap_or_else(|broken| String::from_utf8_lossy(broken.as_bytes()).into_owned())
+}
+
+/// A text in quotes, as messages show it.
+pub(super) fn quote(text: &str) -> String {
+    let mut quoted = String::from("\"");
+    for character in text.chars() {
+        match character {
+            '"' | '\\' => quoted.extend(['\\', character]),
+            '\n' => quoted.push_str("\\n"),
+            '\r' => quoted.push_str("\\r"),
+            '\t' => quoted.push_str("\\t"),
+            control if control.is_ascii_control() => {
+                quoted.push_str(&format!("\\x{:02x}", u32::from(control)));
+            }
+            plain => quoted.push(plain),
+        }
+    }
+    quoted.push('"');
+    quoted
+}
