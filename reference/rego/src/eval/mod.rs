@@ -1,5 +1,47 @@
 //! Evaluation of queries over a compiled policy.
+//!
+//! [`lower`] makes the compiled form ([`ir`]) of queries, and of rules when they are first needed. The
+//! [`machine`] works off bodies: [`expr`] says what each kind of expression does, [`unify`] makes terms
+//! equal, [`reference`] and [`document`] follow references, [`rules`], [`partial`] and [`functions`]
+//! evaluate what policies define. What was found is kept in [`memo`].
 
-/// What the evaluator makes of a rule when it is first needed.
-#[derive(Debug)]
-pub(crate) struct Lowered;
+use crate::syntax::Location;
+
+mod builtin;
+mod collect;
+mod conflicts;
+mod document;
+mod evaluation;
+mod every;
+mod expr;
+mod functions;
+mod ir;
+mod lower;
+mod machine;
+mod memo;
+mod mocks;
+mod nodes;
+mod partial;
+mod query;
+mod reference;
+mod rules;
+mod shown;
+mod trace;
+mod tree;
+mod unify;
+mod with;
+
+pub use evaluation::{Answer, Evaluation};
+pub(crate) use lower::Lowered;
+pub use query::{Query, QueryOptions};
+
+/// The place of what stands nowhere.
+fn no_location() -> Location {
+    Location {
+        file: "".into(),
+        row: 0,
+        col: 0,
+        offset: 0,
+        length: 0,
+    }
+}

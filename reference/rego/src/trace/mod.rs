@@ -22,6 +22,8 @@ pub enum Op {
     Fail,
     /// Another answer is looked for.
     Redo,
+    /// A rule gives what another has given already.
+    Duplicate,
     /// The rules that can matter were chosen.
     Index,
     /// A policy said something by `trace`.

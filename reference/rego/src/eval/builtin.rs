@@ -1,0 +1,244 @@
+//! Calls of built-in functions.
+
+use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
+use super::machine::{Flow, Frame, Machine, Next, Stop};
+use super::mocks::Mock;
+use crate::Value;
+use crate::builtins::{self, Call, Failure, Function};
+use crate::error::{EvalCode, EvalError};
+
+impl Builtin {
+    /// The built-in function of this name.
+    pub(super) fn named(name: &str) -> Option<Self> {
+        let signature = builtins::signature(name)?;
+        let operator = match signature.name {
+            "walk" => Operator::Walk,
+            "internal.print" => Operator::Print,
+            "trace" => Operator::Note,
+            name => builtins::function(name).map_or(Operator::Unsupported, Operator::Function),
+        };
+        Some(Self {
+            name: signature.name,
+            operator,
+            nondeterministic: signature.nondeterministic,
+            void: signature.void,
+            arity: signature.arity,
+        })
+    }
+}
+
+/// What a call gives.
+type Outcome = Result<Option<Value>, Failure>;
+
+impl<'p> Machine<'p> {
+    /// Calls a built-in function, for each result what remains.
+    pub(super) fn builtin(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        call: &BuiltinCall,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        if !self.mocks.is_empty()
+            && let Some(mock) = self.mocks.builtin(call.builtin.name)
+        {
+            return match mock {
+                Mock::Value(value) => {
+                    let output = call.args.get(call.builtin.arity);
+                    self.result(frame, &value, output, next)
+                }
+                Mock::Function(name) => self.call_mock(frame, &name, &call.args, next),
+            };
+        }
+        self.call_builtin(frame, expr, call.builtin, &call.args, next)
+    }
+
+    /// Calls a built-in function that stands in the place of another.
+    pub(super) fn call_named(
+        &mut self,
+        frame: &Frame<'_>,
+        name: &str,
+        args: &[Operand],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let expr = frame.body.exprs.get(frame.index.get());
+        match (expr, Builtin::named(name)) {
+            (Some(expr), Some(builtin)) => self.call_builtin(frame, expr, builtin, args, next),
+            _ => Ok(()),
+        }
+    }
+
+    fn call_builtin(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        builtin: Builtin,
+        args: &[Operand],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let output = args.get(builtin.arity);
+        let args = args.get(..builtin.arity).unwrap_or(args);
+        let outcome = match (builtin.operator, args) {
+            (Operator::Walk, [document, ..]) => {
+                let Some(document) = self.value(frame, document) else {
+                    return Ok(());
+                };
+                return self.visit_tree(frame, &document, output, next);
+            }
+            (Operator::Print, [parts, ..]) => {
+                let parts = self.value(frame, parts);
+                self.print(frame, expr, parts.as_ref().and_then(Value::as_array))?;
+                return next(self);
+            }
+            (Operator::Note, [text, ..]) => {
+                let text = self.value(frame, text);
+                self.note(frame, text)
+            }
+            (Operator::Function(function), [first, second]) => {
+                let (Some(first), Some(second)) =
+                    (self.value(frame, first), self.value(frame, second))
+                else {
+                    return Ok(());
+                };
+                self.apply(expr, builtin, function, &[first, second])
+            }
+            (Operator::Function(function), args) => {
+                let args = args.iter().map(|arg| self.value(frame, arg));
+                let Some(args) = args.collect::<Option<Vec<_>>>() else {
+                    return Ok(());
+                };
+                self.apply(expr, builtin, function, &args)
+            }
+            _ => {
+                let message = format!("unsupported built-in: {}", builtin.name);
+                return Err(Stop::failed_at(
+                    frame,
+                    EvalCode::Internal,
+                    &expr.location,
+                    message,
+                ));
+            }
+        };
+        match outcome {
+            Ok(_) if builtin.void => next(self),
+            Ok(Some(value)) => self.result(frame, &value, output, next),
+            Ok(None) => Ok(()),
+            Err(failure) => self.failed(frame, expr, builtin.name, failure),
+        }
+    }
+
+    fn apply(
+        &mut self,
+        expr: &Expr,
+        builtin: Builtin,
+        function: Function,
+        args: &[Value],
+    ) -> Outcome {
+        let key = builtin
+            .nondeterministic
+            .then(|| (builtin.name, args.to_vec()));
+        if let Some(key) = &key
+            && let Some(answer) = self.session.answers.get(key)
+        {
+            return Ok(answer.clone());
+        }
+        let mut context = Call {
+            location: &expr.location,
+            session: &mut self.session,
+        };
+        let answer = function(&mut context, args)?;
+        if let Some(key) = key {
+            self.session.answers.insert(key, answer.clone());
+        }
+        Ok(answer)
+    }
+
+    /// Deals with a failure: it makes the call undefined, and is an error only if asked for.
+    fn failed(&mut self, frame: &Frame<'_>, expr: &Expr, name: &str, failure: Failure) -> Flow {
+        let (code, message) = match failure {
+            Failure::Type(message) => (EvalCode::Type, message),
+            Failure::Value(message) => (EvalCode::Builtin, message),
+            Failure::Halt(message) => {
+                let message = format!("{name}: {message}");
+                return Err(Stop::failed_at(
+                    frame,
+                    EvalCode::Builtin,
+                    &expr.location,
+                    message,
+                ));
+            }
+            Failure::Cancelled => return Err(Stop::cancelled()),
+        };
+        if self.strict && self.builtin_error.is_none() {
+            self.builtin_error = Some(Box::new(EvalError {
+                code,
+                message: format!("{name}: {message}"),
+                location: Some(expr.location.clone()),
+                stack: frame.stack(),
+            }));
+        }
+        Ok(())
+    }
+
+    fn note(&mut self, frame: &Frame<'_>, text: Option<Value>) -> Outcome {
+        match text {
+            Some(Value::String(text)) => {
+                self.tell_note(frame, &text);
+                Ok(Some(Value::Bool(true)))
+            }
+            Some(other) => Err(Failure::Type(format!(
+                "operand 1 must be string but got {}",
+                other.kind()
+            ))),
+            None => Ok(None),
+        }
+    }
+
+    /// Prints the parts with spaces between them: a line for each choice of members, where parts
+    /// are the sets of what expressions gave.
+    fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&[Value]>) -> Flow {
+        let (Some(print), Some(parts)) = (&mut self.print, parts) else {
+            return Ok(());
+        };
+        let mut lines = vec![String::new()];
+        for (index, part) in parts.iter().enumerate() {
+            let choices: Vec<String> = match part {
+                Value::Set(members) if members.is_empty() => vec!["<undefined>".to_owned()],
+                Value::Set(members) => members.iter().map(printed).collect(),
+                Value::Array(_) | Value::Object(_) => {
+                    let message = format!("illegal argument type: {}", part.kind());
+                    let location = &expr.location;
+                    return Err(Stop::failed_at(
+                        frame,
+                        EvalCode::Internal,
+                        location,
+                        message,
+                    ));
+                }
+                scalar => vec![printed(scalar)],
+            };
+            let space = if index == 0 { "" } else { " " };
+            let longer = lines.iter().flat_map(|line| {
+                choices
+                    .iter()
+                    .map(move |choice| format!("{line}{space}{choice}"))
+            });
+            lines = longer.take(MAX_LINES).collect();
+        }
+        for line in lines {
+            print(&expr.location, &line);
+        }
+        Ok(())
+    }
+}
+
+/// One call prints no more lines than this.
+const MAX_LINES: usize = 10_000;
+
+/// A value as `print` shows it: strings without quotes.
+fn printed(value: &Value) -> String {
+    match value {
+        Value::String(text) => text.to_string(),
+        other => super::shown::value(other).to_string(),
+    }
+}

@@ -1,0 +1,171 @@
+//! Errors of rules that give different values, with all the values there are.
+
+use super::functions::Given;
+use super::ir::Program;
+use super::machine::{Flow, Frame, Machine, Stop};
+use super::rules::{Candidate, Matched};
+use super::trace::Subject;
+use crate::Value;
+use crate::error::{EvalCode, EvalError};
+use crate::syntax::Location;
+use crate::trace::Op;
+
+/// So many values are listed.
+const MAX_VALUES: usize = 10;
+
+/// Values are shown up to this many characters.
+const MAX_TEXT: usize = 80;
+
+/// The values that rules give, the first and those that differ from it.
+#[derive(Default)]
+struct Values {
+    found: Vec<(Location, Value)>,
+    more: bool,
+}
+
+/// An error of rules that give one document, or one call, different values.
+pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bool) -> Stop {
+    let name = crate::syntax::TermValue::Ref(candidate.rule.reference.clone());
+    let message = if function {
+        format!("function {name} produced conflicting values for the same inputs")
+    } else {
+        format!("rule {name} produced conflicting values")
+    };
+    Stop::failed_at(frame, EvalCode::Conflict, candidate.location(), message)
+}
+
+impl<'p> Machine<'p> {
+    /// An error of rules, completed with all values that they give if it is a conflict between
+    /// them. The rules are evaluated again for that; for functions with the same operands.
+    pub(super) fn all_conflicts(
+        &mut self,
+        frame: &Frame<'_>,
+        stop: Stop,
+        matched: &Matched<'p>,
+        culprit: Candidate<'p>,
+        given: Option<&Given>,
+    ) -> Stop {
+        let mut error = match stop {
+            Stop::Failed(error) if error.is_of(culprit) => error,
+            other => return other,
+        };
+        let builtin_error = self.builtin_error.take();
+        let mut values = Values::default();
+        'groups: for group in &matched.groups {
+            for candidate in group {
+                let find_one = matched.early_exit;
+                match self.gather(frame, *candidate, find_one, given, &mut values) {
+                    Ok(true) => break,
+                    Ok(false) => {}
+                    Err(_) => break 'groups,
+                }
+            }
+        }
+        self.builtin_error = builtin_error;
+        if values.found.len() > 1 {
+            values.write_to(&mut error.message);
+        }
+        Stop::Failed(error)
+    }
+
+    /// Evaluates a rule for its values; tells whether it has any.
+    fn gather(
+        &mut self,
+        frame: &Frame<'_>,
+        candidate: Candidate<'p>,
+        find_one: bool,
+        given: Option<&Given>,
+        values: &mut Values,
+    ) -> Result<bool, Stop> {
+        let Some(program) = candidate.program() else {
+            return Ok(false);
+        };
+        let child = self.open(Some(frame), program, find_one);
+        if self.watched() {
+            self.tell_enter_rule(&child, candidate);
+        }
+        let mark = self.trail.len();
+        let mut produced = false;
+        let flow = if given.is_none_or(|given| self.takes(&child, program, given)) {
+            self.body(&child, &mut |machine| {
+                if machine.watched() {
+                    machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                }
+                let Some(value) = machine.head_value(&child, program) else {
+                    return Ok(());
+                };
+                produced = true;
+                values.add(candidate, value)?;
+                if machine.watched() {
+                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                }
+                Ok(())
+            })
+        } else {
+            Ok(())
+        };
+        self.trail.truncate(mark);
+        self.close(&child);
+        match flow {
+            Ok(()) | Err(Stop::Exit(_)) => Ok(produced),
+            Err(Stop::Shown) if !values.more => Ok(produced),
+            Err(other) => Err(other),
+        }
+    }
+
+    /// The value of a rule whose body has a solution.
+    pub(super) fn head_value(&self, child: &Frame<'_>, program: &Program) -> Option<Value> {
+        self.value(child, program.head.value.as_ref()?)
+    }
+}
+
+impl EvalError {
+    /// Whether it is the conflict that this rule has caused, and not one that it has met.
+    fn is_of(&self, rule: Candidate<'_>) -> bool {
+        self.code == EvalCode::Conflict && self.location.as_ref() == Some(rule.location())
+    }
+}
+
+impl Values {
+    fn add(&mut self, candidate: Candidate<'_>, value: Value) -> Flow {
+        if self.found.first().is_some_and(|(_, first)| *first == value) {
+            return Ok(());
+        }
+        if self.found.len() == MAX_VALUES {
+            self.more = true;
+            return Err(Stop::Shown);
+        }
+        let is_first = self.found.is_empty();
+        self.found.push((candidate.location().clone(), value));
+        if is_first { Ok(()) } else { Err(Stop::Shown) }
+    }
+
+    fn write_to(mut self, message: &mut String) {
+        self.found
+            .sort_by_key(|(location, _)| (location.file.clone(), location.row, location.col));
+        message.push(':');
+        for (location, value) in &self.found {
+            let Location { file, row, col, .. } = location;
+            let value = shortened(&super::shown::value(value).to_string());
+            let place = if file.is_empty() {
+                format!("{row}:{col}")
+            } else {
+                format!("{file}:{row}")
+            };
+            message.push_str(&format!("\n  {value} at {place}"));
+        }
+        if self.more {
+            message.push_str("\n  ...");
+        }
+    }
+}
+
+/// A text on one line, cut where it is too long.
+fn shortened(text: &str) -> String {
+    let words: Vec<_> = text.split_whitespace().collect();
+    let text = words.join(" ");
+    match text.char_indices().nth(MAX_TEXT) {
+        Some((end, _)) => format!("{}...", text.get(..end).unwrap_or_default()),
+        None => text,
+    }
+}

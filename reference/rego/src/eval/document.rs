@@ -1,0 +1,313 @@
+//! References into `data`: base documents, what `with` put in their place, and rules, seen as
+//! one tree.
+
+use super::machine::{Deferred, Flow, Frame, Machine, Stop};
+use super::reference::{Each, Walk, member, stored};
+use crate::Value;
+use crate::compile::tree::Node;
+use crate::value::Object;
+
+/// The document that no reference to a document above it shows.
+const HIDDEN: &str = "system";
+
+/// A place below `data`, as the way to it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Place<'a> {
+    above: Option<&'a Place<'a>>,
+    key: &'a Value,
+    depth: usize,
+}
+
+/// What there is at a place.
+#[derive(Debug, Clone, Copy)]
+struct At<'a, 'p> {
+    rules: Option<&'p Node>,
+    base: Option<&'p Value>,
+    overlay: Option<&'a Value>,
+}
+
+impl<'a> Place<'a> {
+    fn below(above: Option<&'a Place<'a>>, key: &'a Value) -> Self {
+        let depth = above.map_or(0, |above| above.depth) + 1;
+        Self { above, key, depth }
+    }
+
+    /// The number of steps to the place.
+    pub(super) fn depth(&self) -> usize {
+        self.depth
+    }
+
+    /// The steps from `data` to the place.
+    pub(super) fn path(&self) -> Vec<Value> {
+        let mut path = Vec::with_capacity(self.depth);
+        let mut current = Some(self);
+        while let Some(place) = current {
+            path.push(place.key.clone());
+            current = place.above;
+        }
+        path.reverse();
+        path
+    }
+
+    /// Whether this is the place at the end of a path.
+    fn is(&self, path: &[Value]) -> bool {
+        let mut current = Some(self);
+        path.len() == self.depth
+            && path.iter().rev().all(|step| {
+                let found = current.is_some_and(|place| place.key == step);
+                current = current.and_then(|place| place.above);
+                found
+            })
+    }
+}
+
+impl<'p> Machine<'p> {
+    /// Visits each value of a reference into `data`.
+    pub(super) fn documents(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let overlay = self.overlay.clone();
+        let at = At {
+            rules: Some(self.policy.world().root()),
+            base: Some(self.documents),
+            overlay: overlay.as_ref(),
+        };
+        self.descend(frame, walk, None, at, each)
+    }
+
+    /// Takes steps from a place at which there are no rules.
+    fn descend(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        place: Option<&Place<'_>>,
+        at: At<'_, 'p>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let Some((step, rest)) = walk.split() else {
+            return match self.extent(frame, place, at)? {
+                Some(value) => each(self, &value),
+                None => Ok(()),
+            };
+        };
+        if let super::ir::Step::One(super::ir::Operand::Known(key)) = step {
+            return self.enter(frame, rest, place, at, key, each);
+        }
+        match self.key(frame, step) {
+            Some(key) => self.enter(frame, rest, place, at, &key, each),
+            None => self.enumerate(frame, walk, place, at, each),
+        }
+    }
+
+    /// Takes one step, and the others from there.
+    fn enter(
+        &mut self,
+        frame: &Frame<'_>,
+        rest: Walk<'_>,
+        place: Option<&Place<'_>>,
+        at: At<'_, 'p>,
+        key: &Value,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let place = Place::below(place, key);
+        let overlay = at.overlay.and_then(|overlay| member(overlay, key));
+        if self.is_replaced(&place) {
+            return match overlay {
+                Some(value) => self.walk(frame, rest, value, each),
+                None => Ok(()),
+            };
+        }
+        let rules = at.rules.and_then(|node| node.child(key)).map(AsRef::as_ref);
+        if let Some(set) = rules.and_then(|node| node.rules.as_ref()) {
+            return self.rules(frame, rest, &place, set, each);
+        }
+        let base = at.base.and_then(|base| stored(base, key));
+        match (rules, base, overlay) {
+            (None, Some(value), None) | (None, None, Some(value)) => {
+                self.walk(frame, rest, value, each)
+            }
+            (None, None, None) => Ok(()),
+            _ => {
+                let at = At {
+                    rules,
+                    base,
+                    overlay,
+                };
+                self.descend(frame, rest, Some(&place), at, each)
+            }
+        }
+    }
+
+    /// Takes a step to each document and each place of rules that fits, then the others.
+    fn enumerate(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        place: Option<&Place<'_>>,
+        at: At<'_, 'p>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let Some((step, rest)) = walk.split() else {
+            return Ok(());
+        };
+        let document = merged(place, at);
+        let mut deferred = Deferred::default();
+        match &document {
+            Some(Value::Array(items)) => {
+                for index in 0..items.len() {
+                    let key = Value::from(index as u64);
+                    let flow = self.step(frame, step, || key.clone(), &mut |machine| {
+                        machine.enter(frame, rest, place, at, &key, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            Some(Value::Object(members)) => {
+                for key in members.keys() {
+                    let flow = self.step(frame, step, || key.clone(), &mut |machine| {
+                        machine.enter(frame, rest, place, at, key, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            Some(Value::Set(members)) => {
+                for key in members.iter() {
+                    let flow = self.step(frame, step, || key.clone(), &mut |machine| {
+                        machine.enter(frame, rest, place, at, key, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            _ => {}
+        }
+        deferred.release()?;
+        let Some(node) = at.rules else {
+            return Ok(());
+        };
+        for (key, _) in node.children() {
+            if document
+                .as_ref()
+                .is_some_and(|document| member(document, key).is_some())
+            {
+                continue;
+            }
+            self.step(frame, step, || key.clone(), &mut |machine| {
+                machine.enter(frame, rest, place, at, key, each)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// The whole document at a place.
+    fn extent(
+        &mut self,
+        frame: &Frame<'_>,
+        place: Option<&Place<'_>>,
+        at: At<'_, 'p>,
+    ) -> Result<Option<Value>, Stop> {
+        let base = merged(place, at);
+        let made = match at.rules {
+            Some(node) => Some(self.leaves(frame, place, node, at.overlay)?),
+            None => None,
+        };
+        Ok(match (base, made) {
+            (Some(base), Some(made)) => Some(merge(&base, &made)),
+            (base, made) => base.or(made),
+        })
+    }
+
+    /// The documents that rules give at a place and below.
+    fn leaves(
+        &mut self,
+        frame: &Frame<'_>,
+        place: Option<&Place<'_>>,
+        node: &'p Node,
+        overlay: Option<&Value>,
+    ) -> Result<Value, Stop> {
+        let mut result = Object::new();
+        for (key, child) in node.children() {
+            if place.is_none() && key.as_str() == Some(HIDDEN) {
+                continue;
+            }
+            let here = Place::below(place, key);
+            let overlay = overlay.and_then(|overlay| member(overlay, key));
+            let value = match &child.rules {
+                Some(_) if self.is_covered(&here) => overlay.cloned(),
+                Some(set) => {
+                    let mut taken = None;
+                    let walk = Walk {
+                        steps: &[],
+                        target: None,
+                    };
+                    self.rules(frame, walk, &here, set, &mut |_, value| {
+                        taken = Some(value.clone());
+                        Ok(())
+                    })?;
+                    taken
+                }
+                None => Some(self.leaves(frame, Some(&here), child, overlay)?),
+            };
+            if let Some(value) = value {
+                result.insert(key.clone(), value);
+            }
+        }
+        Ok(Value::from(result))
+    }
+
+    /// Whether `with` replaced the document at this place.
+    fn is_replaced(&self, place: &Place<'_>) -> bool {
+        let mut replaced = self.replaced.iter();
+        replaced.any(|path| path.is_empty() || place.is(path))
+    }
+
+    /// Whether `with` replaced the document at this place or one that holds it.
+    fn is_covered(&self, place: &Place<'_>) -> bool {
+        let mut current = Some(place);
+        !self.replaced.is_empty()
+            && std::iter::from_fn(|| {
+                let place = current?;
+                current = place.above;
+                Some(place)
+            })
+            .any(|place| self.is_replaced(place))
+    }
+}
+
+/// What there is at a place besides rules.
+fn merged(place: Option<&Place<'_>>, at: At<'_, '_>) -> Option<Value> {
+    let mut base = at.base.cloned();
+    if place.is_none()
+        && let Some(root) = base.as_mut()
+        && root.get(HIDDEN).is_some()
+        && let Some(members) = root.as_object_mut()
+    {
+        members.remove(HIDDEN);
+    }
+    match (at.overlay, base) {
+        (Some(overlay), Some(base)) => Some(merge(overlay, &base)),
+        (overlay, base) => overlay.cloned().or(base),
+    }
+}
+
+/// Both documents in one. Where both have a value that is no object, the first one's counts.
+fn merge(first: &Value, second: &Value) -> Value {
+    let (Value::Object(left), Value::Object(right)) = (first, second) else {
+        return first.clone();
+    };
+    if right.is_empty() {
+        return first.clone();
+    }
+    let mut result = left.as_ref().clone();
+    for (key, value) in right.iter() {
+        match result.get_value_mut(key) {
+            Some(own) => *own = merge(own, value),
+            None => {
+                result.insert(key.clone(), value.clone());
+            }
+        }
+    }
+    Value::from(result)
+}

@@ -1,0 +1,102 @@
+//! What a query is evaluated against, and its answers.
+
+use std::collections::{BTreeMap, HashMap};
+use std::fmt;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::SystemTime;
+
+use crate::Value;
+use crate::builtins::Session;
+use crate::syntax::Location;
+use crate::trace::Tracer;
+
+/// What a query is evaluated against, and how.
+pub struct Evaluation<'e> {
+    /// The root of the base documents, an object.
+    pub documents: &'e Value,
+    /// `input`; undefined if absent.
+    pub input: Option<Value>,
+    /// Whether a failing call of a built-in function is an error. If not, it is undefined.
+    pub strict: bool,
+    /// Watches the evaluation.
+    pub tracer: Option<&'e mut dyn Tracer>,
+    /// Takes what `print` prints, and where that stands.
+    pub print: Option<&'e mut dyn FnMut(&Location, &str)>,
+    /// Ends the evaluation once it is set.
+    pub cancelled: Arc<AtomicBool>,
+    /// What the evaluation takes as the present time.
+    pub now: SystemTime,
+    /// What `opa.runtime` answers.
+    pub runtime: Option<Value>,
+    /// The hosts that built-in functions may reach; all if absent.
+    pub allowed_hosts: Option<Arc<[String]>>,
+}
+
+impl<'e> Evaluation<'e> {
+    /// An evaluation now, without an input, that nobody watches.
+    pub fn new(documents: &'e Value) -> Self {
+        Self {
+            documents,
+            input: None,
+            strict: false,
+            tracer: None,
+            print: None,
+            cancelled: Arc::default(),
+            now: SystemTime::now(),
+            runtime: None,
+            allowed_hosts: None,
+        }
+    }
+
+    pub(super) fn session(&self) -> Session {
+        Session {
+            now: self.now,
+            answers: BTreeMap::new(),
+            prepared: HashMap::new(),
+            cancelled: self.cancelled.clone(),
+            runtime: self.runtime.clone(),
+            allowed_hosts: self.allowed_hosts.clone(),
+        }
+    }
+}
+
+impl fmt::Debug for Evaluation<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Evaluation")
+            .field("input", &self.input)
+            .field("strict", &self.strict)
+            .finish_non_exhaustive()
+    }
+}
+
+/// One answer of a query.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Answer {
+    pub(super) bindings: Vec<(Arc<str>, Value)>,
+    pub(super) values: Vec<Value>,
+}
+
+impl Answer {
+    /// The variables by the names that were written, in the order of their names, without
+    /// wildcards.
+    pub fn bindings(&self) -> &[(Arc<str>, Value)] {
+        &self.bindings
+    }
+
+    /// The values of the expressions, in the order in which they were evaluated; `true` for those
+    /// that only hold.
+    pub fn values(&self) -> &[Value] {
+        &self.values
+    }
+
+    /// The bindings as an object.
+    pub fn to_value(&self) -> Value {
+        Value::object(self.bindings.iter().cloned())
+    }
+
+    /// The document that was asked for, see [`Query::document`](crate::Query::document).
+    pub fn into_document(self) -> Option<Value> {
+        self.values.into_iter().next()
+    }
+}

@@ -1,0 +1,144 @@
+//! `every`
+
+use super::ir::{Every, Expr};
+use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use super::trace::Subject;
+use crate::Value;
+use crate::trace::Op;
+use crate::value::Number;
+
+/// What all visits of a domain share.
+struct Visits<'v> {
+    every: &'v Every,
+    expr: &'v Expr,
+    domain: &'v Frame<'v>,
+    /// Whether the condition held so far.
+    all: bool,
+}
+
+impl<'p> Machine<'p> {
+    /// Goes on if a condition holds for every member of a collection.
+    pub(super) fn every(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        every: &Every,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let domain = self.value(frame, &every.domain);
+        let Some(domain @ (Value::Array(_) | Value::Object(_) | Value::Set(_))) = domain else {
+            if self.watched() {
+                self.tell(frame, Op::Fail, Subject::Expr(expr));
+            }
+            return Ok(());
+        };
+        let child = frame.closure(self, frame.body);
+        child.index.set(frame.index.get());
+        if self.watched() {
+            self.tell(&child, Op::Enter, Subject::Expr(expr));
+            self.tell(&child, Op::Eval, Subject::Generator(every, expr));
+        }
+        let mut visits = Visits {
+            every,
+            expr,
+            domain: &child,
+            all: true,
+        };
+        self.visit_all(&mut visits, &domain)?;
+        if !visits.all {
+            if self.watched() {
+                self.tell(&child, Op::Fail, Subject::Expr(expr));
+            }
+            return Ok(());
+        }
+        let flow = next(self);
+        if self.watched() {
+            self.tell(&child, Op::Exit, Subject::Expr(expr));
+        }
+        flow
+    }
+
+    fn visit_all(&mut self, visits: &mut Visits<'_>, domain: &Value) -> Result<(), Stop> {
+        let mut count = 0;
+        match domain {
+            Value::Array(items) => {
+                for (index, item) in items.iter().enumerate() {
+                    let key = || Value::Number(Number::from(index as u64));
+                    count += usize::from(self.visit(visits, key, item)?);
+                }
+            }
+            Value::Object(members) => {
+                for (key, item) in members.iter() {
+                    count += usize::from(self.visit(visits, || key.clone(), item)?);
+                }
+            }
+            Value::Set(members) => {
+                for item in members.iter() {
+                    count += usize::from(self.visit(visits, || item.clone(), item)?);
+                }
+            }
+            _ => {}
+        }
+        if count == 0 && self.watched() {
+            let subject = Subject::Generator(visits.every, visits.expr);
+            self.tell(visits.domain, Op::Fail, subject);
+        }
+        Ok(())
+    }
+
+    /// Looks at one member; tells whether there was one to look at.
+    fn visit(
+        &mut self,
+        visits: &mut Visits<'_>,
+        key: impl FnOnce() -> Value,
+        item: &Value,
+    ) -> Result<bool, Stop> {
+        if !visits.all && !self.watched() {
+            return Ok(true);
+        }
+        let (domain, every) = (visits.domain, visits.every);
+        let place = domain.base + every.value;
+        self.set(place, Some(item.clone()));
+        let key_place = every.key.map(|slot| domain.base + slot);
+        if let Some(place) = key_place {
+            self.set(place, Some(key()));
+        }
+        let flow = self.condition(visits);
+        if self.watched() {
+            self.tell(domain, Op::Redo, Subject::Generator(every, visits.expr));
+        }
+        self.set(place, None);
+        if let Some(place) = key_place {
+            self.set(place, None);
+        }
+        flow.map(|()| true)
+    }
+
+    fn condition(&mut self, visits: &mut Visits<'_>) -> Flow {
+        if !visits.all {
+            return Ok(());
+        }
+        let mut body = visits.domain.closure(self, &visits.every.body);
+        body.find_one = true;
+        let mut done = false;
+        let flow = if self.watched() {
+            self.tell(&body, Op::Enter, Subject::Body);
+            self.body(&body, &mut |machine| {
+                machine.tell(&body, Op::Exit, Subject::Body);
+                machine.tell(&body, Op::Redo, Subject::Body);
+                done = true;
+                Ok(())
+            })
+        } else {
+            self.body(&body, &mut |_| {
+                done = true;
+                Ok(())
+            })
+        };
+        visits.all = done;
+        if self.watched() {
+            self.tell(visits.domain, Op::Redo, Subject::Expr(visits.expr));
+        }
+        leave(flow)
+    }
+}

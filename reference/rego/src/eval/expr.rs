@@ -1,0 +1,161 @@
+//! Expressions.
+
+use super::ir::{Body, Expr, Kind, Operand};
+use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use super::trace::Subject;
+use crate::Value;
+use crate::trace::Op;
+
+impl<'p> Machine<'p> {
+    /// Evaluates an expression, for each solution the rest of its body and what remains.
+    pub(super) fn expr(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+        if self.watched() {
+            self.tell(frame, Op::Eval, Subject::Expr(expr));
+        }
+        if expr.with.is_empty() {
+            self.solve(frame, expr, &mut |machine| machine.advance(frame, next))
+        } else {
+            self.with(frame, expr, next)
+        }
+    }
+
+    /// Finds the solutions of an expression without its modifiers.
+    pub(super) fn solve(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+        if expr.negated {
+            self.negated(frame, expr, next)
+        } else {
+            self.solutions(frame, expr, Subject::Expr(expr), next)
+        }
+    }
+
+    /// Finds the solutions of what an expression says, and tells about them.
+    fn solutions(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        subject: Subject<'_>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        if !self.watched() {
+            return self.kind(frame, expr, next);
+        }
+        let mut defined = false;
+        self.kind(frame, expr, &mut |machine| {
+            defined = true;
+            let flow = next(machine);
+            machine.tell(frame, Op::Redo, subject);
+            flow
+        })?;
+        if !defined {
+            self.tell(frame, Op::Fail, subject);
+        }
+        Ok(())
+    }
+
+    fn kind(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+        match &expr.kind {
+            Kind::Holds(operand) => self.holds(frame, operand, next),
+            Kind::Unify(left, right) => self.unify(frame, left, right, next),
+            Kind::Builtin(call) => self.builtin(frame, expr, call, next),
+            Kind::Function(call) => self.call(frame, call, next),
+            Kind::Every(every) => self.every(frame, expr, every, next),
+            Kind::Not(body) => {
+                if self.has_answer(frame, body, false)? {
+                    return Ok(());
+                }
+                next(self)
+            }
+            Kind::And(left, right) => {
+                if self.has_answer(frame, left, true)? && self.has_answer(frame, right, true)? {
+                    return next(self);
+                }
+                Ok(())
+            }
+            Kind::Or(left, right) => {
+                if self.has_answer(frame, left, true)? || self.has_answer(frame, right, true)? {
+                    return next(self);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    /// Goes on for each value of a term that is not `false`.
+    fn holds(&mut self, frame: &Frame<'_>, operand: &Operand, next: Next<'_, 'p>) -> Flow {
+        let mut test = |machine: &mut Self, value: &Value| match value {
+            Value::Bool(false) => Ok(()),
+            _ => next(machine),
+        };
+        match operand {
+            Operand::Reference(reference) => {
+                let walk = super::reference::Walk {
+                    steps: &reference.steps,
+                    target: None,
+                };
+                self.values(frame, reference, walk, &mut test)
+            }
+            Operand::Comprehension(comprehension) => {
+                let value = self.comprehension(frame, comprehension)?;
+                test(self, &value)
+            }
+            _ => match self.value(frame, operand) {
+                Some(value) => test(self, &value),
+                None => Ok(()),
+            },
+        }
+    }
+
+    /// Goes on if an expression that is negated has no solution. It is evaluated alone, as a
+    /// body of its own.
+    fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+        let child = frame.closure(self, frame.body);
+        child.index.set(frame.index.get());
+        if self.watched() {
+            self.tell(&child, Op::Enter, Subject::Bare(expr));
+            self.tell(&child, Op::Eval, Subject::BareExpr(expr));
+        }
+        let mut defined = false;
+        self.solutions(&child, expr, Subject::BareExpr(expr), &mut |machine| {
+            if machine.watched() {
+                machine.tell(&child, Op::Exit, Subject::Bare(expr));
+                machine.tell(&child, Op::Redo, Subject::Bare(expr));
+            }
+            defined = true;
+            Ok(())
+        })?;
+        if !defined {
+            return next(self);
+        }
+        if self.watched() {
+            self.tell(frame, Op::Fail, Subject::Expr(expr));
+        }
+        Ok(())
+    }
+
+    /// Evaluates a closed body; tells whether it has an answer.
+    fn has_answer(&mut self, frame: &Frame<'_>, body: &Body, find_one: bool) -> Result<bool, Stop> {
+        let mut child = frame.closure(self, body);
+        child.find_one = find_one;
+        let mut defined = false;
+        let flow = self.run(&child, &mut |_| {
+            defined = true;
+            Ok(())
+        });
+        leave(flow)?;
+        Ok(defined)
+    }
+
+    /// Evaluates a body, telling that it is entered and left.
+    pub(super) fn run(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+        if !self.watched() {
+            return self.body(frame, next);
+        }
+        self.tell(frame, Op::Enter, Subject::Body);
+        self.body(frame, &mut |machine| {
+            machine.tell(frame, Op::Exit, Subject::Body);
+            let flow = next(machine);
+            machine.tell(frame, Op::Redo, Subject::Body);
+            flow
+        })
+    }
+}

@@ -1,0 +1,264 @@
+//! Calls of functions of the policy.
+
+use std::sync::Arc;
+
+use super::conflicts::conflict;
+use super::ir::Program;
+use super::ir::{FunctionCall, FunctionName, Operand};
+use super::machine::{Deferred, Flow, Frame, Machine, Next, leave};
+use super::mocks::Mock;
+use super::rules::{Candidate, Matched};
+use super::trace::Subject;
+use crate::Value;
+use crate::compile::tree::RuleSet;
+use crate::trace::Op;
+
+/// What a call gives to the rules of a function.
+pub(super) struct Given {
+    /// The operands.
+    args: Arc<[Value]>,
+    /// The value that the result must have, if that is known.
+    expected: Option<Value>,
+}
+
+/// A call whose operands have values.
+struct Call<'c, 'p> {
+    set: &'p RuleSet,
+    given: Given,
+    /// What the value is unified with; if absent, it must not be `false`.
+    output: Option<&'c Operand>,
+    find_one: bool,
+}
+
+/// What is known while the rules of a function are tried.
+struct Attempt {
+    /// The value of the call.
+    value: Option<Value>,
+    /// Whether the rule that is tried gave a value.
+    produced: bool,
+}
+
+impl<'p> Machine<'p> {
+    /// Calls a function, for its result what remains.
+    pub(super) fn call(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &FunctionCall,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        if !self.mocks.is_empty()
+            && let Some(mock) = self.mocks.policy(&call.path)
+        {
+            return match mock {
+                Mock::Value(value) => {
+                    let arity = self.arity(&call.path);
+                    self.result(frame, &value, call.args.get(arity), next)
+                }
+                Mock::Function(name) => self.call_mock(frame, &name, &call.args, next),
+            };
+        }
+        self.call_policy(frame, &call.path, &call.args, next)
+    }
+
+    /// Calls the function that stands in the place of another. While it runs, nothing stands in
+    /// its own place.
+    pub(super) fn call_mock(
+        &mut self,
+        frame: &Frame<'_>,
+        name: &FunctionName,
+        args: &[Operand],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut hidden = std::mem::take(&mut self.mocks);
+        let mut resume = |machine: &mut Self| {
+            let inner = std::mem::replace(&mut machine.mocks, std::mem::take(&mut hidden));
+            let flow = next(machine);
+            hidden = std::mem::replace(&mut machine.mocks, inner);
+            flow
+        };
+        let flow = match name {
+            FunctionName::Policy(path) => self.call_policy(frame, path, args, &mut resume),
+            FunctionName::Builtin(name) => self.call_named(frame, name, args, &mut resume),
+        };
+        self.mocks = hidden;
+        flow
+    }
+
+    fn arity(&self, path: &[Value]) -> usize {
+        let rules = self
+            .policy
+            .world()
+            .find(path)
+            .and_then(|node| node.rules.as_ref());
+        rules.map_or(0, |rules| rules.arity)
+    }
+
+    /// Whether a path is that of a function.
+    pub(super) fn is_function(&self, path: &[Value]) -> bool {
+        self.arity(path) > 0
+    }
+
+    /// Unifies the result of a call with its output, or tests it.
+    pub(super) fn result(
+        &mut self,
+        frame: &Frame<'_>,
+        value: &Value,
+        output: Option<&Operand>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match output {
+            Some(output) => self.accept(frame, value, output, next),
+            _ if *value == Value::Bool(false) => Ok(()),
+            _ => next(self),
+        }
+    }
+
+    fn call_policy(
+        &mut self,
+        frame: &Frame<'_>,
+        path: &[Value],
+        args: &[Operand],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let policy = self.policy;
+        let Some(set) = policy
+            .world()
+            .find(path)
+            .and_then(|node| node.rules.as_ref())
+        else {
+            return Ok(());
+        };
+        let operands = args
+            .iter()
+            .take(set.arity)
+            .map(|arg| self.value(frame, arg));
+        let Some(operands) = operands.collect::<Option<Vec<_>>>() else {
+            return Ok(());
+        };
+        let matched = self.matching(frame, set, Some(&operands));
+        if self.watched() {
+            self.tell_index(frame, &matched, path);
+        }
+        if matched.is_empty() {
+            return Ok(());
+        }
+        if let Some(value) = self.memos.call(set, &operands) {
+            return self.result(frame, &value, args.get(set.arity), next);
+        }
+        let output = args.get(set.arity);
+        let call = Call {
+            set,
+            given: Given {
+                args: operands.into(),
+                expected: output.and_then(|output| self.value(frame, output)),
+            },
+            output,
+            find_one: matched.early_exit,
+        };
+        leave(self.first_result(frame, &call, &matched, next))
+    }
+
+    fn first_result(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &Call<'_, 'p>,
+        matched: &Matched<'p>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut attempt = Attempt {
+            value: None,
+            produced: false,
+        };
+        let mut deferred = Deferred::default();
+        for group in &matched.groups {
+            for candidate in group {
+                attempt.produced = false;
+                let flow = self.attempt_call(frame, call, *candidate, &mut attempt, next);
+                if let Err(stop) = deferred.hold(call.find_one, flow) {
+                    let given = Some(&call.given);
+                    return Err(self.all_conflicts(frame, stop, matched, *candidate, given));
+                }
+                if attempt.produced {
+                    break;
+                }
+            }
+        }
+        match matched.default {
+            Some(default) if attempt.value.is_none() => {
+                self.attempt_call(frame, call, default, &mut attempt, next)
+            }
+            _ => deferred.release(),
+        }
+    }
+
+    fn attempt_call(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &Call<'_, 'p>,
+        candidate: Candidate<'p>,
+        attempt: &mut Attempt,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let Some(program) = candidate.program() else {
+            return Ok(());
+        };
+        let child = self.open(Some(frame), program, call.find_one);
+        if self.watched() {
+            self.tell_enter_rule(&child, candidate);
+        }
+        let mark = self.trail.len();
+        let flow = if self.takes(&child, program, &call.given) {
+            self.body(&child, &mut |machine| {
+                if machine.watched() {
+                    machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                }
+                let Some(value) = machine.head_value(&child, program) else {
+                    return Ok(());
+                };
+                attempt.produced = true;
+                let is_first = match &attempt.value {
+                    Some(earlier) if *earlier != value => {
+                        return Err(conflict(&child, candidate, true));
+                    }
+                    Some(_) => false,
+                    None => true,
+                };
+                if is_first {
+                    attempt.value = Some(value.clone());
+                    machine
+                        .memos
+                        .put_call(call.set, &call.given.args, value.clone());
+                }
+                if call.output.is_none() && value == Value::Bool(false) {
+                    return Ok(());
+                }
+                if is_first {
+                    match call.output {
+                        Some(output) => machine.accept(frame, &value, output, next)?,
+                        None => next(machine)?,
+                    }
+                }
+                if machine.watched() {
+                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                }
+                Ok(())
+            })
+        } else {
+            Ok(())
+        };
+        self.trail.truncate(mark);
+        self.close(&child);
+        flow
+    }
+
+    /// Whether a rule takes these operands, which its parameters become.
+    pub(super) fn takes(&mut self, child: &Frame<'_>, program: &Program, given: &Given) -> bool {
+        let head = &program.head;
+        let mut operands = head.args.iter().zip(given.args.iter());
+        operands.all(|(parameter, arg)| self.matches(child, arg, parameter))
+            && match (&given.expected, &head.value) {
+                (Some(expected), Some(value)) => self.matches(child, expected, value),
+                _ => true,
+            }
+    }
+}

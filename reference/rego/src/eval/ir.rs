@@ -1,0 +1,261 @@
+//! The compiled form that is evaluated: variables are numbered slots of a frame, constants are
+//! shared values, references are split into their steps, and built-in functions are found.
+//!
+//! It does not repeat the syntax tree: expressions and closed bodies are numbered in the order
+//! in which [`super::nodes`] meets them, and only a traced evaluation looks them up.
+
+use std::sync::Arc;
+
+use crate::Value;
+use crate::builtins::Function;
+use crate::syntax::{Location, Var};
+
+/// A variable: its place in the frame.
+pub(crate) type Slot = usize;
+
+/// What is evaluated in one frame: a query, or one rule of several that make a document. The
+/// closures in its body share its frame.
+#[derive(Debug, Default)]
+pub(crate) struct Program {
+    /// The names of the slots, for traces, answers and messages.
+    pub(super) names: Vec<Var>,
+    /// What must hold.
+    pub(super) body: Body,
+    /// The rule's head; nothing of it is known for a query.
+    pub(super) head: Head,
+}
+
+/// The head of a rule.
+#[derive(Debug, Default)]
+pub(super) struct Head {
+    /// The steps from the root of all documents to the rule, its package's among them.
+    pub(super) path: Vec<Operand>,
+    /// The parameters of a function.
+    pub(super) args: Vec<Operand>,
+    /// What a partial set contains.
+    pub(super) key: Option<Operand>,
+    /// The value; absent for partial sets.
+    pub(super) value: Option<Operand>,
+}
+
+/// Expressions that all must hold.
+#[derive(Debug, Default)]
+pub(super) struct Body {
+    /// The expressions in the order of their evaluation.
+    pub(super) exprs: Vec<Expr>,
+    /// Its number among the bodies of the program.
+    pub(super) node: usize,
+}
+
+/// An expression.
+#[derive(Debug)]
+pub(super) struct Expr {
+    /// What it says.
+    pub(super) kind: Kind,
+    /// `not`
+    pub(super) negated: bool,
+    /// What is replaced while it is evaluated.
+    pub(super) with: Vec<With>,
+    /// Where it stands.
+    pub(super) location: Location,
+    /// Its number among the expressions of the program.
+    pub(super) node: usize,
+}
+
+/// What an expression says.
+#[derive(Debug)]
+pub(super) enum Kind {
+    /// The operand has a value that is not `false`.
+    Holds(Operand),
+    /// Both sides are equal, or become so.
+    Unify(Operand, Operand),
+    /// A built-in function has a result.
+    Builtin(Box<BuiltinCall>),
+    /// A function of the policy has a result.
+    Function(Box<FunctionCall>),
+    /// A condition holds for every member.
+    Every(Box<Every>),
+    /// The body has no answer.
+    Not(Body),
+    /// Both bodies have answers.
+    And(Body, Body),
+    /// One of the bodies has an answer.
+    Or(Body, Body),
+}
+
+/// A term. After the compiler's work only the two sides of an equation and lone terms are
+/// references or comprehensions; what stands inside other terms is a variable or constant.
+///
+/// Partial evaluation extends the machine here: a slot whose variable stands for something
+/// unknown has no value either, and every place that finds no value in a slot where plain
+/// evaluation must have one is a place where an expression is saved.
+#[derive(Debug)]
+pub(super) enum Operand {
+    /// A constant.
+    Known(Value),
+    /// A variable.
+    Var(Slot),
+    /// An array with variables in it.
+    Array(Vec<Operand>),
+    /// An object with variables in it.
+    Object(Vec<(Operand, Operand)>),
+    /// A set with variables in it.
+    Set(Vec<Operand>),
+    /// A reference.
+    Reference(Box<Reference>),
+    /// A comprehension.
+    Comprehension(Box<Comprehension>),
+}
+
+/// Where a reference begins.
+#[derive(Debug)]
+pub(super) enum Root {
+    /// `data`
+    Data,
+    /// `input`
+    Input,
+    /// A variable, or a collection that is indexed in place.
+    Term(Operand),
+}
+
+/// A reference.
+#[derive(Debug)]
+pub(super) struct Reference {
+    /// Where it begins.
+    pub(super) root: Root,
+    /// The steps behind the root.
+    pub(super) steps: Vec<Step>,
+    /// Where it stands.
+    pub(super) location: Location,
+}
+
+/// A step of a reference.
+#[derive(Debug)]
+pub(super) enum Step {
+    /// This one, or, if it has unbound variables, each that fits.
+    One(Operand),
+    /// Each. The variable is used nowhere else, so only traces bind it.
+    Any(Slot),
+}
+
+/// The three comprehensions.
+#[derive(Debug)]
+pub(super) struct Comprehension {
+    /// What is made of the answers.
+    pub(super) collect: Collect,
+    /// What must hold.
+    pub(super) body: Body,
+    /// Where it stands.
+    pub(super) location: Location,
+}
+
+/// What a comprehension makes of its body's answers.
+#[derive(Debug)]
+pub(super) enum Collect {
+    /// An array of this term.
+    Array(Operand),
+    /// A set of this term.
+    Set(Operand),
+    /// An object of this key and value.
+    Object(Operand, Operand),
+}
+
+/// What a call does.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Operator {
+    /// Computes.
+    Function(Function),
+    /// `walk`: has many results.
+    Walk,
+    /// `internal.print`
+    Print,
+    /// `trace`
+    Note,
+    /// Does nothing here; the call is undefined.
+    Unsupported,
+}
+
+/// A built-in function.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Builtin {
+    /// Its name.
+    pub(super) name: &'static str,
+    /// What it does.
+    pub(super) operator: Operator,
+    /// Whether the same call must have the same result throughout an evaluation.
+    pub(super) nondeterministic: bool,
+    /// Whether it has no result.
+    pub(super) void: bool,
+    /// The number of its operands.
+    pub(super) arity: usize,
+}
+
+/// A call of a built-in function.
+#[derive(Debug)]
+pub(super) struct BuiltinCall {
+    /// The function.
+    pub(super) builtin: Builtin,
+    /// The operands. The result is unified with a last one more than the function takes; without
+    /// it, the result must not be `false`.
+    pub(super) args: Vec<Operand>,
+}
+
+/// A call of a function of the policy.
+#[derive(Debug)]
+pub(super) struct FunctionCall {
+    /// The steps from the root of all documents to the function.
+    pub(super) path: Vec<Value>,
+    /// The operands; a last one more than the function has parameters is unified with its value.
+    pub(super) args: Vec<Operand>,
+}
+
+/// `every k, v in xs { … }`
+#[derive(Debug)]
+pub(super) struct Every {
+    /// The variable of the index or name.
+    pub(super) key: Option<Slot>,
+    /// The variable of the member.
+    pub(super) value: Slot,
+    /// The collection.
+    pub(super) domain: Operand,
+    /// What must hold for each member.
+    pub(super) body: Body,
+}
+
+/// A replacement.
+#[derive(Debug)]
+pub(super) struct With {
+    /// What is replaced.
+    pub(super) target: Target,
+    /// By what.
+    pub(super) value: Replacement,
+}
+
+/// What `with` replaces.
+#[derive(Debug)]
+pub(super) enum Target {
+    /// `input` or a part of it.
+    Input(Vec<Value>),
+    /// A document, given by the steps below `data`.
+    Data(Vec<Value>),
+    /// A built-in function. Those of the policy are documents until it is looked up.
+    Function(FunctionName),
+}
+
+/// What takes the place.
+#[derive(Debug)]
+pub(super) enum Replacement {
+    /// A value.
+    Value(Operand),
+    /// A function.
+    Function(Arc<FunctionName>),
+}
+
+/// How a function is called.
+#[derive(Debug, Clone)]
+pub(super) enum FunctionName {
+    /// A built-in function.
+    Builtin(&'static str),
+    /// One of the policy, given by the steps below `data`.
+    Policy(Vec<Value>),
+}

@@ -1,0 +1,367 @@
+//! The machine that evaluates: what it holds, and how bodies are worked off.
+//!
+//! It is written in continuation-passing style. What remains to be done is a function that is
+//! called for each solution, so that answers come in the order of a depth-first search, and
+//! taking back a binding is returning from a call. The stack grows as needed.
+
+use std::cell::Cell;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+
+use super::ir::{Body, Operand, Program, Slot};
+use super::memo::Memos;
+use super::mocks::Mocks;
+use super::trace::Watch;
+use crate::Value;
+use crate::builtins::Session;
+use crate::compile::Policy;
+use crate::error::{EvalCode, EvalError};
+use crate::syntax::Location;
+
+/// So many queries may be open within each other. Policies cannot recurse, but functions that
+/// are replaced by functions can.
+const MAX_DEPTH: u32 = 4_000;
+
+/// The stack is grown by `STACK_SEGMENT` bytes when less than `STACK_RESERVE` bytes are left.
+const STACK_RESERVE: usize = 128 * 1024;
+const STACK_SEGMENT: usize = 4 * 1024 * 1024;
+
+/// How an evaluation goes on.
+pub(super) type Flow = Result<(), Stop>;
+
+/// Why an evaluation does not go on.
+#[derive(Debug)]
+pub(super) enum Stop {
+    /// So many of the open queries have all that is asked of them; nobody looks for another
+    /// answer in the innermost of them.
+    Exit(u32),
+    /// The rule that is evaluated again has shown the conflict.
+    Shown,
+    /// It failed.
+    Failed(Box<EvalError>),
+}
+
+/// What remains to be done with a solution.
+pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Machine<'p>) -> Flow + 'n);
+
+/// One open query: the whole, a rule, or a closed body within them.
+#[derive(Debug)]
+pub(super) struct Frame<'f> {
+    /// Its number, in the order in which queries are opened.
+    pub(super) id: u64,
+    /// The query that asked this one.
+    pub(super) parent: Option<&'f Frame<'f>>,
+    /// How many queries it lies within.
+    pub(super) depth: u32,
+    /// The first of its slots.
+    pub(super) base: usize,
+    /// Whether one answer is enough.
+    pub(super) find_one: bool,
+    /// What it evaluates.
+    pub(super) program: &'f Program,
+    /// The part of it that it evaluates.
+    pub(super) body: &'f Body,
+    /// The expression it is at.
+    pub(super) index: Cell<usize>,
+}
+
+/// The state of an evaluation.
+pub(super) struct Machine<'p> {
+    /// What is evaluated against.
+    pub(super) policy: &'p Policy,
+    /// The root of the base documents.
+    pub(super) documents: &'p Value,
+    /// `input`
+    pub(super) input: Option<Value>,
+    /// What `with` put in the place of documents, as a tree from the root.
+    pub(super) overlay: Option<Value>,
+    /// The paths that `with` replaced, outermost first.
+    pub(super) replaced: Vec<Arc<[Value]>>,
+    /// The functions that `with` replaced.
+    pub(super) mocks: Mocks,
+    /// The variables of all frames.
+    pub(super) slots: Vec<Option<Value>>,
+    /// The slots that were bound by matching, to take that back.
+    pub(super) trail: Vec<usize>,
+    /// What is known already.
+    pub(super) memos: Memos,
+    /// The number of the next query.
+    pub(super) queries: u64,
+    /// What built-in functions share.
+    pub(super) session: Session,
+    /// The first failure of a built-in function, kept when such failures are errors.
+    pub(super) builtin_error: Option<Box<EvalError>>,
+    /// Whether failures of built-in functions are errors.
+    pub(super) strict: bool,
+    /// Whoever watches.
+    pub(super) watch: Option<Watch<'p>>,
+    /// Where `print` goes.
+    pub(super) print: Option<&'p mut dyn FnMut(&Location, &str)>,
+}
+
+impl<'f> Frame<'f> {
+    /// A closed body within this frame, under a new number.
+    pub(super) fn closure(&'f self, machine: &mut Machine<'_>, body: &'f Body) -> Frame<'f> {
+        Frame {
+            id: machine.next_id(),
+            parent: Some(self),
+            depth: self.depth + 1,
+            base: self.base,
+            find_one: false,
+            program: self.program,
+            body,
+            index: Cell::new(0),
+        }
+    }
+}
+
+impl Stop {
+    /// Nobody waits for the answer any more.
+    pub(super) fn cancelled() -> Self {
+        Self::Failed(Box::new(EvalError {
+            code: EvalCode::Cancelled,
+            message: "caller cancelled query execution".to_owned(),
+            location: None,
+            stack: Vec::new(),
+        }))
+    }
+
+    /// An error at a place.
+    pub(super) fn failed_at(
+        frame: &Frame<'_>,
+        code: EvalCode,
+        location: &Location,
+        message: impl Into<String>,
+    ) -> Self {
+        Self::Failed(Box::new(EvalError {
+            code,
+            message: message.into(),
+            location: Some(location.clone()),
+            stack: frame.stack(),
+        }))
+    }
+}
+
+impl Frame<'_> {
+    /// The open queries and the expressions they are at, innermost first.
+    pub(super) fn stack(&self) -> Vec<(u64, Location)> {
+        let mut stack = Vec::new();
+        let mut current = Some(self);
+        while let Some(frame) = current {
+            let exprs = &frame.body.exprs;
+            if let Some(expr) = exprs.get(frame.index.get()).or(exprs.last()) {
+                stack.push((frame.id, expr.location.clone()));
+            }
+            current = frame.parent;
+        }
+        stack
+    }
+}
+
+/// Ends the innermost query of an exit: what was an exit from it alone is none any more.
+pub(super) fn leave(flow: Flow) -> Flow {
+    match flow {
+        Err(Stop::Exit(levels)) if levels > 1 => Err(Stop::Exit(levels - 1)),
+        Err(Stop::Exit(_)) => Ok(()),
+        other => other,
+    }
+}
+
+/// Exits that must wait, because the query in which they arrive has to look at all its answers.
+#[derive(Debug, Default)]
+pub(super) struct Deferred(Option<u32>);
+
+impl Deferred {
+    /// Goes on after an exit that must wait.
+    pub(super) fn hold(&mut self, find_one: bool, flow: Flow) -> Flow {
+        match flow {
+            Err(Stop::Exit(levels)) if !find_one => {
+                self.0.get_or_insert(levels);
+                Ok(())
+            }
+            other => other,
+        }
+    }
+
+    /// Makes up for the first exit that had to wait.
+    pub(super) fn release(self) -> Flow {
+        self.0.map_or(Ok(()), |levels| Err(Stop::Exit(levels)))
+    }
+}
+
+impl<'p> Machine<'p> {
+    /// Begins an evaluation.
+    pub(super) fn new(policy: &'p Policy, documents: &'p Value, session: Session) -> Self {
+        Self {
+            policy,
+            documents,
+            input: None,
+            overlay: None,
+            replaced: Vec::new(),
+            mocks: Mocks::default(),
+            slots: Vec::new(),
+            trail: Vec::new(),
+            memos: Memos::default(),
+            queries: 0,
+            session,
+            builtin_error: None,
+            strict: false,
+            watch: None,
+            print: None,
+        }
+    }
+
+    /// Evaluates a query; shows each answer as the function that gives its variables' values.
+    pub(super) fn answers(
+        &mut self,
+        program: &Program,
+        answer: &mut dyn FnMut(&dyn Fn(Slot) -> Option<Value>),
+    ) -> Result<(), EvalError> {
+        let frame = self.open(None, program, false);
+        let flow = self.run(&frame, &mut |machine| {
+            answer(&|slot| machine.slot(&frame, slot).cloned());
+            Ok(())
+        });
+        let failed = match flow {
+            Err(Stop::Failed(error)) => Some(error),
+            _ => None,
+        };
+        // The first failure of a built-in function is the one that is told.
+        self.builtin_error
+            .take()
+            .or(failed)
+            .map_or(Ok(()), |error| Err(*error))
+    }
+
+    /// The number of a query that is opened now.
+    pub(super) fn next_id(&mut self) -> u64 {
+        let id = self.queries;
+        self.queries += 1;
+        id
+    }
+
+    /// Whether someone watches.
+    pub(super) fn watched(&self) -> bool {
+        self.watch.is_some()
+    }
+
+    /// Opens a query with variables of its own. [`Self::close`] takes it back.
+    pub(super) fn open<'f>(
+        &mut self,
+        parent: Option<&'f Frame<'f>>,
+        program: &'f Program,
+        find_one: bool,
+    ) -> Frame<'f> {
+        let base = self.slots.len();
+        self.slots.resize(base + program.names.len(), None);
+        Frame {
+            id: self.next_id(),
+            parent,
+            depth: parent.map_or(0, |parent| parent.depth + 1),
+            base,
+            find_one,
+            program,
+            body: &program.body,
+            index: Cell::new(0),
+        }
+    }
+
+    /// Gives up the variables of a query.
+    pub(super) fn close(&mut self, frame: &Frame<'_>) {
+        self.slots.truncate(frame.base);
+    }
+
+    /// Evaluates what is left of a body, for each solution what remains.
+    pub(super) fn body(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+        if self.session.cancelled.load(Ordering::Relaxed) {
+            return Err(Stop::cancelled());
+        }
+        let Some(expr) = frame.body.exprs.get(frame.index.get()) else {
+            return match next(self) {
+                Ok(()) if frame.find_one => Err(Stop::Exit(1)),
+                Err(Stop::Exit(levels)) => Err(Stop::Exit(levels + 1)),
+                other => other,
+            };
+        };
+        if frame.depth > MAX_DEPTH {
+            let message = "queries are nested too deeply";
+            return Err(Stop::failed_at(
+                frame,
+                EvalCode::Internal,
+                &expr.location,
+                message,
+            ));
+        }
+        stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || {
+            self.expr(frame, expr, next)
+        })
+    }
+
+    /// Evaluates what follows the expression that has a solution.
+    pub(super) fn advance(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+        let index = frame.index.get();
+        frame.index.set(index + 1);
+        let flow = self.body(frame, next);
+        frame.index.set(index);
+        flow
+    }
+
+    /// The value of a variable.
+    pub(super) fn slot(&self, frame: &Frame<'_>, slot: Slot) -> Option<&Value> {
+        self.slots.get(frame.base + slot)?.as_ref()
+    }
+
+    /// Gives a variable a value for what remains.
+    pub(super) fn bound(
+        &mut self,
+        frame: &Frame<'_>,
+        slot: Slot,
+        value: Value,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let place = frame.base + slot;
+        self.set(place, Some(value));
+        let flow = next(self);
+        self.set(place, None);
+        flow
+    }
+
+    /// Sets or clears a slot.
+    pub(super) fn set(&mut self, place: usize, value: Option<Value>) {
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = value;
+        }
+    }
+
+    /// Takes back all bindings made by matching since then.
+    pub(super) fn undo(&mut self, mark: usize) {
+        while self.trail.len() > mark {
+            if let Some(place) = self.trail.pop() {
+                self.set(place, None);
+            }
+        }
+    }
+
+    /// The value of a term that needs no evaluation, if all its variables have values.
+    pub(super) fn value(&self, frame: &Frame<'_>, operand: &Operand) -> Option<Value> {
+        match operand {
+            Operand::Known(value) => Some(value.clone()),
+            Operand::Var(slot) => self.slot(frame, *slot).cloned(),
+            Operand::Array(items) => {
+                let items = items.iter().map(|item| self.value(frame, item));
+                Some(Value::from(items.collect::<Option<Vec<_>>>()?))
+            }
+            Operand::Object(members) => {
+                let members = members
+                    .iter()
+                    .map(|(key, value)| Some((self.value(frame, key)?, self.value(frame, value)?)));
+                Some(Value::object(members.collect::<Option<Vec<_>>>()?))
+            }
+            Operand::Set(members) => {
+                let members = members.iter().map(|member| self.value(frame, member));
+                Some(Value::from(members.collect::<Option<crate::value::Set>>()?))
+            }
+            Operand::Reference(_) | Operand::Comprehension(_) => None,
+        }
+    }
+}

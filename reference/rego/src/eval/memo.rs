@@ -1,0 +1,96 @@
+//! What an evaluation knows already, so that nothing is evaluated twice.
+
+use std::collections::{BTreeMap, HashMap};
+use std::hash::{BuildHasherDefault, Hasher};
+use std::sync::Arc;
+
+use crate::Value;
+use crate::compile::tree::RuleSet;
+
+/// The values of rules and calls. Below `with` other values hold, so it has memos of its own.
+#[derive(Debug, Default)]
+pub(super) struct Memos {
+    current: Frame,
+    outer: Vec<Frame>,
+}
+
+/// Which part of a partial rule's document is known: the steps to it, then the steps behind it
+/// that had values when it was made, and so left things out.
+pub(super) type Part = (Vec<Value>, Vec<Option<Value>>);
+
+#[derive(Debug, Default)]
+struct Frame {
+    complete: HashMap<usize, Option<Value>, BuildHasherDefault<AddressHasher>>,
+    calls: HashMap<usize, BTreeMap<Arc<[Value]>, Value>, BuildHasherDefault<AddressHasher>>,
+    partial: HashMap<usize, BTreeMap<Part, Value>, BuildHasherDefault<AddressHasher>>,
+}
+
+impl Memos {
+    /// Begins with nothing known.
+    pub(super) fn push(&mut self) {
+        self.outer.push(std::mem::take(&mut self.current));
+    }
+
+    /// Goes back to what was known before.
+    pub(super) fn pop(&mut self) {
+        self.current = self.outer.pop().unwrap_or_default();
+    }
+
+    /// The value of complete rules, or that there is none.
+    pub(super) fn complete(&self, set: &RuleSet) -> Option<Option<Value>> {
+        self.current.complete.get(&address(set)).cloned()
+    }
+
+    /// Keeps the value of complete rules, or that there is none.
+    pub(super) fn put_complete(&mut self, set: &RuleSet, value: Option<Value>) {
+        self.current.complete.insert(address(set), value);
+    }
+
+    /// The value of a call.
+    pub(super) fn call(&self, set: &RuleSet, args: &[Value]) -> Option<Value> {
+        self.current.calls.get(&address(set))?.get(args).cloned()
+    }
+
+    /// Keeps the value of a call.
+    pub(super) fn put_call(&mut self, set: &RuleSet, args: &Arc<[Value]>, value: Value) {
+        let calls = self.current.calls.entry(address(set)).or_default();
+        calls.insert(args.clone(), value);
+    }
+
+    /// A part of the document of partial rules.
+    pub(super) fn partial(&self, set: &RuleSet, part: &Part) -> Option<Value> {
+        self.current.partial.get(&address(set))?.get(part).cloned()
+    }
+
+    /// Keeps a part of the document of partial rules.
+    pub(super) fn put_partial(&mut self, set: &RuleSet, part: Part, value: Value) {
+        let parts = self.current.partial.entry(address(set)).or_default();
+        parts.insert(part, value);
+    }
+}
+
+/// Rules are the same if they are at the same address: the policy outlives the evaluation.
+fn address(set: &RuleSet) -> usize {
+    std::ptr::from_ref(set).addr()
+}
+
+/// Spreads addresses, which are no secret and chosen by nobody.
+#[derive(Debug, Default)]
+struct AddressHasher(u64);
+
+impl Hasher for AddressHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+
+    fn write(&mut self, bytes: &[u8]) {
+        for byte in bytes {
+            self.write_usize(usize::from(*byte));
+        }
+    }
+
+    fn write_usize(&mut self, value: usize) {
+        let mixed = (self.0 ^ value as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.0 = mixed ^ (mixed >> 32);
+    }
+}

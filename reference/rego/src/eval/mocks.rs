@@ -1,0 +1,58 @@
+//! Functions that `with` replaced.
+
+use std::sync::Arc;
+
+use super::ir::FunctionName;
+use crate::Value;
+
+/// What stands in the place of a function.
+#[derive(Debug, Clone)]
+pub(super) enum Mock {
+    /// A value for every call.
+    Value(Value),
+    /// Another function.
+    Function(Arc<FunctionName>),
+}
+
+/// The functions that are replaced, outermost first.
+#[derive(Debug, Default)]
+pub(super) struct Mocks(Vec<(FunctionName, Mock)>);
+
+impl Mocks {
+    /// Whether no function is replaced.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The number of replacements.
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Replaces a function.
+    pub(super) fn push(&mut self, name: FunctionName, mock: Mock) {
+        self.0.push((name, mock));
+    }
+
+    /// Takes back all but this many replacements.
+    pub(super) fn truncate(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+
+    /// What stands in the place of a function of the policy.
+    pub(super) fn policy(&self, path: &[Value]) -> Option<Mock> {
+        self.find(|name| matches!(name, FunctionName::Policy(own) if own == path))
+    }
+
+    /// What stands in the place of a built-in function.
+    pub(super) fn builtin(&self, name: &str) -> Option<Mock> {
+        self.find(|own| matches!(own, FunctionName::Builtin(own) if *own == name))
+    }
+
+    fn find(&self, is: impl Fn(&FunctionName) -> bool) -> Option<Mock> {
+        let mut found = self.0.iter().rev();
+        found
+            .find(|(name, _)| is(name))
+            .map(|(_, mock)| mock.clone())
+    }
+}

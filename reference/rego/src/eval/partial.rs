@@ -1,0 +1,320 @@
+//! Documents that rules give in parts: sets, and objects of any depth.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::ir::{Operand, Program, Step};
+use super::machine::{Flow, Frame, Machine, Stop};
+use super::memo::Part;
+use super::reference::{Each, Walk, member};
+use super::rules::{Candidate, Matched};
+use super::trace::Subject;
+use crate::Value;
+use crate::compile::tree::{RuleKind, RuleSet};
+use crate::error::EvalCode;
+use crate::trace::Op;
+use crate::value::{Object, Set};
+
+/// The rules of one place.
+#[derive(Clone, Copy)]
+pub(super) struct Rules<'a, 'p> {
+    pub(super) set: &'p RuleSet,
+    pub(super) matched: &'a Matched<'p>,
+    /// The number of steps to the place.
+    pub(super) depth: usize,
+}
+
+/// A document in the making.
+struct Making {
+    document: Value,
+    /// The paths that have a value, if rules have paths of different lengths: none of them may
+    /// go on where another ends.
+    ends: Option<BTreeSet<Vec<Value>>>,
+}
+
+/// Two rules want different things of one place.
+struct Conflict;
+
+impl<'p> Machine<'p> {
+    /// Visits the values of the steps behind partial rules.
+    pub(super) fn partial(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        rules: Rules<'_, 'p>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let whole = Part::default();
+        let is_open = match walk.steps.first() {
+            None => true,
+            Some(_) if rules.matched.groups.is_empty() => return Ok(()),
+            Some(Step::Any(_)) => true,
+            Some(Step::One(Operand::Var(slot))) => self.slot(frame, *slot).is_none(),
+            Some(Step::One(_)) => false,
+        };
+        if let Some(document) = self.memos.partial(rules.set, &whole) {
+            return self.walk(frame, walk, &document, each);
+        }
+        if is_open {
+            let document = self.all_members(frame, rules)?;
+            self.memos.put_partial(rules.set, whole, document.clone());
+            return self.walk(frame, walk, &document, each);
+        }
+        let part = self.part(frame, walk, rules);
+        if let Some(part) = &part
+            && let Some((steps, document)) = self.known_part(rules.set, part)
+        {
+            return self.walk(frame, walk.skip(steps), &document, each);
+        }
+        let document = self.some_members(frame, walk, rules)?;
+        if let Some(part) = part {
+            let mut found = Some(&document);
+            for key in &part.0 {
+                found = found.and_then(|value| member(value, key));
+            }
+            if let Some(found) = found {
+                self.memos.put_partial(rules.set, part, found.clone());
+            }
+        }
+        self.walk(frame, walk, &document, each)
+    }
+
+    /// The part of the document that the steps ask for; absent if it cannot be named.
+    fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
+        let mut longest = 0;
+        for program in rules
+            .matched
+            .groups
+            .iter()
+            .filter_map(|group| group.first()?.program())
+        {
+            let is_set = usize::from(program.head.value.is_none());
+            longest = longest
+                .max(program.head.path.len() + is_set - rules.depth.min(program.head.path.len()));
+        }
+        let mut part = Part::default();
+        for step in walk.steps.iter().take(longest) {
+            match self.key(frame, step) {
+                Some(key) if part.1.is_empty() => part.0.push(key),
+                Some(key) => part.1.push(Some(key)),
+                None if part.0.is_empty() => return None,
+                None if matches!(step, Step::Any(_) | Step::One(Operand::Var(_))) => {
+                    part.1.push(None)
+                }
+                None => return None,
+            }
+        }
+        while matches!(part.1.last(), Some(None)) {
+            part.1.pop();
+        }
+        Some(part)
+    }
+
+    /// The largest known part of a document that holds this one, and how many steps lead to it.
+    fn known_part(&self, set: &RuleSet, part: &Part) -> Option<(usize, Value)> {
+        let (steps, limits) = part;
+        let above = (1..=steps.len()).map(|count| (count, 0));
+        let beside = (1..=limits.len()).map(|count| (steps.len(), count));
+        for (count, limit) in above.chain(beside) {
+            let part = (steps.get(..count)?.to_vec(), limits.get(..limit)?.to_vec());
+            if let Some(document) = self.memos.partial(set, &part) {
+                return Some((count, document));
+            }
+        }
+        None
+    }
+
+    /// The whole document.
+    fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Stop> {
+        let mut making = Making::new(rules);
+        for candidate in rules.candidates() {
+            let Some(program) = candidate.program() else {
+                continue;
+            };
+            let child = self.open(Some(frame), program, false);
+            if self.watched() {
+                self.tell_enter_rule(&child, candidate);
+            }
+            let flow = self.body(&child, &mut |machine| {
+                if machine.watched() {
+                    machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                }
+                machine.add(&child, candidate, program, rules.depth, &mut making)?;
+                if machine.watched() {
+                    machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                }
+                Ok(())
+            });
+            self.close(&child);
+            flow?;
+        }
+        Ok(making.document)
+    }
+
+    /// What of the document the known steps leave.
+    fn some_members(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        rules: Rules<'_, 'p>,
+    ) -> Result<Value, Stop> {
+        let mut making = Making::new(rules);
+        for candidate in rules.candidates() {
+            let Some(program) = candidate.program() else {
+                continue;
+            };
+            let child = self.open(Some(frame), program, false);
+            if self.watched() {
+                self.tell_enter_rule(&child, candidate);
+            }
+            let mark = self.trail.len();
+            let fits = self.fits(frame, &child, walk, program, rules.depth);
+            let flow = if fits {
+                self.body(&child, &mut |machine| {
+                    if machine.watched() {
+                        machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                    }
+                    let is_new =
+                        machine.add(&child, candidate, program, rules.depth, &mut making)?;
+                    if machine.watched() {
+                        if !is_new {
+                            machine.tell(&child, Op::Duplicate, Subject::Rule(candidate));
+                        }
+                        machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+                    }
+                    Ok(())
+                })
+            } else {
+                if self.watched() {
+                    self.tell(&child, Op::Fail, Subject::Rule(candidate));
+                }
+                Ok(())
+            };
+            self.trail.truncate(mark);
+            self.close(&child);
+            flow?;
+        }
+        Ok(making.document)
+    }
+
+    /// Whether the steps that have values fit the head of a rule, whose variables they bind.
+    fn fits(
+        &mut self,
+        frame: &Frame<'_>,
+        child: &Frame<'_>,
+        walk: Walk<'_>,
+        program: &Program,
+        depth: usize,
+    ) -> bool {
+        let head = &program.head;
+        let path = head.path.get(depth..).unwrap_or_default();
+        let key = if head.value.is_none() && path.len() < walk.steps.len() {
+            head.key.as_ref()
+        } else {
+            None
+        };
+        walk.steps
+            .iter()
+            .zip(path.iter().chain(key))
+            .all(|(step, operand)| match self.key(frame, step) {
+                Some(key) => self.matches(child, &key, operand),
+                None => true,
+            })
+    }
+
+    /// Adds what a rule gives for its body's solution; tells whether it was new.
+    fn add(
+        &mut self,
+        child: &Frame<'_>,
+        candidate: Candidate<'p>,
+        program: &Program,
+        depth: usize,
+        making: &mut Making,
+    ) -> Result<bool, Stop> {
+        let head = &program.head;
+        let path = head.path.get(depth..).unwrap_or_default();
+        let path = path.iter().map(|step| self.value(child, step));
+        let member = match &head.value {
+            Some(value) => self.value(child, value),
+            None => head.key.as_ref().and_then(|key| self.value(child, key)),
+        };
+        let (Some(path), Some(member)) = (path.collect::<Option<Vec<_>>>(), member) else {
+            return Ok(true);
+        };
+        making
+            .add(&path, member, head.value.is_none())
+            .map_err(|Conflict| {
+                let location = candidate.ast().map(|rule| &rule.head.location);
+                let location = location.unwrap_or(&candidate.rule.ast.location);
+                Stop::failed_at(
+                    child,
+                    EvalCode::Conflict,
+                    location,
+                    "object keys must be unique",
+                )
+            })
+    }
+}
+
+impl<'a, 'p> Rules<'a, 'p> {
+    fn candidates(self) -> impl Iterator<Item = Candidate<'p>> + use<'a, 'p> {
+        self.matched
+            .groups
+            .iter()
+            .filter_map(|group| group.first().copied())
+    }
+}
+
+impl Making {
+    fn new(rules: Rules<'_, '_>) -> Self {
+        let lengths = rules
+            .candidates()
+            .map(|candidate| candidate.rule.reference.len());
+        let lengths: BTreeSet<_> = lengths.collect();
+        Self {
+            document: match rules.set.kind {
+                RuleKind::PartialSet => Value::from(Set::new()),
+                _ => Value::from(Object::new()),
+            },
+            ends: (lengths.len() > 1).then(BTreeSet::new),
+        }
+    }
+
+    fn add(&mut self, path: &[Value], member: Value, to_set: bool) -> Result<bool, Conflict> {
+        if let Some(ends) = &mut self.ends {
+            let mut above = (0..path.len()).filter_map(|length| path.get(..length));
+            if above.any(|above| ends.contains(above)) {
+                return Err(Conflict);
+            }
+            ends.insert(path.to_vec());
+        }
+        let mut place = &mut self.document;
+        let Some((last, above)) = path.split_last() else {
+            return insert(place, member);
+        };
+        for key in above {
+            let members = place.as_object_mut().ok_or(Conflict)?;
+            place = members.get_or_insert_with(key.clone(), || Value::from(Object::new()));
+        }
+        let members = place.as_object_mut().ok_or(Conflict)?;
+        if to_set {
+            let set = members.get_or_insert_with(last.clone(), || Value::from(Set::new()));
+            return insert(set, member);
+        }
+        match members.get_value(last) {
+            Some(earlier) if *earlier == member => Ok(false),
+            Some(_) => Err(Conflict),
+            None => {
+                members.insert(last.clone(), member);
+                Ok(true)
+            }
+        }
+    }
+}
+
+fn insert(set: &mut Value, member: Value) -> Result<bool, Conflict> {
+    match set {
+        Value::Set(members) => Ok(Arc::make_mut(members).insert(member)),
+        _ => Err(Conflict),
+    }
+}

@@ -1,0 +1,227 @@
+//! Queries of a policy.
+
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::Arc;
+
+use super::evaluation::{Answer, Evaluation};
+use super::ir::{Program, Slot};
+use super::lower;
+use super::machine::Machine;
+use super::trace::Watch;
+use crate::Value;
+use crate::compile::tree::Written;
+use crate::compile::{self, Policy};
+use crate::error::{Code, Errors, EvalError, LanguageError};
+use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var};
+
+/// How a query is compiled.
+#[derive(Debug, Clone, Default)]
+pub struct QueryOptions<'o> {
+    /// Built-in functions that it may not call.
+    pub forbidden: &'o [&'o str],
+}
+
+/// A query of a policy: compiled once, evaluated as often as wanted, by any number of threads at
+/// a time. It keeps the policy that it was compiled for.
+pub struct Query {
+    policy: Policy,
+    body: Body,
+    program: Program,
+    written: Written,
+    /// The variables that answers show, by the names that authors wrote.
+    shown: Vec<(Arc<str>, Slot)>,
+    /// For each expression that the author wrote the variable that takes its value.
+    values: Vec<Option<Slot>>,
+}
+
+impl Query {
+    /// Reads and compiles a query.
+    ///
+    /// # Errors
+    /// All mistakes of the first step that finds any.
+    pub fn parse(policy: &Policy, text: &str, options: &QueryOptions<'_>) -> Result<Self, Errors> {
+        Self::compile(policy, Self::read(text)?, options)
+    }
+
+    /// Reads a query.
+    ///
+    /// # Errors
+    /// What does not follow the grammar.
+    pub fn read(text: &str) -> Result<Body, Errors> {
+        syntax::parse_query(text)
+    }
+
+    /// Compiles a query.
+    ///
+    /// # Errors
+    /// All mistakes of the first step that finds any: variables without a value, functions that
+    /// are not there or forbidden, types that do not fit.
+    pub fn compile(
+        policy: &Policy,
+        body: Body,
+        options: &QueryOptions<'_>,
+    ) -> Result<Self, Errors> {
+        let unit = compile::query(policy, body)?;
+        let program = lower::query(&unit.body);
+        let forbidden = forbidden(&unit.body, options);
+        if !forbidden.is_empty() {
+            return Err(Errors(forbidden));
+        }
+        let written: HashMap<Var, Var> = unit.written.into_iter().collect();
+        let names = program.names.iter().enumerate();
+        let shown = names.filter_map(|(slot, name)| {
+            let name = written.get(name).unwrap_or(name);
+            (!name.is_generated()).then(|| (name.0.clone(), slot))
+        });
+        let mut shown: Vec<_> = shown.collect();
+        shown.sort();
+        let exprs = unit.body.iter().filter(|expr| !expr.generated);
+        let values = exprs.map(|expr| captured(&program, expr)).collect();
+        Ok(Self {
+            policy: policy.clone(),
+            body: unit.body,
+            program,
+            written: Arc::new(written),
+            shown,
+            values,
+        })
+    }
+
+    /// The query for the document at a path below `data`. Its only answer, if there is one, is
+    /// that document: [`Answer::into_document`].
+    ///
+    /// # Errors
+    /// What shows already that there can be no document at the path.
+    pub fn document(policy: &Policy, path: &[Value]) -> Result<Self, Errors> {
+        let mut text = String::from("data");
+        for step in path {
+            match step {
+                Value::String(name) if is_name(name) => {
+                    text.push('.');
+                    text.push_str(name);
+                }
+                step => text.push_str(&format!("[{step}]")),
+            }
+        }
+        let location = Location {
+            file: "".into(),
+            row: 1,
+            col: 1,
+            offset: 0,
+            length: text.len().try_into().unwrap_or(u32::MAX),
+        };
+        let head = TermValue::Var(Var("data".into()));
+        let steps = path.iter().map(super::shown::value);
+        let terms = std::iter::once(head).chain(steps).map(|value| Term {
+            value,
+            location: location.clone(),
+        });
+        let term = Term {
+            value: TermValue::Ref(terms.collect()),
+            location: location.clone(),
+        };
+        let expr = Expr {
+            terms: ExprTerms::Term(Box::new(term)),
+            negated: false,
+            with: Vec::new(),
+            index: 0,
+            generated: false,
+            assigned: false,
+            location,
+        };
+        Self::compile(policy, vec![expr], &QueryOptions::default())
+    }
+
+    /// The answers of the query, in the order in which they are found.
+    ///
+    /// # Errors
+    /// A conflict between rules, a failure of a built-in function if those are errors, or that
+    /// the evaluation was cancelled.
+    pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Answer>, EvalError> {
+        let session = evaluation.session();
+        let mut machine = Machine::new(&self.policy, evaluation.documents, session);
+        machine.input = evaluation.input.clone();
+        machine.strict = evaluation.strict;
+        machine.print = match &mut evaluation.print {
+            Some(print) => Some(&mut **print),
+            None => None,
+        };
+        let start = self
+            .body
+            .first()
+            .map_or_else(super::no_location, |expr| expr.location.clone());
+        machine.watch = match &mut evaluation.tracer {
+            Some(tracer) => {
+                let tracer = &mut **tracer;
+                Some(Watch::new(
+                    tracer,
+                    &self.body,
+                    &self.program,
+                    &self.written,
+                    start,
+                ))
+            }
+            None => None,
+        };
+        let mut answers = Vec::new();
+        machine.answers(&self.program, &mut |value| {
+            let bindings = self
+                .shown
+                .iter()
+                .filter_map(|(name, slot)| Some((name.clone(), value(*slot)?)));
+            let values = self
+                .values
+                .iter()
+                .map(|slot| slot.map_or(Some(Value::Bool(true)), value));
+            answers.push(Answer {
+                bindings: bindings.collect(),
+                values: values.map(|value| value.unwrap_or(Value::Null)).collect(),
+            });
+        })?;
+        Ok(answers)
+    }
+}
+
+impl fmt::Debug for Query {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.body).finish()
+    }
+}
+
+/// The variable that takes the value of an expression.
+fn captured(program: &Program, expr: &Expr) -> Option<Slot> {
+    let ExprTerms::Call(terms) = &expr.terms else {
+        return None;
+    };
+    let TermValue::Var(name) = &terms.last()?.value else {
+        return None;
+    };
+    name.0.starts_with("$term").then_some(())?;
+    program.names.iter().position(|own| own == name)
+}
+
+fn is_name(text: &str) -> bool {
+    !text.is_empty()
+        && !text.starts_with(|first: char| first.is_ascii_digit())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+/// The calls of functions that the query may not call.
+fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<LanguageError> {
+    if options.forbidden.is_empty() {
+        return Vec::new();
+    }
+    let nodes = super::nodes::Nodes::of_query(body);
+    let calls = nodes.exprs.iter().filter_map(|expr| {
+        let ExprTerms::Call(terms) = &expr.terms else {
+            return None;
+        };
+        let name = compile::terms::dotted(compile::terms::operator(terms)?)?;
+        options.forbidden.contains(&&*name).then(|| {
+            let message = format!("unsafe built-in function calls in expression: {name}");
+            LanguageError::at(Code::Type, &expr.location, message)
+        })
+    });
+    calls.collect()
+}

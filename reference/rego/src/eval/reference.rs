@@ -1,0 +1,214 @@
+//! References into values.
+
+use super::ir::{Operand, Reference, Root, Step};
+use super::machine::{Deferred, Flow, Frame, Machine, Next};
+use crate::Value;
+use crate::value::Number;
+
+/// What remains to be done with each value of a reference.
+pub(super) type Each<'e, 'p> = &'e mut (dyn FnMut(&mut Machine<'p>, &Value) -> Flow + 'e);
+
+/// The steps that a reference still has to take.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Walk<'w> {
+    /// The steps.
+    pub(super) steps: &'w [Step],
+    /// What its values are unified with. If that is known, sets need not be searched.
+    pub(super) target: Option<&'w Operand>,
+}
+
+impl<'w> Walk<'w> {
+    /// The first step and the walk behind it.
+    pub(super) fn split(self) -> Option<(&'w Step, Self)> {
+        let (first, steps) = self.steps.split_first()?;
+        Some((first, Self { steps, ..self }))
+    }
+
+    /// The walk behind this many steps.
+    pub(super) fn skip(self, count: usize) -> Self {
+        let steps = self.steps.get(count..).unwrap_or_default();
+        Self { steps, ..self }
+    }
+}
+
+impl<'p> Machine<'p> {
+    /// Unifies each value of a reference with a term.
+    pub(super) fn reference(
+        &mut self,
+        frame: &Frame<'_>,
+        reference: &Reference,
+        target: &Operand,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let walk = Walk {
+            steps: &reference.steps,
+            target: Some(target),
+        };
+        self.values(frame, reference, walk, &mut |machine, value| {
+            machine.accept(frame, value, target, next)
+        })
+    }
+
+    /// Visits each value of a reference.
+    pub(super) fn values(
+        &mut self,
+        frame: &Frame<'_>,
+        reference: &Reference,
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let root = match &reference.root {
+            Root::Data => return self.documents(frame, walk, each),
+            Root::Input => self.input.clone(),
+            Root::Term(operand) => self.value(frame, operand),
+        };
+        match root {
+            Some(value) => self.walk(frame, walk, &value, each),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes steps in a value.
+    pub(super) fn walk(
+        &mut self,
+        frame: &Frame<'_>,
+        mut walk: Walk<'_>,
+        value: &Value,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let mut value = value;
+        while let Some((step, rest)) = walk.split() {
+            let found = match step {
+                Step::One(Operand::Known(key)) => member(value, key),
+                Step::One(Operand::Var(slot)) => match self.slot(frame, *slot) {
+                    Some(key) => member(value, key),
+                    None => return self.members(frame, step, rest, value, each),
+                },
+                Step::One(operand) => match self.value(frame, operand) {
+                    Some(key) => member(value, &key),
+                    None => return self.members(frame, step, rest, value, each),
+                },
+                Step::Any(_) => return self.members(frame, step, rest, value, each),
+            };
+            match found {
+                Some(found) => value = found,
+                None => return Ok(()),
+            }
+            walk = rest;
+        }
+        each(self, value)
+    }
+
+    /// Takes a step to each member that fits, then the others.
+    fn members(
+        &mut self,
+        frame: &Frame<'_>,
+        step: &Step,
+        rest: Walk<'_>,
+        value: &Value,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let mut deferred = Deferred::default();
+        match value {
+            Value::Array(items) if matches!(step, Step::Any(_) | Step::One(Operand::Var(_))) => {
+                for (index, item) in items.iter().enumerate() {
+                    let key = || Value::Number(Number::from(index as u64));
+                    let flow = self.step(frame, step, key, &mut |machine| {
+                        machine.walk(frame, rest, item, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            Value::Object(members) => {
+                for (key, item) in members.iter() {
+                    let flow = self.step(frame, step, || key.clone(), &mut |machine| {
+                        machine.walk(frame, rest, item, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            Value::Set(members) => {
+                // Of a known value it is asked only whether it is a member.
+                let sought = match rest.target {
+                    Some(target) if rest.steps.is_empty() => self.value(frame, target),
+                    _ => None,
+                };
+                if let Some(sought) = sought {
+                    if !members.contains(&sought) {
+                        return Ok(());
+                    }
+                    let flow = self.step(frame, step, || sought.clone(), &mut |machine| {
+                        machine.walk(frame, rest, &sought, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                    return deferred.release();
+                }
+                for item in members.iter() {
+                    let flow = self.step(frame, step, || item.clone(), &mut |machine| {
+                        machine.walk(frame, rest, item, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            _ => {}
+        }
+        deferred.release()
+    }
+
+    /// Unifies a key with a step.
+    pub(super) fn step(
+        &mut self,
+        frame: &Frame<'_>,
+        step: &Step,
+        key: impl FnOnce() -> Value,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match step {
+            Step::Any(_) if !self.watched() => next(self),
+            Step::Any(slot) => self.accept(frame, &key(), &Operand::Var(*slot), next),
+            Step::One(operand) => self.accept(frame, &key(), operand, next),
+        }
+    }
+
+    /// The key that a step means, if it means one.
+    pub(super) fn key(&self, frame: &Frame<'_>, step: &Step) -> Option<Value> {
+        match step {
+            Step::Any(_) => None,
+            Step::One(operand) => self.value(frame, operand),
+        }
+    }
+}
+
+/// The member of a collection that a key names.
+pub(super) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
+    match (value, key) {
+        (Value::Object(members), _) => members.get_value(key),
+        (Value::Array(items), Value::Number(number)) => items.get(position(number)?),
+        (Value::Set(members), _) => members.get(key),
+        _ => None,
+    }
+}
+
+/// The member of a base document that a key names. The store knows only names, so numbers are
+/// their text there.
+pub(super) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
+    match (value, key) {
+        (Value::Object(members), Value::Number(number)) => members.get(&number.text()),
+        (Value::Array(items), Value::String(text)) => items.get(text.parse::<usize>().ok()?),
+        _ => member(value, key),
+    }
+}
+
+/// The position in an array that a number means.
+fn position(number: &Number) -> Option<usize> {
+    if let Some(index) = number.as_i64() {
+        return usize::try_from(index).ok();
+    }
+    let float = number.as_f64();
+    #[expect(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "checked to be a small whole number"
+    )]
+    (float >= 0.0 && float.fract() == 0.0 && float < 1e15).then_some(float as usize)
+}

@@ -1,0 +1,244 @@
+//! Documents that rules give: which rules can matter, and complete rules.
+
+use std::sync::Arc;
+
+use super::conflicts::conflict;
+use super::document::Place;
+use super::ir::Program;
+use super::lower::{self, Lowered};
+use super::machine::{Deferred, Flow, Frame, Machine, leave};
+use super::partial::Rules;
+use super::reference::{Each, Walk};
+use super::trace::Subject;
+use crate::Value;
+use crate::compile::tree::{CompiledRule, RuleKind, RuleSet};
+use crate::syntax::{Location, Rule};
+use crate::trace::Op;
+
+/// A rule, or an `else` behind it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Candidate<'p> {
+    pub(super) rule: &'p CompiledRule,
+    /// How many `else` come before it.
+    pub(super) branch: usize,
+}
+
+/// The rules that can matter.
+#[derive(Debug)]
+pub(super) struct Matched<'p> {
+    /// For each rule itself and each `else` behind it, as far as they can matter.
+    pub(super) groups: Vec<Vec<Candidate<'p>>>,
+    /// The rule that gives the value when no other does.
+    pub(super) default: Option<Candidate<'p>>,
+    /// Whether all of them give the same value, so that one is enough.
+    pub(super) early_exit: bool,
+}
+
+impl<'p> Candidate<'p> {
+    /// Its compiled form, which is made when it is first needed.
+    pub(super) fn program(self) -> Option<&'p Program> {
+        let lowered: &Arc<Lowered> = self
+            .rule
+            .lowered
+            .get_or_init(|| Arc::new(lower::rule(&self.rule.ast, &self.rule.reference)));
+        lowered.0.get(self.branch)
+    }
+
+    /// Where it stands.
+    pub(super) fn location(self) -> &'p Location {
+        self.ast()
+            .map_or(&self.rule.ast.location, |rule| &rule.location)
+    }
+
+    /// Its tree.
+    pub(super) fn ast(self) -> Option<&'p Rule> {
+        let mut rule = self.rule.ast.as_ref();
+        for _ in 0..self.branch {
+            rule = rule.else_rule.as_deref()?;
+        }
+        Some(rule)
+    }
+}
+
+impl Matched<'_> {
+    /// Whether there is nothing to evaluate.
+    pub(super) fn is_empty(&self) -> bool {
+        self.groups.is_empty() && self.default.is_none()
+    }
+}
+
+impl<'p> Machine<'p> {
+    /// The rules of a place that can matter.
+    pub(super) fn matching(
+        &mut self,
+        _frame: &Frame<'_>,
+        set: &'p RuleSet,
+        _args: Option<&[Value]>,
+    ) -> Matched<'p> {
+        let groups = set.rules.iter().map(|rule| {
+            let mut branches = 0;
+            let mut current = Some(rule.ast.as_ref());
+            while let Some(rule) = current {
+                branches += 1;
+                current = rule.else_rule.as_deref();
+            }
+            (0..branches)
+                .map(|branch| Candidate { rule, branch })
+                .collect()
+        });
+        Matched {
+            groups: groups.collect(),
+            default: set
+                .default
+                .as_deref()
+                .map(|rule| Candidate { rule, branch: 0 }),
+            early_exit: false,
+        }
+    }
+
+    /// Visits the values of the steps behind a place that has rules.
+    pub(super) fn rules(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        place: &Place<'_>,
+        set: &'p RuleSet,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let matched = self.matching(frame, set, None);
+        if self.watched() {
+            self.tell_index(frame, &matched, &place.path());
+        }
+        match set.kind {
+            RuleKind::Function => Ok(()),
+            RuleKind::Complete => self.complete(frame, walk, set, &matched, each),
+            RuleKind::PartialSet | RuleKind::PartialObject => {
+                let rules = Rules {
+                    set,
+                    matched: &matched,
+                    depth: place.depth(),
+                };
+                self.partial(frame, walk, rules, each)
+            }
+        }
+    }
+
+    /// Visits the value of complete rules.
+    fn complete(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        set: &'p RuleSet,
+        matched: &Matched<'p>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        if matched.is_empty() {
+            return Ok(());
+        }
+        match self.memos.complete(set) {
+            Some(None) => return Ok(()),
+            Some(Some(value)) => return self.walk(frame, walk, &value, each),
+            None => {}
+        }
+        leave(self.first_value(frame, walk, set, matched, each))
+    }
+
+    fn first_value(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        set: &'p RuleSet,
+        matched: &Matched<'p>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let find_one = matched.early_exit;
+        let mut value = None;
+        let mut deferred = Deferred::default();
+        for group in &matched.groups {
+            for candidate in group {
+                let mut attempt = Attempt {
+                    value: &mut value,
+                    produced: false,
+                };
+                let flow = self.attempt(frame, walk, set, *candidate, find_one, &mut attempt, each);
+                let produced = attempt.produced;
+                if let Err(stop) = deferred.hold(find_one, flow) {
+                    return Err(self.all_conflicts(frame, stop, matched, *candidate, None));
+                }
+                if produced {
+                    break;
+                }
+            }
+        }
+        if value.is_some() {
+            return deferred.release();
+        }
+        if let Some(default) = matched.default {
+            let mut attempt = Attempt {
+                value: &mut value,
+                produced: false,
+            };
+            return self.attempt(frame, walk, set, default, find_one, &mut attempt, each);
+        }
+        self.memos.put_complete(set, None);
+        deferred.release()
+    }
+
+    /// Evaluates one of several complete rules.
+    #[expect(
+        clippy::too_many_arguments,
+        reason = "the state of a search that has no other use"
+    )]
+    fn attempt(
+        &mut self,
+        frame: &Frame<'_>,
+        walk: Walk<'_>,
+        set: &'p RuleSet,
+        candidate: Candidate<'p>,
+        find_one: bool,
+        attempt: &mut Attempt<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let Some(program) = candidate.program() else {
+            return Ok(());
+        };
+        let child = self.open(Some(frame), program, find_one);
+        if self.watched() {
+            self.tell_enter_rule(&child, candidate);
+        }
+        let flow = self.body(&child, &mut |machine| {
+            if machine.watched() {
+                machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+            }
+            let Some(value) = machine.head_value(&child, program) else {
+                return Ok(());
+            };
+            attempt.produced = true;
+            match attempt.value {
+                Some(earlier) if *earlier != value => {
+                    return Err(conflict(&child, candidate, false));
+                }
+                Some(_) => {}
+                None => {
+                    *attempt.value = Some(value.clone());
+                    machine.memos.put_complete(set, Some(value.clone()));
+                    machine.walk(frame, walk, &value, each)?;
+                }
+            }
+            if machine.watched() {
+                machine.tell(&child, Op::Redo, Subject::Rule(candidate));
+            }
+            Ok(())
+        });
+        self.close(&child);
+        flow
+    }
+}
+
+/// What is known while the rules of one document are tried.
+struct Attempt<'a> {
+    /// The value of the document.
+    value: &'a mut Option<Value>,
+    /// Whether the rule that is tried gave a value.
+    produced: bool,
+}

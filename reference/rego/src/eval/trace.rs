@@ -1,0 +1,259 @@
+//! What a watched evaluation tells.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::ir::{Every, Expr, Operand, Program};
+use super::machine::{Frame, Machine};
+use super::nodes::Nodes;
+use super::rules::{Candidate, Matched};
+use super::shown;
+use crate::Value;
+use crate::compile::tree::Written;
+use crate::syntax::{self, Location, TermValue};
+use crate::trace::{Event, Node, Op, Tracer};
+
+/// Whoever watches, and what is needed to tell it something.
+pub(super) struct Watch<'p> {
+    tracer: &'p mut dyn Tracer,
+    /// The nodes of queries and rules, by the addresses of their compiled forms.
+    known: HashMap<usize, Rc<Source<'p>>>,
+    /// The last place that an event was about, for events about no place.
+    last: Location,
+}
+
+/// Where a compiled form comes from.
+struct Source<'p> {
+    nodes: Nodes<'p>,
+    written: &'p Written,
+}
+
+/// What an event is about.
+#[derive(Clone, Copy)]
+pub(super) enum Subject<'s> {
+    /// The body of the query.
+    Body,
+    /// The body that is an expression alone, without `not` and `with`.
+    Bare(&'s Expr),
+    /// An expression.
+    Expr(&'s Expr),
+    /// An expression without `not` and `with`.
+    BareExpr(&'s Expr),
+    /// The expression that visits the members of a domain.
+    Generator(&'s Every, &'s Expr),
+    /// A rule.
+    Rule(Candidate<'s>),
+}
+
+impl<'p> Watch<'p> {
+    /// Watches a query.
+    pub(super) fn new(
+        tracer: &'p mut dyn Tracer,
+        body: &'p syntax::Body,
+        program: &Program,
+        written: &'p Written,
+        start: Location,
+    ) -> Self {
+        let source = Source {
+            nodes: Nodes::of_query(body),
+            written,
+        };
+        Self {
+            tracer,
+            known: HashMap::from([(address(program), Rc::new(source))]),
+            last: start,
+        }
+    }
+
+    fn know(&mut self, program: &Program, candidate: Candidate<'p>) {
+        self.known.entry(address(program)).or_insert_with(|| {
+            let nodes = candidate.ast().map(Nodes::of_rule).unwrap_or_default();
+            Rc::new(Source {
+                nodes,
+                written: &candidate.rule.written,
+            })
+        });
+    }
+}
+
+fn address(program: &Program) -> usize {
+    std::ptr::from_ref(program).addr()
+}
+
+impl<'p> Machine<'p> {
+    /// Tells that a rule is entered.
+    pub(super) fn tell_enter_rule(&mut self, frame: &Frame<'_>, candidate: Candidate<'p>) {
+        if let Some(watch) = &mut self.watch {
+            watch.know(frame.program, candidate);
+        }
+        self.tell(frame, Op::Enter, Subject::Rule(candidate));
+    }
+
+    /// Tells something.
+    pub(super) fn tell(&mut self, frame: &Frame<'_>, op: Op, subject: Subject<'_>) {
+        let message = if op == Op::Exit && frame.find_one {
+            "early"
+        } else {
+            ""
+        };
+        let Some(source) = self.source(frame) else {
+            return;
+        };
+        let nodes = &source.nodes;
+        let node_of = |expr: &Expr| nodes.exprs.get(expr.node).copied();
+        let bare;
+        let bare_body;
+        let node = match subject {
+            Subject::Body => nodes
+                .bodies
+                .get(frame.body.node)
+                .map(|body| Node::Body(body)),
+            Subject::Expr(expr) => node_of(expr).map(Node::Expr),
+            Subject::BareExpr(expr) => {
+                bare = node_of(expr).map(shown::without_modifiers);
+                bare.as_ref().map(Node::Expr)
+            }
+            Subject::Bare(expr) => {
+                bare_body = node_of(expr).map(|expr| vec![shown::without_modifiers(expr)]);
+                bare_body.as_ref().map(Node::Body)
+            }
+            Subject::Generator(every, expr) => {
+                bare = node_of(expr)
+                    .map(|expr| shown::generator(&frame.program.names, every, &expr.location));
+                bare.as_ref().map(Node::Expr)
+            }
+            Subject::Rule(candidate) => {
+                let rule = candidate.ast().map(Node::Rule);
+                self.send(frame, op, rule, message, None, Some(candidate));
+                return;
+            }
+        };
+        self.send(frame, op, node, message, None, None);
+    }
+
+    /// Tells which rules can matter.
+    pub(super) fn tell_index(&mut self, frame: &Frame<'_>, matched: &Matched<'p>, path: &[Value]) {
+        let Some(source) = self.source(frame) else {
+            return;
+        };
+        let expr = frame.body.exprs.get(frame.index.get());
+        let node = expr.and_then(|expr| source.nodes.exprs.get(expr.node).copied());
+        let Some(node) = node else {
+            return;
+        };
+        let count = matched.groups.len();
+        let rules = if count == 1 { "rule" } else { "rules" };
+        let early = if matched.early_exit {
+            ", early exit"
+        } else {
+            ""
+        };
+        let message = format!("(matched {count} {rules}{early})");
+        let reference = shown::path(path, &node.location);
+        self.send(
+            frame,
+            Op::Index,
+            Some(Node::Expr(node)),
+            &message,
+            Some(&reference),
+            None,
+        );
+    }
+
+    /// Tells what a policy says.
+    pub(super) fn tell_note(&mut self, frame: &Frame<'_>, text: &str) {
+        self.send(frame, Op::Note, Some(Node::None), text, None, None);
+    }
+
+    /// Tells that two terms are made equal.
+    pub(super) fn tell_unify(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) {
+        let left = self.seen(frame, left);
+        let right = self.seen(frame, right);
+        self.tell_equality(frame, left, right);
+    }
+
+    /// Tells that a value and a term are made equal.
+    pub(super) fn tell_accept(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) {
+        let right = self.seen(frame, operand);
+        let left = shown::value(value);
+        self.tell_equality(frame, left, right);
+    }
+
+    /// A term as it is after one look at its variable.
+    fn seen(&self, frame: &Frame<'_>, operand: &Operand) -> TermValue {
+        if let Operand::Var(slot) = operand
+            && let Some(value) = self.slot(frame, *slot)
+        {
+            return shown::value(value);
+        }
+        let source = self.source(frame);
+        let bodies = source
+            .as_deref()
+            .map_or(&[][..], |source| &source.nodes.bodies);
+        shown::operand(&frame.program.names, bodies, operand)
+    }
+
+    fn tell_equality(&mut self, frame: &Frame<'_>, left: TermValue, right: TermValue) {
+        let Some(watch) = &self.watch else {
+            return;
+        };
+        let expr = shown::equality(left, right, &watch.last);
+        self.send(frame, Op::Unify, Some(Node::Expr(&expr)), "", None, None);
+    }
+
+    fn source(&self, frame: &Frame<'_>) -> Option<Rc<Source<'p>>> {
+        self.watch
+            .as_ref()?
+            .known
+            .get(&address(frame.program))
+            .cloned()
+    }
+
+    fn send(
+        &mut self,
+        frame: &Frame<'_>,
+        op: Op,
+        node: Option<Node<'_>>,
+        message: &str,
+        reference: Option<&syntax::Ref>,
+        candidate: Option<Candidate<'_>>,
+    ) {
+        let source = self.source(frame);
+        let written = source.as_deref().map(|source| source.written);
+        let slots = self.slots.get(frame.base..).unwrap_or_default();
+        let locals = frame.program.names.iter().zip(slots);
+        let locals = locals.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        let mut locals: Vec<_> = locals.collect();
+        if op == Op::Note {
+            locals.clear();
+        }
+        let (Some(watch), Some(node)) = (&mut self.watch, node) else {
+            return;
+        };
+        let location = match node {
+            Node::Expr(expr) => expr.location.clone(),
+            Node::Body(body) => body
+                .first()
+                .map_or(watch.last.clone(), |expr| expr.location.clone()),
+            Node::Rule(rule) => rule.location.clone(),
+            Node::None => frame
+                .body
+                .exprs
+                .get(frame.index.get())
+                .map_or(watch.last.clone(), |expr| expr.location.clone()),
+        };
+        watch.last = location;
+        let rule_reference = candidate.map(|candidate| &candidate.rule.reference);
+        watch.tracer.event(&Event {
+            op,
+            query_id: frame.id,
+            parent_id: frame.parent.map_or(0, |parent| parent.id),
+            node,
+            location: &watch.last,
+            locals,
+            written: &|name| written.and_then(|written| written.get(name).cloned()),
+            message,
+            reference: reference.or(rule_reference),
+        });
+    }
+}

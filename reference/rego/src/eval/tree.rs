@@ -1,0 +1,141 @@
+//! `walk`: every value in a document, with the way to it.
+
+use super::ir::Operand;
+use super::machine::{Flow, Frame, Machine, Next};
+use super::reference::member;
+use crate::Value;
+use crate::value::Number;
+
+/// What results are unified with.
+struct Wanted<'w> {
+    /// The pair as a whole, if its parts are not known apart.
+    pair: Option<&'w Operand>,
+    /// The steps to the value.
+    path: Option<&'w Operand>,
+    value: Option<&'w Operand>,
+}
+
+impl<'p> Machine<'p> {
+    /// Visits every value in a document: first the document, then what it holds.
+    pub(super) fn visit_tree(
+        &mut self,
+        frame: &Frame<'_>,
+        document: &Value,
+        output: Option<&Operand>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let wanted = match output {
+            Some(Operand::Array(pair)) => match pair.as_slice() {
+                [path, value] => Wanted {
+                    pair: None,
+                    path: Some(path).filter(|path| !self.is_wildcard(frame, path)),
+                    value: Some(value),
+                },
+                _ => return Ok(()),
+            },
+            pair => Wanted {
+                pair,
+                path: None,
+                value: None,
+            },
+        };
+        let steps = match wanted.path {
+            Some(Operand::Array(steps)) => steps.as_slice(),
+            _ => &[],
+        };
+        self.visit_below(frame, document, &wanted, steps, &mut Vec::new(), next)
+    }
+
+    fn is_wildcard(&self, frame: &Frame<'_>, operand: &Operand) -> bool {
+        let Operand::Var(slot) = operand else {
+            return false;
+        };
+        !self.watched()
+            && frame
+                .program
+                .names
+                .get(*slot)
+                .is_some_and(|name| name.is_wildcard())
+    }
+
+    /// Visits what is at a path and below. `steps` are those that the path must still take.
+    fn visit_below(
+        &mut self,
+        frame: &Frame<'_>,
+        value: &Value,
+        wanted: &Wanted<'_>,
+        steps: &[Operand],
+        path: &mut Vec<Value>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+            let rest = match steps.split_first() {
+                None => {
+                    self.visited(frame, value, wanted, path, next)?;
+                    steps
+                }
+                Some((first, rest)) => {
+                    if let Some(key) = self.value(frame, first) {
+                        let Some(found) = member(value, &key) else {
+                            return Ok(());
+                        };
+                        path.push(key);
+                        let flow = self.visit_below(frame, found, wanted, rest, path, next);
+                        path.pop();
+                        return flow;
+                    }
+                    rest
+                }
+            };
+            let mut visit = |machine: &mut Self, key: Value, item: &Value| {
+                path.push(key);
+                let flow = machine.visit_below(frame, item, wanted, rest, path, next);
+                path.pop();
+                flow
+            };
+            match value {
+                Value::Array(items) => {
+                    for (index, item) in items.iter().enumerate() {
+                        visit(self, Value::Number(Number::from(index as u64)), item)?;
+                    }
+                }
+                Value::Object(members) => {
+                    for (key, item) in members.iter() {
+                        visit(self, key.clone(), item)?;
+                    }
+                }
+                Value::Set(members) => {
+                    for item in members.iter() {
+                        visit(self, item.clone(), item)?;
+                    }
+                }
+                _ => {}
+            }
+            Ok(())
+        })
+    }
+
+    fn visited(
+        &mut self,
+        frame: &Frame<'_>,
+        value: &Value,
+        wanted: &Wanted<'_>,
+        path: &[Value],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match (wanted.value, wanted.path, wanted.pair) {
+            (Some(operand), None, _) => self.accept(frame, value, operand, next),
+            (Some(operand), Some(steps), _) => {
+                let path = Value::from(path.to_vec());
+                self.accept(frame, &path, steps, &mut |machine| {
+                    machine.accept(frame, value, operand, next)
+                })
+            }
+            (None, _, Some(pair)) => {
+                let found = Value::from(vec![Value::from(path.to_vec()), value.clone()]);
+                self.accept(frame, &found, pair, next)
+            }
+            (None, _, None) => next(self),
+        }
+    }
+}

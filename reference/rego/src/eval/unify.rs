@@ -1,0 +1,189 @@
+//! Making terms equal.
+
+use super::ir::Operand;
+use super::machine::{Flow, Frame, Machine, Next};
+use crate::Value;
+
+impl<'p> Machine<'p> {
+    /// Makes two terms equal, for each way to do so what remains.
+    pub(super) fn unify(
+        &mut self,
+        frame: &Frame<'_>,
+        left: &Operand,
+        right: &Operand,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match (left, right) {
+            (Operand::Reference(reference), other) | (other, Operand::Reference(reference)) => {
+                if self.watched() {
+                    self.tell_unify(frame, left, right);
+                }
+                self.reference(frame, reference, other, next)
+            }
+            (Operand::Comprehension(comprehension), other)
+            | (other, Operand::Comprehension(comprehension)) => {
+                if self.watched() {
+                    self.tell_unify(frame, left, right);
+                }
+                let value = self.comprehension(frame, comprehension)?;
+                self.accept(frame, &value, other, next)
+            }
+            (Operand::Var(slot), other) | (other, Operand::Var(slot))
+                if !self.watched() && self.slot(frame, *slot).is_none() =>
+            {
+                match self.value(frame, other) {
+                    Some(value) => self.bound(frame, *slot, value, next),
+                    None => self.equated(frame, left, right, next),
+                }
+            }
+            _ => self.equated(frame, left, right, next),
+        }
+    }
+
+    /// Unifies a value with a term, for each way to do so what remains.
+    pub(super) fn accept(
+        &mut self,
+        frame: &Frame<'_>,
+        value: &Value,
+        operand: &Operand,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match operand {
+            Operand::Reference(reference) => {
+                if self.watched() {
+                    self.tell_accept(frame, value, operand);
+                }
+                self.reference(frame, reference, &Operand::Known(value.clone()), next)
+            }
+            Operand::Comprehension(comprehension) => {
+                if self.watched() {
+                    self.tell_accept(frame, value, operand);
+                }
+                let made = self.comprehension(frame, comprehension)?;
+                if made == *value { next(self) } else { Ok(()) }
+            }
+            Operand::Var(slot) if !self.watched() => match self.slot(frame, *slot) {
+                Some(bound) if bound == value => next(self),
+                Some(_) => Ok(()),
+                None => self.bound(frame, *slot, value.clone(), next),
+            },
+            _ => {
+                let mark = self.trail.len();
+                let flow = if self.matches(frame, value, operand) {
+                    next(self)
+                } else {
+                    Ok(())
+                };
+                self.undo(mark);
+                flow
+            }
+        }
+    }
+
+    fn equated(
+        &mut self,
+        frame: &Frame<'_>,
+        left: &Operand,
+        right: &Operand,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mark = self.trail.len();
+        let mut open = Vec::new();
+        let mut equal = self.equate(frame, left, right, &mut open);
+        // Variables that stand for each other get their value from another part of the terms.
+        while equal && !open.is_empty() {
+            let before = open.len();
+            let pairs = std::mem::take(&mut open);
+            equal = pairs
+                .iter()
+                .all(|(left, right)| self.equate(frame, left, right, &mut open));
+            if open.len() == before {
+                equal = false;
+            }
+        }
+        let flow = if equal { next(self) } else { Ok(()) };
+        self.undo(mark);
+        flow
+    }
+
+    /// Binds what variables have no value so that the terms are equal; what it binds is on the
+    /// trail. Pairs of which neither side has a value yet are left open.
+    fn equate<'o>(
+        &mut self,
+        frame: &Frame<'_>,
+        left: &'o Operand,
+        right: &'o Operand,
+        open: &mut Vec<(&'o Operand, &'o Operand)>,
+    ) -> bool {
+        if let Some(value) = self.value(frame, left) {
+            return self.matches(frame, &value, right);
+        }
+        if let Some(value) = self.value(frame, right) {
+            return self.matches(frame, &value, left);
+        }
+        if self.watched() {
+            self.tell_unify(frame, left, right);
+        }
+        match (left, right) {
+            (Operand::Array(left), Operand::Array(right)) => {
+                left.len() == right.len()
+                    && left
+                        .iter()
+                        .zip(right)
+                        .all(|(l, r)| self.equate(frame, l, r, open))
+            }
+            (Operand::Object(left), Operand::Object(right)) => {
+                left.len() == right.len()
+                    && left.iter().all(|(key, value)| {
+                        let key = self.value(frame, key);
+                        let other = right
+                            .iter()
+                            .find(|(other, _)| key.is_some() && self.value(frame, other) == key);
+                        other.is_some_and(|(_, other)| self.equate(frame, value, other, open))
+                    })
+            }
+            (Operand::Var(_), _) | (_, Operand::Var(_)) => {
+                open.push((left, right));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// Whether a value fits a term; unbound variables of the term are bound, and stand on the
+    /// trail.
+    pub(super) fn matches(&mut self, frame: &Frame<'_>, value: &Value, operand: &Operand) -> bool {
+        if self.watched() {
+            self.tell_accept(frame, value, operand);
+        }
+        match (operand, value) {
+            (Operand::Known(known), _) => known == value,
+            (Operand::Var(slot), _) => match self.slot(frame, *slot) {
+                Some(bound) => bound == value,
+                None => {
+                    let place = frame.base + slot;
+                    self.set(place, Some(value.clone()));
+                    self.trail.push(place);
+                    true
+                }
+            },
+            (Operand::Array(items), Value::Array(values)) => {
+                items.len() == values.len()
+                    && items
+                        .iter()
+                        .zip(values.iter())
+                        .all(|(o, v)| self.matches(frame, v, o))
+            }
+            (Operand::Object(members), Value::Object(values)) => {
+                members.len() == values.len()
+                    && members.iter().all(|(key, member)| {
+                        let key = self.value(frame, key);
+                        let found = key.and_then(|key| values.get_value(&key).cloned());
+                        found.is_some_and(|found| self.matches(frame, &found, member))
+                    })
+            }
+            (Operand::Set(_), Value::Set(_)) => self.value(frame, operand).as_ref() == Some(value),
+            _ => false,
+        }
+    }
+}

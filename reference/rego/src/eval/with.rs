@@ -1,0 +1,129 @@
+//! `with`: evaluation with something else in the place of documents and functions.
+
+use std::sync::Arc;
+
+use super::ir::{Expr, FunctionName, Replacement, Target};
+use super::machine::{Flow, Frame, Machine, Next};
+use super::mocks::Mock;
+use crate::Value;
+use crate::value::Object;
+
+/// What `with` changes, as it is while the expression is evaluated.
+struct Changed {
+    input: Option<Value>,
+    overlay: Option<Value>,
+    replaced: Vec<Arc<[Value]>>,
+    mocks: Vec<(FunctionName, Mock)>,
+}
+
+/// What was there before.
+struct Before {
+    input: Option<Value>,
+    overlay: Option<Value>,
+    replaced: usize,
+    mocks: usize,
+}
+
+impl<'p> Machine<'p> {
+    /// Evaluates an expression with its modifiers, and what remains without them.
+    pub(super) fn with(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
+        let Some(changed) = self.changed(frame, expr) else {
+            return Ok(());
+        };
+        let mut before = Some(self.change(&changed));
+        let flow = self.solve(frame, expr, &mut |machine| {
+            if let Some(before) = before.take() {
+                machine.restore(before);
+            }
+            let flow = machine.advance(frame, next);
+            before = Some(machine.change(&changed));
+            flow
+        });
+        if let Some(before) = before {
+            self.restore(before);
+        }
+        flow
+    }
+
+    fn changed(&self, frame: &Frame<'_>, expr: &Expr) -> Option<Changed> {
+        let mut changed = Changed {
+            input: self.input.clone(),
+            overlay: self.overlay.clone(),
+            replaced: Vec::new(),
+            mocks: Vec::new(),
+        };
+        for with in &expr.with {
+            let value = match &with.value {
+                Replacement::Value(operand) => Mock::Value(self.value(frame, operand)?),
+                Replacement::Function(name) => Mock::Function(name.clone()),
+            };
+            match &with.target {
+                Target::Function(name) => changed.mocks.push((name.clone(), value)),
+                Target::Data(path) if self.is_function(path) => {
+                    changed
+                        .mocks
+                        .push((FunctionName::Policy(path.clone()), value));
+                    changed.replaced.push(path.as_slice().into());
+                }
+                Target::Input(path) => {
+                    if let Mock::Value(value) = value {
+                        replace(&mut changed.input, path, value);
+                    }
+                }
+                Target::Data(path) => {
+                    if let Mock::Value(value) = value {
+                        replace(&mut changed.overlay, path, value);
+                        changed.replaced.push(path.as_slice().into());
+                    }
+                }
+            }
+        }
+        Some(changed)
+    }
+
+    fn change(&mut self, changed: &Changed) -> Before {
+        let before = Before {
+            input: std::mem::replace(&mut self.input, changed.input.clone()),
+            overlay: std::mem::replace(&mut self.overlay, changed.overlay.clone()),
+            replaced: self.replaced.len(),
+            mocks: self.mocks.len(),
+        };
+        self.replaced.extend(changed.replaced.iter().cloned());
+        for (name, mock) in &changed.mocks {
+            self.mocks.push(name.clone(), mock.clone());
+        }
+        self.memos.push();
+        before
+    }
+
+    fn restore(&mut self, before: Before) {
+        self.memos.pop();
+        self.mocks.truncate(before.mocks);
+        self.replaced.truncate(before.replaced);
+        self.overlay = before.overlay;
+        self.input = before.input;
+    }
+}
+
+/// Puts a value into a document. Objects are made on the way to it, in the place of what is
+/// none.
+fn replace(document: &mut Option<Value>, path: &[Value], value: Value) {
+    let Some((first, rest)) = path.split_first() else {
+        *document = Some(value);
+        return;
+    };
+    let whole = document.get_or_insert_with(|| Value::from(Object::new()));
+    if !matches!(whole, Value::Object(_)) {
+        *whole = Value::from(Object::new());
+    }
+    let mut member = None;
+    if let Some(members) = whole.as_object_mut() {
+        if !rest.is_empty() {
+            member = members.remove_value(first);
+        }
+        replace(&mut member, rest, value);
+        if let Some(member) = member {
+            members.insert(first.clone(), member);
+        }
+    }
+}
