@@ -32,10 +32,10 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("item-code", || {
-        scenario().when(unsafe_variable().keep(kind("/errors/0/code", Kind::String)))
+        scenario().when(two_mistakes().keep(each("/errors/*/code", Kind::String)))
     }),
     Rule::new("item-message", || {
-        scenario().when(unsafe_variable().keep(kind("/errors/0/message", Kind::String)))
+        scenario().when(two_mistakes().keep(each("/errors/*/message", Kind::String)))
     }),
     Rule::new("item-location", || {
         scenario().when(
@@ -70,6 +70,11 @@ const LOCATION: &str = "/errors/0/location";
 /// A module that is refused with a detailed error.
 fn unsafe_variable() -> Step {
     policy("allow if missing > 1")
+}
+
+/// A module that is refused for two reasons.
+fn two_mistakes() -> Step {
+    policy("allow if missing > 1\n\ndeny if absent > 1")
 }
 
 /// The error of refused rules, with a location that holds this if it has one.

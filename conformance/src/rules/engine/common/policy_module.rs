@@ -39,7 +39,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("package-path-of-terms", || {
         let path = "/result/ast/package/path";
-        let [of_type, of_value] = term(&format!("{path}/0"));
+        let [of_type, of_value] = term(&format!("{path}/*"));
         read("answer := 42", [kind(path, Kind::Array), of_type, of_value])
     }),
     Rule::new("rules-is-array", || {
@@ -47,19 +47,14 @@ pub(crate) const RULES: &[Rule] = &[
             "first := 1\n\nsecond if input.a\n\nthird contains 3",
             [
                 length("/result/ast/rules"),
-                kind("/result/ast/rules/0", Kind::Object),
-                kind("/result/ast/rules/1", Kind::Object),
-                kind("/result/ast/rules/2", Kind::Object),
+                each("/result/ast/rules/*", Kind::Object),
             ],
         )
     }),
     Rule::new("rule-has-head", || {
         read(
             "first := 1\n\nsecond if input.a",
-            [
-                kind("/result/ast/rules/0/head", Kind::Object),
-                kind("/result/ast/rules/1/head", Kind::Object),
-            ],
+            [each("/result/ast/rules/*/head", Kind::Object)],
         )
     }),
     Rule::new("head-name-is-string", || {
@@ -80,23 +75,19 @@ pub(crate) const RULES: &[Rule] = &[
             TWO_EXPRESSIONS,
             [
                 kind("/result/ast/rules/0/body", Kind::Array),
-                kind("/result/ast/rules/0/body/0", Kind::Object),
-                kind("/result/ast/rules/0/body/1", Kind::Object),
+                each("/result/ast/rules/0/body/*", Kind::Object),
             ],
         )
     }),
     Rule::new("expression-index-is-integer", || {
         read(
             TWO_EXPRESSIONS,
-            [
-                kind("/result/ast/rules/0/body/0/index", Kind::Integer),
-                kind("/result/ast/rules/0/body/1/index", Kind::Integer),
-            ],
+            [each("/result/ast/rules/0/body/*/index", Kind::Integer)],
         )
     }),
     Rule::new("expression-terms-array", || {
         let terms = "/result/ast/rules/0/body/0/terms";
-        let [of_type, of_value] = term(&format!("{terms}/0"));
+        let [of_type, of_value] = term(&format!("{terms}/*"));
         read(
             "allow if input.n > 17",
             [kind(terms, Kind::Array), of_type, of_value],
@@ -117,7 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("term-string", || keys(["\"alice\"", "\"41\""])),
     Rule::new("term-ref", || {
         let reference = "/result/ast/rules/0/body/0/terms";
-        let [of_type, of_value] = term(&format!("{reference}/value/1"));
+        let [of_type, of_value] = term(&format!("{reference}/value/*"));
         read(
             "allow if input.a",
             [
@@ -150,14 +141,12 @@ fn read(rules: &str, keeps: impl IntoIterator<Item = Keep>) -> Scenario {
     scenario().given(policy(rules)).when(reading)
 }
 
-/// That there is a term at the pointer.
+/// That there are terms where the pointer leads.
 fn term(pointer: &str) -> [Keep; 2] {
+    let values = [Kind::String, Kind::Boolean, Kind::Number, Kind::Array];
     [
-        kind(format!("{pointer}/type"), Kind::String),
-        kind_among(
-            format!("{pointer}/value"),
-            &[Kind::String, Kind::Boolean, Kind::Number, Kind::Array],
-        ),
+        each(format!("{pointer}/type"), Kind::String),
+        Keep::Each(format!("{pointer}/value"), values.to_vec()),
     ]
 }
 

@@ -24,9 +24,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/policies")
                     .keep(names("/result"))
-                    .keep(kind("/result/0/id", Kind::String))
-                    .keep(kind("/result/0/raw", Kind::String))
-                    .keep(kind("/result/0/ast", Kind::Object)),
+                    .keep(each("/result/*/id", Kind::String))
+                    .keep(each("/result/*/raw", Kind::String))
+                    .keep(each("/result/*/ast", Kind::Object)),
             )
     }),
 ];
