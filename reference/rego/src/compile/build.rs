@@ -111,6 +111,7 @@ impl Build {
                 outline,
                 written: Vec::new(),
                 next_local: 0,
+                lenient: Found::new(),
             });
         }
         Self {
@@ -127,22 +128,26 @@ impl Build {
     pub(super) fn run(mut self) -> Result<Policy, Errors> {
         let mut found = Found::new();
         for step in STAGES {
+            // What a strict stage finds keeps the next from running.
+            let mut strict = Found::new();
             match step {
                 Step::Module(run) => {
+                    for unit in &mut self.units {
+                        strict.extend(run(unit, &self.world));
+                        found.append(&mut unit.lenient);
+                    }
+                }
+                Step::LenientModule(run) => {
                     for unit in &mut self.units {
                         found.extend(run(unit, &self.world));
                     }
                 }
-                Step::All(run) => found.extend(run(&mut self)),
-                Step::Lenient(run) => {
-                    // Mistakes of these stages do not breed others, so the next stage runs.
-                    found.extend(run(&mut self));
-                    if found.len() < MAX_ERRORS {
-                        continue;
-                    }
-                }
+                Step::All(run) => strict.extend(run(&mut self)),
+                Step::Lenient(run) => found.extend(run(&mut self)),
             }
-            if !found.is_empty() {
+            let is_last = !strict.is_empty() || found.len() >= MAX_ERRORS;
+            found.append(&mut strict);
+            if is_last {
                 return Err(limited(found));
             }
         }

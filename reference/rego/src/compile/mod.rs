@@ -10,13 +10,35 @@ use crate::syntax::{Body, Module, Var};
 
 mod build;
 mod compiler;
+mod comprehension_terms;
+mod duplicate_imports;
+mod dynamic_terms;
+mod equals;
+mod expr_terms;
 mod graph;
+mod head_refs;
+mod head_terms;
 pub(crate) mod index;
+mod keyword_overrides;
+mod locals;
+mod metadata_calls;
+mod names;
+mod outputs;
 mod policy;
+mod print_calls;
+mod query;
 mod references;
+mod resolve;
+mod safety;
+mod template_strings;
 pub(crate) mod terms;
 pub(crate) mod tree;
 pub(crate) mod types;
+mod unify;
+mod vars;
+mod visit;
+mod void_calls;
+mod with;
 mod world;
 
 pub use compiler::Compiler;
@@ -37,6 +59,8 @@ pub(crate) struct Unit {
     pub(crate) written: Vec<(Var, Var)>,
     /// The number of the next generated variable.
     pub(crate) next_local: usize,
+    /// Mistakes that later stages do not stumble over.
+    lenient: Found,
     /// The tree that was given.
     parsed: Arc<Module>,
     /// What others see of it.
@@ -61,6 +85,8 @@ pub(crate) type Found = Vec<LanguageError>;
 enum Step {
     /// Looks at each module by itself, and at what it can see of the others.
     Module(fn(&mut Unit, &World) -> Found),
+    /// The same, and the next stage runs even after mistakes.
+    LenientModule(fn(&mut Unit, &World) -> Found),
     /// Looks at all modules together.
     All(fn(&mut Build) -> Found),
     /// The same, and the next stage runs even after mistakes.
@@ -70,18 +96,47 @@ enum Step {
 /// The stages of modules. References in heads must be rewritten before the rules are planted,
 /// and everything that generates variables comes before safety.
 const STAGES: &[Step] = &[
-    // Step::Module(resolve::run), … : references, heads, keyword overrides, imports.
+    Step::Module(resolve::run),
+    Step::Module(head_refs::run),
+    Step::LenientModule(keyword_overrides::run),
+    Step::LenientModule(duplicate_imports::run),
     Step::All(Build::plant),
-    // Local variables, template strings, void calls, print calls, expression terms, metadata.
-    // Then the dependency graph. Comprehension terms, references in heads, `with`.
-    // Conflicts, undefined functions, safety, equality, dynamic terms, recursion, types.
+    Step::Module(locals::run),
+    Step::Module(template_strings::run),
+    Step::Module(void_calls::run),
+    Step::Module(print_calls::run),
+    Step::Module(expr_terms::run),
+    Step::Module(metadata_calls::run),
+    // The dependency graph.
+    Step::Module(comprehension_terms::run),
+    Step::Module(head_terms::run),
+    Step::Module(with::run),
+    // Conflicts, undefined functions.
+    Step::Module(safety::heads),
+    Step::Module(safety::run),
+    Step::Module(equals::run),
+    Step::Module(dynamic_terms::run),
+    // Recursion, types.
 ];
 
 /// What looks at a query, step by step.
 type QueryStage = fn(&mut QueryUnit, &World) -> Found;
 
 /// The stages of queries.
-const QUERY_STAGES: &[QueryStage] = &[];
+const QUERY_STAGES: &[QueryStage] = &[
+    query::capture,
+    locals::query,
+    template_strings::query,
+    void_calls::query,
+    print_calls::query,
+    expr_terms::query,
+    comprehension_terms::query,
+    with::query,
+    // Undefined functions.
+    safety::query,
+    dynamic_terms::query,
+    // Types.
+];
 
 /// Compiles a query: the rewritten body and the names that authors wrote.
 ///

@@ -1,0 +1,31 @@
+//! Turns `==` into `=`. Safety has been checked by then, so both sides are bound.
+
+use super::names::operator;
+use super::vars::call_of;
+use super::visit::{self, Rewrite, each_rule};
+use super::{Found, Unit, World};
+use crate::syntax::{Expr, ExprTerms};
+
+/// Rewrites a module.
+pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+    each_rule(&mut unit.module.rules, |rule| {
+        visit::rewrite_head(&mut rule.head, &mut Equals);
+        visit::rewrite_body(&mut rule.body, &mut Equals);
+    });
+    Found::new()
+}
+
+struct Equals;
+
+impl Rewrite for Equals {
+    fn expr(&mut self, expr: &mut Expr) -> bool {
+        let is_comparison = matches!(call_of(expr, "equal"), Some([_, _, _]));
+        if is_comparison
+            && let ExprTerms::Call(call) = &mut expr.terms
+            && let Some(name) = call.first_mut()
+        {
+            *name = operator("eq", &name.location);
+        }
+        true
+    }
+}

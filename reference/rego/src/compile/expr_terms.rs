@@ -1,0 +1,170 @@
+//! Gives calls inside of terms expressions of their own, before the expression they are in:
+//! `x = f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into collections that stand in
+//! place become references into variables.
+
+use super::names::{Names, equal, expression};
+use super::vars::{append, push};
+use super::visit::{deep, each_rule, sort_object, sort_set};
+use super::{Found, QueryUnit, Unit, World};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, TermValue};
+
+/// Rewrites a module.
+pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+    let mut names = Names::of_module(&mut unit.next_local);
+    each_rule(&mut unit.module.rules, |rule| rewrite(rule, &mut names));
+    Found::new()
+}
+
+/// Rewrites a query.
+pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+    let mut names = Names::of_query(&mut unit.next_local, &unit.body);
+    expand_body(&mut unit.body, &mut names);
+    Found::new()
+}
+
+fn rewrite(rule: &mut Rule, names: &mut Names<'_>) {
+    let head = &mut rule.head;
+    for term in head
+        .args
+        .iter_mut()
+        .chain(&mut head.key)
+        .chain(&mut head.value)
+    {
+        let mut support = Vec::new();
+        expand(term, names, &mut support);
+        append(&mut rule.body, support);
+    }
+    expand_body(&mut rule.body, names);
+}
+
+fn expand_body(body: &mut Body, names: &mut Names<'_>) {
+    let mut result = Vec::with_capacity(body.len());
+    for expr in std::mem::take(body) {
+        expand_expr(expr, names, &mut result);
+    }
+    *body = result;
+}
+
+/// Adds an expression to a body, what it needs first.
+fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
+    let mut support = Vec::new();
+    for with in &mut expr.with {
+        expand(&mut with.value, names, &mut support);
+    }
+    // What modifiers need is evaluated without them; what the expression needs, with them.
+    let outside = support.len();
+    match &mut expr.terms {
+        ExprTerms::Term(term) => expand(term, names, &mut support),
+        ExprTerms::Call(parts) => {
+            for part in parts.iter_mut().skip(1) {
+                expand(part, names, &mut support);
+            }
+        }
+        ExprTerms::Every(every) => {
+            let local = names.term(&every.domain.location);
+            let domain = std::mem::replace(&mut every.domain, local.clone());
+            let mut eq = equal(local, domain);
+            eq.generated = true;
+            eq.with = expr.with.clone();
+            deep(|| {
+                expand_expr(eq, names, &mut support);
+                expand_body(&mut every.body, names);
+            });
+        }
+        ExprTerms::Some(_) => {}
+    }
+    for (index, mut part) in support.into_iter().enumerate() {
+        if index >= outside {
+            part.with.clone_from(&expr.with);
+        }
+        push(body, part);
+    }
+    push(body, expr);
+}
+
+/// Rewrites a term. The expressions it needs are added to the others.
+fn expand(term: &mut Term, names: &mut Names<'_>, support: &mut Vec<Expr>) {
+    deep(|| expand_value(term, names, support));
+}
+
+fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut Vec<Expr>) {
+    match &mut term.value {
+        TermValue::Call(parts) => {
+            for part in parts.iter_mut().skip(1) {
+                expand(part, names, support);
+            }
+            let local = names.term(&term.location);
+            let mut call = std::mem::take(parts);
+            call.push(local.clone());
+            support.push(generated(ExprTerms::Call(call), &term.location));
+            *term = local;
+        }
+        TermValue::Ref(parts) => {
+            for part in &mut *parts {
+                expand(part, names, support);
+            }
+            if let Some(head) = parts.first_mut()
+                && !matches!(head.value, TermValue::Var(_))
+                && is_collection(head)
+            {
+                support.push(names.hoist(head));
+            }
+        }
+        TermValue::Array(items) => {
+            for item in items {
+                expand(item, names, support);
+            }
+        }
+        TermValue::Set(items) => {
+            sort_set(items);
+            for item in &mut *items {
+                expand(item, names, support);
+            }
+            sort_set(items);
+        }
+        TermValue::Object(members) => {
+            sort_object(members);
+            for (key, value) in &mut *members {
+                expand(key, names, support);
+                expand(value, names, support);
+            }
+            sort_object(members);
+        }
+        TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+            inside(&mut of.body, [&mut of.term], names);
+        }
+        TermValue::ObjectComprehension(of) => {
+            inside(&mut of.body, [&mut of.key, &mut of.value], names);
+        }
+        _ => {}
+    }
+}
+
+/// Rewrites a comprehension. What its terms need is part of its body.
+fn inside<const N: usize>(body: &mut Body, terms: [&mut Term; N], names: &mut Names<'_>) {
+    for term in terms {
+        let mut support = Vec::new();
+        expand(term, names, &mut support);
+        append(body, support);
+    }
+    expand_body(body, names);
+}
+
+fn is_collection(term: &Term) -> bool {
+    matches!(
+        term.value,
+        TermValue::Array(_)
+            | TermValue::Object(_)
+            | TermValue::Set(_)
+            | TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_)
+            | TermValue::Call(_)
+    )
+}
+
+fn generated(terms: ExprTerms, at: &Location) -> Expr {
+    let mut expr = expression(terms, at.clone());
+    expr.generated = true;
+    expr
+}

@@ -1,0 +1,250 @@
+//! Gives local variables names of their own: what `:=`, `some`, `every` and parameters declare
+//! is renamed within its scope, and `some` is gone afterwards.
+
+mod scopes;
+mod terms;
+
+use std::collections::HashSet;
+
+use self::scopes::{Kind, Scopes};
+use super::names::{Names, expression};
+use super::terms::{dotted, is_scalar, operator};
+use super::vars::{ALL, NEEDED, Scan, declared, is_local, push, shown, steps};
+use super::visit::{self, Rewrite, Visit};
+use super::{Found, QueryUnit, Unit, World};
+use crate::builtins::signature;
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Body, Expr, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
+
+/// Rewrites a module.
+pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+    let mut found = Found::new();
+    let mut locals = Locals::new(Names::of_module(&mut unit.next_local), &mut unit.written);
+    for rule in &mut unit.module.rules {
+        locals.rule(rule);
+        found.append(&mut locals.found);
+        unit.lenient.append(&mut locals.unused);
+    }
+    found
+}
+
+/// Rewrites a query.
+pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
+    let names = Names::of_query(&mut unit.next_local, &unit.body);
+    let mut locals = Locals::new(names, &mut unit.written);
+    locals.exprs(&mut unit.body);
+    locals.check_unused(&unit.body, &HashSet::new());
+    let mut found = locals.found;
+    found.append(&mut locals.unused);
+    found
+}
+
+/// The rewriting of one rule or query.
+struct Locals<'n> {
+    names: Names<'n>,
+    written: &'n mut Vec<(Var, Var)>,
+    scopes: Scopes,
+    found: Found,
+    /// Mistakes that later stages do not stumble over.
+    unused: Found,
+}
+
+impl<'n> Locals<'n> {
+    fn new(names: Names<'n>, written: &'n mut Vec<(Var, Var)>) -> Self {
+        Self {
+            names,
+            written,
+            scopes: Scopes::default(),
+            found: Found::new(),
+            unused: Found::new(),
+        }
+    }
+
+    fn refuse(&mut self, at: &Location, message: impl Into<String>) {
+        self.found
+            .push(LanguageError::at(Code::Compile, at, message));
+    }
+
+    /// Rewrites a rule and every `else`, which share the parameters.
+    fn rule(&mut self, first: &mut Rule) {
+        self.scopes = Scopes::default();
+        for arg in &mut first.head.args {
+            self.parameter(arg);
+        }
+        let parameters = std::mem::take(&mut self.scopes);
+        let mut next = Some(first);
+        while let Some(rule) = next {
+            self.scopes = Scopes::default();
+            if has_variables(&rule.head) {
+                for part in rule
+                    .head
+                    .args
+                    .iter_mut()
+                    .chain(&mut rule.head.key)
+                    .chain(&mut rule.head.value)
+                {
+                    self.head_term(part);
+                }
+            }
+            self.scopes = parameters.clone();
+            self.alone(rule);
+            next = rule.else_rule.as_deref_mut();
+        }
+    }
+
+    fn parameter(&mut self, term: &mut Term) {
+        match &mut term.value {
+            TermValue::Var(var) => {
+                let local = match self.scopes.local(var) {
+                    Some(local) => local,
+                    None => self.declare_as(var.clone(), Kind::Parameter, None),
+                };
+                *var = local;
+            }
+            TermValue::Ref(parts) | TermValue::Array(parts) => {
+                for part in parts {
+                    visit::deep(|| self.parameter(part));
+                }
+            }
+            TermValue::Object(members) => {
+                visit::sort_object(members);
+                for (_, value) in members {
+                    visit::deep(|| self.parameter(value));
+                }
+            }
+            TermValue::Call(_) => {
+                self.refuse(&term.location, "rule arguments cannot contain calls");
+            }
+            _ => {}
+        }
+    }
+
+    /// Rewrites a rule without its `else`.
+    fn alone(&mut self, rule: &mut Rule) {
+        let head = &rule.head;
+        let mut used = HashSet::new();
+        let parts = steps(&head.reference)
+            .iter()
+            .chain(&head.key)
+            .chain(&head.value);
+        for part in parts {
+            ALL.term(part, &mut |var, _| {
+                used.insert(var.clone());
+            });
+        }
+        self.shadow_functions(rule);
+        self.exprs(&mut rule.body);
+        self.check_unused(&rule.body, &used);
+        if has_variables(&rule.head) {
+            visit::rewrite_head(&mut rule.head, &mut Rename(&self.scopes));
+        }
+    }
+
+    /// Variables of a body with the name of a built-in function get another, so that nobody
+    /// takes them for it.
+    fn shadow_functions(&mut self, rule: &Rule) {
+        let mut candidates: Vec<_> = NEEDED
+            .of_body(&rule.body)
+            .into_iter()
+            .filter(|var| signature(&var.0).is_some() && self.scopes.local(var).is_none())
+            .collect();
+        if candidates.is_empty() {
+            return;
+        }
+        candidates.sort();
+        let declared = declared(&rule.body);
+        let mut modifiers = InModifiers(HashSet::new());
+        visit::rule(rule, &mut modifiers);
+        for var in candidates {
+            if !declared.contains(var) && !modifiers.0.contains(var) {
+                self.declare_as(var.clone(), Kind::Seen, None);
+            }
+        }
+    }
+
+    /// Rewrites the expressions of a body in the open scope.
+    fn exprs(&mut self, body: &mut Body) {
+        let Some(first) = body.first().map(|expr| expr.location.clone()) else {
+            return;
+        };
+        let mut kept = Vec::with_capacity(body.len());
+        for expr in std::mem::take(body) {
+            if let Some(expr) = self.expr(expr) {
+                push(&mut kept, expr);
+            }
+        }
+        if kept.is_empty() {
+            let term = Term {
+                value: TermValue::Bool(true),
+                location: first.clone(),
+            };
+            kept.push(expression(ExprTerms::Term(Box::new(term)), first));
+        }
+        *body = kept;
+    }
+
+    /// Refuses what the open scope declares and nobody uses. What is used outside is given.
+    fn check_unused(&mut self, body: &[Expr], used: &HashSet<Var>) {
+        if !self.found.is_empty() || !self.unused.is_empty() {
+            return;
+        }
+        for (var, at) in self.scopes.unused() {
+            let at = at.as_ref().or_else(|| Some(&body.first()?.location));
+            if let Some(at) = at
+                && !used.contains(&var)
+                && !is_local(&var)
+            {
+                let message = format!("declared var {} unused", shown(&var));
+                self.unused
+                    .push(LanguageError::at(Code::Compile, at, message));
+            }
+        }
+    }
+}
+
+/// Whether a head has more than constants.
+pub(super) fn has_variables(head: &Head) -> bool {
+    let parts = steps(&head.reference).iter().chain(&head.args);
+    parts
+        .chain(&head.key)
+        .chain(&head.value)
+        .any(|term| !is_scalar(term))
+}
+
+/// Gives the variables of a head the names they have in the body.
+struct Rename<'s>(&'s Scopes);
+
+impl Rewrite for Rename<'_> {
+    fn term(&mut self, term: &mut Term) -> bool {
+        if let TermValue::Var(var) = &mut term.value
+            && let Some(local) = self.0.local(var)
+        {
+            *var = local;
+        }
+        true
+    }
+}
+
+/// The variables of modifiers.
+struct InModifiers(HashSet<Var>);
+
+impl<'t> Visit<'t> for InModifiers {
+    fn with(&mut self, with: &'t With) -> bool {
+        let scan = Scan {
+            call_heads: false,
+            ..ALL
+        };
+        for term in [&with.target, &with.value] {
+            scan.term(term, &mut |var, _| {
+                self.0.insert(var.clone());
+            });
+        }
+        true
+    }
+}
+
+/// How a message names the function that a call calls.
+fn called(call: &[Term]) -> String {
+    let name = operator(call).and_then(dotted);
+    name.map(|name| name.to_string()).unwrap_or_default()
+}

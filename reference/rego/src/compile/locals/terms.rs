@@ -1,0 +1,436 @@
+//! Renames variables in expressions and terms.
+
+use std::collections::HashSet;
+
+use super::super::names::{expression, operator};
+use super::super::outputs::of_equality_expr;
+use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
+use super::super::visit::{deep, sort_object, sort_set};
+use super::scopes::{Kind, Scopes};
+use super::{Locals, called};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
+
+impl Locals<'_> {
+    /// Rewrites an expression; declarations are gone then.
+    pub(super) fn expr(&mut self, mut expr: Expr) -> Option<Expr> {
+        match &mut expr.terms {
+            ExprTerms::Call(call)
+                if call.first().is_some_and(|name| is_operator(name, "assign")) =>
+            {
+                self.assignment(&mut expr);
+            }
+            ExprTerms::Some(decl) => {
+                let symbols = std::mem::take(&mut decl.symbols);
+                let (left, right) = self.some(symbols, &expr.location)?;
+                expr.terms = ExprTerms::Call(vec![operator("eq", &expr.location), left, right]);
+                self.plain(&mut expr);
+            }
+            ExprTerms::Every(_) => {
+                if !self.every(&mut expr) {
+                    return None;
+                }
+            }
+            _ => self.plain(&mut expr),
+        }
+        Some(expr)
+    }
+
+    /// Rewrites an expression that declares nothing.
+    fn plain(&mut self, expr: &mut Expr) {
+        match &mut expr.terms {
+            ExprTerms::Term(term) => self.term(term),
+            ExprTerms::Call(parts) => self.terms(parts),
+            ExprTerms::Some(_) | ExprTerms::Every(_) => {}
+        }
+        for with in &mut expr.with {
+            self.with(with);
+        }
+    }
+
+    fn assignment(&mut self, expr: &mut Expr) {
+        if expr.negated {
+            self.refuse(
+                &expr.location,
+                "cannot assign vars inside negated expression",
+            );
+            return;
+        }
+        let ExprTerms::Call(call) = &mut expr.terms else {
+            return;
+        };
+        let [name, left, right] = call.as_mut_slice() else {
+            return;
+        };
+        let mistakes = self.found.len();
+        self.term(right);
+        for with in &mut expr.with {
+            self.term(&mut with.value);
+        }
+        self.target(left);
+        if self.found.len() == mistakes {
+            *name = operator("eq", &name.location);
+            expr.assigned = true;
+        }
+    }
+
+    /// Declares what stands on the left of `:=`.
+    fn target(&mut self, term: &mut Term) {
+        let root = root_document(term).cloned();
+        match &mut term.value {
+            TermValue::Var(var) => {
+                if let Some(local) = self.declare(var.clone(), Kind::Assigned, &term.location) {
+                    *var = local;
+                }
+            }
+            TermValue::Array(items) => {
+                for item in items {
+                    deep(|| self.target(item));
+                }
+            }
+            TermValue::Object(members) => {
+                sort_object(members);
+                for (_, value) in members {
+                    deep(|| self.target(value));
+                }
+            }
+            _ => match root {
+                Some(root) => {
+                    if let Some(local) = self.declare(root, Kind::Assigned, &term.location) {
+                        term.value = TermValue::Var(local);
+                    }
+                }
+                None => {
+                    let message = format!("cannot assign to {}", kind(term));
+                    self.refuse(&term.location, message);
+                }
+            },
+        }
+    }
+
+    /// Declares the variables of `some`. `some x in xs` becomes the sides of an equality.
+    fn some(&mut self, symbols: Vec<Term>, at: &Location) -> Option<(Term, Term)> {
+        for symbol in symbols {
+            match symbol.value {
+                TermValue::Var(var) => {
+                    self.declare_at(var, at)?;
+                }
+                TermValue::Call(mut call) => {
+                    let container = call.pop()?;
+                    let member = call.pop()?;
+                    let key = match call.len() {
+                        1 => self.names.term(&container.location),
+                        _ => call.pop()?,
+                    };
+                    return self.some_in(key, member, container, at);
+                }
+                _ => {}
+            }
+        }
+        None
+    }
+
+    fn some_in(
+        &mut self,
+        key: Term,
+        member: Term,
+        container: Term,
+        at: &Location,
+    ) -> Option<(Term, Term)> {
+        let domain = Scan {
+            closures: false,
+            ..ALL
+        };
+        let domain = domain.of_term(&container);
+        let bound = PATTERN.of_terms(std::slice::from_ref(&key));
+        let members = PATTERN.of_term(&member);
+        let mut both: Vec<_> = bound
+            .union(&members)
+            .filter(|var| domain.contains(**var))
+            .collect();
+        both.retain(|var| !var.is_wildcard());
+        both.sort();
+        if !both.is_empty() {
+            for var in both {
+                self.refuse(at, format!("var {} assigned before", shown(var)));
+            }
+            return None;
+        }
+        let safe: HashSet<Var> = ALL.of_term(&container).into_iter().cloned().collect();
+        let location = container.location.clone();
+        let value = match container.value {
+            TermValue::Ref(mut reference) => {
+                reference.push(key);
+                TermValue::Ref(reference)
+            }
+            other => {
+                let head = Term {
+                    value: other,
+                    location: location.clone(),
+                };
+                TermValue::Ref(vec![head, key])
+            }
+        };
+        let right = Term { value, location };
+        let safe = |var: &Var| safe.contains(var);
+        let eq = expression(
+            ExprTerms::Call(vec![operator("eq", at), member, right]),
+            at.clone(),
+        );
+        let mut bound: Vec<Var> = of_equality_expr(&eq, &safe).into_iter().cloned().collect();
+        bound.sort();
+        for var in bound {
+            self.declare_at(var, at)?;
+        }
+        match eq.terms {
+            ExprTerms::Call(call) => {
+                let mut call = call.into_iter().skip(1);
+                Some((call.next()?, call.next()?))
+            }
+            _ => None,
+        }
+    }
+
+    fn declare_at(&mut self, var: Var, at: &Location) -> Option<Var> {
+        let mistakes = self.found.len();
+        let local = self.declare(var, Kind::Declared, at);
+        (self.found.len() == mistakes).then_some(local).flatten()
+    }
+
+    /// Rewrites an `every`; false if it cannot stay.
+    fn every(&mut self, expr: &mut Expr) -> bool {
+        let ExprTerms::Every(every) = &mut expr.terms else {
+            return false;
+        };
+        let at = &expr.location;
+        self.term(&mut every.domain);
+        self.scopes.open();
+        let fine = 'declared: {
+            match &mut every.key {
+                None => every.key = Some(self.names.term(&every.value.location)),
+                Some(key) => {
+                    if !self.every_variable(key, at) {
+                        break 'declared false;
+                    }
+                }
+            }
+            if !self.every_variable(&mut every.value, at) {
+                break 'declared false;
+            }
+            deep(|| self.exprs(&mut every.body));
+            self.check_unused(&every.body, &HashSet::new());
+            for with in &mut expr.with {
+                self.with(with);
+            }
+            true
+        };
+        self.scopes.close();
+        fine
+    }
+
+    fn every_variable(&mut self, term: &mut Term, at: &Location) -> bool {
+        let TermValue::Var(var) = &mut term.value else {
+            return true;
+        };
+        if var.is_wildcard() {
+            return true;
+        }
+        let Some(local) = self.declare_in_every(var.clone(), at) else {
+            return false;
+        };
+        *var = local;
+        true
+    }
+
+    fn declare_in_every(&mut self, var: Var, at: &Location) -> Option<Var> {
+        self.redeclared(&var, at)?;
+        Some(self.declare_as(var, Kind::Declared, None))
+    }
+
+    /// Declares a variable in the innermost scope. It is refused if that knows the name.
+    fn declare(&mut self, var: Var, kind: Kind, at: &Location) -> Option<Var> {
+        self.redeclared(&var, at)?;
+        Some(self.declare_as(var, kind, Some(at.clone())))
+    }
+
+    fn redeclared(&mut self, var: &Var, at: &Location) -> Option<()> {
+        let name = shown(var);
+        let message = match self.scopes.own_kind(var) {
+            None => return Some(()),
+            Some(Kind::Seen) => format!("var {name} referenced above"),
+            Some(Kind::Assigned) => format!("var {name} assigned above"),
+            Some(Kind::Declared) => format!("var {name} declared above"),
+            Some(Kind::Parameter) => format!("arg {name} redeclared"),
+        };
+        self.refuse(at, message);
+        None
+    }
+
+    /// Lets the innermost scope know a variable under a new name.
+    pub(super) fn declare_as(&mut self, var: Var, kind: Kind, at: Option<Location>) -> Var {
+        let local = self.names.fresh();
+        self.scopes.insert(&var, local.clone(), kind, at);
+        self.written.push((local.clone(), var));
+        local
+    }
+
+    fn terms(&mut self, terms: &mut [Term]) {
+        for term in terms {
+            self.term(term);
+        }
+    }
+
+    /// Renames the variables of a term.
+    pub(super) fn term(&mut self, term: &mut Term) {
+        deep(|| self.value(term));
+    }
+
+    fn value(&mut self, term: &mut Term) {
+        if let Some(root) = root_document(term) {
+            if self
+                .scopes
+                .kind(root)
+                .is_some_and(|kind| kind != Kind::Seen)
+                && let Some(local) = self.scopes.use_local(root)
+            {
+                term.value = TermValue::Var(local.clone());
+            }
+            return;
+        }
+        match &mut term.value {
+            TermValue::Var(var) => match self.scopes.use_local(var) {
+                Some(local) => {
+                    if local != var {
+                        *var = local.clone();
+                    }
+                }
+                None => self.scopes.insert(var, var.clone(), Kind::Seen, None),
+            },
+            TermValue::Ref(parts) | TermValue::Array(parts) => self.terms(parts),
+            TermValue::Call(call) => {
+                let mut shadowed = false;
+                if let Some(name) = call.first() {
+                    ALL.term(name, &mut |var, _| {
+                        shadowed |= self.scopes.local(var).is_some_and(|local| local != *var);
+                    });
+                }
+                if shadowed {
+                    let message = format!("called function {} shadowed", called(call));
+                    self.refuse(&term.location, message);
+                }
+                self.terms(call);
+            }
+            TermValue::Set(items) => {
+                sort_set(items);
+                self.terms(items);
+                sort_set(items);
+            }
+            TermValue::Object(members) => {
+                sort_object(members);
+                for (key, value) in &mut *members {
+                    self.term(key);
+                    self.term(value);
+                }
+                sort_object(members);
+            }
+            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+                self.comprehension(&mut of.body, |locals| locals.term(&mut of.term));
+            }
+            TermValue::ObjectComprehension(of) => {
+                self.comprehension(&mut of.body, |locals| {
+                    locals.term(&mut of.key);
+                    locals.term(&mut of.value);
+                });
+            }
+            TermValue::Template(template) => {
+                for part in &mut template.parts {
+                    self.plain(part);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn comprehension(&mut self, body: &mut Body, terms: impl FnOnce(&mut Self)) {
+        self.scopes.open();
+        self.exprs(body);
+        terms(self);
+        self.check_unused(body, &HashSet::new());
+        self.scopes.close();
+    }
+
+    fn with(&mut self, with: &mut With) {
+        let input = Var("input".into());
+        self.term(&mut with.target);
+        // A local variable may be called `input`, but what a modifier names is the document.
+        if let Some(local) = self.scopes.local(&input) {
+            match &mut with.target.value {
+                TermValue::Var(var) if *var == local => {
+                    with.target.value = operator("input", &with.target.location).value;
+                }
+                TermValue::Ref(parts) => {
+                    if let Some(TermValue::Var(var)) = parts.first_mut().map(|term| &mut term.value)
+                        && *var == local
+                    {
+                        *var = input;
+                    }
+                }
+                _ => {}
+            }
+        }
+        self.term(&mut with.value);
+    }
+
+    /// Renames what comprehensions in a head declare for themselves.
+    pub(super) fn head_term(&mut self, term: &mut Term) {
+        match &mut term.value {
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_)
+            | TermValue::Template(_) => {
+                self.scopes = Scopes::default();
+                self.scopes.open();
+                self.term(term);
+                self.scopes.close();
+            }
+            TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
+                for part in parts {
+                    deep(|| self.head_term(part));
+                }
+            }
+            TermValue::Set(items) => {
+                for item in &mut *items {
+                    deep(|| self.head_term(item));
+                }
+                sort_set(items);
+            }
+            TermValue::Object(members) => {
+                for (key, value) in &mut *members {
+                    deep(|| self.head_term(key));
+                    deep(|| self.head_term(value));
+                }
+                sort_object(members);
+            }
+            _ => {}
+        }
+    }
+}
+
+/// What a term is, for messages.
+fn kind(term: &Term) -> &'static str {
+    match &term.value {
+        TermValue::Null => "null",
+        TermValue::Bool(_) => "boolean",
+        TermValue::Number(_) => "number",
+        TermValue::String(_) => "string",
+        TermValue::Var(_) => "var",
+        TermValue::Ref(_) => "ref",
+        TermValue::Array(_) => "array",
+        TermValue::Object(_) => "object",
+        TermValue::Set(_) => "set",
+        TermValue::ArrayComprehension(_) => "arraycomprehension",
+        TermValue::SetComprehension(_) => "setcomprehension",
+        TermValue::ObjectComprehension(_) => "objectcomprehension",
+        TermValue::Call(_) => "call",
+        TermValue::Template(_) => "templatestring",
+    }
+}

@@ -1,0 +1,206 @@
+//! Which variables an expression binds when it is evaluated.
+
+use std::collections::HashSet;
+
+use super::World;
+use super::terms::as_var;
+use super::unify::unify;
+use super::vars::{ALL, NEEDED, RESULT, STEPS, Vars, equality, steps};
+use super::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
+
+/// Whether a variable is bound already.
+pub(super) type Safe<'s> = &'s dyn Fn(&Var) -> bool;
+
+/// Whether the head of a reference can be evaluated.
+pub(super) fn is_ref_safe(reference: &[Term], safe: Safe<'_>) -> bool {
+    reference.first().is_some_and(|head| match as_var(head) {
+        Some(var) => safe(var),
+        None => is_safe_value(head, safe),
+    })
+}
+
+/// Whether a term can be evaluated.
+pub(super) fn is_safe_value(term: &Term, safe: Safe<'_>) -> bool {
+    let mut all = true;
+    NEEDED.term(term, &mut |var, _| all = all && safe(var));
+    all
+}
+
+/// What modifiers name and give must be bound before an expression binds anything.
+fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {
+    let mut all = true;
+    for with in with {
+        NEEDED.with(with, &mut |var, _| all = all && safe(var));
+    }
+    all
+}
+
+/// The variables that an expression binds; some may be bound already.
+pub(super) fn of_expr<'t>(expr: &'t Expr, world: &World, safe: Safe<'_>) -> Vars<'t> {
+    if expr.negated || !are_modifiers_safe(&expr.with, safe) {
+        return Vars::new();
+    }
+    match &expr.terms {
+        ExprTerms::Term(_) => of_steps(safe, |visitor| visit::expr(expr, visitor)),
+        ExprTerms::Every(every) => of_steps(safe, |visitor| visit::term(&every.domain, visitor)),
+        ExprTerms::Some(_) => Vars::new(),
+        ExprTerms::Call(call) => match equality(expr) {
+            Some((left, right)) => {
+                let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
+                of_equality(left, right, expr.assigned, bound, safe)
+            }
+            None => of_call(expr, call, world, safe),
+        },
+    }
+}
+
+/// The variables that an equality binds and that are not bound yet.
+pub(super) fn of_equality<'t>(
+    left: &'t Term,
+    right: &'t Term,
+    assigned: bool,
+    mut bound: Vars<'t>,
+    safe: Safe<'_>,
+) -> Vars<'t> {
+    let targets = if assigned {
+        ALL.of_term(left)
+    } else {
+        Vars::new()
+    };
+    bound.retain(|var| !targets.contains(var));
+    let known = |var: &Var| bound.contains(var) || (safe(var) && !targets.contains(var));
+    let unified = unify(&known, left, right);
+    bound.extend(unified);
+    bound.retain(|var| !safe(var));
+    bound
+}
+
+fn of_call<'t>(expr: &'t Expr, call: &'t [Term], world: &World, safe: Safe<'_>) -> Vars<'t> {
+    let arity = super::terms::operator(call).and_then(|operator| world.arity(operator));
+    let Some(arity) = arity else {
+        return Vars::new();
+    };
+    let mut bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
+    let Some((inputs, results)) = call.split_at_checked(arity.saturating_add(1)) else {
+        return bound;
+    };
+    if results.is_empty() {
+        return bound;
+    }
+    let mut all = true;
+    RESULT.terms(inputs, &mut |var, _| {
+        all = all && (safe(var) || bound.contains(var))
+    });
+    if !all {
+        return Vars::new();
+    }
+    RESULT.terms(results, &mut |var, _| {
+        bound.insert(var);
+    });
+    bound
+}
+
+/// The variables among the steps of references whose heads are bound.
+fn of_steps<'t>(safe: Safe<'_>, walk: impl FnOnce(&mut Steps<'_, 't>)) -> Vars<'t> {
+    let mut steps = Steps {
+        safe,
+        bound: Vars::new(),
+    };
+    walk(&mut steps);
+    steps.bound
+}
+
+struct Steps<'s, 't> {
+    safe: Safe<'s>,
+    bound: Vars<'t>,
+}
+
+impl<'t> Visit<'t> for Steps<'_, 't> {
+    fn term(&mut self, term: &'t Term) -> bool {
+        match &term.value {
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_)
+            | TermValue::Template(_) => false,
+            TermValue::Ref(reference) => {
+                if is_ref_safe(reference, self.safe) {
+                    STEPS.terms(steps(reference), &mut |var, _| {
+                        self.bound.insert(var);
+                    });
+                    // The steps have been looked at as a whole, references in them included.
+                    if let Some(head) = reference.first() {
+                        visit::term(head, self);
+                    }
+                }
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+/// Variables that are bound at a place. Scopes are left by forgetting what was added.
+#[derive(Debug, Default)]
+pub(super) struct Bound {
+    vars: HashSet<Var>,
+    order: Vec<Var>,
+}
+
+impl Bound {
+    /// What is bound everywhere, and parameters.
+    pub(super) fn of_parameters(args: &[Term]) -> Self {
+        let mut bound = Self::default();
+        for root in ["input", "data"] {
+            bound.insert(Var(root.into()));
+        }
+        ALL.terms(args, &mut |var, _| {
+            bound.insert(var.clone());
+        });
+        bound
+    }
+
+    /// Whether a variable is bound.
+    pub(super) fn contains(&self, var: &Var) -> bool {
+        self.vars.contains(var)
+    }
+
+    /// Adds a variable; answers whether it was not there.
+    pub(super) fn insert(&mut self, var: Var) -> bool {
+        let new = self.vars.insert(var.clone());
+        if new {
+            self.order.push(var);
+        }
+        new
+    }
+
+    /// Where a scope begins.
+    pub(super) fn mark(&self) -> usize {
+        self.order.len()
+    }
+
+    /// Leaves the scope that began there.
+    pub(super) fn leave(&mut self, mark: usize) {
+        for var in self.order.drain(mark.min(self.order.len())..) {
+            self.vars.remove(&var);
+        }
+    }
+
+    /// Adds what an expression binds.
+    pub(super) fn evaluate(&mut self, expr: &Expr, world: &World) {
+        let found = of_expr(expr, world, &|var| self.contains(var));
+        let found: Vec<Var> = found.into_iter().cloned().collect();
+        for var in found {
+            self.insert(var);
+        }
+    }
+}
+
+/// The variables that an equality without modifiers binds and that are not bound yet.
+pub(super) fn of_equality_expr<'t>(expr: &'t Expr, safe: Safe<'_>) -> Vars<'t> {
+    let Some((left, right)) = equality(expr) else {
+        return Vars::new();
+    };
+    let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
+    of_equality(left, right, expr.assigned, bound, safe)
+}

@@ -1,0 +1,157 @@
+//! Lets `print` see operands that are undefined: each is collected by a comprehension of its own,
+//! so `print(x.y)` becomes `internal.print([{a | a = x.y}])`.
+
+use std::collections::HashSet;
+
+use super::names::{Names, equal, expression, operator};
+use super::outputs::Bound;
+use super::vars::{ALL, NEEDED, call_of, is_local, shown};
+use super::visit::{self, Rewrite, Visit, deep, each_rule};
+use super::{Found, QueryUnit, Unit, World};
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Rule, Term, TermValue, Var};
+
+/// Rewrites a module.
+pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+    let mut found = Found::new();
+    let mut names = Names::of_module(&mut unit.next_local);
+    each_rule(&mut unit.module.rules, |rule| {
+        if prints(rule) {
+            let mut prints = Prints {
+                names: &mut names,
+                world,
+                written: &unit.written,
+                bound: Bound::of_parameters(&rule.head.args),
+                local: HashSet::new(),
+                found: Found::new(),
+            };
+            visit::rewrite_head(&mut rule.head, &mut prints);
+            prints.body(&mut rule.body);
+            found.append(&mut prints.found);
+        }
+    });
+    found
+}
+
+/// Rewrites a query.
+pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+    let mut names = Names::of_query(&mut unit.next_local, &unit.body);
+    let mut prints = Prints {
+        names: &mut names,
+        world,
+        written: &unit.written,
+        bound: Bound::of_parameters(&[]),
+        local: HashSet::new(),
+        found: Found::new(),
+    };
+    prints.body(&mut unit.body);
+    prints.found
+}
+
+/// Whether a rule prints at all; most do not.
+fn prints(rule: &Rule) -> bool {
+    struct Find(bool);
+    impl<'t> Visit<'t> for Find {
+        fn expr(&mut self, expr: &'t Expr) -> bool {
+            self.0 |= call_of(expr, "print").is_some();
+            !self.0
+        }
+    }
+    let mut find = Find(false);
+    visit::rule(rule, &mut find);
+    find.0
+}
+
+struct Prints<'p, 'n> {
+    names: &'p mut Names<'n>,
+    world: &'p World,
+    written: &'p [(Var, Var)],
+    bound: Bound,
+    /// Generated variables of earlier expressions, which are bound when they matter.
+    local: HashSet<Var>,
+    found: Found,
+}
+
+impl Rewrite for Prints<'_, '_> {
+    /// Reached for the bodies of comprehensions and `every` only.
+    fn body(&mut self, body: &mut Body) -> bool {
+        let mark = self.bound.mark();
+        for expr in body {
+            let inner = self.bound.mark();
+            if let ExprTerms::Every(every) = &expr.terms {
+                for term in every.key.iter().chain([&every.value]) {
+                    ALL.term(term, &mut |var, _| {
+                        self.bound.insert(var.clone());
+                    });
+                }
+            }
+            deep(|| visit::rewrite_expr(expr, self));
+            self.bound.leave(inner);
+            if let ExprTerms::Call(call) = &mut expr.terms
+                && call
+                    .first()
+                    .is_some_and(|name| super::vars::is_operator(name, "print"))
+            {
+                let operands = call.drain(1..).collect();
+                self.print(expr, operands);
+            }
+            self.bound.evaluate(expr, self.world);
+            ALL.expr(expr, &mut |var, _| {
+                if is_local(var) {
+                    self.local.insert(var.clone());
+                }
+            });
+        }
+        self.bound.leave(mark);
+        false
+    }
+}
+
+impl Prints<'_, '_> {
+    fn print(&mut self, expr: &mut Expr, operands: Vec<Term>) {
+        let at = expr.location.clone();
+        let mut collected = Vec::with_capacity(operands.len());
+        for operand in operands {
+            let known = |var: &Var| self.bound.contains(var) || self.local.contains(var);
+            let mut vars: Vec<_> = NEEDED.of_term(&operand).into_iter().collect();
+            vars.retain(|var| !known(var));
+            self.found.extend(undeclared(vars, self.written, &operand));
+            let location = operand.location.clone();
+            let local = self.names.term(&location);
+            let comprehension = Comprehension {
+                term: local.clone(),
+                body: vec![equal(local, operand)],
+            };
+            collected.push(Term {
+                value: TermValue::SetComprehension(Box::new(comprehension)),
+                location,
+            });
+        }
+        let array = Term {
+            value: TermValue::Array(collected),
+            location: at.clone(),
+        };
+        let index = expr.index;
+        let call = vec![operator("internal.print", &at), array];
+        *expr = expression(ExprTerms::Call(call), at);
+        expr.index = index;
+    }
+}
+
+/// Refuses variables that are not bound where they are needed.
+pub(super) fn undeclared<'v>(
+    mut vars: Vec<&'v Var>,
+    written: &'v [(Var, Var)],
+    term: &Term,
+) -> Found {
+    vars.sort();
+    let found = vars.into_iter().map(|var| {
+        let name = written
+            .iter()
+            .find(|(local, _)| local == var)
+            .map_or(var, |(_, name)| name);
+        let message = format!("var {} is undeclared", shown(name));
+        LanguageError::at(Code::Compile, &term.location, message)
+    });
+    found.collect()
+}

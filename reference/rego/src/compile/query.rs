@@ -1,0 +1,82 @@
+//! Makes the values of a query's expressions answers.
+
+use super::names::{expression, operator};
+use super::terms::{as_var, dotted, operator as called};
+use super::vars::{call_of, push, steps};
+use super::visit::{self, Visit};
+use super::{Found, QueryUnit, World};
+use crate::builtins::signature;
+use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
+
+/// Gives each expression that has a value a variable for it: a lone term is unified with it, and
+/// a call has it as its result. Where there can be several answers, a later expression demands
+/// that the value is not false, as the expression itself did.
+pub(super) fn capture(unit: &mut QueryUnit, world: &World) -> Found {
+    let must_hold = unit.body.len() > 1 || iterates(&unit.body);
+    let mut held = Body::new();
+    let mut count = 0_usize;
+    for expr in &mut unit.body {
+        if expr.negated || call_of(expr, "assign").is_some() || call_of(expr, "eq").is_some() {
+            continue;
+        }
+        let location = expr.location.clone();
+        let captured = Term {
+            value: TermValue::Var(Var(format!("$term{}", count + 1).into())),
+            location: location.clone(),
+        };
+        match &mut expr.terms {
+            ExprTerms::Term(term) => {
+                let term = Term::clone(term);
+                let eq = operator("eq", &term.location);
+                expr.terms = ExprTerms::Call(vec![eq, term, captured.clone()]);
+            }
+            ExprTerms::Call(call) if has_result(call, world) => call.push(captured.clone()),
+            _ => continue,
+        }
+        count += 1;
+        if must_hold {
+            let mut hold = expression(ExprTerms::Term(Box::new(captured)), location);
+            hold.generated = true;
+            held.push(hold);
+        }
+    }
+    for expr in held {
+        push(&mut unit.body, expr);
+    }
+    Found::new()
+}
+
+/// Whether a call has a result that it does not name yet.
+fn has_result(call: &[Term], world: &World) -> bool {
+    let Some(name) = called(call) else {
+        return false;
+    };
+    let is_void = dotted(name)
+        .and_then(|name| signature(&name))
+        .is_some_and(|function| function.void);
+    !is_void && world.arity(name) == Some(call.len().saturating_sub(1))
+}
+
+/// Whether a body can have several answers.
+fn iterates(body: &[Expr]) -> bool {
+    struct Find(bool);
+    impl<'t> Visit<'t> for Find {
+        fn term(&mut self, term: &'t Term) -> bool {
+            match &term.value {
+                TermValue::ArrayComprehension(_)
+                | TermValue::SetComprehension(_)
+                | TermValue::ObjectComprehension(_) => return false,
+                TermValue::Ref(reference) => {
+                    let function = dotted(reference).and_then(|name| signature(&name));
+                    self.0 |= function.is_some_and(|function| function.relation)
+                        || steps(reference).iter().any(|step| as_var(step).is_some());
+                }
+                _ => {}
+            }
+            !self.0
+        }
+    }
+    let mut find = Find(false);
+    visit::body(body, &mut find);
+    find.0
+}

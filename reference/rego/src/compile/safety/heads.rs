@@ -1,0 +1,46 @@
+//! Refuses heads with variables that the body does not have.
+
+use std::collections::HashMap;
+
+use super::super::locals::has_variables;
+use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
+use super::super::visit::all_rules;
+use super::super::{Found, Unit, World};
+use super::report::Scopes;
+use crate::error::{Code, LanguageError};
+
+/// Looks at a module.
+pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
+    let mut found = Found::new();
+    let scopes = Scopes::of(&unit.module.rules);
+    for rule in all_rules(&unit.module.rules) {
+        if !has_variables(&rule.head) {
+            continue;
+        }
+        let head = &rule.head;
+        let mut known = NEEDED.of_body(&rule.body);
+        known.extend(ALL.of_terms(&head.args));
+        let mut open = HashMap::new();
+        for term in head
+            .key
+            .iter()
+            .chain(&head.value)
+            .chain(steps(&head.reference))
+        {
+            ALL.term(term, &mut |var, at| {
+                if !known.contains(var) {
+                    open.insert(var, at);
+                }
+            });
+        }
+        for (var, at) in open {
+            let written = unit.written.iter().find(|(local, _)| local == var);
+            let name = written.map_or(var, |(_, name)| name);
+            if !is_local(name) {
+                let message = format!("var {} is unsafe{}", shown(name), scopes.of_rule(rule));
+                found.push(LanguageError::at(Code::UnsafeVar, at, message));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,157 @@
+//! Brings the expressions of bodies into an order in which every variable is bound before it is
+//! needed, and refuses bodies and heads for which there is none.
+
+mod heads;
+mod order;
+mod report;
+
+use self::order::Blocked;
+use super::outputs::Bound;
+use super::vars::{ALL, NEEDED, Vars};
+use super::visit::{self, Rewrite, deep};
+use super::{Found, QueryUnit, Unit, World};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
+use report::Scopes;
+
+pub(super) use heads::run as heads;
+
+/// Orders the bodies of a module.
+pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+    let mut found = Found::new();
+    let scopes = Scopes::of(&unit.module.rules);
+    for rule in &mut unit.module.rules {
+        let mut next = Some(rule);
+        while let Some(rule) = next {
+            let mut safety = Safety::new(world, Bound::of_parameters(&rule.head.args));
+            safety.body(&mut rule.body);
+            found.extend(report::mistakes(
+                &safety.blocked,
+                &unit.written,
+                &scopes.of_rule(rule),
+            ));
+            next = rule.else_rule.as_deref_mut();
+        }
+    }
+    found
+}
+
+/// Orders a query.
+pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+    let mut safety = Safety::new(world, Bound::of_parameters(&[]));
+    safety.body(&mut unit.body);
+    report::mistakes(&safety.blocked, &unit.written, "")
+}
+
+struct Safety<'w> {
+    world: &'w World,
+    bound: Bound,
+    blocked: Vec<Blocked>,
+}
+
+impl<'w> Safety<'w> {
+    fn new(world: &'w World, bound: Bound) -> Self {
+        Self {
+            world,
+            bound,
+            blocked: Vec::new(),
+        }
+    }
+
+    /// Orders a body, then the bodies inside of it, each of which sees the variables of the
+    /// expressions before its own.
+    fn body(&mut self, body: &mut Body) {
+        let mark = self.bound.mark();
+        let order = order::order(body, self.world, &mut self.bound);
+        self.bound.leave(mark);
+        let is_complete = order.blocked.is_empty();
+        self.blocked.extend(order.blocked);
+
+        let mut places = vec![usize::MAX; body.len()];
+        for (place, index) in order.order.iter().enumerate() {
+            if let Some(slot) = places.get_mut(*index) {
+                *slot = place;
+            }
+        }
+        let mut placed: Vec<(usize, Expr)> = places.into_iter().zip(std::mem::take(body)).collect();
+        placed.sort_by_key(|(place, _)| *place);
+        for (place, mut expr) in placed {
+            if place != usize::MAX {
+                let at = expr.location.clone();
+                visit::rewrite_expr(&mut expr, &mut Closures { safety: self, at });
+                NEEDED.expr(&expr, &mut |var, _| {
+                    self.bound.insert(var.clone());
+                });
+            }
+            if is_complete {
+                super::vars::push(body, expr);
+            } else {
+                body.push(expr);
+            }
+        }
+        self.bound.leave(mark);
+    }
+}
+
+/// Orders the bodies inside of an expression.
+struct Closures<'s, 'w> {
+    safety: &'s mut Safety<'w>,
+    at: Location,
+}
+
+impl Rewrite for Closures<'_, '_> {
+    fn expr(&mut self, expr: &mut Expr) -> bool {
+        if let ExprTerms::Every(every) = &mut expr.terms {
+            for term in every.key.iter().chain([&every.value]) {
+                ALL.term(term, &mut |var, _| {
+                    self.safety.bound.insert(var.clone());
+                });
+            }
+            deep(|| self.safety.body(&mut every.body));
+            return false;
+        }
+        true
+    }
+
+    fn term(&mut self, term: &mut Term) -> bool {
+        match &mut term.value {
+            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+                let vars = ALL.of_term(&of.term);
+                self.terms(&vars, &of.body);
+                deep(|| self.safety.body(&mut of.body));
+                false
+            }
+            TermValue::ObjectComprehension(of) => {
+                let mut vars = ALL.of_term(&of.key);
+                vars.extend(ALL.of_term(&of.value));
+                self.terms(&vars, &of.body);
+                deep(|| self.safety.body(&mut of.body));
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Closures<'_, '_> {
+    /// The variables of a comprehension's term must be among those of its body, or be bound.
+    fn terms(&mut self, vars: &Vars<'_>, body: &[Expr]) {
+        let mut open: Vec<&Var> = vars.iter().copied().collect();
+        open.retain(|var| !self.safety.bound.contains(var));
+        if open.is_empty() {
+            return;
+        }
+        let inside = NEEDED.of_body(body);
+        let vars: Vec<Var> = open
+            .into_iter()
+            .filter(|var| !inside.contains(*var))
+            .cloned()
+            .collect();
+        if !vars.is_empty() {
+            self.safety.blocked.push(Blocked {
+                at: self.at.clone(),
+                targets: None,
+                vars,
+            });
+        }
+    }
+}

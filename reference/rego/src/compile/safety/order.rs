@@ -1,0 +1,265 @@
+//! The order in which the expressions of one body can be evaluated.
+
+use std::cmp::Reverse;
+use std::collections::{BinaryHeap, HashMap};
+
+use super::super::World;
+use super::super::outputs::{Bound, of_expr};
+use super::super::terms::operator;
+use super::super::vars::{ALL, NEEDED, PATTERN, RESULT, STEPS, Vars, equality, steps};
+use super::super::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
+
+/// An expression that cannot be evaluated, with the variables that nobody binds.
+#[derive(Debug)]
+pub(super) struct Blocked {
+    /// Where the expression stands.
+    pub(super) at: Location,
+    /// What it binds if it is an assignment.
+    pub(super) targets: Option<Vec<Var>>,
+    /// The variables.
+    pub(super) vars: Vec<Var>,
+}
+
+/// An order.
+#[derive(Debug)]
+pub(super) struct Order {
+    /// The places of the expressions that can be evaluated.
+    pub(super) order: Vec<usize>,
+    /// The others.
+    pub(super) blocked: Vec<Blocked>,
+}
+
+/// Finds the order of a body and adds what it binds. Expressions stay in the order of the text
+/// as far as possible: the body is gone through again and again, and each time those are taken
+/// that can be evaluated by then. An expression is looked at again only when a variable is bound
+/// that it waits for.
+pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
+    let visible = NEEDED.of_body(body);
+    let mut candidates: Vec<_> = body
+        .iter()
+        .map(|expr| Candidate::of(expr, &visible, bound))
+        .collect();
+    let mut queue: BinaryHeap<_> = (0..body.len())
+        .map(|index| Reverse((0_usize, index)))
+        .collect();
+    let mut waiting: HashMap<Var, Vec<usize>> = HashMap::new();
+    let mut order = Vec::with_capacity(body.len());
+
+    while let Some(Reverse((pass, index))) = queue.pop() {
+        let Some(candidate) = candidates.get_mut(index) else {
+            continue;
+        };
+        if candidate.is_taken {
+            continue;
+        }
+        candidate.is_queued = false;
+        match candidate.look(world, bound) {
+            Look::Ready(binds) => {
+                candidate.is_taken = true;
+                order.push(index);
+                for var in binds {
+                    if !bound.insert(var.clone()) {
+                        continue;
+                    }
+                    for waiter in waiting.remove(&var).unwrap_or_default() {
+                        if let Some(other) = candidates.get_mut(waiter)
+                            && !other.is_taken
+                            && !other.is_queued
+                        {
+                            other.is_queued = true;
+                            let pass = pass + usize::from(waiter < index);
+                            queue.push(Reverse((pass, waiter)));
+                        }
+                    }
+                }
+            }
+            Look::WaitsFor(vars) => {
+                for var in vars {
+                    waiting.entry(var).or_default().push(index);
+                }
+            }
+        }
+    }
+    let blocked = candidates.iter().filter(|candidate| !candidate.is_taken);
+    Order {
+        order,
+        blocked: blocked
+            .map(|candidate| candidate.blocked(world, bound))
+            .collect(),
+    }
+}
+
+/// An expression and what it needs.
+struct Candidate<'t> {
+    expr: &'t Expr,
+    needs: Vec<&'t Var>,
+    /// The variables of the body that comprehensions and `every` inside of the expression use.
+    closes_over: Vec<&'t Var>,
+    is_taken: bool,
+    is_queued: bool,
+}
+
+enum Look {
+    Ready(Vec<Var>),
+    WaitsFor(Vec<Var>),
+}
+
+impl<'t> Candidate<'t> {
+    fn of(expr: &'t Expr, visible: &Vars<'t>, bound: &Bound) -> Self {
+        let mut needs = Vars::new();
+        NEEDED.expr(expr, &mut |var, _| {
+            if !bound.contains(var) {
+                needs.insert(var);
+            }
+        });
+        let mut inside = Inside(Vars::new());
+        visit::expr(expr, &mut inside);
+        inside
+            .0
+            .retain(|var| visible.contains(*var) && !bound.contains(var));
+        let mut needs: Vec<_> = needs.into_iter().collect();
+        let mut closes_over: Vec<_> = inside.0.into_iter().collect();
+        needs.sort();
+        closes_over.sort();
+        Self {
+            expr,
+            needs,
+            closes_over,
+            is_taken: false,
+            is_queued: true,
+        }
+    }
+
+    fn open<'c>(&'c self, bound: &'c Bound) -> impl Iterator<Item = &'t Var> + use<'c, 't> {
+        let vars = self.needs.iter().chain(&self.closes_over).copied();
+        vars.filter(|var| !bound.contains(var))
+    }
+
+    fn look(&self, world: &World, bound: &Bound) -> Look {
+        if self.open(bound).next().is_none() {
+            return Look::Ready(Vec::new());
+        }
+        let binds = of_expr(self.expr, world, &|var| bound.contains(var));
+        let missing: Vec<_> = self
+            .open(bound)
+            .filter(|var| !binds.contains(*var))
+            .collect();
+        if missing.is_empty() && !self.closes_over_itself(&binds) {
+            return Look::Ready(binds.into_iter().cloned().collect());
+        }
+        // What the expression can never bind itself must be bound before, so one such variable
+        // is enough to wait for. Otherwise any variable can make the difference.
+        let own = could_bind(self.expr, world);
+        match missing.iter().find(|var| !own.contains(**var)) {
+            Some(var) => Look::WaitsFor(vec![(*var).clone()]),
+            None => Look::WaitsFor(self.open(bound).cloned().collect()),
+        }
+    }
+
+    /// Whether what the expression binds is just what its own comprehensions use.
+    fn closes_over_itself(&self, binds: &Vars<'_>) -> bool {
+        !self.closes_over.is_empty()
+            && binds.len() == self.closes_over.len()
+            && self.closes_over.iter().all(|var| binds.contains(*var))
+    }
+
+    fn blocked(&self, world: &World, bound: &Bound) -> Blocked {
+        let binds = of_expr(self.expr, world, &|var| bound.contains(var));
+        let missing = |vars: &[&'t Var]| -> Vec<Var> {
+            let vars = vars
+                .iter()
+                .filter(|var| !bound.contains(var) && !binds.contains(**var));
+            vars.map(|var| (*var).clone()).collect()
+        };
+        let mut vars = missing(&self.closes_over);
+        if vars.is_empty() {
+            vars = missing(&self.needs);
+        }
+        if vars.is_empty() {
+            vars = self.needs.iter().map(|var| (*var).clone()).collect();
+        }
+        let targets = equality(self.expr).filter(|_| self.expr.assigned);
+        Blocked {
+            at: self.expr.location.clone(),
+            targets: targets.map(|(left, _)| ALL.of_term(left).into_iter().cloned().collect()),
+            vars,
+        }
+    }
+}
+
+/// The variables that an expression may bind, whatever is bound before.
+fn could_bind<'t>(expr: &'t Expr, world: &World) -> Vars<'t> {
+    let mut found = InSteps(Vars::new());
+    if expr.negated {
+        return found.0;
+    }
+    visit::expr(expr, &mut found);
+    let mut vars = found.0;
+    if let ExprTerms::Call(call) = &expr.terms {
+        let (scan, results) = match equality(expr) {
+            Some(_) => (PATTERN, call.get(1..)),
+            None => {
+                let arity = operator(call).and_then(|operator| world.arity(operator));
+                (
+                    RESULT,
+                    arity.and_then(|arity| call.get(arity.saturating_add(1)..)),
+                )
+            }
+        };
+        scan.terms(results.unwrap_or_default(), &mut |var, _| {
+            vars.insert(var);
+        });
+    }
+    vars
+}
+
+struct InSteps<'t>(Vars<'t>);
+
+impl<'t> Visit<'t> for InSteps<'t> {
+    fn term(&mut self, term: &'t Term) -> bool {
+        match &term.value {
+            TermValue::Ref(reference) => {
+                STEPS.terms(steps(reference), &mut |var, _| {
+                    self.0.insert(var);
+                });
+                false
+            }
+            value => !is_closure(value),
+        }
+    }
+}
+
+/// The variables inside of comprehensions and `every`.
+struct Inside<'t>(Vars<'t>);
+
+impl<'t> Visit<'t> for Inside<'t> {
+    fn expr(&mut self, expr: &'t Expr) -> bool {
+        if let ExprTerms::Every(every) = &expr.terms {
+            ALL.body(&every.body, &mut |var, _| {
+                self.0.insert(var);
+            });
+            return false;
+        }
+        true
+    }
+
+    fn term(&mut self, term: &'t Term) -> bool {
+        if is_closure(&term.value) {
+            ALL.term(term, &mut |var, _| {
+                self.0.insert(var);
+            });
+            return false;
+        }
+        true
+    }
+}
+
+fn is_closure(value: &TermValue) -> bool {
+    matches!(
+        value,
+        TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_)
+    )
+}

@@ -1,0 +1,125 @@
+//! What is said about variables that nobody binds.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+use super::super::Found;
+use super::super::tree::ground_steps;
+use super::super::vars::{is_local, shown};
+use super::super::visit::all_rules;
+use super::order::Blocked;
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Location, Rule, TermValue, Var};
+
+/// Words that authors may have meant as keywords.
+const KEYWORDS: &[&str] = &["and", "contains", "every", "if", "in", "not", "or"];
+
+/// The lines on which rules of several names stand: there a message names the rule.
+pub(super) struct Scopes {
+    shared: HashSet<u32>,
+}
+
+impl Scopes {
+    pub(super) fn of(rules: &[Rule]) -> Self {
+        let mut first: HashMap<u32, &Rule> = HashMap::new();
+        let mut shared = HashSet::new();
+        for rule in all_rules(rules) {
+            let row = rule.location.row;
+            let other = first.entry(row).or_insert(rule);
+            if name(other) != name(rule) {
+                shared.insert(row);
+            }
+        }
+        Self { shared }
+    }
+
+    /// What a message says about the rule.
+    pub(super) fn of_rule(&self, rule: &Rule) -> String {
+        if !self.shared.contains(&rule.location.row) {
+            return String::new();
+        }
+        let reference = &rule.head.reference;
+        let name = reference.get(..ground_steps(reference)).unwrap_or_default();
+        format!(" in rule {}", TermValue::Ref(name.to_vec()))
+    }
+}
+
+/// The constant steps of a rule's reference.
+fn name(rule: &Rule) -> &[crate::syntax::Term] {
+    let reference = &rule.head.reference;
+    reference.get(..ground_steps(reference)).unwrap_or_default()
+}
+
+/// The mistakes of one rule or query, in the order of the text: each variable once, at the first
+/// expression that needs it. What `:=` binds is not to blame while something else is.
+pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str) -> Found {
+    if blocked.is_empty() {
+        return Found::new();
+    }
+    let written: HashMap<_, _> = written.iter().map(|(local, name)| (local, name)).collect();
+    let author = |var: &'_ Var| -> Var { (*written.get(var).unwrap_or(&var)).clone() };
+    let mut places: BTreeMap<&Var, &Location> = BTreeMap::new();
+    let mut targets = HashSet::new();
+    for Blocked {
+        at,
+        vars,
+        targets: own,
+    } in blocked
+    {
+        for var in vars {
+            let place = places.entry(var).or_insert(at);
+            if before(at, place) {
+                *place = at;
+            }
+        }
+        for var in own.iter().flatten() {
+            targets.insert(var.clone());
+            targets.insert(author(var));
+        }
+    }
+    let mut pairs: Vec<_> = places
+        .into_iter()
+        .map(|(var, at)| (var, author(var), at))
+        .collect();
+    pairs.retain(|(_, name, _)| !is_local(name));
+    pairs.sort_by_key(|(_, _, at)| (&at.file, at.row, at.col));
+    let is_target = |var: &Var, name: &Var| targets.contains(var) || targets.contains(name);
+    if pairs.iter().any(|(var, name, _)| !is_target(var, name)) {
+        pairs.retain(|(var, name, _)| !is_target(var, name));
+    }
+    let mut found = Found::new();
+    for (_, name, at) in pairs {
+        let name = shown(&name);
+        let hint = if KEYWORDS.contains(&name) {
+            format!(" (hint: `import future.keywords.{name}` to import a future keyword)")
+        } else {
+            String::new()
+        };
+        let message = format!("var {name} is unsafe{scope}{hint}");
+        found.push(LanguageError::at(Code::UnsafeVar, at, message));
+    }
+    if found.is_empty() {
+        found = expressions(blocked, scope);
+    }
+    found
+}
+
+/// Where only generated variables are not bound, the expressions are to blame.
+fn expressions(blocked: &[Blocked], scope: &str) -> Found {
+    let mut blocked: Vec<_> = blocked.iter().collect();
+    blocked.sort_by_key(|blocked| (&blocked.at.file, blocked.at.row, blocked.at.col));
+    let mut seen = BTreeSet::new();
+    let mut found = Found::new();
+    for Blocked { at, vars, .. } in blocked {
+        let before = seen.len();
+        seen.extend(vars.iter().filter(|var| is_local(var)));
+        if seen.len() > before {
+            let message = format!("expression is unsafe{scope}");
+            found.push(LanguageError::at(Code::UnsafeVar, at, message));
+        }
+    }
+    found
+}
+
+fn before(left: &Location, right: &Location) -> bool {
+    (&left.file, left.row, left.col) < (&right.file, right.row, right.col)
+}

@@ -1,0 +1,217 @@
+//! Turns template strings into calls. Each expression in one is collected by a comprehension of
+//! its own, so that the string can say where a value is undefined.
+
+use super::names::{Names, equal, operator};
+use super::outputs::Bound;
+use super::print_calls::undeclared;
+use super::terms::{dotted, operator as called};
+use super::vars::{ALL, NEEDED};
+use super::visit::{self, Rewrite, Visit, deep, each_rule};
+use super::{Found, QueryUnit, Unit, World};
+use crate::builtins::signature;
+use crate::error::{Code, LanguageError};
+use crate::syntax::{
+    Body, Comprehension, Expr, ExprTerms, Location, Rule, Template, Term, TermValue, Var,
+};
+
+/// Rewrites a module.
+pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
+    let mut found = Found::new();
+    let mut names = Names::of_module(&mut unit.next_local);
+    each_rule(&mut unit.module.rules, |rule| {
+        if has_templates(rule) {
+            let mut templates = Templates {
+                names: &mut names,
+                world,
+                written: &unit.written,
+                bound: Bound::of_parameters(&rule.head.args),
+                found: Found::new(),
+            };
+            templates.exprs(&mut rule.body);
+            visit::rewrite_head(&mut rule.head, &mut templates);
+            found.append(&mut templates.found);
+        }
+    });
+    found
+}
+
+/// Rewrites a query.
+pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
+    let mut names = Names::of_query(&mut unit.next_local, &unit.body);
+    let mut templates = Templates {
+        names: &mut names,
+        world,
+        written: &unit.written,
+        bound: Bound::of_parameters(&[]),
+        found: Found::new(),
+    };
+    templates.exprs(&mut unit.body);
+    templates.found
+}
+
+/// Whether a rule has template strings at all; most have none.
+fn has_templates(rule: &Rule) -> bool {
+    struct Find(bool);
+    impl<'t> Visit<'t> for Find {
+        fn term(&mut self, term: &'t Term) -> bool {
+            self.0 |= matches!(term.value, TermValue::Template(_));
+            !self.0
+        }
+    }
+    let mut find = Find(false);
+    visit::rule(rule, &mut find);
+    find.0
+}
+
+struct Templates<'p, 'n> {
+    names: &'p mut Names<'n>,
+    world: &'p World,
+    written: &'p [(Var, Var)],
+    bound: Bound,
+    found: Found,
+}
+
+impl Rewrite for Templates<'_, '_> {
+    fn expr(&mut self, expr: &mut Expr) -> bool {
+        let ExprTerms::Every(every) = &mut expr.terms else {
+            return true;
+        };
+        visit::rewrite_term(&mut every.domain, self);
+        let mark = self.bound.mark();
+        for term in every.key.iter().chain([&every.value]) {
+            ALL.term(term, &mut |var, _| {
+                self.bound.insert(var.clone());
+            });
+        }
+        deep(|| self.exprs(&mut every.body));
+        self.bound.leave(mark);
+        for with in &mut expr.with {
+            visit::rewrite_term(&mut with.value, self);
+        }
+        false
+    }
+
+    fn term(&mut self, term: &mut Term) -> bool {
+        match &mut term.value {
+            TermValue::Template(template) => {
+                let template = std::mem::replace(
+                    template,
+                    Template {
+                        parts: Vec::new(),
+                        literal: Vec::new(),
+                        multi_line: false,
+                    },
+                );
+                term.value = self.template(template, &term.location);
+                true
+            }
+            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+                let of = &mut **of;
+                self.comprehension(&mut of.body, [&mut of.term]);
+                false
+            }
+            TermValue::ObjectComprehension(of) => {
+                let of = &mut **of;
+                self.comprehension(&mut of.body, [&mut of.key, &mut of.value]);
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+impl Templates<'_, '_> {
+    /// Rewrites a body, all of whose variables are bound in all of it.
+    fn exprs(&mut self, body: &mut Body) {
+        for expr in &*body {
+            self.bound.evaluate(expr, self.world);
+        }
+        for expr in body {
+            visit::rewrite_expr(expr, self);
+        }
+    }
+
+    fn comprehension<const N: usize>(&mut self, body: &mut Body, terms: [&mut Term; N]) {
+        let mark = self.bound.mark();
+        deep(|| self.exprs(body));
+        for term in terms {
+            deep(|| visit::rewrite_term(term, self));
+        }
+        self.bound.leave(mark);
+    }
+
+    fn template(&mut self, template: Template, at: &Location) -> TermValue {
+        let mut parts = Vec::with_capacity(template.parts.len());
+        for (part, literal) in template.parts.into_iter().zip(template.literal) {
+            let mut term = match part.terms {
+                ExprTerms::Term(term) => *term,
+                ExprTerms::Call(call) => {
+                    if let Some(function) = called(&call)
+                        .and_then(dotted)
+                        .and_then(|name| signature(&name))
+                        && function.relation
+                    {
+                        let message = format!(
+                            "illegal call to relation built-in '{}' that may cause multiple outputs",
+                            function.name
+                        );
+                        self.found.push(LanguageError {
+                            code: Code::Compile,
+                            message,
+                            location: None,
+                            details: None,
+                        });
+                        continue;
+                    }
+                    Term {
+                        value: TermValue::Call(call),
+                        location: part.location,
+                    }
+                }
+                ExprTerms::Some(_) | ExprTerms::Every(_) => continue,
+            };
+            let is_plain = literal
+                || matches!(term.value, TermValue::Var(_))
+                || matches!(&term.value, TermValue::Ref(path) if self.world.always_defined(path));
+            if !is_plain {
+                term = self.collect(term, part.with);
+            } else if !literal {
+                term = Term {
+                    location: term.location.clone(),
+                    value: TermValue::Set(vec![term]),
+                };
+            }
+            parts.push(term);
+        }
+        if parts.is_empty() {
+            parts.push(Term {
+                value: TermValue::String("".into()),
+                location: at.clone(),
+            });
+        }
+        let array = Term {
+            value: TermValue::Array(parts),
+            location: at.clone(),
+        };
+        TermValue::Call(vec![operator("internal.template_string", at), array])
+    }
+
+    /// Collects the values of a term: one, or none.
+    fn collect(&mut self, term: Term, with: Vec<crate::syntax::With>) -> Term {
+        let mut vars: Vec<_> = NEEDED.of_term(&term).into_iter().collect();
+        vars.retain(|var| !self.bound.contains(var));
+        self.found.extend(undeclared(vars, self.written, &term));
+        let location = term.location.clone();
+        let local = self.names.term(&location);
+        let mut capture = equal(local.clone(), term);
+        capture.with = with;
+        let comprehension = Comprehension {
+            term: local,
+            body: vec![capture],
+        };
+        Term {
+            value: TermValue::SetComprehension(Box::new(comprehension)),
+            location,
+        }
+    }
+}

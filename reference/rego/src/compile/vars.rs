@@ -1,0 +1,350 @@
+//! The variables of nodes.
+
+use std::collections::HashSet;
+
+use super::terms::{as_var, is_var};
+use super::visit::deep;
+use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
+
+/// Variables of a tree.
+pub(super) type Vars<'t> = HashSet<&'t Var>;
+
+/// Which variables of a node count.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Scan {
+    /// Not the heads of references.
+    pub(super) ref_heads: bool,
+    /// Not the names of called functions, nor the heads of what `with` modifiers name.
+    pub(super) call_heads: bool,
+    /// Not the keys of objects.
+    pub(super) keys: bool,
+    /// Not what is inside of comprehensions, template strings and the bodies of `every`.
+    pub(super) closures: bool,
+    /// Not what is inside of sets.
+    pub(super) sets: bool,
+}
+
+/// All variables.
+pub(super) const ALL: Scan = Scan {
+    ref_heads: true,
+    call_heads: true,
+    keys: true,
+    closures: true,
+    sets: true,
+};
+
+/// The variables that an evaluation of the node itself needs or binds.
+pub(super) const NEEDED: Scan = Scan {
+    call_heads: false,
+    closures: false,
+    ..ALL
+};
+
+/// The variables that a pattern binds when it is unified with a value.
+pub(super) const PATTERN: Scan = Scan {
+    ref_heads: false,
+    keys: false,
+    closures: false,
+    ..ALL
+};
+
+/// The variables that the results of a call bind.
+pub(super) const RESULT: Scan = Scan {
+    sets: false,
+    ..PATTERN
+};
+
+/// The variables of the steps of references.
+pub(super) const STEPS: Scan = Scan {
+    ref_heads: false,
+    ..ALL
+};
+
+impl Scan {
+    /// The variables of a term, with the places where terms are them.
+    pub(super) fn term<'t>(self, term: &'t Term, found: &mut impl FnMut(&'t Var, &'t Location)) {
+        deep(|| self.value(term, found));
+    }
+
+    fn value<'t>(self, term: &'t Term, found: &mut impl FnMut(&'t Var, &'t Location)) {
+        match &term.value {
+            TermValue::Var(var) => found(var, &term.location),
+            TermValue::Ref(parts) => {
+                let parts = if self.ref_heads { parts } else { steps(parts) };
+                self.terms(parts, found);
+            }
+            TermValue::Array(items) => self.terms(items, found),
+            TermValue::Set(items) if self.sets => self.terms(items, found),
+            TermValue::Object(members) => {
+                for (key, value) in members {
+                    if self.keys {
+                        self.term(key, found);
+                    }
+                    self.term(value, found);
+                }
+            }
+            TermValue::Call(parts) => self.call(parts, found),
+            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of)
+                if self.closures =>
+            {
+                self.term(&of.term, found);
+                self.body(&of.body, found);
+            }
+            TermValue::ObjectComprehension(of) if self.closures => {
+                self.term(&of.key, found);
+                self.term(&of.value, found);
+                self.body(&of.body, found);
+            }
+            TermValue::Template(template) if self.closures => self.body(&template.parts, found),
+            _ => {}
+        }
+    }
+
+    /// The variables of terms.
+    pub(super) fn terms<'t>(
+        self,
+        terms: &'t [Term],
+        found: &mut impl FnMut(&'t Var, &'t Location),
+    ) {
+        for term in terms {
+            self.term(term, found);
+        }
+    }
+
+    fn call<'t>(self, parts: &'t [Term], found: &mut impl FnMut(&'t Var, &'t Location)) {
+        let Some((operator, operands)) = parts.split_first() else {
+            return;
+        };
+        match &operator.value {
+            TermValue::Ref(reference) if !self.call_heads => self.terms(steps(reference), found),
+            TermValue::Var(_) if !self.call_heads => {}
+            _ => self.term(operator, found),
+        }
+        self.terms(operands, found);
+    }
+
+    /// The variables of an expression.
+    pub(super) fn expr<'t>(self, expr: &'t Expr, found: &mut impl FnMut(&'t Var, &'t Location)) {
+        match &expr.terms {
+            ExprTerms::Term(term) => self.term(term, found),
+            ExprTerms::Call(parts) => self.call(parts, found),
+            ExprTerms::Some(decl) => self.terms(&decl.symbols, found),
+            ExprTerms::Every(every) => {
+                self.term(&every.domain, found);
+                if self.closures {
+                    for term in every.key.iter().chain([&every.value]) {
+                        self.term(term, found);
+                    }
+                    deep(|| self.body(&every.body, found));
+                }
+            }
+        }
+        for with in &expr.with {
+            self.with(with, found);
+        }
+    }
+
+    /// The variables of a modifier.
+    pub(super) fn with<'t>(self, with: &'t With, found: &mut impl FnMut(&'t Var, &'t Location)) {
+        if self.call_heads {
+            self.term(&with.target, found);
+            self.term(&with.value, found);
+            return;
+        }
+        if let TermValue::Ref(reference) = &with.target.value {
+            self.terms(steps(reference), found);
+        }
+        match &with.value.value {
+            TermValue::Ref(reference) => self.terms(steps(reference), found),
+            _ => self.term(&with.value, found),
+        }
+    }
+
+    /// The variables of a body.
+    pub(super) fn body<'t>(self, body: &'t [Expr], found: &mut impl FnMut(&'t Var, &'t Location)) {
+        for expr in body {
+            self.expr(expr, found);
+        }
+    }
+
+    /// The set of the variables of a term.
+    pub(super) fn of_term(self, term: &Term) -> Vars<'_> {
+        self.of_terms(std::slice::from_ref(term))
+    }
+
+    /// The set of the variables of terms.
+    pub(super) fn of_terms(self, terms: &[Term]) -> Vars<'_> {
+        let mut vars = Vars::new();
+        self.terms(terms, &mut |var, _| {
+            vars.insert(var);
+        });
+        vars
+    }
+
+    /// The set of the variables of a body.
+    pub(super) fn of_body(self, body: &[Expr]) -> Vars<'_> {
+        let mut vars = Vars::new();
+        self.body(body, &mut |var, _| {
+            vars.insert(var);
+        });
+        vars
+    }
+}
+
+/// The steps of a reference behind its head.
+pub(super) fn steps(reference: &[Term]) -> &[Term] {
+    reference.get(1..).unwrap_or_default()
+}
+
+/// The operands of a call.
+pub(super) fn operands(call: &[Term]) -> &[Term] {
+    call.get(1..).unwrap_or_default()
+}
+
+/// The terms of an expression that calls the function of this name.
+pub(super) fn call_of<'t>(expr: &'t Expr, name: &str) -> Option<&'t [Term]> {
+    match &expr.terms {
+        ExprTerms::Call(call) if is_operator(call.first()?, name) => Some(call),
+        _ => None,
+    }
+}
+
+/// The two sides of an equality.
+pub(super) fn equality(expr: &Expr) -> Option<(&Term, &Term)> {
+    match call_of(expr, "eq")? {
+        [_, left, right] => Some((left, right)),
+        _ => None,
+    }
+}
+
+/// Whether a term names the function of this name, which has no dots.
+pub(super) fn is_operator(term: &Term, name: &str) -> bool {
+    match &term.value {
+        TermValue::Ref(reference) => matches!(reference.as_slice(), [head] if is_var(head, name)),
+        _ => is_var(term, name),
+    }
+}
+
+/// `input` or `data`, if the term is just that.
+pub(super) fn root_document(term: &Term) -> Option<&Var> {
+    match &term.value {
+        TermValue::Ref(reference) => match reference.as_slice() {
+            [head] => as_var(head).filter(|var| is_root(var)),
+            _ => None,
+        },
+        _ => None,
+    }
+}
+
+/// Whether the variable is `input` or `data`.
+pub(super) fn is_root(var: &Var) -> bool {
+    matches!(&*var.0, "input" | "data")
+}
+
+/// Whether the compiler made the variable for its own use.
+pub(super) fn is_local(var: &Var) -> bool {
+    var.0.starts_with("__local")
+}
+
+/// The variable as messages show it.
+pub(super) fn shown(var: &Var) -> &str {
+    if var.is_wildcard() { "_" } else { &var.0 }
+}
+
+/// Whether evaluating the term takes more than looking at it: it has references or comprehensions.
+pub(super) fn requires_evaluation(term: &Term) -> bool {
+    struct Find(bool);
+    impl<'t> super::visit::Visit<'t> for Find {
+        fn term(&mut self, term: &'t Term) -> bool {
+            self.0 |= matches!(
+                term.value,
+                TermValue::Ref(_)
+                    | TermValue::ArrayComprehension(_)
+                    | TermValue::SetComprehension(_)
+                    | TermValue::ObjectComprehension(_)
+            );
+            !self.0
+        }
+    }
+    let mut find = Find(false);
+    super::visit::term(term, &mut find);
+    find.0
+}
+
+/// The variables that a body declares: on the left of `:=`, by `some`; also inside of `every`.
+pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
+    struct Find(HashSet<Var>);
+    impl<'t> super::visit::Visit<'t> for Find {
+        fn expr(&mut self, expr: &'t Expr) -> bool {
+            match &expr.terms {
+                ExprTerms::Call(_) => {
+                    if let Some([_, left, _]) = call_of(expr, "assign") {
+                        self.add(left);
+                    }
+                }
+                ExprTerms::Some(decl) => {
+                    for symbol in &decl.symbols {
+                        match &symbol.value {
+                            TermValue::Call(call) => {
+                                let operands = operands(call);
+                                let bound = operands.len().saturating_sub(1);
+                                operands.iter().take(bound).for_each(|term| self.add(term));
+                            }
+                            _ => self.add(symbol),
+                        }
+                    }
+                }
+                _ => {}
+            }
+            true
+        }
+        fn term(&mut self, term: &'t Term) -> bool {
+            !matches!(
+                term.value,
+                TermValue::ArrayComprehension(_)
+                    | TermValue::SetComprehension(_)
+                    | TermValue::ObjectComprehension(_)
+            )
+        }
+    }
+    impl Find {
+        fn add(&mut self, term: &Term) {
+            ALL.term(term, &mut |var, _| {
+                self.0.insert(var.clone());
+            });
+        }
+    }
+    let mut find = Find(HashSet::new());
+    super::visit::body(body, &mut find);
+    find.0
+}
+
+/// Whether the body says nothing: rules without one have `true`.
+pub(super) fn is_empty(body: &[Expr]) -> bool {
+    match body {
+        [only] => matches!(
+            &only.terms,
+            ExprTerms::Term(term) if matches!(term.value, TermValue::Bool(true))
+        ),
+        _ => false,
+    }
+}
+
+/// Adds to a body. One that says nothing is replaced.
+pub(super) fn append(body: &mut Body, more: impl IntoIterator<Item = Expr>) {
+    let mut more = more.into_iter().peekable();
+    if more.peek().is_some() && is_empty(body) {
+        body.clear();
+    }
+    let first = body.len();
+    body.extend(more);
+    for (index, expr) in body.iter_mut().enumerate().skip(first) {
+        expr.index = index;
+    }
+}
+
+/// Adds an expression to a body that is made anew.
+pub(super) fn push(body: &mut Body, mut expr: Expr) {
+    expr.index = body.len();
+    body.push(expr);
+}

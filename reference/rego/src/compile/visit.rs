@@ -1,0 +1,260 @@
+//! Walks over the syntax tree. A walk asks its visitor at each node, then looks at the parts of
+//! the node in the order of the text, unless the visitor says no.
+
+use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
+
+/// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
+/// them be, which is deeper than a thread's stack.
+pub(super) fn deep<R>(run: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
+}
+
+/// Looks at nodes. The answers say whether the parts of a node are of interest.
+pub(super) trait Visit<'t> {
+    /// A term.
+    fn term(&mut self, _: &'t Term) -> bool {
+        true
+    }
+    /// An expression.
+    fn expr(&mut self, _: &'t Expr) -> bool {
+        true
+    }
+    /// A modifier.
+    fn with(&mut self, _: &'t With) -> bool {
+        true
+    }
+}
+
+/// Looks at the expressions of a body.
+pub(super) fn body<'t>(body: &'t [Expr], visitor: &mut impl Visit<'t>) {
+    for part in body {
+        expr(part, visitor);
+    }
+}
+
+/// Looks at an expression.
+pub(super) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
+    if !visitor.expr(node) {
+        return;
+    }
+    match &node.terms {
+        ExprTerms::Term(part) => term(part, visitor),
+        ExprTerms::Call(parts) => terms(parts, visitor),
+        ExprTerms::Some(decl) => terms(&decl.symbols, visitor),
+        ExprTerms::Every(every) => {
+            if let Some(key) = &every.key {
+                term(key, visitor);
+            }
+            term(&every.value, visitor);
+            term(&every.domain, visitor);
+            deep(|| body(&every.body, visitor));
+        }
+    }
+    for with in &node.with {
+        if visitor.with(with) {
+            term(&with.target, visitor);
+            term(&with.value, visitor);
+        }
+    }
+}
+
+/// Looks at terms.
+pub(super) fn terms<'t>(parts: &'t [Term], visitor: &mut impl Visit<'t>) {
+    for part in parts {
+        term(part, visitor);
+    }
+}
+
+/// Looks at a term.
+pub(super) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
+    if visitor.term(node) {
+        inside(node, visitor);
+    }
+}
+
+/// Looks at the parts of a term.
+pub(super) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
+    deep(|| match &node.value {
+        TermValue::Ref(parts)
+        | TermValue::Array(parts)
+        | TermValue::Set(parts)
+        | TermValue::Call(parts) => terms(parts, visitor),
+        TermValue::Object(members) => {
+            for (key, value) in members {
+                term(key, visitor);
+                term(value, visitor);
+            }
+        }
+        TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+            term(&of.term, visitor);
+            body(&of.body, visitor);
+        }
+        TermValue::ObjectComprehension(of) => {
+            term(&of.key, visitor);
+            term(&of.value, visitor);
+            body(&of.body, visitor);
+        }
+        TermValue::Template(template) => body(&template.parts, visitor),
+        _ => {}
+    });
+}
+
+/// Looks at the terms of a head, those of its reference after the name included.
+pub(super) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
+    terms(head.reference.get(1..).unwrap_or_default(), visitor);
+    terms(&head.args, visitor);
+    for part in head.key.iter().chain(&head.value) {
+        term(part, visitor);
+    }
+}
+
+/// Looks at a rule without its `else`.
+pub(super) fn rule<'t>(rule: &'t Rule, visitor: &mut impl Visit<'t>) {
+    head(&rule.head, visitor);
+    body(&rule.body, visitor);
+}
+
+/// Rewrites nodes in place. The answers say whether the parts of a node, as it is then, are to
+/// be looked at.
+pub(super) trait Rewrite {
+    /// A term.
+    fn term(&mut self, _: &mut Term) -> bool {
+        true
+    }
+    /// An expression.
+    fn expr(&mut self, _: &mut Expr) -> bool {
+        true
+    }
+    /// The body of a rule, a comprehension or `every`.
+    fn body(&mut self, _: &mut Body) -> bool {
+        true
+    }
+}
+
+/// Rewrites a body.
+pub(super) fn rewrite_body(node: &mut Body, rewrite: &mut impl Rewrite) {
+    if rewrite.body(node) {
+        for part in node {
+            rewrite_expr(part, rewrite);
+        }
+    }
+}
+
+/// Rewrites an expression.
+pub(super) fn rewrite_expr(node: &mut Expr, rewrite: &mut impl Rewrite) {
+    if !rewrite.expr(node) {
+        return;
+    }
+    match &mut node.terms {
+        ExprTerms::Term(part) => rewrite_term(part, rewrite),
+        ExprTerms::Call(parts) => rewrite_terms(parts, rewrite),
+        ExprTerms::Some(decl) => rewrite_terms(&mut decl.symbols, rewrite),
+        ExprTerms::Every(every) => {
+            if let Some(key) = &mut every.key {
+                rewrite_term(key, rewrite);
+            }
+            rewrite_term(&mut every.value, rewrite);
+            rewrite_term(&mut every.domain, rewrite);
+            deep(|| rewrite_body(&mut every.body, rewrite));
+        }
+    }
+    for with in &mut node.with {
+        rewrite_term(&mut with.target, rewrite);
+        rewrite_term(&mut with.value, rewrite);
+    }
+}
+
+/// Rewrites terms.
+pub(super) fn rewrite_terms(parts: &mut [Term], rewrite: &mut impl Rewrite) {
+    for part in parts {
+        rewrite_term(part, rewrite);
+    }
+}
+
+/// Rewrites a term.
+pub(super) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
+    if !rewrite.term(node) {
+        return;
+    }
+    deep(|| match &mut node.value {
+        TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
+            rewrite_terms(parts, rewrite);
+        }
+        TermValue::Set(parts) => {
+            rewrite_terms(parts, rewrite);
+            sort_set(parts);
+        }
+        TermValue::Object(members) => {
+            for (key, value) in &mut *members {
+                rewrite_term(key, rewrite);
+                rewrite_term(value, rewrite);
+            }
+            sort_object(members);
+        }
+        TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+            rewrite_term(&mut of.term, rewrite);
+            rewrite_body(&mut of.body, rewrite);
+        }
+        TermValue::ObjectComprehension(of) => {
+            rewrite_term(&mut of.key, rewrite);
+            rewrite_term(&mut of.value, rewrite);
+            rewrite_body(&mut of.body, rewrite);
+        }
+        TermValue::Template(template) => {
+            for part in &mut template.parts {
+                rewrite_expr(part, rewrite);
+            }
+        }
+        _ => {}
+    });
+}
+
+/// Rewrites a head, its reference after the name included.
+pub(super) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
+    rewrite_terms(head.reference.get_mut(1..).unwrap_or_default(), rewrite);
+    rewrite_terms(&mut head.args, rewrite);
+    for part in head.key.iter_mut().chain(&mut head.value) {
+        rewrite_term(part, rewrite);
+    }
+}
+
+/// Rewrites every rule of a module and every `else`, each by its own.
+pub(super) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
+    for first in rules {
+        let mut next = Some(first);
+        while let Some(rule) = next {
+            run(rule);
+            next = rule.else_rule.as_deref_mut();
+        }
+    }
+}
+
+/// Every rule and every `else`.
+pub(super) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
+    rules
+        .iter()
+        .flat_map(|rule| std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref()))
+}
+
+/// Brings the members of a set into their order, in which they are rewritten and written.
+pub(super) fn sort_set(items: &mut Vec<Term>) {
+    if !items.is_sorted_by(|left, right| left < right) {
+        items.sort();
+        items.dedup();
+    }
+}
+
+/// Brings the members of an object into the order of their keys; of equal keys the first stays,
+/// with the last value.
+pub(super) fn sort_object(members: &mut Vec<(Term, Term)>) {
+    if !members.is_sorted_by(|(left, _), (right, _)| left < right) {
+        members.sort_by(|(left, _), (right, _)| left.cmp(right));
+        members.dedup_by(|(key, value), (kept, kept_value)| {
+            let same = key == kept;
+            if same {
+                std::mem::swap(value, kept_value);
+            }
+            same
+        });
+    }
+}
