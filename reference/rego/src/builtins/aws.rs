@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
+use super::calendar::Moment;
 use super::digests::hex;
 use super::operand::{answer, any, integer, mistyped, names, object};
 use super::url::Url;
@@ -211,21 +212,14 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
 
 /// The day and the time of day: `20060102` and `150405`.
 fn timestamp(seconds: i64) -> (String, String) {
-    let (day, second) = (seconds.div_euclid(86_400), seconds.rem_euclid(86_400));
-    let (year, month, day) = civil(day);
+    let Moment {
+        year,
+        month,
+        day,
+        hour,
+        minute,
+        second,
+    } = Moment::at(seconds);
     let date = format!("{year:04}{month:02}{day:02}");
-    let (hour, minute) = (second / 3600, second / 60 % 60);
-    (date, format!("{hour:02}{minute:02}{:02}", second % 60))
-}
-
-/// The date of a day since 1970, counted in eras of 400 years that begin in March.
-fn civil(day: i64) -> (i64, i64, i64) {
-    let day = day + 719_468;
-    let (era, day) = (day.div_euclid(146_097), day.rem_euclid(146_097));
-    let year = (day - day / 1460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let month = if month < 10 { month + 3 } else { month - 9 };
-    (year + era * 400 + i64::from(month <= 2), month, day)
+    (date, format!("{hour:02}{minute:02}{second:02}"))
 }

@@ -5,17 +5,22 @@ use std::sync::LazyLock;
 
 mod aggregates;
 mod arithmetic;
+mod armor;
 mod arrays;
 mod aws;
 mod bits;
+mod calendar;
 mod call;
 mod comparison;
+mod crypto;
 mod digests;
 mod encoding;
 mod expected;
 mod floats;
 mod hosts;
 mod json;
+mod jwt;
+mod keys;
 mod marshal;
 mod net;
 mod numbers;
@@ -57,9 +62,11 @@ const GROUPS: &[Group] = &[
     aws::BUILTINS,
     bits::BUILTINS,
     comparison::BUILTINS,
+    crypto::BUILTINS,
     digests::BUILTINS,
     encoding::BUILTINS,
     json::BUILTINS,
+    jwt::BUILTINS,
     net::BUILTINS,
     numbers::BUILTINS,
     objects::BUILTINS,

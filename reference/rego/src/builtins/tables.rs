@@ -66,7 +66,7 @@ fn check(entry: &Value) -> Option<String> {
         session: &mut session,
     };
     let got = match function(&mut call, &operands) {
-        Ok(Some(value)) => ("result", Some(Value::from(value.to_string()))),
+        Ok(Some(value)) => ("result", from_json(value.to_string().as_bytes()).ok()),
         Ok(None) => ("result", None),
         Err(Failure::Type(message) | Failure::Value(message)) => {
             ("error", Some(Value::from(format!("{name}: {message}"))))
@@ -75,11 +75,11 @@ fn check(entry: &Value) -> Option<String> {
     };
     let wanted = match (entry.get("result"), entry.get("error")) {
         (_, Some(error)) => ("error", Some(error.clone())),
-        (Some(result), None) => ("result", Some(Value::from(result.to_string()))),
+        (Some(result), None) => ("result", Some(result.clone())),
         (None, None) => ("result", None),
     };
     let show = |(kind, value): (&str, Option<Value>)| match value {
-        Some(value) => format!("{kind} {}", value.as_str().unwrap_or_default()),
+        Some(value) => format!("{kind} {value}"),
         None => "undefined".to_owned(),
     };
     (got != wanted).then(|| {

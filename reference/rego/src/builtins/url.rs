@@ -179,11 +179,14 @@ fn read_literal(host: &str) -> Result<String, Wrong> {
     if address.parse::<std::net::Ipv4Addr>().is_ok() && zone.is_none() {
         return Err("invalid IP-literal".to_owned());
     }
-    if address.parse::<Ipv6Addr>().is_err() || zone == Some("") {
+    let wrong = match (address.parse::<Ipv6Addr>(), zone) {
+        (Ok(_), Some("")) => Some("zone must be a non-empty string"),
+        (Ok(_), _) => None,
+        (Err(_), _) => Some("unable to parse IP"),
+    };
+    if let Some(wrong) = wrong {
         let name = quote(&name);
-        return Err(format!(
-            "invalid host: ParseAddr({name}): unable to parse IP"
-        ));
+        return Err(format!("invalid host: ParseAddr({name}): {wrong}"));
     }
     Ok(format!("[{name}]{port}"))
 }

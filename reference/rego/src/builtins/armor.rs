@@ -1,0 +1,133 @@
+//! Bytes in text: Base64 and PEM.
+
+use base64::alphabet::{STANDARD, URL_SAFE};
+use base64::engine::general_purpose::{GeneralPurpose, GeneralPurposeConfig};
+use base64::engine::{DecodePaddingMode, Engine};
+use base64::{DecodeError, alphabet::Alphabet};
+
+/// Decoders do not mind bits that are left over.
+const fn engine(alphabet: &Alphabet, padding: DecodePaddingMode) -> GeneralPurpose {
+    let config = GeneralPurposeConfig::new()
+        .with_decode_allow_trailing_bits(true)
+        .with_decode_padding_mode(padding)
+        .with_encode_padding(false);
+    GeneralPurpose::new(alphabet, config)
+}
+
+const PADDED: GeneralPurpose = engine(&STANDARD, DecodePaddingMode::RequireCanonical);
+const PADDED_URL: GeneralPurpose = engine(&URL_SAFE, DecodePaddingMode::RequireCanonical);
+const LENIENT_URL: GeneralPurpose = engine(&URL_SAFE, DecodePaddingMode::Indifferent);
+
+/// Decodes padded Base64.
+///
+/// # Errors
+/// With the message that clients see.
+pub(super) fn decode(text: &str) -> Result<Vec<u8>, String> {
+    decode_with(&PADDED, text)
+}
+
+/// Decodes Base64 in the alphabet for URLs, whose padding may be missing.
+///
+/// # Errors
+/// With the message that clients see.
+pub(super) fn decode_url(text: &str) -> Result<Vec<u8>, String> {
+    let padding = match (text.ends_with('='), text.len() % 4) {
+        (true, _) | (_, 0) => "",
+        (false, 2) => "==",
+        (false, 3) => "=",
+        _ => return Err(format!("illegal base64url string: {text}")),
+    };
+    decode_with(&PADDED_URL, &format!("{text}{padding}"))
+}
+
+/// Decodes Base64 in either alphabet, padded or not.
+pub(super) fn decode_any(text: &str) -> Option<Vec<u8>> {
+    let text = text.replace('+', "-").replace('/', "_");
+    LENIENT_URL.decode(text).ok()
+}
+
+/// Encodes in the alphabet for URLs without padding.
+pub(super) fn encode_url(bytes: &[u8]) -> String {
+    LENIENT_URL.encode(bytes)
+}
+
+/// Encodes with padding.
+pub(super) fn encode(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+fn decode_with(engine: &GeneralPurpose, text: &str) -> Result<Vec<u8>, String> {
+    let decoded = match text.contains(['\r', '\n']) {
+        true => engine.decode(text.replace(['\r', '\n'], "")),
+        false => engine.decode(text),
+    };
+    decoded.map_err(|wrong| {
+        let at = match wrong {
+            DecodeError::InvalidByte(at, _) => at,
+            DecodeError::InvalidLastSymbol { offset, .. } => offset,
+            DecodeError::InvalidLength(length) => length - length % 4,
+            DecodeError::InvalidPadding => text.len() - text.len() % 4,
+        };
+        format!("illegal base64 data at input byte {at}")
+    })
+}
+
+/// What stands between two lines of dashes.
+#[derive(Debug)]
+pub(super) struct Block {
+    /// What it is, such as `CERTIFICATE`.
+    pub(super) label: String,
+    /// The bytes.
+    pub(super) bytes: Vec<u8>,
+}
+
+/// The first block of a text and what follows it.
+pub(super) fn next_block(text: &str) -> Option<(Block, &str)> {
+    const BEGIN: &str = "-----BEGIN ";
+    let mut rest = text;
+    loop {
+        let at = match rest.starts_with(BEGIN) {
+            true => 0,
+            false => rest.find("\n-----BEGIN ")? + 1,
+        };
+        let behind = rest.get(at + BEGIN.len()..)?;
+        if let Some(found) = read_block(behind) {
+            return Some(found);
+        }
+        rest = behind;
+    }
+}
+
+/// A block from its label on.
+fn read_block(text: &str) -> Option<(Block, &str)> {
+    let (first, body) = text.split_once('\n')?;
+    let label = first.trim_end().strip_suffix("-----")?;
+    let end = format!("-----END {label}-----");
+    let (body, behind) = match body.strip_prefix(&end) {
+        Some(behind) => ("", behind),
+        None => {
+            let at = body.find(&format!("\n{end}"))?;
+            let (body, behind) = body.split_at(at);
+            (body, behind.get(end.len() + 1..)?)
+        }
+    };
+    let (line, behind) = behind.split_once('\n').unwrap_or((behind, ""));
+    if !line.trim_end().is_empty() {
+        return None;
+    }
+    // Lines with a colon before the data say more about it.
+    let mut data = body;
+    while let Some((line, behind)) = data.split_once('\n') {
+        if !line.contains(':') {
+            break;
+        }
+        data = behind;
+    }
+    let data: String = data
+        .chars()
+        .filter(|letter| !letter.is_ascii_whitespace())
+        .collect();
+    let bytes = PADDED.decode(data).ok()?;
+    let label = label.to_owned();
+    Some((Block { label, bytes }, behind))
+}

@@ -1,0 +1,187 @@
+//! Verifies a certificate up to a root.
+
+use x509_parser::x509::AlgorithmIdentifier;
+
+use super::certificate::{Certificate, pss_number};
+use super::constraints;
+use super::hostname;
+use super::options::{ANY, Options};
+use super::tlv::{self, INTEGER};
+use crate::builtins::keys::algorithm::Hash;
+use crate::builtins::keys::{Algorithm, Public, der};
+
+/// Signatures are checked this often for one chain, as certificates of the same name could make
+/// many ways to try.
+const MAX_CHECKS: usize = 100;
+
+/// The chain from the last certificate to the first, the root, over those between; none when
+/// there is no chain that may be trusted.
+pub(super) fn verify<'c, 'd>(
+    certificates: &'c [Certificate<'d>],
+    options: &Options,
+) -> Option<Vec<&'c Certificate<'d>>> {
+    let [root, between @ .., leaf] = certificates else {
+        return None;
+    };
+    if !leaf.stands(options) {
+        return None;
+    }
+    if !options.host.is_empty() && !hostname::matches(&leaf.extensions.names, &options.host) {
+        return None;
+    }
+    let mut search = Search {
+        root,
+        between,
+        options,
+        checks: 0,
+    };
+    if leaf.raw == root.raw {
+        let chain = vec![leaf];
+        return usages_allow(&chain, &options.usages).then_some(chain);
+    }
+    search.extend(&mut vec![leaf])
+}
+
+struct Search<'s, 'c, 'd> {
+    root: &'c Certificate<'d>,
+    between: &'c [Certificate<'d>],
+    options: &'s Options,
+    checks: usize,
+}
+
+impl<'c, 'd> Search<'_, 'c, 'd> {
+    /// The first way from the end of a chain to the root that holds.
+    fn extend(&mut self, chain: &mut Vec<&'c Certificate<'d>>) -> Option<Vec<&'c Certificate<'d>>> {
+        let child = *chain.last()?;
+        if self.signs(self.root, child, chain) {
+            let mut whole = chain.clone();
+            whole.push(self.root);
+            if usages_allow(&whole, &self.options.usages) {
+                return Some(whole);
+            }
+        }
+        for issuer in self.between {
+            if chain.iter().any(|one| one.raw == issuer.raw) || !self.signs(issuer, child, chain) {
+                continue;
+            }
+            chain.push(issuer);
+            let found = self.extend(chain);
+            chain.pop();
+            if found.is_some() {
+                return found;
+            }
+        }
+        None
+    }
+
+    /// Whether a certificate has signed the last one of a chain and was allowed to.
+    fn signs(
+        &mut self,
+        issuer: &Certificate<'_>,
+        child: &Certificate<'_>,
+        chain: &[&Certificate<'_>],
+    ) -> bool {
+        if issuer.parsed.subject().as_raw() != child.parsed.issuer().as_raw() {
+            return false;
+        }
+        let key_ids = (
+            &child.extensions.authority_key_id,
+            &issuer.extensions.key_id,
+        );
+        if let (Some(wanted), Some(found)) = key_ids
+            && wanted != found
+            && issuer.raw != self.root.raw
+        {
+            return false;
+        }
+        self.checks += 1;
+        self.checks <= MAX_CHECKS
+            && issuer.may_sign(chain)
+            && issuer.stands(self.options)
+            && has_signed(issuer, child)
+    }
+}
+
+impl Certificate<'_> {
+    /// Whether the certificate is valid by itself.
+    fn stands(&self, options: &Options) -> bool {
+        let validity = self.parsed.validity();
+        let times = validity.not_before.timestamp()..=validity.not_after.timestamp();
+        self.extensions.unhandled.is_empty() && times.contains(&options.now)
+    }
+
+    /// Whether this may sign what a chain holds.
+    fn may_sign(&self, chain: &[&Certificate<'_>]) -> bool {
+        let certificate_signing = 1 << 5;
+        let usage = self.extensions.key_usage;
+        if usage != 0 && usage & certificate_signing == 0 {
+            return false;
+        }
+        let new = self.parsed.version().0 >= 2;
+        let limit = match self.extensions.basic {
+            Some((true, limit)) => limit,
+            Some((false, _)) => return false,
+            None if new => return false,
+            None => None,
+        };
+        let between = i64::try_from(chain.len() - 1).unwrap_or(i64::MAX);
+        let short = limit.is_none_or(|limit| between <= limit);
+        let mut named = chain.iter().filter(|one| one.extensions.has_names);
+        short
+            && (!self.extensions.constrains_names
+                || named.all(|one| constraints::allow(&self.extensions, &one.extensions.names)))
+    }
+}
+
+/// Whether one of the uses is allowed by all certificates of a chain.
+fn usages_allow(chain: &[&Certificate<'_>], usages: &[usize]) -> bool {
+    let any = usages.contains(&ANY);
+    any || usages.iter().any(|usage| {
+        chain.iter().all(|one| {
+            let allowed = &one.extensions.usages;
+            let free = allowed.is_empty() && one.extensions.other_usages.is_empty();
+            free || allowed.contains(&ANY) || allowed.contains(usage)
+        })
+    })
+}
+
+/// Whether the issuer's key made the signature of a certificate.
+fn has_signed(issuer: &Certificate<'_>, child: &Certificate<'_>) -> bool {
+    let Some(key) = &issuer.key else {
+        return false;
+    };
+    let signed = child.parsed.tbs_certificate.as_ref();
+    let signature = &child.parsed.signature_value.data;
+    match (algorithm(&child.parsed.signature_algorithm), key) {
+        (Some(Algorithm::Curve(hash)), Public::Curve(key)) => {
+            let Some(parts) = tlv::sequence(signature) else {
+                return false;
+            };
+            match *parts {
+                [(INTEGER, r), (INTEGER, s)] => key.verify(&hash.digest(signed), r, s),
+                _ => false,
+            }
+        }
+        (Some(algorithm), key) => algorithm.verify(key, signed, signature),
+        (None, _) => false,
+    }
+}
+
+/// The algorithm of a signature; none for those that are broken.
+fn algorithm(identifier: &AlgorithmIdentifier<'_>) -> Option<Algorithm> {
+    match identifier.algorithm.to_id_string().as_str() {
+        "1.2.840.113549.1.1.11" => Some(Algorithm::Rsa(Hash::Sha256)),
+        "1.2.840.113549.1.1.12" => Some(Algorithm::Rsa(Hash::Sha384)),
+        "1.2.840.113549.1.1.13" => Some(Algorithm::Rsa(Hash::Sha512)),
+        "1.2.840.113549.1.1.10" => match pss_number(identifier)? {
+            13 => Some(Algorithm::RsaPss(Hash::Sha256)),
+            14 => Some(Algorithm::RsaPss(Hash::Sha384)),
+            _ => Some(Algorithm::RsaPss(Hash::Sha512)),
+        },
+        "1.2.840.10045.4.3.2" => Some(Algorithm::Curve(Hash::Sha256)),
+        "1.2.840.10045.4.3.3" => Some(Algorithm::Curve(Hash::Sha384)),
+        "1.2.840.10045.4.3.4" => Some(Algorithm::Curve(Hash::Sha512)),
+        der::ED25519 => Some(Algorithm::Ed25519),
+        _ => None,
+    }
+}

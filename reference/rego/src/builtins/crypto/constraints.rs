@@ -1,0 +1,92 @@
+//! Whether an authority may sign for the names of a certificate.
+
+use std::net::IpAddr;
+
+use super::extensions::{Extensions, Names};
+use crate::builtins::url::Url;
+
+/// Whether all names are among those that the authority is permitted, and none excluded.
+pub(super) fn allow(authority: &Extensions, names: &Names) -> bool {
+    let (permitted, excluded) = (&authority.permitted, &authority.excluded);
+    let dns = names.dns.iter().all(|name| {
+        let fits = |rule: &String| domain_fits(name, rule, false);
+        fine(
+            permitted.dns.iter().map(fits),
+            excluded.dns.iter().map(fits),
+        )
+    });
+    let emails = names.emails.iter().all(|name| {
+        let fits = |rule: &String| email_fits(name, rule);
+        fine(
+            permitted.emails.iter().map(fits),
+            excluded.emails.iter().map(fits),
+        )
+    });
+    let uris = names.uris.iter().all(|name| {
+        let url = Url::parse(name).unwrap_or_default();
+        let host = url.hostname();
+        let unrestricted = permitted.uris.is_empty() && excluded.uris.is_empty();
+        // A rule about hosts says nothing about addresses, so none is allowed.
+        if host.is_empty() || host.parse::<IpAddr>().is_ok() {
+            return unrestricted;
+        }
+        let fits = |rule: &String| domain_fits(host, rule, true);
+        fine(
+            permitted.uris.iter().map(fits),
+            excluded.uris.iter().map(fits),
+        )
+    });
+    let addresses = names.addresses.iter().all(|address| {
+        let fits = |rule: &(Vec<u8>, Vec<u8>)| address_fits(*address, rule);
+        fine(
+            permitted.networks.iter().map(fits),
+            excluded.networks.iter().map(fits),
+        )
+    });
+    dns && emails && uris && addresses
+}
+
+/// Whether one of the permitting rules fits, if there are some, and no excluding one.
+fn fine(
+    permitted: impl ExactSizeIterator<Item = bool>,
+    mut excluded: impl Iterator<Item = bool>,
+) -> bool {
+    let free = permitted.len() == 0;
+    let mut permitted = permitted;
+    !excluded.any(|fits| fits) && (free || permitted.any(|fits| fits))
+}
+
+/// Whether a domain is that of a rule or below it. Where a dot begins the rule, only below; for
+/// hosts of URIs and emails the dot is needed to mean those below.
+fn domain_fits(name: &str, rule: &str, exact: bool) -> bool {
+    if rule.is_empty() {
+        return true;
+    }
+    let (name, rule) = (name.to_ascii_lowercase(), rule.to_ascii_lowercase());
+    if let Some(parent) = rule.strip_prefix('.') {
+        let below = name.strip_suffix(parent);
+        return below.is_some_and(|below| below.ends_with('.'));
+    }
+    let below = name.strip_suffix(&rule);
+    below.is_some_and(|below| below.is_empty() || (!exact && below.ends_with('.')))
+}
+
+fn email_fits(name: &str, rule: &str) -> bool {
+    let Some((local, domain)) = name.rsplit_once('@') else {
+        return false;
+    };
+    match rule.rsplit_once('@') {
+        Some((mailbox, host)) => mailbox == local && host.eq_ignore_ascii_case(domain),
+        None => domain_fits(domain, rule, true),
+    }
+}
+
+fn address_fits(address: IpAddr, (network, mask): &(Vec<u8>, Vec<u8>)) -> bool {
+    let bytes = match address.to_canonical() {
+        IpAddr::V4(address) => address.octets().to_vec(),
+        IpAddr::V6(address) => address.octets().to_vec(),
+    };
+    let mut rules = network.iter().zip(mask).zip(&bytes);
+    bytes.len() == network.len()
+        && rules.all(|((network, mask), byte)| network & mask == byte & mask)
+}

@@ -1,0 +1,34 @@
+//! `crypto.x509.*` and `crypto.parse_private_keys`: certificates and keys.
+
+use super::Group;
+
+mod certificate;
+mod chain;
+mod constraints;
+mod extensions;
+mod hostname;
+mod name;
+mod options;
+mod private;
+mod read;
+mod request;
+mod tlv;
+
+pub(super) const BUILTINS: Group = &[
+    ("crypto.parse_private_keys", private::parse_private_keys),
+    (
+        "crypto.x509.parse_and_verify_certificates",
+        read::parse_and_verify,
+    ),
+    (
+        "crypto.x509.parse_and_verify_certificates_with_options",
+        read::parse_and_verify_with_options,
+    ),
+    ("crypto.x509.parse_certificate_request", request::parse),
+    ("crypto.x509.parse_certificates", read::parse),
+    ("crypto.x509.parse_keypair", private::parse_keypair),
+    (
+        "crypto.x509.parse_rsa_private_key",
+        private::parse_rsa_private_key,
+    ),
+];

@@ -1,0 +1,53 @@
+//! Distinguished names.
+
+use std::collections::BTreeMap;
+
+use super::tlv::{self, list};
+use crate::Value;
+
+/// The parts of a name that have a member of their own, by the last number of their type.
+const PARTS: [(u64, &str); 7] = [
+    (6, "Country"),
+    (7, "Locality"),
+    (8, "Province"),
+    (9, "StreetAddress"),
+    (10, "Organization"),
+    (11, "OrganizationalUnit"),
+    (17, "PostalCode"),
+];
+
+/// A name as an object.
+pub(super) fn value(der: &[u8]) -> Option<Value> {
+    let mut names = Vec::new();
+    let mut parts: BTreeMap<u64, Vec<Value>> = BTreeMap::new();
+    for (_, set) in tlv::sequence(der)? {
+        for (_, attribute) in tlv::all(set)? {
+            let [(tlv::IDENTIFIER, kind), written] = *tlv::all(attribute)? else {
+                return None;
+            };
+            let text = Value::from(tlv::text(written)?);
+            let numbers = tlv::identifier(kind)?;
+            if let [2, 5, 4, part] = *numbers {
+                parts.entry(part).or_default().push(text.clone());
+            }
+            names.push(Value::object([
+                ("Type", tlv::identifier_value(kind)?),
+                ("Value", text),
+            ]));
+        }
+    }
+    let mut last = |part: u64| {
+        let values = parts.remove(&part).unwrap_or_default();
+        values.into_iter().next_back().unwrap_or(Value::from(""))
+    };
+    let mut members = vec![
+        ("CommonName", last(3)),
+        ("SerialNumber", last(5)),
+        ("ExtraNames", Value::Null),
+        ("Names", list(names)),
+    ];
+    for (part, name) in PARTS {
+        members.push((name, list(parts.remove(&part).unwrap_or_default())));
+    }
+    Some(Value::object(members))
+}

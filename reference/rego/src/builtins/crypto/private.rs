@@ -1,0 +1,181 @@
+//! `crypto.parse_private_keys`, `crypto.x509.parse_rsa_private_key` and
+//! `crypto.x509.parse_keypair`.
+
+use num_bigint::{BigInt, Sign};
+
+use super::certificate::{Certificate, bytes};
+use super::read::BEGIN;
+use crate::Value;
+use crate::builtins::armor::{decode, next_block};
+use crate::builtins::keys::{Private, Public, der, jwk};
+use crate::builtins::operand::{answer, refuse, text};
+use crate::builtins::{Call, Failure};
+use crate::value::Number;
+
+pub(super) fn parse_private_keys(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let text = text(operands, 1)?;
+    if text.is_empty() {
+        return answer(Value::Null);
+    }
+    answer(keys(text)?.iter().map(value).collect::<Vec<_>>())
+}
+
+pub(super) fn parse_rsa_private_key(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let text = text(operands, 1)?;
+    if text.is_empty() {
+        return refuse("input PEM data was empty");
+    }
+    if !text.starts_with(BEGIN) {
+        decode(text).map_err(Failure::Value)?;
+    }
+    match keys(text)?.first() {
+        Some(key) => answer(jwk::write(key)),
+        None => answer(Value::Null),
+    }
+}
+
+/// The keys in a text in PEM, or in Base64 of PEM. Blocks of other kinds are passed over.
+fn keys(text: &str) -> Result<Vec<Private>, Failure> {
+    let decoded = decode(text)
+        .ok()
+        .and_then(|bytes| String::from_utf8(bytes).ok());
+    let mut rest = decoded.as_deref().unwrap_or(text);
+    let mut keys = Vec::new();
+    while let Some((block, behind)) = next_block(rest) {
+        rest = behind;
+        let key = match block.label.as_str() {
+            "RSA PRIVATE KEY" => der::rsa_private(&block.bytes),
+            "PRIVATE KEY" => der::private(&block.bytes),
+            "EC PRIVATE KEY" => der::curve_private(&block.bytes),
+            _ => continue,
+        };
+        match key {
+            Some(key) => keys.push(key),
+            None => return refuse("x509: failed to parse private key"),
+        }
+    }
+    Ok(keys)
+}
+
+fn number(bytes: &[u8]) -> Value {
+    Value::from(Number::from(BigInt::from_bytes_be(Sign::Plus, bytes)))
+}
+
+fn value(key: &Private) -> Value {
+    match key {
+        Private::Rsa(key) => {
+            let [first, second, inverse] = &key.precomputed;
+            let precomputed = Value::object([
+                ("Dp", number(first)),
+                ("Dq", number(second)),
+                ("Qinv", number(inverse)),
+                ("CRTValues", Value::from(Vec::new())),
+            ]);
+            Value::object([
+                ("N", number(&key.modulus)),
+                ("E", number(&key.public_exponent)),
+                ("D", number(&key.exponent)),
+                (
+                    "Primes",
+                    Value::from(key.primes.each_ref().map(|prime| number(prime)).to_vec()),
+                ),
+                ("Precomputed", precomputed),
+            ])
+        }
+        Private::Curve(key) => {
+            let (x, y) = key.public().coordinates();
+            Value::object([
+                ("Curve", Value::object::<&str>([])),
+                ("X", number(&x)),
+                ("Y", number(&y)),
+                ("D", number(&key.number())),
+            ])
+        }
+        Private::Ed25519(key) => bytes(&key.to_keypair_bytes()),
+    }
+}
+
+pub(super) fn parse_keypair(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let certificates = text(operands, 1)?;
+    let key = text(operands.get(1..).unwrap_or_default(), 1)?;
+    let chain = blocks(certificates, "CERTIFICATE")?;
+    let key = blocks(key, "PRIVATE KEY")?;
+    let ders = chain
+        .into_iter()
+        .filter(|(label, _)| label == "CERTIFICATE");
+    let ders: Vec<Vec<u8>> = ders.map(|(_, der)| der).collect();
+    let Some(first) = ders.first() else {
+        return refuse("tls: failed to find any PEM data in certificate input");
+    };
+    let Some(leaf) = Certificate::read_all(first) else {
+        return refuse("x509: malformed certificate");
+    };
+    let mut keys = key
+        .into_iter()
+        .filter(|(label, _)| label.ends_with("PRIVATE KEY"));
+    let Some((_, key)) = keys.next() else {
+        return refuse("tls: failed to find any PEM data in key input");
+    };
+    let read = [der::rsa_private, der::private, der::curve_private];
+    let Some(key) = read.iter().find_map(|read| read(&key)) else {
+        return refuse("tls: failed to parse private key");
+    };
+    let leaf = leaf.first();
+    let public = leaf.and_then(|leaf| leaf.key.clone());
+    match (public, key.public()) {
+        (Some(Public::Rsa(own)), Public::Rsa(other)) if own == other => {}
+        (Some(Public::Curve(own)), Public::Curve(other))
+            if own.coordinates() == other.coordinates() => {}
+        (Some(Public::Ed25519(own)), Public::Ed25519(other)) if own == other => {}
+        (Some(own), other) => {
+            return refuse(
+                match std::mem::discriminant(&own) == std::mem::discriminant(&other) {
+                    true => "tls: private key does not match public key",
+                    false => "tls: private key type does not match public key type",
+                },
+            );
+        }
+        (None, _) => return refuse("tls: unknown public key algorithm"),
+    }
+    answer(Value::object([
+        (
+            "Certificate",
+            Value::from(ders.iter().map(|der| bytes(der)).collect::<Vec<_>>()),
+        ),
+        ("PrivateKey", value(&key)),
+        ("Leaf", leaf.map_or(Value::Null, |leaf| leaf.value(false))),
+        ("OCSPStaple", Value::Null),
+        ("SignedCertificateTimestamps", Value::Null),
+        ("SupportedSignatureAlgorithms", Value::Null),
+    ]))
+}
+
+/// The blocks of a text in PEM or in Base64 of PEM; of Base64 of DER the one block that it is.
+fn blocks(text: &str, label: &str) -> Result<Vec<(String, Vec<u8>)>, Failure> {
+    let decoded;
+    let mut rest = match text.starts_with("-----BEGIN ") {
+        true => text,
+        false => {
+            decoded = decode(text).map_err(Failure::Value)?;
+            match std::str::from_utf8(&decoded) {
+                Ok(text) if text.starts_with(BEGIN) => text,
+                _ => return Ok(vec![(label.to_owned(), decoded)]),
+            }
+        }
+    };
+    let mut blocks = Vec::new();
+    while let Some((block, behind)) = next_block(rest) {
+        blocks.push((block.label, block.bytes));
+        rest = behind;
+    }
+    Ok(blocks)
+}

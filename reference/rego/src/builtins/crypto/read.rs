@@ -1,0 +1,90 @@
+//! `crypto.x509.parse_certificates` and `crypto.x509.parse_and_verify_certificates`.
+
+use super::certificate::Certificate;
+use super::chain;
+use super::options::Options;
+use crate::Value;
+use crate::builtins::armor::{decode, next_block};
+use crate::builtins::operand::{answer, object, refuse, text};
+use crate::builtins::{Call, Failure};
+
+/// What begins a text that is no Base64.
+pub(super) const BEGIN: &str = "-----BEGIN";
+
+pub(super) fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let der = der(text(operands, 1)?).map_err(Failure::Value)?;
+    let Some(certificates) = Certificate::read_all(&der) else {
+        return refuse("x509: malformed certificate");
+    };
+    answer(shown(&certificates.iter().collect::<Vec<_>>(), true))
+}
+
+pub(super) fn parse_and_verify(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    verified(text(operands, 1)?, || Ok(Options::default()), true)
+}
+
+pub(super) fn parse_and_verify_with_options(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let certificates = text(operands, 1)?;
+    let options = object(operands, 2)?;
+    verified(certificates, || Options::read(options), false)
+}
+
+/// Whether there is a chain to trust, and the chain. Options count only when there are
+/// certificates.
+fn verified(
+    text: &str,
+    options: impl FnOnce() -> Result<Options, Failure>,
+    with_uris: bool,
+) -> Result<Option<Value>, Failure> {
+    let untrusted = || answer(vec![Value::from(false), Value::from(Vec::new())]);
+    let Ok(der) = der(text) else {
+        return untrusted();
+    };
+    let Some(certificates) = Certificate::read_all(&der) else {
+        return untrusted();
+    };
+    match chain::verify(&certificates, &options()?) {
+        Some(chain) => answer(vec![Value::from(true), shown(&chain, with_uris)]),
+        None => untrusted(),
+    }
+}
+
+fn shown(certificates: &[&Certificate<'_>], with_uris: bool) -> Value {
+    let values = certificates
+        .iter()
+        .map(|certificate| certificate.value(with_uris));
+    Value::from(values.collect::<Vec<_>>())
+}
+
+/// The bytes of all certificates in PEM, or in Base64 of PEM or of DER.
+fn der(text: &str) -> Result<Vec<u8>, String> {
+    if text.starts_with(BEGIN) {
+        return blocks(text);
+    }
+    let bytes = decode(text)?;
+    match std::str::from_utf8(&bytes) {
+        Ok(text) if text.starts_with(BEGIN) => blocks(text),
+        _ => Ok(bytes),
+    }
+}
+
+fn blocks(mut text: &str) -> Result<Vec<u8>, String> {
+    let mut der = Vec::new();
+    while let Some((block, rest)) = next_block(text) {
+        if block.label != "CERTIFICATE" {
+            return Err(format!(
+                "PEM block type is '{}', expected CERTIFICATE",
+                block.label
+            ));
+        }
+        der.extend(block.bytes);
+        text = rest;
+    }
+    Ok(der)
+}

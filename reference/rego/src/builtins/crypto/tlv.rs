@@ -1,0 +1,132 @@
+//! The elements of DER: a tag, a length and a value.
+
+use crate::Value;
+
+/// Tags of universal types and of the places in a choice.
+pub(super) const BOOLEAN: u8 = 0x01;
+pub(super) const INTEGER: u8 = 0x02;
+pub(super) const BITS: u8 = 0x03;
+pub(super) const OCTETS: u8 = 0x04;
+pub(super) const IDENTIFIER: u8 = 0x06;
+pub(super) const SEQUENCE: u8 = 0x30;
+
+/// A tag and the bytes of its value.
+pub(super) type Element<'d> = (u8, &'d [u8]);
+
+/// The first element and what follows it.
+pub(super) fn first(der: &[u8]) -> Option<(Element<'_>, &[u8])> {
+    let (tag, rest) = der.split_first()?;
+    let (length, rest) = rest.split_first()?;
+    let (length, rest) = match length {
+        0..=0x7f => (usize::from(*length), rest),
+        0x81..=0x84 => {
+            let (digits, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
+            let length = digits.iter().try_fold(0_usize, |sum, digit| {
+                sum.checked_mul(256)?.checked_add(usize::from(*digit))
+            })?;
+            (length, rest)
+        }
+        _ => return None,
+    };
+    let (value, rest) = rest.split_at_checked(length)?;
+    Some(((*tag, value), rest))
+}
+
+/// All elements of bytes that hold nothing else.
+pub(super) fn all(mut der: &[u8]) -> Option<Vec<Element<'_>>> {
+    let mut elements = Vec::new();
+    while !der.is_empty() {
+        let (element, rest) = first(der)?;
+        elements.push(element);
+        der = rest;
+    }
+    Some(elements)
+}
+
+/// The value of the only element, which has this tag.
+pub(super) fn only(der: &[u8], tag: u8) -> Option<&[u8]> {
+    match first(der)? {
+        ((found, value), []) if found == tag => Some(value),
+        _ => None,
+    }
+}
+
+/// The elements of the sequence that is the only element.
+pub(super) fn sequence(der: &[u8]) -> Option<Vec<Element<'_>>> {
+    all(only(der, SEQUENCE)?)
+}
+
+/// The numbers of an object identifier.
+pub(super) fn identifier(bytes: &[u8]) -> Option<Vec<u64>> {
+    let mut numbers = Vec::new();
+    let mut number = 0_u64;
+    for byte in bytes {
+        number = number
+            .checked_mul(128)?
+            .checked_add(u64::from(byte & 0x7f))?;
+        if byte & 0x80 != 0 {
+            continue;
+        }
+        if numbers.is_empty() {
+            let first = (number / 40).min(2);
+            numbers.push(first);
+            number -= first * 40;
+        }
+        numbers.push(number);
+        number = 0;
+    }
+    let complete = bytes.last().is_some_and(|last| last & 0x80 == 0);
+    complete.then_some(numbers)
+}
+
+/// An object identifier in dots.
+pub(super) fn dotted(numbers: &[u64]) -> String {
+    let numbers: Vec<String> = numbers.iter().map(u64::to_string).collect();
+    numbers.join(".")
+}
+
+/// An object identifier as an array of numbers.
+pub(super) fn identifier_value(bytes: &[u8]) -> Option<Value> {
+    let numbers = identifier(bytes)?;
+    Some(Value::from(
+        numbers.into_iter().map(Value::from).collect::<Vec<_>>(),
+    ))
+}
+
+/// A small integer that is not negative.
+pub(super) fn small(bytes: &[u8]) -> Option<i64> {
+    if bytes.is_empty() || bytes.len() > 8 || bytes.first().is_some_and(|byte| byte & 0x80 != 0) {
+        return None;
+    }
+    Some(
+        bytes
+            .iter()
+            .fold(0, |sum, byte| sum << 8 | i64::from(*byte)),
+    )
+}
+
+/// The text of a string of any of the types that names use.
+pub(super) fn text((tag, bytes): Element<'_>) -> Option<String> {
+    match tag {
+        // UTF-8, and the types that are ASCII.
+        0x0c | 0x12 | 0x13 | 0x16 | 0x1a => String::from_utf8(bytes.to_vec()).ok(),
+        // T.61 in its common use as Latin 1.
+        0x14 => Some(bytes.iter().map(|byte| char::from(*byte)).collect()),
+        0x1e => {
+            let units = bytes.chunks(2).map(|pair| match pair {
+                [high, low] => Some(u16::from_be_bytes([*high, *low])),
+                _ => None,
+            });
+            String::from_utf16(&units.collect::<Option<Vec<u16>>>()?).ok()
+        }
+        _ => None,
+    }
+}
+
+/// The array of these values; null when there are none.
+pub(super) fn list(values: Vec<Value>) -> Value {
+    if values.is_empty() {
+        return Value::Null;
+    }
+    Value::from(values)
+}

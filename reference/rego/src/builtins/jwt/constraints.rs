@@ -1,0 +1,158 @@
+//! What `io.jwt.decode_verify` is asked to check.
+
+use std::sync::Arc;
+use std::time::UNIX_EPOCH;
+
+use super::token::{Header, Token, failure};
+use super::trusted;
+use crate::Value;
+use crate::builtins::keys::Algorithm;
+use crate::builtins::keys::jwk::{Jwk, Material};
+use crate::builtins::{Call, Failure};
+use crate::value::{Number, Object};
+
+/// The checks. A text that is empty asks for nothing.
+#[derive(Debug)]
+pub(super) struct Constraints {
+    keys: Option<Arc<Vec<Jwk>>>,
+    secret: Arc<str>,
+    algorithm: Arc<str>,
+    issuer: Arc<str>,
+    audience: Arc<str>,
+    /// In nanoseconds since 1970.
+    time: f64,
+}
+
+impl Constraints {
+    /// Reads the second operand.
+    pub(super) fn read(call: &mut Call<'_>, members: &Object) -> Result<Self, Failure> {
+        let none: Arc<str> = Arc::from("");
+        let mut read = Self {
+            keys: None,
+            secret: none.clone(),
+            algorithm: none.clone(),
+            issuer: none.clone(),
+            audience: none,
+            time: now(call),
+        };
+        for (name, value) in members {
+            let name = name.as_str().unwrap_or_default();
+            let place = match name {
+                "cert" => {
+                    let text = string(name, value)?;
+                    read.keys = Some(trusted::keys(call, &text)?);
+                    continue;
+                }
+                "time" => {
+                    read.time = time(value)?;
+                    continue;
+                }
+                "secret" => &mut read.secret,
+                "alg" => &mut read.algorithm,
+                "iss" => &mut read.issuer,
+                "aud" => &mut read.audience,
+                _ => {
+                    return Err(Failure::Value(format!(
+                        "unknown token validation constraint: {name}"
+                    )));
+                }
+            };
+            *place = string(name, value)?;
+        }
+        match (&read.keys, read.secret.is_empty()) {
+            (Some(_), false) => Err(failure("duplicate key constraints")),
+            (None, true) => Err(failure("no key constraint")),
+            _ => Ok(read),
+        }
+    }
+
+    /// Whether a header is one to go on with.
+    pub(super) fn accept(&self, header: &Header) -> bool {
+        let asked = self.algorithm.is_empty() || *self.algorithm == *header.algorithm;
+        !header.algorithm.is_empty() && !header.beyond_us && asked
+    }
+
+    /// Whether the signature is right.
+    pub(super) fn verify(&self, header: &Header, token: &Token<'_>, signature: &[u8]) -> bool {
+        let Some(algorithm) = Algorithm::named(&header.algorithm) else {
+            return false;
+        };
+        let signed = token.signed();
+        let Some(keys) = &self.keys else {
+            return algorithm.verify_secret(self.secret.as_bytes(), signed.as_bytes(), signature);
+        };
+        trusted::fitting(keys, &header.key_id, &header.algorithm).any(|key| {
+            let key = match &key.material {
+                Material::Secret(secret) => {
+                    return algorithm.verify_secret(secret, signed.as_bytes(), signature);
+                }
+                Material::Public(key) => key,
+                Material::Private(key) => &key.public(),
+            };
+            algorithm.verify_strictly(key, signed.as_bytes(), signature)
+        })
+    }
+
+    /// Whether the claims are as asked.
+    pub(super) fn check(&self, claims: &Object) -> Result<bool, Failure> {
+        let issuer = claims.get("iss").and_then(Value::as_str);
+        if !self.issuer.is_empty() && issuer != Some(&self.issuer) {
+            return Ok(false);
+        }
+        let fits = match claims.get("aud") {
+            Some(Value::String(audience)) => *audience == self.audience,
+            Some(Value::Array(audiences)) => {
+                let mut audiences = audiences.iter();
+                audiences.any(|audience| audience.as_str() == Some(&self.audience))
+            }
+            Some(_) => false,
+            None => self.audience.is_empty(),
+        };
+        if !fits {
+            return Ok(false);
+        }
+        let now = Number::from_float(self.time / 1e9);
+        let claim = |name: &str| match claims.get(name) {
+            None => Ok(None),
+            Some(Value::Number(number)) => Ok(Some(number)),
+            Some(_) => Err(Failure::Value(format!("{name} value must be a number"))),
+        };
+        if let (Some(end), Some(now)) = (claim("exp")?, &now)
+            && now >= end
+        {
+            return Ok(false);
+        }
+        if let (Some(start), Some(now)) = (claim("nbf")?, &now)
+            && now < start
+        {
+            return Ok(false);
+        }
+        Ok(true)
+    }
+}
+
+fn string(name: &str, value: &Value) -> Result<Arc<str>, Failure> {
+    match value {
+        Value::String(text) => Ok(text.clone()),
+        _ => Err(Failure::Value(format!(
+            "{name} constraint: must be a string"
+        ))),
+    }
+}
+
+fn time(value: &Value) -> Result<f64, Failure> {
+    let Value::Number(number) = value else {
+        return Err(failure("token time constraint: must be a number"));
+    };
+    match number.as_f64() {
+        time if time < 0.0 => Err(failure("token time constraint: must not be negative")),
+        time if time.is_finite() => Ok(time),
+        _ => Err(failure("token time constraint: unvalid float64")),
+    }
+}
+
+/// The time of the evaluation.
+fn now(call: &Call<'_>) -> f64 {
+    let since = call.session.now.duration_since(UNIX_EPOCH);
+    since.unwrap_or_default().as_secs_f64() * 1e9
+}

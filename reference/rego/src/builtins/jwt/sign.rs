@@ -1,0 +1,71 @@
+//! `io.jwt.encode_sign` and `io.jwt.encode_sign_raw`.
+
+use crate::Value;
+use crate::builtins::armor::encode_url;
+use crate::builtins::keys::Algorithm;
+use crate::builtins::keys::jwk::{self, Material};
+use crate::builtins::operand::{answer, any, refuse, text};
+use crate::builtins::requests::json;
+use crate::builtins::{Call, Failure};
+use crate::value::from_json;
+
+pub(super) fn encode_sign(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let [header, payload, key] = [1, 2, 3].map(|position| json(any(operands, position)));
+    sign(&header, &payload, &key)
+}
+
+pub(super) fn encode_sign_raw(
+    _call: &mut Call<'_>,
+    operands: &[Value],
+) -> Result<Option<Value>, Failure> {
+    let key = text(operands, 3)?;
+    sign(text(operands, 1)?, text(operands, 2)?, key)
+}
+
+/// Signs header and payload as they are written.
+fn sign(header: &str, payload: &str, key: &str) -> Result<Option<Value>, Failure> {
+    let keys = jwk::read(key.as_bytes()).map_err(Failure::Value)?;
+    let Some(key) = keys.first() else {
+        return refuse("no keys found in JWK set");
+    };
+    let members = match from_json(header.as_bytes()) {
+        Ok(members) => members,
+        Err(_) if header.is_empty() => {
+            return refuse(
+                "missing or invalid 'alg' header: cannot parse JSON: cannot parse empty string; unparsed tail: \"\"",
+            );
+        }
+        Err(wrong) => {
+            return refuse(format!(
+                "missing or invalid 'alg' header: cannot parse JSON: {wrong}"
+            ));
+        }
+    };
+    let Some(name) = members.get("alg").and_then(Value::as_str) else {
+        return refuse("missing or invalid 'alg' header: jwsbb: header \"alg\" not found");
+    };
+    let Some(algorithm) = Algorithm::named(name) else {
+        return refuse(format!("unknown JWS algorithm: {name}"));
+    };
+    let kind = members.get("typ").and_then(Value::as_str);
+    if kind.is_none_or(|kind| kind == "JWT") && from_json(payload.as_bytes()).is_err() {
+        return refuse("type is JWT but payload is not JSON");
+    }
+    let signed = format!(
+        "{}.{}",
+        encode_url(header.as_bytes()),
+        encode_url(payload.as_bytes())
+    );
+    let signature = match &key.material {
+        Material::Private(key) => algorithm.sign(key, signed.as_bytes()),
+        Material::Secret(secret) => algorithm.authenticate(secret, signed.as_bytes()),
+        Material::Public(_) => None,
+    };
+    let Some(signature) = signature else {
+        return refuse(format!("the key cannot sign with {name}"));
+    };
+    answer(format!("{signed}.{}", encode_url(&signature)))
+}

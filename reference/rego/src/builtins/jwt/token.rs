@@ -1,0 +1,128 @@
+//! The parts of a token.
+
+use crate::Value;
+use crate::builtins::Failure;
+use crate::builtins::armor::decode_url;
+use crate::value::{Object, from_json};
+
+/// A token in its three parts, still encoded.
+#[derive(Debug)]
+pub(super) struct Token<'t> {
+    pub(super) header: &'t str,
+    pub(super) payload: &'t str,
+    pub(super) signature: &'t str,
+}
+
+/// The members of a header that verification looks at.
+#[derive(Debug, Default)]
+pub(super) struct Header {
+    /// `alg`, empty when absent.
+    pub(super) algorithm: String,
+    /// `kid`, empty when absent.
+    pub(super) key_id: String,
+    /// `cty`, empty when absent.
+    pub(super) content: String,
+    /// Whether `crit` names a member that nobody here understands.
+    pub(super) beyond_us: bool,
+}
+
+impl<'t> Token<'t> {
+    /// Takes a token apart.
+    pub(super) fn split(text: &'t str) -> Result<Self, Failure> {
+        let mut parts = text.split('.');
+        match (parts.next(), parts.next(), parts.next(), parts.next()) {
+            (Some(header), Some(payload), Some(signature), None) => Ok(Self {
+                header,
+                payload,
+                signature,
+            }),
+            (_, None, ..) => Err(failure("encoded JWT had no period separators")),
+            _ => {
+                let found = text.split('.').count();
+                let message = format!("encoded JWT must have 3 sections, found {found}");
+                Err(Failure::Value(message))
+            }
+        }
+    }
+
+    /// What is signed: header and payload as they came.
+    pub(super) fn signed(&self) -> String {
+        format!("{}.{}", self.header, self.payload)
+    }
+
+    /// The header.
+    pub(super) fn header(&self) -> Result<Object, Failure> {
+        let text = decode(self.header)
+            .map_err(|wrong| Failure::Value(format!("JWT header had invalid encoding: {wrong}")))?;
+        let header =
+            object(&text).map_err(|wrong| Failure::Value(format!("bad JWT header: {wrong}")))?;
+        if header.contains_key("enc") {
+            return Err(failure("JWT is a JWE object, which is not supported"));
+        }
+        Ok(header)
+    }
+
+    /// The payload's text.
+    pub(super) fn payload(&self) -> Result<String, Failure> {
+        decode(self.payload)
+            .map_err(|wrong| Failure::Value(format!("JWT payload had invalid encoding: {wrong}")))
+    }
+
+    /// The signature's bytes.
+    pub(super) fn signature(&self) -> Result<Vec<u8>, String> {
+        decode_url(self.signature)
+    }
+}
+
+impl Header {
+    /// What a header says to those who verify.
+    pub(super) fn read(members: &Object) -> Result<Self, Failure> {
+        let text = |name: &str| match members.get(name) {
+            None => Ok(String::new()),
+            Some(Value::String(text)) => Ok(text.to_string()),
+            Some(_) => Err(Failure::Value(format!("{name}: must be a string"))),
+        };
+        let algorithm = text("alg")?;
+        let critical = match members.get("crit") {
+            None => None,
+            Some(Value::Array(names)) => Some(names),
+            Some(_) => return Err(failure("crit: must be a list")),
+        };
+        if critical.is_some_and(|names| !names.iter().any(|name| name.as_str().is_some())) {
+            return Err(failure("crit: must be a nonempty list"));
+        }
+        let content = text("cty")?;
+        let key_id = text("kid")?;
+        text("typ")?;
+        let ours = ["alg", "crit", "cty", "kid", "typ"];
+        let beyond_us = critical.is_some_and(|names| {
+            let mut names = names.iter().filter_map(Value::as_str);
+            names.any(|name| members.contains_key(name) && !ours.contains(&name))
+        });
+        Ok(Self {
+            algorithm,
+            key_id,
+            content,
+            beyond_us,
+        })
+    }
+}
+
+/// The text of an encoded part.
+fn decode(part: &str) -> Result<String, String> {
+    let bytes = decode_url(part)?;
+    Ok(String::from_utf8_lossy(&bytes).into_owned())
+}
+
+/// The object that a text is.
+pub(super) fn object(text: &str) -> Result<Object, String> {
+    match from_json(text.as_bytes()) {
+        Ok(Value::Object(members)) => Ok(std::sync::Arc::unwrap_or_clone(members)),
+        Ok(_) => Err("decoded JSON type was not an Object".to_owned()),
+        Err(wrong) => Err(format!("invalid JSON: {wrong}")),
+    }
+}
+
+pub(super) fn failure(message: &str) -> Failure {
+    Failure::Value(message.to_owned())
+}

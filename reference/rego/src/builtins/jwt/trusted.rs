@@ -1,0 +1,75 @@
+//! The keys that a caller trusts: a certificate, a public key or a set of JSON Web Keys.
+
+use std::sync::Arc;
+
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use crate::builtins::armor::next_block;
+use crate::builtins::keys::jwk::{self, Jwk, Material};
+use crate::builtins::keys::{Algorithm, Public, der};
+use crate::builtins::{Call, Failure};
+
+/// The keys in a text. Tokens are often verified with the same ones, so a call keeps them for
+/// the rest of its evaluation.
+pub(super) fn keys(call: &mut Call<'_>, text: &Arc<str>) -> Result<Arc<Vec<Jwk>>, Failure> {
+    let place = ("io.jwt", Arc::clone(text));
+    let prepared = call.session.prepared.get(&place).cloned();
+    if let Some(keys) = prepared.and_then(|keys| keys.downcast().ok()) {
+        return Ok(keys);
+    }
+    let keys = Arc::new(read(text).map_err(Failure::Value)?);
+    call.session.prepared.insert(place, keys.clone());
+    Ok(keys)
+}
+
+fn read(text: &str) -> Result<Vec<Jwk>, String> {
+    let Some((block, rest)) = next_block(text) else {
+        let mut keys = jwk::read(text.as_bytes())
+            .map_err(|wrong| format!("failed to parse a JWK key (set): {wrong}"))?;
+        // A key for an algorithm that nobody knows is no reason to distrust the others.
+        keys.retain(|key| key.algorithm.is_empty() || Algorithm::named(&key.algorithm).is_some());
+        return Ok(keys);
+    };
+    if !rest.is_empty() {
+        return Err("extra data after a PEM certificate block".to_owned());
+    }
+    let key = match block.label.as_str() {
+        "CERTIFICATE" => match X509Certificate::from_der(&block.bytes) {
+            Ok(([], certificate)) => der::public_of(certificate.public_key()),
+            _ => {
+                return Err(
+                    "failed to parse a PEM certificate: x509: malformed certificate".to_owned(),
+                );
+            }
+        }
+        .unwrap_or(Public::Other),
+        "PUBLIC KEY" => der::public(&block.bytes).ok_or(
+            "failed to parse a PEM public key: asn1: structure error: the key is malformed",
+        )?,
+        _ => return Err("failed to extract a Key from the PEM certificate".to_owned()),
+    };
+    Ok(vec![Jwk {
+        material: Material::Public(key),
+        algorithm: String::new(),
+        id: String::new(),
+    }])
+}
+
+/// The keys to try for a token: the one that its header names, or else all that are not for
+/// another algorithm.
+pub(super) fn fitting<'k>(
+    keys: &'k [Jwk],
+    key_id: &'k str,
+    algorithm: &'k str,
+) -> Box<dyn Iterator<Item = &'k Jwk> + 'k> {
+    let named = keys
+        .iter()
+        .find(|key| !key_id.is_empty() && key.id == key_id);
+    match named {
+        Some(key) => Box::new(std::iter::once(key)),
+        None => Box::new(
+            keys.iter()
+                .filter(move |key| key.algorithm.is_empty() || key.algorithm == algorithm),
+        ),
+    }
+}

@@ -1,0 +1,111 @@
+//! Keys in DER: PKCS #1, PKCS #8, SEC 1 and the public keys of certificates.
+
+use rsa::pkcs1;
+use rsa::pkcs8::PrivateKeyInfoRef;
+use x509_parser::prelude::FromDer;
+use x509_parser::x509::SubjectPublicKeyInfo;
+
+use super::curve::{self, Curve};
+use super::{Private, Public, rsa as rsa_key};
+
+pub(in crate::builtins) const RSA: &str = "1.2.840.113549.1.1.1";
+pub(in crate::builtins) const CURVES: &str = "1.2.840.10045.2.1";
+pub(in crate::builtins) const ED25519: &str = "1.3.101.112";
+
+/// The curve with this object identifier.
+pub(in crate::builtins) fn curve_of(identifier: &str) -> Option<Curve> {
+    match identifier {
+        "1.2.840.10045.3.1.7" => Some(Curve::P256),
+        "1.3.132.0.34" => Some(Curve::P384),
+        "1.3.132.0.35" => Some(Curve::P521),
+        _ => None,
+    }
+}
+
+/// The key of a `PUBLIC KEY` block.
+pub(in crate::builtins) fn public(der: &[u8]) -> Option<Public> {
+    let (rest, info) = SubjectPublicKeyInfo::from_der(der).ok()?;
+    rest.is_empty().then(|| public_of(&info)).flatten()
+}
+
+/// The key that a certificate or a `PUBLIC KEY` block holds.
+pub(in crate::builtins) fn public_of(info: &SubjectPublicKeyInfo<'_>) -> Option<Public> {
+    let bytes: &[u8] = &info.subject_public_key.data;
+    match info.algorithm.algorithm.to_id_string().as_str() {
+        RSA => rsa_public(bytes).map(|key| Public::Rsa(Box::new(key))),
+        CURVES => {
+            let named = info.algorithm.parameters.as_ref()?.as_oid().ok()?;
+            let key = curve::Public::read(curve_of(&named.to_id_string())?, bytes)?;
+            Some(Public::Curve(Box::new(key)))
+        }
+        ED25519 => {
+            let key = ed25519_dalek::VerifyingKey::from_bytes(bytes.try_into().ok()?);
+            // Whoever has a key that is no point can only refuse what it is to verify.
+            Some(key.map_or(Public::Other, |key| Public::Ed25519(Box::new(key))))
+        }
+        _ => Some(Public::Other),
+    }
+}
+
+/// The key in the bytes of a public RSA key.
+pub(in crate::builtins) fn rsa_public(bytes: &[u8]) -> Option<rsa::RsaPublicKey> {
+    let key = pkcs1::RsaPublicKeyRef::try_from(bytes).ok()?;
+    rsa_key::public(key.modulus.as_bytes(), key.public_exponent.as_bytes())
+}
+
+/// The key of an `RSA PRIVATE KEY` block.
+pub(in crate::builtins) fn rsa_private(bytes: &[u8]) -> Option<Private> {
+    let key = pkcs1::RsaPrivateKeyRef::try_from(bytes).ok()?;
+    let bytes = |number: pkcs1::UintRef<'_>| number.as_bytes().to_vec();
+    let key = rsa_key::Private {
+        modulus: bytes(key.modulus),
+        public_exponent: bytes(key.public_exponent),
+        exponent: bytes(key.private_exponent),
+        primes: [bytes(key.prime1), bytes(key.prime2)],
+        precomputed: [
+            bytes(key.exponent1),
+            bytes(key.exponent2),
+            bytes(key.coefficient),
+        ],
+    };
+    key.key()?;
+    Some(Private::Rsa(Box::new(key)))
+}
+
+/// The key of an `EC PRIVATE KEY` block.
+pub(in crate::builtins) fn curve_private(bytes: &[u8]) -> Option<Private> {
+    let key = if let Ok(key) = p256::SecretKey::from_sec1_der(bytes) {
+        curve::Private::P256(key.into())
+    } else if let Ok(key) = p384::SecretKey::from_sec1_der(bytes) {
+        curve::Private::P384(key.into())
+    } else {
+        curve::Private::P521(p521::SecretKey::from_sec1_der(bytes).ok()?.into())
+    };
+    Some(Private::Curve(Box::new(key)))
+}
+
+/// The key of a `PRIVATE KEY` block.
+pub(in crate::builtins) fn private(bytes: &[u8]) -> Option<Private> {
+    use rsa::pkcs8::DecodePrivateKey;
+    let info = PrivateKeyInfoRef::try_from(bytes).ok()?;
+    match info.algorithm.oid.to_string().as_str() {
+        RSA => rsa_private(info.private_key.as_bytes()),
+        CURVES => {
+            let key = if let Ok(key) = p256::SecretKey::from_pkcs8_der(bytes) {
+                curve::Private::P256(key.into())
+            } else if let Ok(key) = p384::SecretKey::from_pkcs8_der(bytes) {
+                curve::Private::P384(key.into())
+            } else {
+                curve::Private::P521(p521::SecretKey::from_pkcs8_der(bytes).ok()?.into())
+            };
+            Some(Private::Curve(Box::new(key)))
+        }
+        ED25519 => {
+            // An octet string in an octet string.
+            let seed = info.private_key.as_bytes().strip_prefix(&[4, 32])?;
+            let key = ed25519_dalek::SigningKey::from_bytes(seed.try_into().ok()?);
+            Some(Private::Ed25519(Box::new(key)))
+        }
+        _ => None,
+    }
+}

@@ -1,0 +1,41 @@
+//! Keys of signatures: RSA, elliptic curves, Ed25519.
+
+pub(super) mod algorithm;
+pub(super) mod curve;
+pub(super) mod der;
+pub(super) mod jwk;
+pub(super) mod rsa;
+
+pub(super) use algorithm::Algorithm;
+
+/// What verifies signatures.
+#[derive(Debug, Clone)]
+pub(super) enum Public {
+    Rsa(Box<::rsa::RsaPublicKey>),
+    Curve(Box<curve::Public>),
+    Ed25519(Box<ed25519_dalek::VerifyingKey>),
+    /// A kind that no algorithm here takes.
+    Other,
+}
+
+/// What signs.
+#[derive(Debug)]
+pub(super) enum Private {
+    Rsa(Box<rsa::Private>),
+    Curve(Box<curve::Private>),
+    Ed25519(Box<ed25519_dalek::SigningKey>),
+}
+
+impl Private {
+    /// The key that verifies what this one signs.
+    pub(super) fn public(&self) -> Public {
+        match self {
+            Self::Rsa(key) => match key.public() {
+                Some(key) => Public::Rsa(Box::new(key)),
+                None => Public::Other,
+            },
+            Self::Curve(key) => Public::Curve(Box::new(key.public())),
+            Self::Ed25519(key) => Public::Ed25519(Box::new(key.verifying_key())),
+        }
+    }
+}
