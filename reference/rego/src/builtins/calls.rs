@@ -1,6 +1,6 @@
 //! Calls with constant operands and what they come to, as tables in `tests/calls/`.
 //!
-//! A line is an expression; the next one says `= ` and its value as JSON, `! ` and its failure, or
+//! A line is an expression; the next one says `= ` and its value as JSON, `! ` and the first line of its failure, or
 //! `undefined`. Lines that begin with `#` are comments.
 
 use std::collections::HashMap;
@@ -110,7 +110,10 @@ fn shown(text: &str) -> String {
         Ok(Some(value)) => format!("= {value}"),
         Ok(None) => "undefined".to_owned(),
         Err((name, Failure::Type(message))) => format!("! type: {name}: {message}"),
-        Err((name, Failure::Value(message))) => format!("! {name}: {message}"),
+        Err((name, Failure::Value(message))) => {
+            let first = message.lines().next().unwrap_or_default();
+            format!("! {name}: {first}")
+        }
         Err((name, other)) => format!("! {name} {other:?}"),
     }
 }

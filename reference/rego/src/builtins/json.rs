@@ -75,6 +75,7 @@ fn explained(text: &str, error: &SyntaxError) -> String {
         return "EOF".to_owned();
     }
     let line = text.split('\n').nth(error.line - 1).unwrap_or_default();
+    let before = line.chars().take(error.column - 1).last();
     let mut rest = line.chars().skip(error.column - 1);
     let found = rest.next().or_else(|| {
         let last = text.split('\n').count() == error.line;
@@ -87,20 +88,25 @@ fn explained(text: &str, error: &SyntaxError) -> String {
         "expected `,` or `}`" => "after object key:value pair",
         "expected a member name" => "looking for beginning of object key string",
         "expected `:`" => "after object key",
-        "expected a digit" => "in numeric literal",
+        "expected a digit" => match before {
+            Some('.') => "after decimal point in numeric literal",
+            Some('-') | None => "in numeric literal",
+            _ => "in exponent of numeric literal",
+        },
         "control character in a string" => "in string literal",
         "unknown escape" => "in string escape code",
         "expected four hexadecimal digits" => "in \\u hexadecimal character escape",
         other if found.is_some() => return other.to_owned(),
         _ => "",
     };
-    // A word that is cut off ends too early.
     let word: String = found.into_iter().chain(rest).collect();
-    let cut = ["true", "false", "null"]
-        .iter()
-        .any(|known| known.starts_with(word.trim_end()));
+    if within == "looking for beginning of value"
+        && let Some(message) = misspelt(&word)
+    {
+        return message;
+    }
     match found {
-        Some(found) if !(cut && within == "looking for beginning of value") => {
+        Some(found) => {
             let shown = match found {
                 '\'' => "'\\''".to_owned(),
                 '"' => "'\"'".to_owned(),
@@ -115,4 +121,26 @@ fn explained(text: &str, error: &SyntaxError) -> String {
         }
         _ => "unexpected EOF".to_owned(),
     }
+}
+
+/// What is wrong with a text that begins like a word of JSON.
+fn misspelt(text: &str) -> Option<String> {
+    let words = ["true", "false", "null"];
+    let word = words
+        .into_iter()
+        .find(|word| word.get(..1) == text.get(..1))?;
+    let mut letters = text.chars();
+    for expected in word.chars() {
+        match letters.next() {
+            Some(letter) if letter == expected => {}
+            Some(letter) => {
+                return Some(format!(
+                    "invalid character '{}' in literal {word} (expecting '{expected}')",
+                    letter.escape_default()
+                ));
+            }
+            None => break,
+        }
+    }
+    Some("unexpected EOF".to_owned())
 }

@@ -17,6 +17,9 @@ mod digests;
 mod encoding;
 mod expected;
 mod floats;
+mod glob_intersection;
+mod globs;
+mod graphs;
 mod hosts;
 mod json;
 mod jwt;
@@ -26,17 +29,24 @@ mod net;
 mod numbers;
 mod objects;
 mod operand;
+mod patch;
 mod paths;
+mod re2;
+mod regexes;
 mod requests;
+mod runtime;
 mod search;
+mod semver;
 mod sets;
 mod signatures;
 mod sprintf;
 mod strings;
 mod subset;
 mod types;
+mod units;
 mod uri;
 mod url;
+mod uuids;
 
 #[cfg(test)]
 mod calls;
@@ -65,19 +75,28 @@ const GROUPS: &[Group] = &[
     crypto::BUILTINS,
     digests::BUILTINS,
     encoding::BUILTINS,
+    glob_intersection::BUILTINS,
+    globs::BUILTINS,
+    graphs::BUILTINS,
     json::BUILTINS,
     jwt::BUILTINS,
     net::BUILTINS,
     numbers::BUILTINS,
     objects::BUILTINS,
+    patch::BUILTINS,
     paths::BUILTINS,
+    regexes::BUILTINS,
+    runtime::BUILTINS,
     search::BUILTINS,
+    semver::BUILTINS,
     sets::BUILTINS,
     sprintf::BUILTINS,
     strings::BUILTINS,
     subset::BUILTINS,
     types::BUILTINS,
+    units::BUILTINS,
     uri::BUILTINS,
+    uuids::BUILTINS,
 ];
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =

@@ -213,7 +213,9 @@ impl Formatter<'_> {
         }
     }
 
-    fn value(&mut self, value: &Value, verb: char, flags: Flags) {
+    fn value(&mut self, value: &Value, verb: char, mut flags: Flags) {
+        // What is shown in its usual form has no sign that is not needed.
+        flags.plus &= verb != 'v';
         let argument = Argument::of(value);
         if verb == 'T' {
             let kind = argument.kind();

@@ -1,0 +1,171 @@
+//! `regex.globs_match`: whether two simple patterns match a common text that is not empty.
+
+use std::collections::BTreeSet;
+
+use super::expected::Answer;
+use super::operand::{answer, refuse, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[("regex.globs_match", globs_match)];
+
+/// As many pairs of places are looked at.
+const MAX_PAIRS: usize = 4_000_000;
+
+/// One character, of those in any of the ranges.
+struct Token {
+    ranges: Vec<(char, char)>,
+    /// Whether it may be left out, and whether it may be repeated.
+    optional: bool,
+    repeated: bool,
+}
+
+impl Token {
+    fn meets(&self, other: &Self) -> bool {
+        let meet =
+            |left: &(char, char), right: &(char, char)| left.0 <= right.1 && right.0 <= left.1;
+        let any = |left| other.ranges.iter().any(|right| meet(left, right));
+        self.ranges.iter().any(any)
+    }
+}
+
+fn invalid<T>(pattern: &str, at: usize, what: &str) -> Result<T, Failure> {
+    refuse(format!(
+        "input:{pattern}, pos:{at}, {what}: the input provided is invalid"
+    ))
+}
+
+fn tokens(pattern: &str) -> Result<Vec<Token>, Failure> {
+    let characters: Vec<char> = pattern.chars().collect();
+    let mut at = 0;
+    let mut tokens = Vec::new();
+    while let Some(character) = characters.get(at).copied() {
+        at += 1;
+        let ranges = match character {
+            '.' => vec![('\0', char::MAX)],
+            '[' => class(pattern, &characters, &mut at)?,
+            ']' => return invalid(pattern, at, "set-close ']' with no preceding '['"),
+            '*' | '+' => {
+                let what = format!("flag '{character}' must be preceded by a non-flag");
+                return invalid(pattern, at, &what);
+            }
+            '\\' => {
+                let escaped = escaped(pattern, &characters, &mut at)?;
+                vec![(escaped, escaped)]
+            }
+            other => vec![(other, other)],
+        };
+        let flag = characters.get(at).copied();
+        at += usize::from(matches!(flag, Some('*' | '+')));
+        tokens.push(Token {
+            ranges,
+            optional: flag == Some('*'),
+            repeated: matches!(flag, Some('*' | '+')),
+        });
+    }
+    Ok(tokens)
+}
+
+fn escaped(pattern: &str, characters: &[char], at: &mut usize) -> Result<char, Failure> {
+    match characters.get(*at) {
+        Some(escaped) => {
+            *at += 1;
+            Ok(*escaped)
+        }
+        None => invalid(pattern, *at, "input ends with a \\ (escape) character"),
+    }
+}
+
+/// Reads a class up to its end.
+fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char, char)>, Failure> {
+    let mut ranges: Vec<(char, char)> = Vec::new();
+    loop {
+        let Some(character) = characters.get(*at).copied() else {
+            return invalid(pattern, *at, "found [ without matching ]");
+        };
+        *at += 1;
+        match character {
+            ']' => return Ok(ranges),
+            '\\' => {
+                let escaped = escaped(pattern, characters, at)?;
+                ranges.push((escaped, escaped));
+            }
+            '-' => {
+                let Some((low, _)) = ranges.pop() else {
+                    let what = "range character '-' must be preceded by a Unicode character";
+                    return invalid(pattern, *at, what);
+                };
+                let high = match characters.get(*at).copied() {
+                    None => {
+                        let what = "range character '-' must be followed by a Unicode character";
+                        return invalid(pattern, *at, what);
+                    }
+                    Some(']' | '-') => {
+                        let what = "range character '-' cannot be followed by a special symbol";
+                        return invalid(pattern, *at, what);
+                    }
+                    Some('\\') => {
+                        *at += 1;
+                        escaped(pattern, characters, at)?
+                    }
+                    Some(high) => {
+                        *at += 1;
+                        high
+                    }
+                };
+                if high < low {
+                    let what =
+                        format!("range is out of order: '{high}' comes before '{low}' in Unicode");
+                    return invalid(pattern, *at, &what);
+                }
+                ranges.push((low, high));
+            }
+            other => ranges.push((other, other)),
+        }
+    }
+}
+
+fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let (left, right) = (tokens(text(operands, 1)?)?, tokens(text(operands, 2)?)?);
+    // Pairs of places, and whether a character has been matched on the way there.
+    let mut known = BTreeSet::new();
+    let mut open = vec![(0usize, 0usize, false)];
+    while let Some(state) = open.pop() {
+        if !known.insert(state) {
+            continue;
+        }
+        if known.len() > MAX_PAIRS {
+            return refuse("the patterns are too long");
+        }
+        if known.len() % 1024 == 0 {
+            call.check()?;
+        }
+        let (i, j, some) = state;
+        let (first, second) = (left.get(i), right.get(j));
+        if first.is_none() && second.is_none() && some {
+            return answer(true);
+        }
+        if first.is_some_and(|token| token.optional) {
+            open.push((i + 1, j, some));
+        }
+        if second.is_some_and(|token| token.optional) {
+            open.push((i, j + 1, some));
+        }
+        let (Some(first), Some(second)) = (first, second) else {
+            continue;
+        };
+        if first.meets(second) {
+            open.push((i + 1, j + 1, true));
+            if first.repeated {
+                open.push((i, j + 1, true));
+            }
+            if second.repeated {
+                open.push((i + 1, j, true));
+            }
+            if first.repeated && second.repeated {
+                open.push((i, j, true));
+            }
+        }
+    }
+    answer(false)
+}

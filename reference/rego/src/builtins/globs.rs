@@ -1,0 +1,167 @@
+//! `glob.*`
+
+use regex::{Regex, RegexBuilder};
+
+use super::expected::{Answer, misfilled, mistyped_of};
+use super::operand::{answer, any, refuse, text};
+use super::regexes::prepared;
+use super::{Call, Failure, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[
+    ("glob.match", is_match),
+    ("glob.quote_meta", |_, operands| {
+        let mut quoted = String::new();
+        for character in text(operands, 1)?.chars() {
+            if "*?\\[]{}".contains(character) {
+                quoted.push('\\');
+            }
+            quoted.push(character);
+        }
+        answer(quoted)
+    }),
+];
+
+/// A pattern may take so much memory.
+const MAX_SIZE: usize = 10 << 20;
+
+/// Alternatives may be nested so deep.
+const MAX_DEPTH: usize = 100;
+
+fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let pattern = text(operands, 1)?;
+    let separators = separators(operands)?;
+    let whole = text(operands, 3)?;
+    let kind = format!("{separators}\0{pattern}");
+    let regex = prepared(call, "glob", &kind.into(), || compile(pattern, &separators))?;
+    answer(regex.is_match(whole))
+}
+
+/// What a star does not match: a dot unless others are named, or nothing.
+fn separators(operands: &[Value]) -> Result<String, Failure> {
+    let whole = any(operands, 2);
+    match whole {
+        Value::Null => Ok(String::new()),
+        Value::Array(items) if items.is_empty() => Ok(".".to_owned()),
+        Value::Array(items) => items
+            .iter()
+            .map(|item| {
+                let Some(text) = item.as_str() else {
+                    return Err(misfilled(2, whole, item, "string"));
+                };
+                let mut characters = text.chars();
+                match (characters.next(), characters.next()) {
+                    (Some(only), None) => Ok(only),
+                    _ => Err(misfilled(2, whole, item, "rune")),
+                }
+            })
+            .collect(),
+        other => mistyped_of(2, &["array", "null"], other),
+    }
+}
+
+fn compile(pattern: &str, separators: &str) -> Result<Regex, Failure> {
+    let expression = translated(pattern, separators)?;
+    let mut builder = RegexBuilder::new(&expression);
+    let built = builder.size_limit(MAX_SIZE).nest_limit(500).build();
+    built.or_else(|_| refuse("glob: the pattern is too large"))
+}
+
+fn wrong<T>(at: usize, reason: &str) -> Result<T, Failure> {
+    refuse(format!("glob: syntax error at {at}: {reason}"))
+}
+
+/// The pattern as a regular expression.
+fn translated(pattern: &str, separators: &str) -> Result<String, Failure> {
+    let single = match separators {
+        "" => ".".to_owned(),
+        some => format!("[^{}]", class_text(some.chars())),
+    };
+    let mut out = String::from("(?s)\\A(?:");
+    let mut rest = pattern;
+    let mut depth = 0usize;
+    while let Some(character) = rest.chars().next() {
+        let at = pattern.len() - rest.len();
+        rest = rest.get(character.len_utf8()..).unwrap_or_default();
+        match character {
+            '*' => match rest.strip_prefix('*') {
+                Some(_) => {
+                    rest = rest.trim_start_matches('*');
+                    out.push_str(".*");
+                }
+                None => out.push_str(&format!("{single}*")),
+            },
+            '?' => out.push_str(&single),
+            '[' => rest = class(pattern, at + 1, &mut out)?,
+            '{' => {
+                depth += 1;
+                if depth > MAX_DEPTH {
+                    return wrong(at, "alternatives nest too deep");
+                }
+                out.push_str("(?:");
+            }
+            '}' if depth > 0 => {
+                depth -= 1;
+                out.push(')');
+            }
+            ',' if depth > 0 => out.push('|'),
+            '\\' => {
+                let Some(escaped) = rest.chars().next() else {
+                    return wrong(pattern.len(), "unexpected end of input");
+                };
+                rest = rest.get(escaped.len_utf8()..).unwrap_or_default();
+                push(escaped, &mut out);
+            }
+            other => push(other, &mut out),
+        }
+    }
+    if depth > 0 {
+        return wrong(pattern.len(), "unclosed `{`");
+    }
+    out.push_str(")\\z");
+    Ok(out)
+}
+
+fn push(character: char, out: &mut String) {
+    out.push_str(&regex::escape(character.encode_utf8(&mut [0; 4])));
+}
+
+/// Characters as they stand in a class.
+fn class_text(characters: impl Iterator<Item = char>) -> String {
+    characters
+        .map(|character| format!("\\x{{{:x}}}", u32::from(character)))
+        .collect()
+}
+
+/// Translates the class that begins at a place, and gives what stands behind it.
+fn class<'p>(pattern: &'p str, from: usize, out: &mut String) -> Result<&'p str, Failure> {
+    let text = pattern.get(from..).unwrap_or_default();
+    let inner = text.strip_prefix('!').unwrap_or(text);
+    let mut members = Vec::new();
+    let mut characters = inner.char_indices();
+    let end = loop {
+        match characters.next() {
+            None => return wrong(pattern.len(), "unexpected end of input"),
+            Some((at, ']')) => break at,
+            Some((_, '\\')) => match characters.next() {
+                Some((_, escaped)) => members.push((escaped, true)),
+                None => return wrong(pattern.len(), "unexpected end of input"),
+            },
+            Some((_, character)) => members.push((character, false)),
+        }
+    };
+    let inside = match members.as_slice() {
+        [] => return wrong(from + text.len() - inner.len(), "empty class"),
+        [(low, _), ('-', false), (high, _)] if low > high => {
+            return wrong(from, "the range is upside down");
+        }
+        [(low, _), ('-', false), (high, _)] => {
+            let low = class_text([*low].into_iter());
+            format!("{low}-{}", class_text([*high].into_iter()))
+        }
+        list => class_text(list.iter().map(|(character, _)| *character)),
+    };
+    let not = if inner.len() < text.len() { "^" } else { "" };
+    out.push_str(&format!("[{not}{inside}]"));
+    Ok(inner.get(end + 1..).unwrap_or_default())
+}

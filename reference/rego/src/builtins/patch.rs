@@ -1,0 +1,264 @@
+//! `json.patch`
+
+use std::sync::Arc;
+
+use super::expected::{Answer, array};
+use super::operand::{any, refuse};
+use super::paths::keys;
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{Literal, MAX_DEPTH, Object};
+
+pub(super) const BUILTINS: Group = &[("json.patch", patch)];
+
+/// A patched document may be nested this deep.
+const MAX_NESTING: usize = 2 * MAX_DEPTH;
+
+fn patch(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let operations = array(operands, 2)?;
+    let mut document = Some(any(operands, 1).clone());
+    for operation in operations.iter() {
+        call.check()?;
+        let Value::Object(operation) = operation else {
+            return refuse(
+                "must be an array of JSON-Patch objects, but at least one element is not an object",
+            );
+        };
+        apply(&mut document, operation)?;
+    }
+    Ok(document)
+}
+
+fn attribute<'o>(operation: &'o Object, name: &str) -> Result<&'o Value, Failure> {
+    match operation.get(name) {
+        Some(value) => Ok(value),
+        None => refuse(format!("missing required attribute '{name}'")),
+    }
+}
+
+fn apply(document: &mut Option<Value>, operation: &Object) -> Result<(), Failure> {
+    let path = attribute(operation, "path")?;
+    let name = attribute(operation, "op")?;
+    let Some(name) = name.as_str() else {
+        let kind = name.kind();
+        return refuse(format!("attribute 'op' must be a string but found: {kind}"));
+    };
+    let path = keys(path)?;
+    match name {
+        "add" => add(document, &path, attribute(operation, "value")?.clone()),
+        "remove" => remove(document, &path),
+        "replace" => {
+            remove(document, &path)?;
+            add(document, &path, attribute(operation, "value")?.clone())
+        }
+        "move" | "copy" => {
+            let from = keys(attribute(operation, "from")?)?;
+            let value = found(document.as_ref(), &from)?.clone();
+            if name == "move" {
+                remove(document, &from)?;
+            }
+            // Only here a document can become deeper than what it is made of.
+            if path.len() + depth(&value) > MAX_NESTING {
+                return refuse(format!(
+                    "a document may be nested at most {MAX_NESTING} levels deep"
+                ));
+            }
+            add(document, &path, value)
+        }
+        "test" => {
+            let got = found(document.as_ref(), &path)?;
+            let wanted = attribute(operation, "value")?;
+            if got == wanted {
+                return Ok(());
+            }
+            let (wanted, got) = (Literal(wanted), Literal(got));
+            refuse(format!(
+                "value from EditTree != patch value.\n\nExpected: {wanted}\n\nFound: {got}"
+            ))
+        }
+        other => refuse(format!("unrecognized op: '{other}'")),
+    }
+}
+
+fn depth(value: &Value) -> usize {
+    let deepest = match value {
+        Value::Array(items) => items.iter().map(depth).max(),
+        Value::Object(members) => members.values().map(depth).max(),
+        Value::Set(members) => members.iter().map(depth).max(),
+        _ => return 0,
+    };
+    1 + deepest.unwrap_or(0)
+}
+
+/// The index that a key means in an array of this length; `-` is the end.
+fn index(length: usize, key: &Value) -> Result<usize, Failure> {
+    let index = match key {
+        Value::Number(number) => match number.as_i64() {
+            Some(index) => index,
+            None => return refuse("invalid number type for indexing"),
+        },
+        Value::String(text) if &**text == "-" => return Ok(length),
+        Value::String(text) => match text.parse() {
+            Ok(_) if text.starts_with('0') && &**text != "0" => {
+                return refuse("leading zeros are not allowed in JSON paths");
+            }
+            Ok(_) if text.starts_with('+') => return refuse("invalid string for indexing"),
+            Ok(index) => index,
+            Err(_) => return refuse("invalid string for indexing"),
+        },
+        _ => return refuse("invalid type for indexing"),
+    };
+    // What is below the first place is out of bounds like what is behind the last.
+    Ok(usize::try_from(index).unwrap_or(usize::MAX))
+}
+
+fn missing<T>(key: &Value, whole: &Value) -> Result<T, Failure> {
+    let (kind, key, whole) = (whole.kind(), Literal(key), Literal(whole));
+    refuse(format!("path {key} does not exist in {kind} term {whole}"))
+}
+
+/// The name that clients see of a type without members.
+fn scalar(value: &Value) -> String {
+    let name = match value {
+        Value::Null => "Null",
+        Value::Bool(_) => "Boolean",
+        Value::Number(_) => "Number",
+        _ => "String",
+    };
+    format!("found value: {} (type: ast.{name})", Literal(value))
+}
+
+fn found<'d>(document: Option<&'d Value>, path: &[Value]) -> Result<&'d Value, Failure> {
+    let Some(mut at) = document else {
+        return refuse("nil value encountered where composite value was expected");
+    };
+    for key in path {
+        at = match at {
+            Value::Object(members) => members
+                .get_value(key)
+                .map_or_else(|| missing(key, at), Ok)?,
+            Value::Set(members) => members.get(key).map_or_else(|| missing(key, at), Ok)?,
+            Value::Array(items) => {
+                let index = index(items.len(), key)?;
+                match items.get(index) {
+                    Some(item) => item,
+                    None => return missing(&Value::from(index), at),
+                }
+            }
+            other => {
+                let (key, found) = (Literal(key), scalar(other));
+                return refuse(format!("expected composite type for path {key}, {found}"));
+            }
+        };
+    }
+    Ok(at)
+}
+
+/// Changes what is at a path; everything on the way is copied as far as it is shared.
+fn change(
+    at: &mut Value,
+    path: &[Value],
+    edit: &mut dyn FnMut(&mut Value) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    let Some((key, rest)) = path.split_first() else {
+        return edit(at);
+    };
+    found(Some(at), std::slice::from_ref(key))?;
+    match at {
+        Value::Object(members) => match Arc::make_mut(members).get_value_mut(key) {
+            Some(member) => change(member, rest, edit),
+            None => Ok(()),
+        },
+        Value::Array(items) => {
+            let index = index(items.len(), key)?;
+            match Arc::make_mut(items).get_mut(index) {
+                Some(item) => change(item, rest, edit),
+                None => Ok(()),
+            }
+        }
+        Value::Set(members) => {
+            let members = Arc::make_mut(members);
+            if let Some(mut member) = members.take(key) {
+                let changed = change(&mut member, rest, edit);
+                members.insert(member);
+                changed?;
+            }
+            Ok(())
+        }
+        _ => Ok(()),
+    }
+}
+
+fn add(document: &mut Option<Value>, path: &[Value], value: Value) -> Result<(), Failure> {
+    let Some((key, above)) = path.split_last() else {
+        *document = Some(value);
+        return Ok(());
+    };
+    let Some(document) = document else {
+        return refuse("deleted node encountered during insert operation");
+    };
+    let mut value = Some(value);
+    change(document, above, &mut |at| {
+        let Some(value) = value.take() else {
+            return Ok(());
+        };
+        match at {
+            Value::Object(members) => {
+                Arc::make_mut(members).insert(key.clone(), value);
+            }
+            Value::Set(_) if value != *key => {
+                let (key, value) = (Literal(key), Literal(&value));
+                return refuse(format!(
+                    "set key {key} does not equal value to be inserted {value}"
+                ));
+            }
+            Value::Set(members) => {
+                Arc::make_mut(members).insert(value);
+            }
+            Value::Array(items) => {
+                let index = index(items.len(), key)?;
+                if index > items.len() {
+                    return refuse("index for array insertion out of bounds");
+                }
+                Arc::make_mut(items).insert(index, value);
+            }
+            other => return refuse(format!("expected composite type, {}", scalar(other))),
+        }
+        Ok(())
+    })
+}
+
+fn remove(document: &mut Option<Value>, path: &[Value]) -> Result<(), Failure> {
+    let Some((key, above)) = path.split_last() else {
+        *document = None;
+        return Ok(());
+    };
+    let Some(document) = document else {
+        return refuse("deleted node encountered during delete operation");
+    };
+    let unknown = || {
+        let key = Literal(key);
+        refuse(format!("cannot delete child key {key} that does not exist"))
+    };
+    change(document, above, &mut |at| {
+        match at {
+            Value::Object(members) if members.get_value(key).is_none() => return unknown(),
+            Value::Object(members) => {
+                Arc::make_mut(members).remove_value(key);
+            }
+            Value::Set(members) if !members.contains(key) => return unknown(),
+            Value::Set(members) => {
+                Arc::make_mut(members).remove(key);
+            }
+            Value::Array(items) => {
+                let index = index(items.len(), key)?;
+                if index >= items.len() {
+                    return refuse("index for array delete out of bounds");
+                }
+                Arc::make_mut(items).remove(index);
+            }
+            other => return refuse(format!("expected composite type, {}", scalar(other))),
+        }
+        Ok(())
+    })
+}

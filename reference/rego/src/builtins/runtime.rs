@@ -1,0 +1,69 @@
+//! What the evaluation itself is asked: `opa.runtime`, `time.now_ns`, `trace`.
+
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::expected::Answer;
+use super::operand::{answer, text};
+use super::{Call, Group};
+use crate::Value;
+use crate::value::Object;
+
+pub(super) const BUILTINS: Group = &[
+    ("opa.runtime", runtime),
+    ("time.now_ns", now),
+    // The note itself is for the evaluator's tracer.
+    ("trace", |_, operands| {
+        text(operands, 1)?;
+        answer(true)
+    }),
+];
+
+fn now(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
+    let now = call.session.now;
+    let since = match now.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
+        Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |size| -size),
+    };
+    answer(since)
+}
+
+/// What the evaluation was given, without the secrets of its configuration.
+fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
+    let Some(Value::Object(members)) = &call.session.runtime else {
+        return answer(
+            call.session
+                .runtime
+                .clone()
+                .unwrap_or_else(|| Object::new().into()),
+        );
+    };
+    let mut members = Arc::clone(members);
+    let has_config = members
+        .get("config")
+        .is_some_and(|config| config.as_object().is_some());
+    if has_config
+        && let Some(config) = Arc::make_mut(&mut members).get_mut("config")
+        && let Some(config) = config.as_object_mut()
+    {
+        strip(config, "services", &["credentials"]);
+        strip(config, "keys", &["key", "private_key"]);
+    }
+    answer(Value::Object(members))
+}
+
+/// Takes members away from each entry of a section.
+fn strip(config: &mut Object, section: &str, secrets: &[&str]) {
+    let entries: Vec<&mut Value> = match config.get_mut(section) {
+        Some(Value::Array(items)) => Arc::make_mut(items).iter_mut().collect(),
+        Some(Value::Object(members)) => Arc::make_mut(members).values_mut().collect(),
+        _ => return,
+    };
+    for entry in entries {
+        if let Some(entry) = entry.as_object_mut() {
+            for secret in secrets {
+                entry.remove(secret);
+            }
+        }
+    }
+}

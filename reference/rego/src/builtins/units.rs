@@ -1,0 +1,209 @@
+//! `units.parse` and `units.parse_bytes`.
+
+use num_bigint::BigInt;
+
+use super::expected::Answer;
+use super::operand::{answer, refuse, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::Number;
+
+pub(super) const BUILTINS: Group = &[("units.parse", parse), ("units.parse_bytes", parse_bytes)];
+
+/// Exponents may have so many digits.
+const MAX_EXPONENT: usize = 6;
+
+/// Splits a text into its number and its unit; nothing if an exponent is too large.
+fn parts(text: &str) -> Option<(&str, &str)> {
+    let bytes = text.as_bytes();
+    let mut at = 0;
+    while let Some(byte) = bytes.get(at) {
+        match byte {
+            b'0'..=b'9' | b'.' | b'+' | b'-' => at += 1,
+            b'e' | b'E' => {
+                let next = bytes.get(at + 1);
+                if !next.is_some_and(|next| next.is_ascii_digit() || b"+-".contains(next)) {
+                    break;
+                }
+                at += 1 + usize::from(next.is_some_and(|next| b"+-".contains(next)));
+                let digits = bytes.get(at..).unwrap_or_default().iter();
+                let digits = digits.take_while(|byte| byte.is_ascii_digit()).count();
+                if digits > MAX_EXPONENT {
+                    return None;
+                }
+                at += digits;
+            }
+            _ => break,
+        }
+    }
+    Some(text.split_at_checked(at).unwrap_or((text, "")))
+}
+
+/// An exact decimal: digits times a power of ten.
+struct Decimal {
+    digits: BigInt,
+    power: i64,
+}
+
+impl Decimal {
+    /// Reads a number that may have a sign, and zeros in front.
+    fn parse(text: &str) -> Option<Self> {
+        let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+            Some((mantissa, exponent)) => (mantissa, exponent.parse::<i64>().ok()?),
+            None => (text, 0),
+        };
+        let unsigned = mantissa.strip_prefix(['+', '-']).unwrap_or(mantissa);
+        let (whole, fraction) = unsigned.split_once('.').unwrap_or((unsigned, ""));
+        let digits = format!("{whole}{fraction}");
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_digit()) {
+            return None;
+        }
+        let sign = if mantissa.starts_with('-') { "-" } else { "" };
+        let digits = format!("{sign}{digits}").parse().ok()?;
+        let length = i64::try_from(fraction.len()).ok()?;
+        let power = exponent.checked_sub(length)?;
+        Some(Self { digits, power })
+    }
+
+    /// The integer part of the product, and the rest with ten digits if there is one.
+    fn text(&self, factor: u64) -> Option<String> {
+        let digits = &self.digits * factor;
+        let Ok(places) = u32::try_from(-self.power) else {
+            let power = u32::try_from(self.power)
+                .ok()
+                .filter(|power| *power <= 100_000)?;
+            return Some((digits * BigInt::from(10).pow(power)).to_string());
+        };
+        if places > 200_000 {
+            return None;
+        }
+        let unit = BigInt::from(10).pow(places);
+        if &digits % &unit == BigInt::ZERO {
+            return Some((digits / unit).to_string());
+        }
+        // Ten places, rounded half away from zero.
+        let scale = BigInt::from(10).pow(10);
+        let doubled = digits.magnitude() * scale.magnitude() * 2u32 + unit.magnitude();
+        let rounded = doubled / (unit.magnitude() * 2u32);
+        let text = format!("{:0>11}", rounded.to_string());
+        let (whole, fraction) = text.split_at(text.len() - 10);
+        let sign = if digits < BigInt::ZERO { "-" } else { "" };
+        Some(format!("{sign}{whole}.{fraction}"))
+    }
+}
+
+const KI: u64 = 1 << 10;
+const K: u64 = 1000;
+
+/// What a unit of units or bytes stands for, by its first letter in lower case.
+fn factor(letter: char, binary: bool) -> Option<u64> {
+    let power = match letter {
+        'k' => 1,
+        'm' => 2,
+        'g' => 3,
+        't' => 4,
+        'p' => 5,
+        'e' => 6,
+        _ => return None,
+    };
+    Some(if binary { KI } else { K }.pow(power))
+}
+
+struct Messages {
+    spaces: &'static str,
+    exponent: &'static str,
+    amount: &'static str,
+    number: &'static str,
+}
+
+/// The number and the unit of a text without quotes.
+fn measured<'t>(text: &'t str, messages: &Messages) -> Result<(&'t str, &'t str), Failure> {
+    if text.contains(' ') {
+        return refuse(messages.spaces);
+    }
+    match parts(text) {
+        None => refuse(messages.exponent),
+        Some(("", _)) => refuse(messages.amount),
+        Some(parts) => Ok(parts),
+    }
+}
+
+fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let messages = Messages {
+        spaces: "units.parse: spaces not allowed in resource strings",
+        exponent: "units.parse: exponent too large",
+        amount: "units.parse: no amount provided",
+        number: "units.parse: could not parse amount to a number",
+    };
+    let text = text(operands, 1)?.replace('"', "");
+    let (number, unit) = measured(&text, &messages)?;
+    let mut letters = unit.chars();
+    let first = letters.next();
+    let rest = letters.as_str().to_lowercase();
+    let Some(mut decimal) = Decimal::parse(number) else {
+        // The unit is looked at first.
+        if unit_factor(first, &rest).is_none() {
+            return unknown(first, &rest);
+        }
+        return refuse(messages.number);
+    };
+    let Some((factor, power)) = unit_factor(first, &rest) else {
+        return unknown(first, &rest);
+    };
+    decimal.power += power;
+    match decimal.text(factor).and_then(|text| Number::parse(&text)) {
+        Some(number) => answer(number),
+        None => refuse(messages.exponent),
+    }
+}
+
+fn unknown<T>(first: Option<char>, rest: &str) -> Result<T, Failure> {
+    let unit: String = first.into_iter().chain(rest.chars()).collect();
+    refuse(format!("units.parse: unit {unit} not recognized"))
+}
+
+/// What a unit stands for: a factor and a power of ten. `m` is a thousandth, `M` a million.
+fn unit_factor(first: Option<char>, rest: &str) -> Option<(u64, i64)> {
+    match (first, rest) {
+        (None, "") => Some((1, 0)),
+        (Some('m'), "") => Some((1, -3)),
+        (Some(letter), "" | "i") => Some((factor(letter.to_ascii_lowercase(), rest == "i")?, 0)),
+        _ => None,
+    }
+}
+
+fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let messages = Messages {
+        spaces: "units.parse_bytes: spaces not allowed in resource strings",
+        exponent: "units.parse_bytes: exponent too large",
+        amount: "units.parse_bytes: no byte amount provided",
+        number: "units.parse_bytes: could not parse byte amount to a number",
+    };
+    let text = text(operands, 1)?.to_lowercase().replace('"', "");
+    let (number, unit) = measured(&text, &messages)?;
+    let mut letters = unit.chars();
+    let factor = match (letters.next(), letters.as_str()) {
+        (None, _) => Some(1),
+        (Some(letter), "" | "b") => factor(letter, false),
+        (Some(letter), "i" | "ib") => factor(letter, true),
+        _ => None,
+    };
+    let Some(factor) = factor else {
+        return refuse(format!(
+            "units.parse_bytes: byte unit {unit} not recognized"
+        ));
+    };
+    let Some(decimal) = Decimal::parse(number) else {
+        return refuse(messages.number);
+    };
+    let Some(text) = decimal.text(factor) else {
+        return refuse(messages.exponent);
+    };
+    // Parts of bytes do not count.
+    let whole = text.split_once('.').map_or(&*text, |(whole, _)| whole);
+    let whole = if whole == "-0" { "0" } else { whole };
+    match Number::parse(whole) {
+        Some(number) => answer(number),
+        None => refuse(messages.number),
+    }
+}
