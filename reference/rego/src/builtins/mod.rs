@@ -42,6 +42,7 @@ mod signatures;
 mod sprintf;
 mod strings;
 mod subset;
+mod time;
 mod types;
 mod units;
 mod uri;
@@ -93,6 +94,7 @@ const GROUPS: &[Group] = &[
     sprintf::BUILTINS,
     strings::BUILTINS,
     subset::BUILTINS,
+    time::BUILTINS,
     types::BUILTINS,
     units::BUILTINS,
     uri::BUILTINS,

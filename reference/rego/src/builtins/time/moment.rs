@@ -1,0 +1,129 @@
+//! Times in zones.
+
+use chrono::{NaiveDate, NaiveDateTime, Offset, TimeDelta, TimeZone, Utc};
+use chrono_tz::{OffsetName, Tz};
+
+use crate::Value;
+use crate::builtins::Failure;
+use crate::builtins::expected::Answer;
+use crate::builtins::operand::{answer, any, mistyped, refuse};
+
+/// A time in nanoseconds since 1970, as clocks in a zone show it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Moment {
+    pub(super) nanoseconds: i64,
+    pub(super) zone: Tz,
+}
+
+impl Moment {
+    /// What a clock and a calendar show.
+    pub(super) fn local(&self) -> NaiveDateTime {
+        self.zone.timestamp_nanos(self.nanoseconds).naive_local()
+    }
+
+    /// The seconds that the zone is before universal time, and its name then.
+    pub(super) fn offset(&self) -> (i32, String) {
+        let there = self.zone.timestamp_nanos(self.nanoseconds);
+        let offset = there.offset();
+        let name = offset.abbreviation().unwrap_or_default().to_owned();
+        (offset.fix().local_minus_utc(), name)
+    }
+
+    /// The time so much later by the calendar. Days that do not exist run into the next month.
+    pub(super) fn plus(&self, years: i64, months: i64, days: i64) -> Option<i64> {
+        use chrono::{Datelike, Timelike};
+        let local = self.local();
+        let months = i64::from(local.month0()).checked_add(months)?;
+        let year = i64::from(local.year())
+            .checked_add(years)?
+            .checked_add(months.div_euclid(12))?;
+        let month = u32::try_from(months.rem_euclid(12) + 1).ok()?;
+        let first = NaiveDate::from_ymd_opt(i32::try_from(year).ok()?, month, 1)?;
+        let days = i64::from(local.day0()).checked_add(days)?;
+        let date = first.checked_add_signed(TimeDelta::try_days(days)?)?;
+        let later = date.and_time(local.time());
+        at(self.zone, later)?.checked_add(i64::from(local.nanosecond() / 1_000_000_000))
+    }
+}
+
+/// The nanoseconds since 1970 at which a clock in a zone shows a time. Of two the first; what it
+/// skips counts as if it had not yet been put forward.
+pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
+    let found = zone.from_local_datetime(&local);
+    let there = match found.earliest() {
+        Some(there) => there.naive_utc(),
+        None => {
+            let before = local.checked_sub_signed(TimeDelta::try_hours(24)?)?;
+            let offset = zone.from_local_datetime(&before).earliest()?;
+            local.checked_sub_offset(offset.offset().fix())?
+        }
+    };
+    Utc.from_utc_datetime(&there).timestamp_nanos_opt()
+}
+
+pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
+    match month {
+        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
+        2 => 28,
+        4 | 6 | 9 | 11 => 30,
+        _ => 31,
+    }
+}
+
+/// Reads an operand: nanoseconds alone, or with a zone and a layout.
+pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &str), Failure> {
+    let whole = any(operands, position);
+    let wrong = || {
+        // Clients see the first operand named, whichever it is.
+        mistyped(1, "either number (ns) or [number (ns), string (tz)]", whole)
+    };
+    let string = |value: &'_ Value| -> Result<(), Failure> {
+        match value {
+            Value::String(_) => Ok(()),
+            other => Err(mistyped(1, "string", other)),
+        }
+    };
+    let (number, zone, layout) = match whole {
+        Value::Array(items) => {
+            let Some(number) = items.first() else {
+                return Err(wrong());
+            };
+            if !matches!(number, Value::Number(_)) {
+                return Err(mistyped(1, "number", number));
+            }
+            for item in items.iter().skip(1).take(2) {
+                string(item)?;
+            }
+            let text = |at: usize| items.get(at).and_then(Value::as_str).unwrap_or_default();
+            (number, text(1), text(2))
+        }
+        number @ Value::Number(_) => (number, "", ""),
+        _ => return Err(wrong()),
+    };
+    let zone = match zone {
+        "" | "UTC" | "Local" => Tz::UTC,
+        name => match name.parse() {
+            Ok(zone) => zone,
+            Err(_) => return refuse(format!("unknown time zone {name}")),
+        },
+    };
+    let Value::Number(number) = number else {
+        return Err(wrong());
+    };
+    let nanoseconds = number
+        .to_integer()?
+        .and_then(|whole| i64::try_from(whole).ok());
+    match nanoseconds {
+        Some(nanoseconds) => Ok((Moment { nanoseconds, zone }, layout)),
+        None => refuse("timestamp too big"),
+    }
+}
+
+/// What reading a time comes to: nanoseconds, which not every time has.
+pub(super) fn nanoseconds(read: Result<Option<i64>, String>) -> Answer {
+    match read {
+        Ok(Some(nanoseconds)) => answer(nanoseconds),
+        Ok(None) => refuse("time outside of valid range"),
+        Err(message) => refuse(message),
+    }
+}

@@ -1,0 +1,362 @@
+//! Reads times by layouts.
+
+use chrono::{NaiveDate, TimeZone, Utc};
+
+use super::layout::{Fill, MONTHS, Part, WEEKDAYS, first};
+use super::moment::days_in_month;
+use super::quoted;
+
+/// What has been read so far.
+#[derive(Default)]
+struct Read {
+    year: i64,
+    month: Option<i64>,
+    day: Option<i64>,
+    year_day: Option<i64>,
+    hour: i64,
+    minute: i64,
+    second: i64,
+    nanosecond: i64,
+    /// Whether a half of the day was named, and that it was the second.
+    half: Option<bool>,
+    /// Seconds before universal time.
+    offset: i64,
+}
+
+/// Why a part could not be read.
+enum Wrong {
+    /// It is something else.
+    Other,
+    /// It is a number too large; the name of the part.
+    Range(&'static str),
+}
+
+/// The nanoseconds since 1970 of a time, if it has any.
+///
+/// # Errors
+/// Where the text does not fit the layout.
+pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
+    let mut read = Read::default();
+    let (mut wanted, mut rest) = (layout, text);
+    let shown = quoted(text);
+    let cannot = |found: &str, part: &str| {
+        let (layout, found, part) = (quoted(layout), quoted(found), quoted(part));
+        format!("parsing time {shown} as {layout}: cannot parse {found} as {part}")
+    };
+    while let Some((before, part_text, part, behind)) = first(wanted) {
+        rest = skipped(rest, before).ok_or_else(|| cannot(rest, before))?;
+        let start = rest;
+        rest = match read.part(part, rest, behind) {
+            Ok(rest) => rest,
+            Err(Wrong::Other) => return Err(cannot(start, part_text)),
+            Err(Wrong::Range(name)) => {
+                return Err(format!("parsing time {shown}: {name} out of range"));
+            }
+        };
+        wanted = behind;
+    }
+    rest = skipped(rest, wanted).ok_or_else(|| cannot(rest, wanted))?;
+    if !rest.is_empty() {
+        let extra = quoted(rest);
+        return Err(format!("parsing time {shown}: extra text: {extra}"));
+    }
+    read.time()
+        .map_err(|name| format!("parsing time {shown}: {name} out of range"))
+}
+
+/// Skips a text that has to stand there. Blanks stand for any number of them.
+fn skipped<'t>(mut text: &'t str, mut prefix: &str) -> Option<&'t str> {
+    while let Some(character) = prefix.chars().next() {
+        if character == ' ' {
+            if !text.is_empty() && !text.starts_with(' ') {
+                return None;
+            }
+            prefix = prefix.trim_start_matches(' ');
+            text = text.trim_start_matches(' ');
+            continue;
+        }
+        text = text.strip_prefix(character)?;
+        prefix = prefix.get(character.len_utf8()..).unwrap_or_default();
+    }
+    Some(text)
+}
+
+/// Reads two digits, or one where that is enough.
+fn two(text: &str, fixed: bool) -> Result<(i64, &str), Wrong> {
+    let digits = text.bytes().take(2).take_while(u8::is_ascii_digit).count();
+    if digits == 0 || (fixed && digits < 2) {
+        return Err(Wrong::Other);
+    }
+    let (number, rest) = text.split_at(digits);
+    Ok((number.parse().map_err(|_| Wrong::Other)?, rest))
+}
+
+fn digits(text: &str, count: usize) -> Result<(i64, &str), Wrong> {
+    let (number, rest) = text.split_at_checked(count).ok_or(Wrong::Other)?;
+    if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+        return Err(Wrong::Other);
+    }
+    Ok((number.parse().map_err(|_| Wrong::Other)?, rest))
+}
+
+/// Reads a name, whole or its first letters, in any case.
+fn name<'t>(text: &'t str, names: &[&str], short: bool) -> Result<(i64, &'t str), Wrong> {
+    for (at, name) in names.iter().enumerate() {
+        let name = if short {
+            name.get(..3).unwrap_or(name)
+        } else {
+            name
+        };
+        let Some((head, rest)) = text.split_at_checked(name.len()) else {
+            continue;
+        };
+        if head.eq_ignore_ascii_case(name) {
+            return Ok((i64::try_from(at).unwrap_or(0) + 1, rest));
+        }
+    }
+    Err(Wrong::Other)
+}
+
+fn within(number: i64, most: i64, name: &'static str) -> Result<i64, Wrong> {
+    if number > most {
+        return Err(Wrong::Range(name));
+    }
+    Ok(number)
+}
+
+impl Read {
+    fn part<'t>(&mut self, part: Part, text: &'t str, behind: &str) -> Result<&'t str, Wrong> {
+        let rest = match part {
+            Part::Year => {
+                let (year, rest) = digits(text, 4)?;
+                self.year = year;
+                rest
+            }
+            Part::YearShort => {
+                let (year, rest) = digits(text, 2)?;
+                self.year = year + if year >= 69 { 1900 } else { 2000 };
+                rest
+            }
+            Part::MonthName | Part::MonthShort => {
+                let (month, rest) = name(text, &MONTHS, part == Part::MonthShort)?;
+                self.month = Some(month);
+                rest
+            }
+            Part::Month(fill) => {
+                let (month, rest) = two(text, fill == Fill::Zero)?;
+                if month == 0 || month > 12 {
+                    return Err(Wrong::Range("month"));
+                }
+                self.month = Some(month);
+                rest
+            }
+            Part::WeekdayName | Part::WeekdayShort => {
+                name(text, &WEEKDAYS, part == Part::WeekdayShort)?.1
+            }
+            Part::Day(fill) => {
+                let text = match fill {
+                    Fill::Space => text.strip_prefix(' ').unwrap_or(text),
+                    _ => text,
+                };
+                let (day, rest) = two(text, fill == Fill::Zero)?;
+                self.day = Some(day);
+                rest
+            }
+            Part::YearDay(_) => {
+                let blanks = text.len() - text.trim_start_matches(' ').len();
+                let text = text.get(blanks.min(2)..).unwrap_or_default();
+                let (day, rest) = digits(text, 3 - blanks.min(2))?;
+                self.year_day = Some(day);
+                rest
+            }
+            Part::Hour => {
+                let (hour, rest) = two(text, false)?;
+                self.hour = within(hour, 23, "hour")?;
+                rest
+            }
+            Part::Hour12(fill) => {
+                let (hour, rest) = two(text, fill == Fill::Zero)?;
+                self.hour = within(hour, 12, "hour")?;
+                rest
+            }
+            Part::Minute(fill) => {
+                let (minute, rest) = two(text, fill == Fill::Zero)?;
+                self.minute = within(minute, 59, "minute")?;
+                rest
+            }
+            Part::Second(fill) => {
+                let (second, rest) = two(text, fill == Fill::Zero)?;
+                self.second = within(second, 59, "second")?;
+                self.unasked_fraction(rest, behind)
+            }
+            Part::Half { upper } => {
+                let (half, rest) = text.split_at_checked(2).ok_or(Wrong::Other)?;
+                let (morning, evening) = if upper { ("AM", "PM") } else { ("am", "pm") };
+                self.half = match half {
+                    _ if half == evening => Some(true),
+                    _ if half == morning => Some(false),
+                    _ => return Err(Wrong::Other),
+                };
+                rest
+            }
+            Part::ZoneName => Self::zone(text)?,
+            Part::Offset {
+                zulu,
+                colon,
+                fields,
+            } => self.offset(text, zulu, colon, fields)?,
+            Part::Fraction { trimmed: true, .. } => self.fraction(text),
+            Part::Fraction { digits, .. } => {
+                let (fraction, rest) = text.split_at_checked(digits + 1).ok_or(Wrong::Other)?;
+                let number = fraction.strip_prefix(['.', ',']).ok_or(Wrong::Other)?;
+                if !number.bytes().all(|byte| byte.is_ascii_digit()) {
+                    return Err(Wrong::Other);
+                }
+                self.nanosecond = nanoseconds(number);
+                rest
+            }
+        };
+        Ok(rest)
+    }
+
+    /// Seconds may have a fraction that the layout does not ask for.
+    fn unasked_fraction<'t>(&mut self, text: &'t str, behind: &str) -> &'t str {
+        match first(behind) {
+            Some(("", _, Part::Fraction { .. }, _)) => text,
+            _ => self.fraction(text),
+        }
+    }
+
+    /// Reads a fraction, if there is one.
+    fn fraction<'t>(&mut self, text: &'t str) -> &'t str {
+        let Some(number) = text.strip_prefix(['.', ',']) else {
+            return text;
+        };
+        let rest = number.trim_start_matches(|c: char| c.is_ascii_digit());
+        let digits = number.get(..number.len() - rest.len()).unwrap_or_default();
+        if digits.is_empty() {
+            return text;
+        }
+        self.nanosecond = nanoseconds(digits);
+        rest
+    }
+
+    fn offset<'t>(
+        &mut self,
+        text: &'t str,
+        zulu: bool,
+        colon: bool,
+        fields: u8,
+    ) -> Result<&'t str, Wrong> {
+        if zulu && let Some(rest) = text.strip_prefix('Z') {
+            self.offset = 0;
+            return Ok(rest);
+        }
+        let sign = match text.bytes().next() {
+            Some(b'+') => 1,
+            Some(b'-') => -1,
+            _ => return Err(Wrong::Other),
+        };
+        let mut rest = text.get(1..).unwrap_or_default();
+        let mut parts = [0; 3];
+        for (at, part) in parts.iter_mut().take(usize::from(fields)).enumerate() {
+            if colon && at > 0 {
+                rest = rest.strip_prefix(':').ok_or(Wrong::Other)?;
+            }
+            (*part, rest) = digits(rest, 2)?;
+        }
+        let [hours, minutes, seconds] = parts;
+        within(hours, 24, "time zone offset hour")?;
+        within(minutes, 60, "time zone offset minute")?;
+        within(seconds, 60, "time zone offset second")?;
+        self.offset = sign * (hours * 3600 + minutes * 60 + seconds);
+        Ok(rest)
+    }
+
+    /// Reads the abbreviation of a zone, which says nothing about the time.
+    fn zone(text: &str) -> Result<&str, Wrong> {
+        if let Some(rest) = text.strip_prefix("UTC") {
+            return Ok(rest);
+        }
+        let letters = text
+            .bytes()
+            .take(6)
+            .take_while(u8::is_ascii_uppercase)
+            .count();
+        let (name, rest) = text.split_at(letters);
+        if name == "GMT" {
+            // The hours behind it are a part of the name only.
+            let Some(hours) = rest.strip_prefix(['+', '-']) else {
+                return Ok(rest);
+            };
+            let behind = hours.trim_start_matches(|c: char| c.is_ascii_digit());
+            let digits = hours.get(..hours.len() - behind.len()).unwrap_or_default();
+            let usual = digits.parse::<u32>().is_ok_and(|hours| hours <= 23);
+            return Ok(if usual { behind } else { rest });
+        }
+        let known = match letters {
+            3 => true,
+            4 => name.ends_with('T') || name == "WITA",
+            5 => name.ends_with('T'),
+            _ => false,
+        };
+        if known { Ok(rest) } else { Err(Wrong::Other) }
+    }
+
+    /// The nanoseconds since 1970, if there are as many.
+    fn time(self) -> Result<Option<i64>, &'static str> {
+        let mut hour = self.hour;
+        match self.half {
+            Some(true) if hour < 12 => hour += 12,
+            Some(false) if hour == 12 => hour = 0,
+            _ => {}
+        }
+        let leap = days_in_month(self.year, 2) == 29;
+        let (mut month, mut day) = (self.month, self.day);
+        if let Some(year_day) = self.year_day {
+            if year_day < 1 || year_day > 365 + i64::from(leap) {
+                return Err("day-of-year");
+            }
+            let (mut in_month, mut counted) = (year_day, 1);
+            while in_month > days_in_month(self.year, counted) {
+                in_month -= days_in_month(self.year, counted);
+                counted += 1;
+            }
+            if month.is_some_and(|month| month != counted) {
+                return Err("day-of-year does not match month");
+            }
+            if day.is_some_and(|day| day != in_month) {
+                return Err("day-of-year does not match day");
+            }
+            (month, day) = (Some(counted), Some(in_month));
+        }
+        let (month, day) = (month.unwrap_or(1), day.unwrap_or(1));
+        if day < 1 || day > days_in_month(self.year, month) {
+            return Err("day");
+        }
+        let small = |number: i64| u32::try_from(number).unwrap_or(0);
+        let date = i32::try_from(self.year)
+            .ok()
+            .and_then(|year| NaiveDate::from_ymd_opt(year, small(month), small(day)));
+        let time = date.and_then(|date| {
+            date.and_hms_nano_opt(
+                small(hour),
+                small(self.minute),
+                small(self.second),
+                small(self.nanosecond),
+            )
+        });
+        Ok(time.and_then(|time| {
+            let seconds = Utc.from_utc_datetime(&time).timestamp() - self.offset;
+            let whole = i128::from(seconds) * 1_000_000_000 + i128::from(self.nanosecond);
+            i64::try_from(whole).ok()
+        }))
+    }
+}
+
+/// The first nine digits of a fraction.
+fn nanoseconds(digits: &str) -> i64 {
+    let padded = format!("{digits:0<9}");
+    let nine = padded.get(..9).unwrap_or_default();
+    nine.parse().unwrap_or(0)
+}
