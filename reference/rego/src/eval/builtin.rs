@@ -2,7 +2,6 @@
 
 use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use super::machine::{Flow, Frame, Machine, Next, Stop};
-use super::mocks::Mock;
 use crate::Value;
 use crate::builtins::{self, Call, Failure, Function};
 use crate::error::{EvalCode, EvalError};
@@ -42,13 +41,7 @@ impl<'p> Machine<'p> {
         if !self.mocks.is_empty()
             && let Some(mock) = self.mocks.builtin(call.builtin.name)
         {
-            return match mock {
-                Mock::Value(value) => {
-                    let output = call.args.get(call.builtin.arity);
-                    self.result(frame, &value, output, next)
-                }
-                Mock::Function(name) => self.call_mock(frame, &name, &call.args, next),
-            };
+            return self.mocked(frame, mock, call.builtin.arity, &call.args, next);
         }
         self.call_builtin(frame, expr, call.builtin, &call.args, next)
     }

@@ -51,14 +51,15 @@ impl<'p> Machine<'p> {
         };
         let builtin_error = self.builtin_error.take();
         let mut values = Values::default();
-        'groups: for group in &matched.groups {
-            for candidate in group {
-                let find_one = matched.early_exit;
-                match self.gather(frame, *candidate, find_one, given, &mut values) {
-                    Ok(true) => break,
-                    Ok(false) => {}
-                    Err(_) => break 'groups,
-                }
+        let mut done = None;
+        for candidate in &matched.candidates {
+            if done == Some(candidate.address()) {
+                continue;
+            }
+            match self.gather(frame, *candidate, matched.early_exit, given, &mut values) {
+                Ok(true) => done = Some(candidate.address()),
+                Ok(false) => {}
+                Err(_) => break,
             }
         }
         self.builtin_error = builtin_error;

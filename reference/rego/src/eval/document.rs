@@ -121,8 +121,10 @@ impl<'p> Machine<'p> {
             };
         }
         let rules = at.rules.and_then(|node| node.child(key)).map(AsRef::as_ref);
-        if let Some(set) = rules.and_then(|node| node.rules.as_ref()) {
-            return self.rules(frame, rest, &place, set, each);
+        if let Some(node) = rules
+            && let Some(set) = &node.rules
+        {
+            return self.rules(frame, rest, &place, (node, set), each);
         }
         let base = at.base.and_then(|base| stored(base, key));
         match (rules, base, overlay) {
@@ -242,7 +244,7 @@ impl<'p> Machine<'p> {
                         steps: &[],
                         target: None,
                     };
-                    self.rules(frame, walk, &here, set, &mut |_, value| {
+                    self.rules(frame, walk, &here, (child, set), &mut |_, value| {
                         taken = Some(value.clone());
                         Ok(())
                     })?;

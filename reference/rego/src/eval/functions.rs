@@ -49,20 +49,36 @@ impl<'p> Machine<'p> {
         if !self.mocks.is_empty()
             && let Some(mock) = self.mocks.policy(&call.path)
         {
-            return match mock {
-                Mock::Value(value) => {
-                    let arity = self.arity(&call.path);
-                    self.result(frame, &value, call.args.get(arity), next)
-                }
-                Mock::Function(name) => self.call_mock(frame, &name, &call.args, next),
-            };
+            return self.mocked(frame, mock, self.arity(&call.path), &call.args, next);
         }
         self.call_policy(frame, &call.path, &call.args, next)
     }
 
+    /// Calls what stands in the place of a function with this many parameters.
+    pub(super) fn mocked(
+        &mut self,
+        frame: &Frame<'_>,
+        mock: Mock,
+        arity: usize,
+        args: &[Operand],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let callee = match mock {
+            Mock::Value(value) => return self.result(frame, &value, args.get(arity), next),
+            Mock::Function(callee) => callee,
+        };
+        match (&callee.name, args.get(arity)) {
+            (FunctionName::Policy(path), output) if !self.is_function(path) => match output {
+                Some(output) => self.unify(frame, output, &callee.operand, next),
+                None => next(self),
+            },
+            (name, _) => self.call_mock(frame, name, args, next),
+        }
+    }
+
     /// Calls the function that stands in the place of another. While it runs, nothing stands in
     /// its own place.
-    pub(super) fn call_mock(
+    fn call_mock(
         &mut self,
         frame: &Frame<'_>,
         name: &FunctionName,
@@ -121,11 +137,8 @@ impl<'p> Machine<'p> {
         next: Next<'_, 'p>,
     ) -> Flow {
         let policy = self.policy;
-        let Some(set) = policy
-            .world()
-            .find(path)
-            .and_then(|node| node.rules.as_ref())
-        else {
+        let node = policy.world().find(path);
+        let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_ref()?))) else {
             return Ok(());
         };
         let operands = args
@@ -135,7 +148,7 @@ impl<'p> Machine<'p> {
         let Some(operands) = operands.collect::<Option<Vec<_>>>() else {
             return Ok(());
         };
-        let matched = self.matching(frame, set, Some(&operands));
+        let matched = self.matching(node, set, Some(&operands));
         if self.watched() {
             self.tell_index(frame, &matched, path);
         }
@@ -170,17 +183,19 @@ impl<'p> Machine<'p> {
             produced: false,
         };
         let mut deferred = Deferred::default();
-        for group in &matched.groups {
-            for candidate in group {
-                attempt.produced = false;
-                let flow = self.attempt_call(frame, call, *candidate, &mut attempt, next);
-                if let Err(stop) = deferred.hold(call.find_one, flow) {
-                    let given = Some(&call.given);
-                    return Err(self.all_conflicts(frame, stop, matched, *candidate, given));
-                }
-                if attempt.produced {
-                    break;
-                }
+        let mut done = None;
+        for candidate in &matched.candidates {
+            if done == Some(candidate.address()) {
+                continue;
+            }
+            attempt.produced = false;
+            let flow = self.attempt_call(frame, call, *candidate, &mut attempt, next);
+            if attempt.produced {
+                done = Some(candidate.address());
+            }
+            if let Err(stop) = deferred.hold(call.find_one, flow) {
+                let given = Some(&call.given);
+                return Err(self.all_conflicts(frame, stop, matched, *candidate, given));
             }
         }
         match matched.default {

@@ -247,8 +247,17 @@ pub(super) enum Target {
 pub(super) enum Replacement {
     /// A value.
     Value(Operand),
-    /// A function.
-    Function(Arc<FunctionName>),
+    /// What may be a function.
+    Function(Arc<Callee>),
+}
+
+/// A name that may be a function's.
+#[derive(Debug)]
+pub(super) struct Callee {
+    /// The name.
+    pub(super) name: FunctionName,
+    /// What it means if it is none.
+    pub(super) operand: Operand,
 }
 
 /// How a function is called.

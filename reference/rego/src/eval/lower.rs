@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ir::{
-    Body, Builtin, BuiltinCall, Collect, Comprehension, Every, Expr, FunctionCall, FunctionName,
+    Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall, FunctionName,
     Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target, With,
 };
 use crate::Value;
@@ -248,9 +248,10 @@ impl Lowering {
         } else {
             builtin_name(reference)
         };
+        let operand = self.operand(term);
         match name {
-            Some(name) => Replacement::Function(Arc::new(name)),
-            None => Replacement::Value(self.operand(term)),
+            Some(name) => Replacement::Function(Arc::new(Callee { name, operand })),
+            None => Replacement::Value(operand),
         }
     }
 }

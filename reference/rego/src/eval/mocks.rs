@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::ir::FunctionName;
+use super::ir::{Callee, FunctionName};
 use crate::Value;
 
 /// What stands in the place of a function.
@@ -10,8 +10,8 @@ use crate::Value;
 pub(super) enum Mock {
     /// A value for every call.
     Value(Value),
-    /// Another function.
-    Function(Arc<FunctionName>),
+    /// Another function, or a rule.
+    Function(Arc<Callee>),
 }
 
 /// The functions that are replaced, outermost first.

@@ -47,7 +47,7 @@ impl<'p> Machine<'p> {
         let whole = Part::default();
         let is_open = match walk.steps.first() {
             None => true,
-            Some(_) if rules.matched.groups.is_empty() => return Ok(()),
+            Some(_) if rules.matched.candidates.is_empty() => return Ok(()),
             Some(Step::Any(_)) => true,
             Some(Step::One(Operand::Var(slot))) => self.slot(frame, *slot).is_none(),
             Some(Step::One(_)) => false,
@@ -82,15 +82,10 @@ impl<'p> Machine<'p> {
     /// The part of the document that the steps ask for; absent if it cannot be named.
     fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
         let mut longest = 0;
-        for program in rules
-            .matched
-            .groups
-            .iter()
-            .filter_map(|group| group.first()?.program())
-        {
+        for program in rules.candidates().filter_map(Candidate::program) {
             let is_set = usize::from(program.head.value.is_none());
-            longest = longest
-                .max(program.head.path.len() + is_set - rules.depth.min(program.head.path.len()));
+            let steps = program.head.path.len() + is_set;
+            longest = longest.max(steps.saturating_sub(rules.depth));
         }
         let mut part = Part::default();
         for step in walk.steps.iter().take(longest) {
@@ -258,10 +253,7 @@ impl<'p> Machine<'p> {
 
 impl<'a, 'p> Rules<'a, 'p> {
     fn candidates(self) -> impl Iterator<Item = Candidate<'p>> + use<'a, 'p> {
-        self.matched
-            .groups
-            .iter()
-            .filter_map(|group| group.first().copied())
+        self.matched.rules()
     }
 }
 

@@ -11,7 +11,7 @@ use super::partial::Rules;
 use super::reference::{Each, Walk};
 use super::trace::Subject;
 use crate::Value;
-use crate::compile::tree::{CompiledRule, RuleKind, RuleSet};
+use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::syntax::{Location, Rule};
 use crate::trace::Op;
 
@@ -26,8 +26,8 @@ pub(super) struct Candidate<'p> {
 /// The rules that can matter.
 #[derive(Debug)]
 pub(super) struct Matched<'p> {
-    /// For each rule itself and each `else` behind it, as far as they can matter.
-    pub(super) groups: Vec<Vec<Candidate<'p>>>,
+    /// Rules, and each `else` that can matter directly behind its rule.
+    pub(super) candidates: Vec<Candidate<'p>>,
     /// The rule that gives the value when no other does.
     pub(super) default: Option<Candidate<'p>>,
     /// Whether all of them give the same value, so that one is enough.
@@ -42,6 +42,11 @@ impl<'p> Candidate<'p> {
             .lowered
             .get_or_init(|| Arc::new(lower::rule(&self.rule.ast, &self.rule.reference)));
         lowered.0.get(self.branch)
+    }
+
+    /// What it has in common with the others of its rule.
+    pub(super) fn address(self) -> usize {
+        std::ptr::from_ref(self.rule).addr()
     }
 
     /// Where it stands.
@@ -60,38 +65,46 @@ impl<'p> Candidate<'p> {
     }
 }
 
-impl Matched<'_> {
+impl<'p> Matched<'p> {
     /// Whether there is nothing to evaluate.
     pub(super) fn is_empty(&self) -> bool {
-        self.groups.is_empty() && self.default.is_none()
+        self.candidates.is_empty() && self.default.is_none()
+    }
+
+    /// The first candidate of each rule.
+    pub(super) fn rules(&self) -> impl Iterator<Item = Candidate<'p>> + '_ {
+        let mut last = None;
+        let candidates = self.candidates.iter().copied();
+        candidates.filter(move |candidate| last.replace(candidate.address()) != Some(candidate.address()))
     }
 }
 
 impl<'p> Machine<'p> {
-    /// The rules of a place that can matter.
+    /// The rules of a place that can matter. Where references have variables, the rules below
+    /// count as well.
     pub(super) fn matching(
         &mut self,
-        _frame: &Frame<'_>,
+        node: &'p Node,
         set: &'p RuleSet,
         _args: Option<&[Value]>,
     ) -> Matched<'p> {
-        let groups = set.rules.iter().map(|rule| {
+        let mut sets = vec![set];
+        if set.kind == RuleKind::PartialObject && !node.is_leaf() {
+            sets = node.extent().into_iter().map(AsRef::as_ref).collect();
+        }
+        let rules = sets.iter().flat_map(|set| set.rules.iter());
+        let candidates = rules.flat_map(|rule| {
             let mut branches = 0;
             let mut current = Some(rule.ast.as_ref());
             while let Some(rule) = current {
                 branches += 1;
                 current = rule.else_rule.as_deref();
             }
-            (0..branches)
-                .map(|branch| Candidate { rule, branch })
-                .collect()
+            (0..branches).map(move |branch| Candidate { rule, branch })
         });
         Matched {
-            groups: groups.collect(),
-            default: set
-                .default
-                .as_deref()
-                .map(|rule| Candidate { rule, branch: 0 }),
+            candidates: candidates.collect(),
+            default: set.default.as_deref().map(|rule| Candidate { rule, branch: 0 }),
             early_exit: false,
         }
     }
@@ -102,10 +115,10 @@ impl<'p> Machine<'p> {
         frame: &Frame<'_>,
         walk: Walk<'_>,
         place: &Place<'_>,
-        set: &'p RuleSet,
+        (node, set): (&'p Node, &'p RuleSet),
         each: Each<'_, 'p>,
     ) -> Flow {
-        let matched = self.matching(frame, set, None);
+        let matched = self.matching(node, set, None);
         if self.watched() {
             self.tell_index(frame, &matched, &place.path());
         }
@@ -154,20 +167,21 @@ impl<'p> Machine<'p> {
         let find_one = matched.early_exit;
         let mut value = None;
         let mut deferred = Deferred::default();
-        for group in &matched.groups {
-            for candidate in group {
-                let mut attempt = Attempt {
-                    value: &mut value,
-                    produced: false,
-                };
-                let flow = self.attempt(frame, walk, set, *candidate, find_one, &mut attempt, each);
-                let produced = attempt.produced;
-                if let Err(stop) = deferred.hold(find_one, flow) {
-                    return Err(self.all_conflicts(frame, stop, matched, *candidate, None));
-                }
-                if produced {
-                    break;
-                }
+        let mut done = None;
+        for candidate in &matched.candidates {
+            if done == Some(candidate.address()) {
+                continue;
+            }
+            let mut attempt = Attempt {
+                value: &mut value,
+                produced: false,
+            };
+            let flow = self.attempt(frame, walk, set, *candidate, find_one, &mut attempt, each);
+            if attempt.produced {
+                done = Some(candidate.address());
+            }
+            if let Err(stop) = deferred.hold(find_one, flow) {
+                return Err(self.all_conflicts(frame, stop, matched, *candidate, None));
             }
         }
         if value.is_some() {

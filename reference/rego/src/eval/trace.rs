@@ -141,7 +141,7 @@ impl<'p> Machine<'p> {
         let Some(node) = node else {
             return;
         };
-        let count = matched.groups.len();
+        let count = matched.rules().count();
         let rules = if count == 1 { "rule" } else { "rules" };
         let early = if matched.early_exit {
             ", early exit"
