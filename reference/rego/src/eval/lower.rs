@@ -4,8 +4,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ir::{
-    Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall, FunctionName,
-    Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target, With,
+    Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall,
+    FunctionName, Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target,
+    With,
 };
 use crate::Value;
 use crate::builtins::signature;

@@ -75,7 +75,8 @@ impl<'p> Matched<'p> {
     pub(super) fn rules(&self) -> impl Iterator<Item = Candidate<'p>> + '_ {
         let mut last = None;
         let candidates = self.candidates.iter().copied();
-        candidates.filter(move |candidate| last.replace(candidate.address()) != Some(candidate.address()))
+        candidates
+            .filter(move |candidate| last.replace(candidate.address()) != Some(candidate.address()))
     }
 }
 
@@ -104,7 +105,10 @@ impl<'p> Machine<'p> {
         });
         Matched {
             candidates: candidates.collect(),
-            default: set.default.as_deref().map(|rule| Candidate { rule, branch: 0 }),
+            default: set
+                .default
+                .as_deref()
+                .map(|rule| Candidate { rule, branch: 0 }),
             early_exit: false,
         }
     }
