@@ -48,6 +48,8 @@ mod units;
 mod uri;
 mod url;
 mod uuids;
+mod yaml;
+mod yaml_text;
 
 #[cfg(test)]
 mod calls;
@@ -99,6 +101,7 @@ const GROUPS: &[Group] = &[
     units::BUILTINS,
     uri::BUILTINS,
     uuids::BUILTINS,
+    yaml::BUILTINS,
 ];
 
 static FUNCTIONS: LazyLock<HashMap<&'static str, Function>> =

@@ -1,0 +1,41 @@
+//! `yaml.*`
+
+use super::expected::Answer;
+use super::operand::{answer, any, refuse, text};
+use super::yaml_text::marshalled;
+use super::{Call, Group};
+use crate::Value;
+use crate::value::{YamlError, from_yaml};
+
+pub(super) const BUILTINS: Group = &[
+    ("yaml.is_valid", |_, operands| {
+        let text = any(operands, 1).as_str();
+        answer(text.is_some_and(|text| from_yaml(text.as_bytes()).is_ok()))
+    }),
+    ("yaml.marshal", |call, operands| {
+        answer(marshalled(call, any(operands, 1))?)
+    }),
+    ("yaml.unmarshal", unmarshal),
+];
+
+fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    match from_yaml(text(operands, 1)?.as_bytes()) {
+        Ok(value) => answer(value),
+        Err(YamlError::Syntax(error)) => {
+            let text = error.to_string();
+            let what = text.split(" at line ").next().unwrap_or(&text);
+            let before = error.location().map_or(0, |place| place.line() - 1);
+            // What the scanner finds is told by its own line, other things by the line before.
+            let scanned = ["found ", "mapping values", "could not find"];
+            let scanned = scanned.iter().any(|start| what.starts_with(start));
+            match before {
+                0 => refuse(format!("yaml: {what}")),
+                line => refuse(format!(
+                    "yaml: line {}: {what}",
+                    line + usize::from(scanned)
+                )),
+            }
+        }
+        Err(other) => refuse(format!("yaml: {other}")),
+    }
+}
