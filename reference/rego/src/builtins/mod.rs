@@ -35,6 +35,8 @@ mod re2;
 mod regexes;
 mod requests;
 mod runtime;
+mod schema_errors;
+mod schemas;
 mod search;
 mod semver;
 mod sets;
@@ -90,6 +92,7 @@ const GROUPS: &[Group] = &[
     paths::BUILTINS,
     regexes::BUILTINS,
     runtime::BUILTINS,
+    schemas::BUILTINS,
     search::BUILTINS,
     semver::BUILTINS,
     sets::BUILTINS,

@@ -1,0 +1,112 @@
+//! `json.match_schema` and `json.verify_schema`.
+
+use std::sync::Arc;
+
+use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
+use serde_json::Value as Json;
+
+use super::expected::Answer;
+use super::operand::{answer, any, refuse};
+use super::regexes::prepared;
+use super::schema_errors::{Complaint, complaints, misdeclared};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::from_json;
+
+pub(super) const BUILTINS: Group = &[
+    ("json.match_schema", match_schema),
+    ("json.verify_schema", verify_schema),
+];
+
+/// The document that an operand is or, a string, contains.
+fn document(value: &Value) -> Result<Json, &'static str> {
+    match value {
+        Value::String(text) => match from_json(text.as_bytes()) {
+            Ok(value) => Ok(converted(&value)),
+            Err(_) => Err("invalid JSON string"),
+        },
+        Value::Object(_) | Value::Array(_) => Ok(converted(value)),
+        _ => Err("wrong type, expected string or object"),
+    }
+}
+
+fn converted(value: &Value) -> Json {
+    match value {
+        Value::Null => Json::Null,
+        Value::Bool(value) => Json::Bool(*value),
+        Value::Number(number) => number.text().parse().map_or(Json::Null, Json::Number),
+        Value::String(text) => Json::String(text.to_string()),
+        Value::Array(items) => Json::Array(items.iter().map(converted).collect()),
+        Value::Set(members) => Json::Array(members.iter().map(converted).collect()),
+        Value::Object(members) => {
+            let named = members.iter().map(|(key, value)| match key {
+                Value::String(name) => (name.to_string(), converted(value)),
+                other => (other.to_string(), converted(value)),
+            });
+            Json::Object(named.collect())
+        }
+    }
+}
+
+/// A schema, and what checks documents by it.
+pub(super) struct Schema {
+    pub(super) text: Json,
+    validator: Validator,
+}
+
+/// Reads a schema. No other documents are fetched for it.
+fn compile(text: Json) -> Result<Schema, String> {
+    let mut options = jsonschema::options().should_validate_formats(true);
+    if text.get("$schema").is_none() {
+        options = options.with_draft(Draft::Draft7);
+    }
+    // Patterns match in linear time.
+    let options = options.with_pattern_options(PatternOptions::regex());
+    let built = options.build(&text);
+    match built {
+        Ok(validator) => Ok(Schema { text, validator }),
+        Err(error) => Err(misdeclared(&error)),
+    }
+}
+
+fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let read = document(any(operands, 1)).map_err(str::to_owned);
+    match read.and_then(compile) {
+        Ok(_) => answer(vec![Value::from(true), Value::Null]),
+        Err(message) => {
+            let message = Value::from(format!("jsonschema: {message}"));
+            answer(vec![Value::from(false), message])
+        }
+    }
+}
+
+fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let read = |position| document(any(operands, position)).or_else(refuse);
+    let document = read(1)?;
+    let key: Arc<str> = any(operands, 2).to_string().into();
+    let schema = prepared(call, "schema", &key, || -> Result<Schema, Failure> {
+        compile(read(2)?).or_else(refuse)
+    })?;
+    let errors: Vec<ValidationError<'_>> = schema.validator.iter_errors(&document).collect();
+    let mut found: Vec<Complaint> = Vec::new();
+    for error in &errors {
+        call.check()?;
+        found.extend(complaints(&schema.text, error));
+    }
+    found.sort_by(|left, right| left.order().cmp(&right.order()));
+    found.dedup();
+    let described = found.iter().map(|complaint| {
+        let field = match complaint.path.as_slice() {
+            [] => "(Root)".to_owned(),
+            path => path.join("."),
+        };
+        Value::object([
+            ("error", Value::from(format!("{field}: {}", complaint.text))),
+            ("type", Value::from(complaint.kind)),
+            ("field", Value::from(field)),
+            ("desc", Value::from(complaint.text.as_str())),
+        ])
+    });
+    let described = Value::from(described.collect::<Vec<_>>());
+    answer(vec![Value::from(errors.is_empty()), described])
+}
