@@ -1,4 +1,4 @@
-//! `graph.*` and `walk`.
+//! `graph.*`
 
 use super::expected::{Answer, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
@@ -9,10 +9,9 @@ use crate::value::{Object, Set};
 pub(super) const BUILTINS: Group = &[
     ("graph.reachable", reachable),
     ("graph.reachable_paths", reachable_paths),
-    ("walk", walk),
 ];
 
-/// Paths and nodes may come to so many values.
+/// Paths may come to so many nodes.
 const MAX_RESULT: usize = 20_000_000;
 
 fn start(operands: &[Value]) -> Result<Items<'_>, Failure> {
@@ -102,46 +101,4 @@ impl Paths {
         self.all.insert(Value::from(nodes));
         Ok(())
     }
-}
-
-/// Every value in a document with the path to it, the document first, as pairs.
-fn walk(call: &mut Call<'_>, operands: &[Value]) -> Answer {
-    let mut pairs = Vec::new();
-    let mut size = 0usize;
-    let mut open = vec![(Vec::new(), any(operands, 1))];
-    while let Some((path, value)) = open.pop() {
-        if pairs.len() % 1024 == 0 {
-            call.check()?;
-        }
-        size += path.len() + 1;
-        if size > MAX_RESULT {
-            return refuse("the document has too many values");
-        }
-        let below = |key: &Value| {
-            let mut longer = Vec::with_capacity(path.len() + 1);
-            longer.extend_from_slice(&path);
-            longer.push(key.clone());
-            longer
-        };
-        // What is put on top last comes next.
-        let first = open.len();
-        match value {
-            Value::Array(items) => {
-                let keyed = items.iter().enumerate();
-                open.extend(keyed.map(|(at, item)| (below(&Value::from(at)), item)));
-            }
-            Value::Object(members) => {
-                open.extend(members.iter().map(|(key, value)| (below(key), value)));
-            }
-            Value::Set(members) => {
-                open.extend(members.iter().map(|member| (below(member), member)));
-            }
-            _ => {}
-        }
-        if let Some(added) = open.get_mut(first..) {
-            added.reverse();
-        }
-        pairs.push(Value::from(vec![Value::from(path), value.clone()]));
-    }
-    answer(pairs)
 }

@@ -25,6 +25,7 @@ mod json;
 mod jwt;
 mod keys;
 mod marshal;
+mod modules;
 mod net;
 mod numbers;
 mod objects;
@@ -44,6 +45,7 @@ mod signatures;
 mod sprintf;
 mod strings;
 mod subset;
+mod template;
 mod time;
 mod types;
 mod units;
@@ -85,6 +87,7 @@ const GROUPS: &[Group] = &[
     graphs::BUILTINS,
     json::BUILTINS,
     jwt::BUILTINS,
+    modules::BUILTINS,
     net::BUILTINS,
     numbers::BUILTINS,
     objects::BUILTINS,
@@ -99,6 +102,7 @@ const GROUPS: &[Group] = &[
     sprintf::BUILTINS,
     strings::BUILTINS,
     subset::BUILTINS,
+    template::BUILTINS,
     time::BUILTINS,
     types::BUILTINS,
     units::BUILTINS,

@@ -1,23 +1,15 @@
-//! What the evaluation itself is asked: `opa.runtime`, `time.now_ns`, `trace`.
+//! What the evaluation itself is asked: `opa.runtime` and `time.now_ns`.
 
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::expected::Answer;
-use super::operand::{answer, text};
+use super::operand::answer;
 use super::{Call, Group};
 use crate::Value;
 use crate::value::Object;
 
-pub(super) const BUILTINS: Group = &[
-    ("opa.runtime", runtime),
-    ("time.now_ns", now),
-    // The note itself is for the evaluator's tracer.
-    ("trace", |_, operands| {
-        text(operands, 1)?;
-        answer(true)
-    }),
-];
+pub(super) const BUILTINS: Group = &[("opa.runtime", runtime), ("time.now_ns", now)];
 
 fn now(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
     let now = call.session.now;

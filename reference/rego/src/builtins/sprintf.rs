@@ -80,7 +80,15 @@ struct Formatter<'v> {
 }
 
 fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> Answer {
-    let (format, arguments) = (text(operands, 1)?, array(operands, 2)?);
+    answer(formatted(call, text(operands, 1)?, array(operands, 2)?)?)
+}
+
+/// The format with the arguments in their places.
+pub(super) fn formatted(
+    call: &Call<'_>,
+    format: &str,
+    arguments: &[Value],
+) -> Result<String, Failure> {
     let mut formatter = Formatter {
         arguments,
         next: 0,
@@ -97,7 +105,7 @@ fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     }
     formatter.out.push_str(rest);
     formatter.left_over();
-    answer(formatter.out)
+    Ok(formatter.out)
 }
 
 impl Formatter<'_> {

@@ -1,0 +1,19 @@
+//! `rego.parse_module`
+
+use super::expected::Answer;
+use super::operand::{answer, refuse, text};
+use super::{Call, Group};
+use crate::Value;
+use crate::syntax::parse_module;
+
+pub(super) const BUILTINS: Group = &[("rego.parse_module", parse)];
+
+fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let file = text(operands, 1)?;
+    // Clients see the first operand named for the second, too.
+    let module = text(operands.get(1..).unwrap_or_default(), 1)?;
+    match parse_module(file, module) {
+        Ok(module) => answer(module.to_json()),
+        Err(errors) => refuse(errors.to_string()),
+    }
+}

@@ -1,0 +1,21 @@
+//! `strings.render_template`: text with actions, as in Go, without named templates.
+
+mod functions;
+mod parse;
+mod render;
+
+use super::expected::Answer;
+use super::operand::{answer, any, object, refuse, text};
+use super::{Call, Group};
+use crate::Value;
+
+pub(super) const BUILTINS: Group = &[("strings.render_template", render)];
+
+fn render(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+    let template = text(operands, 1)?;
+    object(operands, 2)?;
+    match parse::parsed(template) {
+        Ok(nodes) => answer(render::rendered(call, &nodes, any(operands, 2))?),
+        Err((line, message)) => refuse(format!("template: template:{line}: {message}")),
+    }
+}
