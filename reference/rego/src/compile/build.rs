@@ -28,8 +28,6 @@ pub(super) struct Build {
     pub(super) units: Vec<Unit>,
     /// The base documents that rules must not stand in for.
     pub(super) documents: Option<Value>,
-    /// What the rules of the units read: for each unit, for each rule, for it and each `else`.
-    pub(super) dependencies: Vec<Vec<Vec<Vec<Dependency>>>>,
     /// The places whose rules have changed, those that are empty now among them.
     pub(super) changed: BTreeSet<Path>,
     /// The modules that are in no unit but were looked at again, and what they were given.
@@ -116,7 +114,6 @@ impl Build {
         }
         Self {
             world,
-            dependencies: Vec::new(),
             units,
             documents,
             changed,
@@ -162,6 +159,7 @@ impl Build {
     pub(super) fn plant(&mut self) -> Found {
         let mut found = Found::new();
         for unit in &self.units {
+            let mut all = Vec::with_capacity(unit.module.rules.len());
             for (position, rule) in unit.module.rules.iter().enumerate() {
                 let planted = compiled(unit, position, head_only(rule), is_constant(rule));
                 let path: Path = planted.path().collect();
@@ -178,7 +176,9 @@ impl Build {
                     .root
                     .update(&path, &mut |node| node.add(planted.clone()));
                 self.changed.insert(path);
+                all.push(planted);
             }
+            self.world.planted.insert(unit.id.clone(), all);
         }
         found
     }
@@ -186,22 +186,23 @@ impl Build {
     /// Puts the finished rules in the places of their heads.
     fn finish(self) -> Policy {
         let mut world = self.world;
-        let mut dependencies = self.dependencies.into_iter();
         for mut unit in self.units {
             let rules = std::mem::take(&mut unit.module.rules);
             let written: Written =
                 Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
             let mut reads = BTreeSet::new();
-            let mut of_unit = dependencies.next().unwrap_or_default().into_iter();
+            let planted = world.planted.remove(&unit.id).unwrap_or_default();
+            let mut planted = planted.into_iter();
             let mut finished = Vec::with_capacity(rules.len());
             let mut paths = BTreeSet::new();
             for (position, rule) in rules.into_iter().enumerate() {
                 let is_constant = is_constant(&rule);
                 let mut rule = compiled(&unit, position, rule, is_constant);
                 rule.written = written.clone();
-                rule.dependencies = of_unit.next().unwrap_or_default();
-                let of_rule = rule.dependencies.iter().flatten();
-                reads.extend(of_rule.flat_map(|dependency| dependency.paths()));
+                if let Some(known) = planted.next() {
+                    rule.reads = known.reads.clone();
+                }
+                reads.extend(rule.reads().iter().flatten().flat_map(Dependency::paths));
                 paths.insert(rule.path().collect::<Path>());
                 finished.push(Arc::new(rule));
             }
@@ -215,9 +216,6 @@ impl Build {
                         node.add(rule.clone());
                     }
                 });
-            }
-            for path in &reads {
-                world.readers.add(path, &unit.id);
             }
             let order = self.orders.get(&unit.id).copied().unwrap_or_default();
             let module = CompiledModule {
@@ -313,7 +311,7 @@ fn compiled(unit: &Unit, position: usize, rule: Rule, is_constant: bool) -> Comp
         package: unit.module.package.path.len(),
         is_constant,
         written: Written::default(),
-        dependencies: Vec::new(),
+        reads: OnceLock::new(),
         lowered: OnceLock::new(),
     }
 }

@@ -1,7 +1,22 @@
-//! What rules read.
+//! What rules read, and which rules that can be.
+//!
+//! A variable that can only have values which the text shows stands for those, so that
+//! `some x in ["a", "b"]; data[x].p` does not read every rule there is.
 
-use super::terms::{Path, data_prefix};
-use crate::syntax::Ref;
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::Found;
+use super::build::Build;
+use super::terms::{Path, constant, data_prefix, is_equality, operands};
+use super::tree::{CompiledRule, Node};
+use super::visit::{self, Visit};
+use super::world::World;
+use crate::Value;
+use crate::syntax::{Expr, Ref, Rule, Term, TermValue, Var};
+
+/// One reference stands for this many at most.
+const MAX_TARGETS: usize = 64;
 
 /// What a rule reads.
 #[derive(Debug)]
@@ -9,6 +24,19 @@ pub(crate) struct Dependency {
     /// The references that it stands for: itself, or one for each value that its variables can
     /// have.
     pub(crate) targets: Vec<Ref>,
+    /// What is needed to say why, if it has variables.
+    pub(super) variable: Option<Variable>,
+}
+
+/// A reference with variables.
+#[derive(Debug)]
+pub(super) struct Variable {
+    /// The reference as it was written.
+    pub(super) written: Ref,
+    /// The rule as it was then.
+    pub(super) rule: Arc<Rule>,
+    /// The expression of the body; the number of expressions for the head.
+    pub(super) at: usize,
 }
 
 impl Dependency {
@@ -16,4 +44,257 @@ impl Dependency {
     pub(crate) fn paths(&self) -> impl Iterator<Item = Path> {
         self.targets.iter().filter_map(|target| data_prefix(target))
     }
+
+    /// The reference that selects rules: the only target, or what was written.
+    pub(super) fn selecting(&self) -> Option<&Ref> {
+        match (self.targets.as_slice(), &self.variable) {
+            ([only], _) => Some(only),
+            (_, Some(variable)) => Some(&variable.written),
+            (targets, None) => targets.first(),
+        }
+    }
+
+    /// The rules that can be meant.
+    pub(crate) fn rules<'w>(&self, world: &'w World, found: &mut Vec<&'w Arc<CompiledRule>>) {
+        for target in &self.targets {
+            selected(world.root(), target, found);
+        }
+    }
+}
+
+/// What a rule, then each `else` behind it, reads.
+pub(crate) type Reads = Arc<[Vec<Dependency>]>;
+
+/// Finds what the rules of all units read, and notes it for the planted heads.
+pub(super) fn connect(build: &mut Build) -> Found {
+    for unit in &build.units {
+        let planted = build.world.planted.get(&unit.id);
+        let mut paths = BTreeSet::new();
+        for (rule, planted) in unit.module.rules.iter().zip(planted.into_iter().flatten()) {
+            let chain = std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref());
+            let reads: Reads = chain.map(dependencies).collect();
+            paths.extend(reads.iter().flatten().flat_map(Dependency::paths));
+            planted.reads.get_or_init(|| reads);
+        }
+        for path in paths {
+            build.world.readers.add(&path, &unit.id);
+        }
+    }
+    Found::new()
+}
+
+/// What a rule reads, without its `else`.
+fn dependencies(rule: &Rule) -> Vec<Dependency> {
+    let mut reader = Reader {
+        rule,
+        copy: None,
+        known: HashMap::new(),
+        at: 0,
+        found: Vec::new(),
+    };
+    for (index, expr) in rule.body.iter().enumerate() {
+        reader.at = index;
+        visit::expr(expr, &mut reader);
+        reader.learn(expr);
+    }
+    reader.at = rule.body.len();
+    visit::head(&rule.head, &mut reader);
+    reader.found
+}
+
+struct Reader<'r> {
+    rule: &'r Rule,
+    copy: Option<Arc<Rule>>,
+    /// The values that variables can have from here on.
+    known: HashMap<Var, Vec<Value>>,
+    at: usize,
+    found: Vec<Dependency>,
+}
+
+impl<'r> Visit<'r> for Reader<'r> {
+    fn term(&mut self, term: &'r Term) -> bool {
+        if let TermValue::Ref(reference) = &term.value
+            && reference
+                .first()
+                .is_some_and(|head| super::terms::is_var(head, "data"))
+        {
+            let steps = reference.get(1..).unwrap_or_default();
+            let dependency = if steps.iter().all(|step| constant(step).is_some()) {
+                Dependency {
+                    targets: vec![reference.clone()],
+                    variable: None,
+                }
+            } else {
+                let rule = self.rule;
+                let rule = self
+                    .copy
+                    .get_or_insert_with(|| Arc::new(without_else(rule)))
+                    .clone();
+                Dependency {
+                    targets: self.expanded(reference),
+                    variable: Some(Variable {
+                        written: reference.clone(),
+                        rule,
+                        at: self.at,
+                    }),
+                }
+            };
+            self.found.push(dependency);
+        }
+        true
+    }
+}
+
+impl Reader<'_> {
+    /// Learns the values of a variable from `x = …`; the first such expression counts.
+    fn learn(&mut self, expr: &Expr) {
+        if expr.negated || !expr.with.is_empty() || !is_equality(expr) {
+            return;
+        }
+        let [left, right] = operands(expr) else {
+            return;
+        };
+        for (var, term) in [(left, right), (right, left)] {
+            if let TermValue::Var(var) = &var.value
+                && let Some(values) = self.values(term)
+            {
+                self.known.entry(var.clone()).or_insert(values);
+                return;
+            }
+        }
+    }
+
+    /// The values that a term can have, if the text shows them.
+    fn values(&self, term: &Term) -> Option<Vec<Value>> {
+        match &term.value {
+            TermValue::Var(var) => self.known.get(var).cloned(),
+            TermValue::Ref(reference) => {
+                let (head, steps) = reference.split_first()?;
+                let mut values = self.values(head)?;
+                for step in steps {
+                    values = step_into(&values, step)?;
+                }
+                Some(values)
+            }
+            _ => Some(vec![constant(term)?]),
+        }
+    }
+
+    /// The references that one stands for.
+    fn expanded(&self, reference: &Ref) -> Vec<Ref> {
+        let mut all = vec![reference.clone()];
+        for (index, step) in reference.iter().enumerate().skip(1) {
+            if constant(step).is_some() {
+                continue;
+            }
+            let values = self.values(step).filter(|values| !values.is_empty());
+            let Some(values) = values.filter(|values| all.len() * values.len() <= MAX_TARGETS)
+            else {
+                continue;
+            };
+            let mut next = Vec::with_capacity(all.len() * values.len());
+            for reference in &all {
+                for value in &values {
+                    let mut reference = reference.clone();
+                    if let Some(step) = reference.get_mut(index) {
+                        step.value = super::terms::of_value(value, &step.location);
+                    }
+                    next.push(reference);
+                }
+            }
+            all = next;
+        }
+        all
+    }
+}
+
+/// The members of values that a step selects.
+fn step_into(values: &[Value], step: &Term) -> Option<Vec<Value>> {
+    let mut next = Vec::new();
+    for value in values {
+        match constant(step) {
+            Some(key) => next.extend(member(value, &key)),
+            None => next.extend(members(value)?.take(MAX_TARGETS + 1)),
+        }
+        if next.len() > MAX_TARGETS {
+            return None;
+        }
+    }
+    Some(next)
+}
+
+fn member(value: &Value, key: &Value) -> Option<Value> {
+    match value {
+        Value::Array(items) => match key {
+            Value::Number(index) => items.get(usize::try_from(index.as_i64()?).ok()?).cloned(),
+            _ => None,
+        },
+        Value::Object(object) => object.get_value(key).cloned(),
+        Value::Set(set) => set.get(key).cloned(),
+        _ => None,
+    }
+}
+
+/// The members of a collection: items, values of objects, members of sets.
+pub(super) fn members(value: &Value) -> Option<Box<dyn Iterator<Item = Value> + '_>> {
+    Some(match value {
+        Value::Array(items) => Box::new(items.iter().cloned()),
+        Value::Object(object) => Box::new(object.values().cloned()),
+        Value::Set(set) => Box::new(set.iter().cloned()),
+        _ => return None,
+    })
+}
+
+fn without_else(rule: &Rule) -> Rule {
+    Rule {
+        default: rule.default,
+        head: rule.head.clone(),
+        body: rule.body.clone(),
+        else_rule: None,
+        annotations: Vec::new(),
+        location: rule.location.clone(),
+    }
+}
+
+/// The rules that a reference can mean: those at the places it names, those above that can
+/// hold it, and all below.
+pub(crate) fn selected<'n>(
+    root: &'n Node,
+    reference: &[Term],
+    found: &mut Vec<&'n Arc<CompiledRule>>,
+) {
+    let mut open = vec![(root, 1)];
+    while let Some((node, index)) = open.pop() {
+        let Some(step) = reference.get(index) else {
+            for rules in node.extent() {
+                found.extend(rules.all());
+            }
+            continue;
+        };
+        let children: Vec<_> = match constant(step) {
+            Some(key) => node.child(&key).into_iter().collect(),
+            None => node.children().map(|(_, child)| child).collect(),
+        };
+        for child in children {
+            if let Some(rules) = &child.rules
+                // Below the last step everything is collected anyway.
+                && index + 1 < reference.len()
+            {
+                let all = rules.all().into_iter();
+                found.extend(all.filter(|rule| intersects(&rule.reference, reference, index + 1)));
+            }
+            open.push((child, index + 1));
+        }
+    }
+}
+
+/// Whether two references can name the same document, from this step on.
+fn intersects(left: &[Term], right: &[Term], from: usize) -> bool {
+    let steps = left.iter().zip(right).skip(from);
+    steps
+        .into_iter()
+        .all(|(left, right)| match (constant(left), constant(right)) {
+            (Some(left), Some(right)) => left == right,
+            _ => true,
+        })
 }

@@ -8,9 +8,13 @@ use std::sync::Arc;
 use crate::error::LanguageError;
 use crate::syntax::{Body, Module, Var};
 
+mod base_conflicts;
 mod build;
+mod calls;
+mod cause;
 mod compiler;
 mod comprehension_terms;
+mod deprecated;
 mod duplicate_imports;
 mod dynamic_terms;
 mod equals;
@@ -27,8 +31,10 @@ mod outputs;
 mod policy;
 mod print_calls;
 mod query;
+mod recursion;
 mod references;
 mod resolve;
+mod rule_conflicts;
 mod safety;
 mod template_strings;
 pub(crate) mod terms;
@@ -107,16 +113,19 @@ const STAGES: &[Step] = &[
     Step::Module(print_calls::run),
     Step::Module(expr_terms::run),
     Step::Module(metadata_calls::run),
-    // The dependency graph.
+    Step::All(graph::connect),
     Step::Module(comprehension_terms::run),
     Step::Module(head_terms::run),
     Step::Module(with::run),
-    // Conflicts, undefined functions.
+    Step::All(rule_conflicts::run),
+    Step::Module(calls::run),
     Step::Module(safety::heads),
     Step::Module(safety::run),
     Step::Module(equals::run),
     Step::Module(dynamic_terms::run),
-    // Recursion, types.
+    Step::All(recursion::run),
+    Step::Lenient(types::check_rules),
+    Step::Lenient(deprecated::run),
 ];
 
 /// What looks at a query, step by step.
@@ -132,10 +141,11 @@ const QUERY_STAGES: &[QueryStage] = &[
     expr_terms::query,
     comprehension_terms::query,
     with::query,
-    // Undefined functions.
+    calls::query,
     safety::query,
     dynamic_terms::query,
-    // Types.
+    types::check_query,
+    deprecated::query,
 ];
 
 /// Compiles a query: the rewritten body and the names that authors wrote.

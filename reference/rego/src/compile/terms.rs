@@ -2,8 +2,9 @@
 
 use std::sync::Arc;
 
+use super::visit;
 use crate::Value;
-use crate::syntax::{Module, Ref, Rule, Term, TermValue, Var};
+use crate::syntax::{Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var};
 use crate::value::Set;
 
 /// The steps below `data` that lead to a document.
@@ -107,4 +108,88 @@ pub(crate) fn operator(call: &[Term]) -> Option<&[Term]> {
         TermValue::Var(_) => Some(std::slice::from_ref(operator)),
         _ => None,
     }
+}
+
+/// Whether an expression is `left = right`.
+pub(crate) fn is_equality(expr: &Expr) -> bool {
+    match &expr.terms {
+        ExprTerms::Call(call) => operator(call).and_then(dotted).as_deref() == Some("eq"),
+        _ => false,
+    }
+}
+
+/// The operands of an expression that is a call; none if it is something else.
+pub(crate) fn operands(expr: &Expr) -> &[Term] {
+    match &expr.terms {
+        ExprTerms::Call(call) => call.get(1..).unwrap_or_default(),
+        _ => &[],
+    }
+}
+
+/// A value as a term.
+pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
+    let term = |value: &Value| Term {
+        value: of_value(value, location),
+        location: location.clone(),
+    };
+    match value {
+        Value::Null => TermValue::Null,
+        Value::Bool(value) => TermValue::Bool(*value),
+        Value::Number(number) => TermValue::Number(number.clone()),
+        Value::String(text) => TermValue::String(text.clone()),
+        Value::Array(items) => TermValue::Array(items.iter().map(term).collect()),
+        Value::Set(items) => TermValue::Set(items.iter().map(term).collect()),
+        Value::Object(members) => {
+            let members = members.iter();
+            TermValue::Object(
+                members
+                    .map(|(key, value)| (term(key), term(value)))
+                    .collect(),
+            )
+        }
+    }
+}
+
+/// A value as a term that stands nowhere.
+pub(crate) fn term_of_value(value: &Value) -> Term {
+    let nowhere = Location {
+        file: Arc::from(""),
+        row: 0,
+        col: 0,
+        offset: 0,
+        length: 0,
+    };
+    Term {
+        value: of_value(value, &nowhere),
+        location: nowhere,
+    }
+}
+
+/// A reference as it is printed, with the names that authors wrote.
+pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -> String {
+    let mut renamed = Term {
+        value: TermValue::Ref(reference.to_vec()),
+        location: match reference.first() {
+            Some(head) => head.location.clone(),
+            None => return String::new(),
+        },
+    };
+    rename(&mut renamed, written);
+    renamed.to_string()
+}
+
+/// Puts other variables in the place of those that have another name.
+pub(crate) fn rename(term: &mut Term, name: &dyn Fn(&Var) -> Option<Var>) {
+    struct Renamed<'n>(&'n dyn Fn(&Var) -> Option<Var>);
+    impl visit::Rewrite for Renamed<'_> {
+        fn term(&mut self, term: &mut Term) -> bool {
+            if let TermValue::Var(var) = &mut term.value
+                && let Some(name) = (self.0)(var)
+            {
+                *var = name;
+            }
+            true
+        }
+    }
+    visit::rewrite_term(term, &mut Renamed(name));
 }

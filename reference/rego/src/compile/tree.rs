@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
 
-use super::graph::Dependency;
+use super::graph::{Dependency, Reads};
 use super::index::Index;
 use super::terms::is_scalar;
 use crate::Value;
@@ -64,6 +64,8 @@ pub(crate) struct RuleSet {
     pub(crate) arity: usize,
     /// The rule that gives the value when no other does.
     pub(crate) default: Option<Arc<CompiledRule>>,
+    /// Further such rules, which are a conflict.
+    surplus: Vec<Arc<CompiledRule>>,
     /// The other rules, by the depth of their package, the ids of their modules and the order of
     /// the text.
     pub(crate) rules: Vec<Arc<CompiledRule>>,
@@ -93,7 +95,7 @@ pub(crate) struct CompiledRule {
     /// The names that authors wrote.
     pub(crate) written: Written,
     /// What the rule, then each `else` behind it, reads.
-    pub(crate) dependencies: Vec<Vec<Dependency>>,
+    pub(super) reads: OnceLock<Reads>,
     /// What the evaluator made of it when it was first needed.
     pub(crate) lowered: OnceLock<Arc<Lowered>>,
 }
@@ -118,6 +120,11 @@ impl CompiledRule {
     /// Whether it gives members of a set.
     pub(crate) fn is_multi_value(&self) -> bool {
         self.ast.head.value.is_none()
+    }
+
+    /// What the rule, then each `else` behind it, reads.
+    pub(crate) fn reads(&self) -> &[Vec<Dependency>] {
+        self.reads.get().map(AsRef::as_ref).unwrap_or_default()
     }
 
     /// The order of rules in one place.
@@ -147,20 +154,23 @@ impl RuleSet {
         } else {
             RuleKind::Complete
         };
-        let default = all.iter().find(|rule| rule.ast.default).cloned();
-        all.retain(|rule| !rule.ast.default);
+        let (defaults, rules): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|rule| rule.ast.default);
+        let mut defaults = defaults.into_iter();
         Some(Self {
             kind,
             arity,
-            default,
-            rules: all,
+            default: defaults.next(),
+            surplus: defaults.collect(),
+            rules,
             index: OnceLock::new(),
         })
     }
 
     /// All rules, the default one among them, in the order of the text.
     pub(crate) fn all(&self) -> Vec<&Arc<CompiledRule>> {
-        let mut all: Vec<_> = self.rules.iter().chain(&self.default).collect();
+        let defaults = self.default.iter().chain(&self.surplus);
+        let mut all: Vec<_> = self.rules.iter().chain(defaults).collect();
         if self.default.is_some() {
             all.sort_by(|left, right| left.order().cmp(&right.order()));
         }

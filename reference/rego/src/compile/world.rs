@@ -1,14 +1,14 @@
 //! What a module can see of all others: the names of its package, rules and functions.
 
 use rpds::RedBlackTreeMapSync;
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::policy::CompiledModule;
 use super::references::Readers;
 use super::terms::{data_path, dotted};
-use super::tree::{Node, RuleKind, RuleSet};
-use super::types::Environment;
+use super::tree::{CompiledRule, Node, RuleKind, RuleSet};
+use super::types::TypeNode;
 use crate::Value;
 use crate::builtins::signature;
 use crate::syntax::{Term, Var};
@@ -24,7 +24,9 @@ pub(crate) struct World {
     /// Who reads what.
     pub(super) readers: Readers,
     /// The types of the rules.
-    pub(super) types: Environment,
+    pub(super) types: TypeNode,
+    /// The heads of the rules of modules that are being compiled, in the order of the text.
+    pub(super) planted: HashMap<Arc<str>, Vec<Arc<CompiledRule>>>,
     /// The number of the next module, to keep the order in which they came.
     pub(super) next: u64,
 }
@@ -38,6 +40,15 @@ impl World {
     /// The place at the end of a path below `data`.
     pub(crate) fn find(&self, path: &[Value]) -> Option<&Node> {
         self.root.find(path)
+    }
+
+    /// The rules of a module, in the order of the text.
+    pub(super) fn of_module(&self, id: &str) -> &[Arc<CompiledRule>] {
+        match (self.planted.get(id), self.modules.get(id)) {
+            (Some(planted), _) => planted,
+            (None, Some(module)) => &module.rules,
+            (None, None) => &[],
+        }
     }
 
     /// The rules that a reference names in full; absent if a step is not constant or nothing is

@@ -3,6 +3,9 @@
 use super::{Function, Object, Operand, Type};
 use crate::Value;
 
+/// A union of more types than this is any type.
+const MAX_ALTERNATIVES: usize = 256;
+
 impl Type {
     /// The type of a document.
     pub(crate) fn of(value: &Value) -> Self {
@@ -59,6 +62,7 @@ impl Type {
         match all.len() {
             0 => None,
             1 => all.pop(),
+            MAX_ALTERNATIVES.. => Some(Self::any()),
             _ => Some(Self::one_of(all)),
         }
     }

@@ -5,10 +5,23 @@ use std::sync::Arc;
 use crate::Value;
 
 mod algebra;
+mod body;
+mod details;
+mod environment;
 mod parse;
 mod print;
+mod query;
+mod refs;
+mod run;
+mod scope;
+mod unify;
 
+pub(crate) use details::argument_error;
+pub(crate) use environment::TypeNode;
 pub(crate) use parse::parse;
+pub(crate) use query::run as check_query;
+pub(crate) use run::run as check_rules;
+pub(crate) use scope::Scope;
 
 /// A type with more parts than this becomes `any`, so that a module cannot make the compiler
 /// compare more than it wrote.
@@ -239,6 +252,14 @@ impl Type {
     }
 }
 
-/// The types of the rules.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Environment;
+/// The names of the known members of objects, in their order; those of each type of a union.
+pub(super) fn keys_of(of: &Type) -> Vec<Value> {
+    let mut keys: Vec<Value> = match of {
+        Type::Object(object) => object.members.iter().map(|(key, _)| key.clone()).collect(),
+        Type::Any(any) => any.of.iter().flat_map(keys_of).collect(),
+        _ => Vec::new(),
+    };
+    keys.sort_unstable();
+    keys.dedup();
+    keys
+}

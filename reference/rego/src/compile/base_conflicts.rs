@@ -1,0 +1,107 @@
+//! Rules and base documents in one place.
+
+use super::Found;
+use super::build::Build;
+use super::policy::Policy;
+use super::terms::Path;
+use super::tree::Node;
+use crate::Value;
+use crate::error::{Code, Errors, LanguageError};
+
+/// Finds changed rules that stand where a base document is.
+pub(super) fn changed(build: &Build) -> Found {
+    let Some(documents) = &build.documents else {
+        return Found::new();
+    };
+    let places = build
+        .changed
+        .iter()
+        .filter_map(|path| Some((path, build.world.find(path)?)));
+    places
+        .filter_map(|(path, node)| conflict(path, node, documents))
+        .collect()
+}
+
+impl Policy {
+    /// Checks whether a base document can be written at a path: whether rules give the document
+    /// there, above, or in one of its members.
+    ///
+    /// # Errors
+    /// One `rego_compile_error` for each rule that is in the way, at its place.
+    pub fn conflicts(&self, path: &[Value], document: &Value) -> Result<(), Errors> {
+        let mut node = self.world().root();
+        let mut at = Path::new();
+        for step in path {
+            let Some(child) = node.child(step) else {
+                return Ok(());
+            };
+            at.push(step.clone());
+            node = child;
+            if at.len() < path.len() && !is_named(step) {
+                return Ok(());
+            }
+            if let (Some(error), true) = (error(&at, node), at.len() < path.len()) {
+                return Err(Errors(vec![error]));
+            }
+        }
+        let mut found = Found::new();
+        let mut open = vec![(at, node, Some(document))];
+        while let Some((at, node, document)) = open.pop() {
+            let Some(document) = document else {
+                continue;
+            };
+            if at.last().is_some_and(|step| !is_named(step)) {
+                continue;
+            }
+            if let Some(error) = error(&at, node) {
+                found.push(error);
+                continue;
+            }
+            for (key, child) in node.children() {
+                let member = match document {
+                    Value::Object(members) => members.get_value(key),
+                    // What is no object leaves no room for a rule inside.
+                    _ if at.is_empty() => None,
+                    other => Some(other),
+                };
+                let mut at = at.clone();
+                at.push(key.clone());
+                open.push((at, child, member));
+            }
+        }
+        if found.is_empty() {
+            return Ok(());
+        }
+        Err(Errors(found))
+    }
+}
+
+/// A rule at this path, if there is one, and a base document there or in its way.
+fn conflict(path: &[Value], node: &Node, documents: &Value) -> Option<LanguageError> {
+    if !path.iter().all(is_named) {
+        return None;
+    }
+    let mut document = documents;
+    for step in path {
+        match document {
+            Value::Object(members) => document = members.get_value(step)?,
+            _ => break,
+        }
+    }
+    error(path, node)
+}
+
+fn is_named(step: &Value) -> bool {
+    matches!(step, Value::String(_))
+}
+
+fn error(path: &[Value], node: &Node) -> Option<LanguageError> {
+    let first = *node.rules.as_ref()?.all().first()?;
+    let steps: Vec<_> = path.iter().filter_map(Value::as_str).collect();
+    let message = format!("conflicting rule for data path {} found", steps.join("/"));
+    Some(LanguageError::at(
+        Code::Compile,
+        &first.ast.location,
+        message,
+    ))
+}

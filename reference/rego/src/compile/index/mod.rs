@@ -1,0 +1,350 @@
+//! Which rules of a place can matter, found from what they compare with `input`, base documents
+//! and parameters. A rule that is left out has no answer; one that is kept may have none.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use super::terms::constant;
+use super::tree::{CompiledRule, Node, RuleSet};
+use crate::Value;
+use crate::syntax::Rule;
+
+mod glob;
+mod read;
+
+/// Something that rules compare.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Subject {
+    /// Where it begins.
+    pub(crate) root: Root,
+    /// The steps from there.
+    pub(crate) steps: Vec<Value>,
+}
+
+/// Where a subject begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum Root {
+    /// `input`
+    Input,
+    /// `data`: no rules are on the way or there.
+    Data,
+    /// A parameter of the function, by its place.
+    Argument(usize),
+}
+
+/// What a subject is when rules are chosen.
+#[derive(Debug)]
+pub(crate) enum Resolved {
+    /// It has this value.
+    Value(Value),
+    /// It has none.
+    Undefined,
+    /// Nobody knows yet, so every rule may matter.
+    Unknown,
+}
+
+/// A rule, or an `else` behind it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Match {
+    /// The place of the rule in [`RuleSet::rules`].
+    pub(crate) rule: usize,
+    /// How many `else` come before it.
+    pub(crate) branch: usize,
+}
+
+/// The rules that can matter.
+#[derive(Debug)]
+pub(crate) struct Matches {
+    /// In the order of the rules; branches of one rule are next to each other.
+    pub(crate) all: Vec<Match>,
+    /// Whether all of them give the same value, so that one is enough.
+    pub(crate) early_exit: bool,
+}
+
+/// Chooses rules.
+#[derive(Debug)]
+pub(crate) struct Index {
+    subjects: Vec<Subject>,
+    entries: Vec<Entry>,
+    /// The subject that tells most rules apart, with the entries for each of its values and
+    /// those that do not compare it with one.
+    primary: Option<Primary>,
+}
+
+#[derive(Debug)]
+struct Primary {
+    subject: usize,
+    by_value: BTreeMap<Value, Vec<usize>>,
+    others: Vec<usize>,
+}
+
+/// A rule or `else` and what must hold for it.
+#[derive(Debug)]
+struct Entry {
+    rule: usize,
+    branch: usize,
+    /// One of the tests of each subject must hold.
+    conditions: Vec<(usize, Vec<Test>)>,
+    gives: Gives,
+}
+
+/// What is known of the value that a rule gives.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Gives {
+    /// One that depends on variables, or part of a document.
+    Various,
+    /// This one.
+    Constant(Value),
+}
+
+/// What is compared with a subject.
+#[derive(Debug, Clone, PartialEq)]
+enum Test {
+    /// It has a value.
+    Defined,
+    /// It has this value.
+    Equals(Value),
+    /// It is an array of these items, as far as they are given.
+    Items(Vec<Option<Value>>),
+    /// This is one of its members.
+    Has(Value),
+    /// It begins with this text.
+    Prefix(Arc<str>),
+    /// It ends with this text.
+    Suffix(Arc<str>),
+    /// Split at these characters, it has these parts, as far as they are given.
+    Parts(Arc<str>, Vec<Option<Value>>),
+}
+
+impl RuleSet {
+    /// The index of these rules, which is made when it is first needed.
+    pub(crate) fn index(&self, root: &Node) -> &Index {
+        self.index.get_or_init(|| Index::new(&self.rules, root))
+    }
+}
+
+impl Index {
+    fn new(rules: &[Arc<CompiledRule>], root: &Node) -> Self {
+        let mut subjects: BTreeMap<Subject, usize> = BTreeMap::new();
+        let mut entries = Vec::new();
+        for (position, rule) in rules.iter().enumerate() {
+            let branches =
+                std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+            for (branch, rule) in branches.enumerate() {
+                let conditions = read::conditions(rule, root).into_iter();
+                let conditions = conditions.map(|(subject, tests)| {
+                    let next = subjects.len();
+                    (*subjects.entry(subject).or_insert(next), tests)
+                });
+                entries.push(Entry {
+                    rule: position,
+                    branch,
+                    conditions: conditions.collect(),
+                    gives: gives(rule),
+                });
+            }
+        }
+        let mut ordered: Vec<_> = subjects.into_iter().collect();
+        ordered.sort_by_key(|(_, number)| *number);
+        let primary = Primary::new(&entries, ordered.len());
+        Self {
+            subjects: ordered.into_iter().map(|(subject, _)| subject).collect(),
+            entries,
+            primary,
+        }
+    }
+
+    /// The rules that can matter for what the subjects are.
+    pub(crate) fn matching<E>(
+        &self,
+        resolve: &mut dyn FnMut(&Subject) -> Result<Resolved, E>,
+    ) -> Result<Matches, E> {
+        let mut known = Known {
+            subjects: &self.subjects,
+            values: Vec::new(),
+            resolve,
+        };
+        let mut all = Vec::new();
+        let mut gives: Option<&Gives> = None;
+        let mut early_exit = true;
+        let mut keep = |known: &mut Known<'_, '_, E>, entry: usize| -> Result<(), E> {
+            let Some(entry) = self.entries.get(entry) else {
+                return Ok(());
+            };
+            for (subject, tests) in &entry.conditions {
+                let holds = match known.get(*subject)? {
+                    Resolved::Unknown => true,
+                    Resolved::Undefined => false,
+                    Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
+                };
+                if !holds {
+                    return Ok(());
+                }
+            }
+            let same = gives.is_none_or(|gives| *gives == entry.gives);
+            early_exit &= same && entry.gives != Gives::Various;
+            gives = Some(&entry.gives);
+            all.push(Match {
+                rule: entry.rule,
+                branch: entry.branch,
+            });
+            Ok(())
+        };
+        let some = match &self.primary {
+            None => None,
+            Some(primary) => match known.get(primary.subject)? {
+                Resolved::Unknown => None,
+                Resolved::Undefined => Some((primary, None)),
+                Resolved::Value(value) => Some((primary, primary.by_value.get(value))),
+            },
+        };
+        match some {
+            None => {
+                for entry in 0..self.entries.len() {
+                    keep(&mut known, entry)?;
+                }
+            }
+            Some((primary, equal)) => {
+                let mut equal = equal
+                    .map(Vec::as_slice)
+                    .unwrap_or_default()
+                    .iter()
+                    .peekable();
+                for other in &primary.others {
+                    while let Some(entry) = equal.next_if(|entry| *entry < other) {
+                        keep(&mut known, *entry)?;
+                    }
+                    keep(&mut known, *other)?;
+                }
+                for entry in equal {
+                    keep(&mut known, *entry)?;
+                }
+            }
+        }
+        Ok(Matches { all, early_exit })
+    }
+}
+
+/// What the subjects are, each asked for once.
+struct Known<'i, 'r, E> {
+    subjects: &'i [Subject],
+    values: Vec<Option<Resolved>>,
+    resolve: &'r mut dyn FnMut(&Subject) -> Result<Resolved, E>,
+}
+
+impl<E> Known<'_, '_, E> {
+    fn get(&mut self, number: usize) -> Result<&Resolved, E> {
+        if self.values.len() <= number {
+            self.values.resize_with(self.subjects.len(), || None);
+        }
+        let (Some(place), Some(subject)) = (self.values.get_mut(number), self.subjects.get(number))
+        else {
+            return Ok(&Resolved::Unknown);
+        };
+        match place {
+            Some(known) => Ok(known),
+            None => Ok(place.insert((self.resolve)(subject)?)),
+        }
+    }
+}
+
+impl Primary {
+    /// The subject that most entries compare with one value, if more than one do.
+    fn new(entries: &[Entry], subjects: usize) -> Option<Self> {
+        let mut counts = vec![0usize; subjects];
+        for (subject, _) in entries.iter().flat_map(equalities) {
+            if let Some(count) = counts.get_mut(subject) {
+                *count += 1;
+            }
+        }
+        let (subject, count) = counts
+            .into_iter()
+            .enumerate()
+            .max_by_key(|(_, count)| *count)?;
+        if count < 2 {
+            return None;
+        }
+        let mut by_value: BTreeMap<Value, Vec<usize>> = BTreeMap::new();
+        let mut others = Vec::new();
+        for (number, entry) in entries.iter().enumerate() {
+            match equalities(entry).find(|(other, _)| *other == subject) {
+                Some((_, values)) => {
+                    for value in values {
+                        let of_value = by_value.entry(value.clone()).or_default();
+                        if of_value.last() != Some(&number) {
+                            of_value.push(number);
+                        }
+                    }
+                }
+                None => others.push(number),
+            }
+        }
+        Some(Self {
+            subject,
+            by_value,
+            others,
+        })
+    }
+}
+
+/// The subjects that an entry compares with nothing but values.
+fn equalities(entry: &Entry) -> impl Iterator<Item = (usize, Vec<&Value>)> {
+    entry.conditions.iter().filter_map(|(subject, tests)| {
+        let values = tests.iter().map(|test| match test {
+            Test::Equals(value) => Some(value),
+            _ => None,
+        });
+        Some((*subject, values.collect::<Option<Vec<_>>>()?))
+    })
+}
+
+impl Test {
+    fn holds(&self, value: &Value) -> bool {
+        match self {
+            Self::Defined => true,
+            Self::Equals(other) => value == other,
+            Self::Items(items) => match value {
+                Value::Array(values) => {
+                    values.len() == items.len()
+                        && items
+                            .iter()
+                            .zip(values.iter())
+                            .all(|(item, value)| item.as_ref().is_none_or(|item| item == value))
+                }
+                _ => false,
+            },
+            Self::Has(member) => match value {
+                Value::Array(items) => items.contains(member),
+                Value::Set(items) => items.contains(member),
+                Value::Object(members) => members.values().any(|value| value == member),
+                _ => false,
+            },
+            Self::Prefix(text) => value
+                .as_str()
+                .is_some_and(|value| value.starts_with(&**text)),
+            Self::Suffix(text) => value.as_str().is_some_and(|value| value.ends_with(&**text)),
+            Self::Parts(delimiters, parts) => value
+                .as_str()
+                .is_some_and(|value| glob::matches(value, delimiters, parts)),
+        }
+    }
+}
+
+fn gives(rule: &Rule) -> Gives {
+    let head = &rule.head;
+    let is_part = head.args.is_empty() && (head.key.is_some() || head.reference.len() > 1);
+    match &head.value {
+        Some(value) if !is_part || head.key.is_none() && is_ground(rule) => {
+            constant(value).map_or(Gives::Various, Gives::Constant)
+        }
+        _ => Gives::Various,
+    }
+}
+
+fn is_ground(rule: &Rule) -> bool {
+    rule.head
+        .reference
+        .iter()
+        .skip(1)
+        .all(|step| constant(step).is_some())
+}

@@ -1,0 +1,345 @@
+//! What a rule compares, read from its body.
+
+use std::collections::HashMap;
+
+use super::{Root, Subject, Test, glob};
+use crate::Value;
+use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
+use crate::compile::tree::Node;
+use crate::compile::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Rule, Term, TermValue, Var};
+
+/// The subjects that a rule compares, and for each the tests of which one must hold.
+pub(super) fn conditions(rule: &Rule, root: &Node) -> Vec<(Subject, Vec<Test>)> {
+    if prints(rule) {
+        return Vec::new();
+    }
+    let mut reader = Reader {
+        root,
+        args: &rule.head.args,
+        constants: HashMap::new(),
+        aliases: HashMap::new(),
+        found: Vec::new(),
+    };
+    for expr in &rule.body {
+        if expr.with.is_empty() && !expr.negated {
+            reader.expr(expr);
+        }
+    }
+    reader.found
+}
+
+/// Whether a rule has an effect that would be missed.
+fn prints(rule: &Rule) -> bool {
+    struct Prints(bool);
+    impl<'t> Visit<'t> for Prints {
+        fn expr(&mut self, expr: &'t Expr) -> bool {
+            if let ExprTerms::Call(call) = &expr.terms {
+                let name = operator(call).and_then(dotted);
+                self.0 |= name.as_deref() == Some("internal.print");
+            }
+            matches!(expr.terms, ExprTerms::Every(_))
+        }
+    }
+    let mut prints = Prints(false);
+    visit::body(&rule.body, &mut prints);
+    prints.0
+}
+
+struct Reader<'r> {
+    root: &'r Node,
+    args: &'r [Term],
+    /// Variables that have one value.
+    constants: HashMap<&'r Var, Value>,
+    /// Variables that stand for a subject.
+    aliases: HashMap<&'r Var, Subject>,
+    found: Vec<(Subject, Vec<Test>)>,
+}
+
+impl<'r> Reader<'r> {
+    fn expr(&mut self, expr: &'r Expr) {
+        if is_equality(expr) {
+            if let [left, right] = operands(expr)
+                && !self.member_of(left, right)
+                && !self.member_of(right, left)
+                && !self.equal(left, right)
+            {
+                self.equal(right, left);
+            }
+            return;
+        }
+        let call = match &expr.terms {
+            ExprTerms::Term(term) => {
+                if let Some(subject) = self.reference(term) {
+                    self.add(subject, Test::Defined);
+                }
+                return;
+            }
+            ExprTerms::Call(call) => call,
+            _ => return,
+        };
+        let name = operator(call).and_then(dotted);
+        match (name.as_deref(), operands(expr)) {
+            (Some("equal"), [left, right]) => {
+                if !self.equal(left, right) {
+                    self.equal(right, left);
+                }
+            }
+            (Some("glob.match"), [pattern, delimiters, text]) => {
+                self.glob(pattern, delimiters, text);
+            }
+            (Some("internal.member_2"), [member, collection]) => self.member(member, collection),
+            (Some("startswith"), [text, base]) => self.affix(text, base, Test::Prefix),
+            (Some("endswith"), [text, base]) => self.affix(text, base, Test::Suffix),
+            (Some("strings.any_prefix_match"), [text, base]) => {
+                self.affixes(text, base, Test::Prefix);
+            }
+            (Some("strings.any_suffix_match"), [text, base]) => {
+                self.affixes(text, base, Test::Suffix);
+            }
+            _ => {}
+        }
+    }
+
+    /// Adds a test. That a subject is defined goes without saying where it is compared.
+    fn add(&mut self, subject: Subject, test: Test) {
+        let found = self.found.iter_mut().find(|(other, _)| *other == subject);
+        match found {
+            None => self.found.push((subject, vec![test])),
+            Some((_, tests)) => match (tests.as_slice(), &test) {
+                ([Test::Defined], _) => *tests = vec![test],
+                (_, Test::Defined) => {}
+                _ => tests.push(test),
+            },
+        }
+    }
+
+    /// The value of a constant, or of a variable that has one.
+    fn value(&self, term: &Term) -> Option<Value> {
+        match as_var(term) {
+            Some(var) => self.constants.get(var).cloned(),
+            None => constant(term),
+        }
+    }
+
+    /// The subject of a parameter, or of a variable that stands for one.
+    fn variable(&self, var: &Var) -> Option<Subject> {
+        if let Some(subject) = self.aliases.get(var) {
+            return Some(subject.clone());
+        }
+        let place = self.args.iter().position(|arg| as_var(arg) == Some(var))?;
+        Some(Subject {
+            root: Root::Argument(place),
+            steps: Vec::new(),
+        })
+    }
+
+    /// The subject that a reference names, if all of its steps are known and no rules are there.
+    fn reference(&self, term: &Term) -> Option<Subject> {
+        let TermValue::Ref(reference) = &term.value else {
+            return None;
+        };
+        self.steps(reference)
+    }
+
+    fn steps(&self, reference: &[Term]) -> Option<Subject> {
+        let (head, steps) = reference.split_first()?;
+        let var = as_var(head)?;
+        let mut subject = match &*var.0 {
+            "input" => Subject {
+                root: Root::Input,
+                steps: Vec::new(),
+            },
+            "data" => Subject {
+                root: Root::Data,
+                steps: Vec::new(),
+            },
+            _ => self.variable(var)?,
+        };
+        if subject.root != Root::Input
+            && matches!(subject.root, Root::Argument(_))
+            && !steps.is_empty()
+        {
+            return None;
+        }
+        for step in steps {
+            let value = constant(step).or_else(|| {
+                let value = self.constants.get(as_var(step)?)?;
+                matches!(
+                    value,
+                    Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
+                )
+                .then(|| value.clone())
+            });
+            subject.steps.push(value?);
+        }
+        (subject.root != Root::Data || !self.is_virtual(&subject.steps)).then_some(subject)
+    }
+
+    /// Whether rules give a document, or something above or below it.
+    fn is_virtual(&self, steps: &[Value]) -> bool {
+        let mut node = self.root;
+        for step in steps {
+            match node.child(step) {
+                None => return false,
+                Some(child) if child.rules.is_some() => return true,
+                Some(child) => node = child,
+            }
+        }
+        true
+    }
+
+    /// `left = right`, where the left side is a subject or a variable.
+    fn equal(&mut self, left: &'r Term, right: &'r Term) -> bool {
+        let subject = match &left.value {
+            TermValue::Var(var) => {
+                if let Some(value) = self.value(right) {
+                    self.constants.insert(var, value);
+                }
+                self.variable(var)
+            }
+            TermValue::Ref(_) => self.reference(left),
+            _ => None,
+        };
+        let Some(subject) = subject else {
+            return false;
+        };
+        let test = match &right.value {
+            TermValue::Var(var) => match self.constants.get(var) {
+                Some(value) if matches!(left.value, TermValue::Ref(_)) => equals(value.clone()),
+                _ => {
+                    self.aliases.entry(var).or_insert_with(|| subject.clone());
+                    Some(Test::Defined)
+                }
+            },
+            TermValue::Array(items) => {
+                let simple = items
+                    .iter()
+                    .all(|item| is_scalar(item) || as_var(item).is_some());
+                simple.then(|| Test::Items(items.iter().map(constant).collect()))
+            }
+            _ if is_scalar(right) => constant(right).map(Test::Equals),
+            _ => None,
+        };
+        match test {
+            Some(test) => {
+                self.add(subject, test);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// `subject[_] = value`: a member is asked for.
+    fn member_of(&mut self, left: &'r Term, right: &'r Term) -> bool {
+        let TermValue::Ref(reference) = &left.value else {
+            return false;
+        };
+        let Some((last, before)) = reference.split_last() else {
+            return false;
+        };
+        let open = as_var(last).is_some_and(|var| !self.constants.contains_key(var));
+        let value = self.value(right).filter(is_simple);
+        let subject = self.steps(before).filter(|_| open && !before.is_empty());
+        match (subject, value) {
+            (Some(subject), Some(value)) => {
+                self.add(subject, Test::Has(value));
+                true
+            }
+            _ => false,
+        }
+    }
+
+    /// `member in collection`, where one of them is a subject.
+    fn member(&mut self, member: &'r Term, collection: &'r Term) {
+        if let Some(subject) = as_var(member).and_then(|var| self.variable(var)) {
+            let values: Option<Vec<Value>> = match self.value(collection) {
+                Some(Value::Array(items)) => Some(items.to_vec()),
+                Some(Value::Set(items)) => Some(items.iter().cloned().collect()),
+                Some(Value::Object(members)) => Some(members.values().cloned().collect()),
+                // Members that are not known could be anything.
+                _ => None,
+            };
+            let tests = values.into_iter().flatten().map(equals);
+            let tests: Option<Vec<Test>> = tests.collect();
+            for test in tests.into_iter().flatten() {
+                self.add(subject.clone(), test);
+            }
+            return;
+        }
+        let subject = match &collection.value {
+            TermValue::Var(var) => self.variable(var),
+            _ => self.reference(collection),
+        };
+        if let Some(subject) = subject {
+            match self.value(member) {
+                Some(value) if is_simple(&value) => self.add(subject, Test::Has(value)),
+                None if as_var(member).is_some() => self.add(subject, Test::Defined),
+                _ => {}
+            }
+        }
+    }
+
+    fn glob(&mut self, pattern: &Term, delimiters: &Term, text: &Term) {
+        if let Some(delimiters) = glob::delimiters(delimiters)
+            && let TermValue::String(pattern) = &pattern.value
+            && let Some(parts) = glob::parts(pattern, &delimiters)
+            && let Some(subject) = as_var(text).and_then(|var| self.variable(var))
+        {
+            self.add(subject, Test::Parts(delimiters.into(), parts));
+        }
+    }
+
+    fn text(&self, term: &Term) -> Option<Subject> {
+        match &term.value {
+            TermValue::Var(var) => self.variable(var),
+            _ => self.reference(term),
+        }
+    }
+
+    fn affix(&mut self, text: &Term, base: &Term, test: fn(std::sync::Arc<str>) -> Test) {
+        if let (Some(subject), Some(Value::String(base))) = (self.text(text), self.value(base)) {
+            self.add(subject, test(base));
+        }
+    }
+
+    fn affixes(&mut self, text: &Term, base: &Term, test: fn(std::sync::Arc<str>) -> Test) {
+        let bases: Option<Vec<_>> = match self.value(base) {
+            Some(Value::String(base)) => Some(vec![base]),
+            Some(Value::Array(items)) => items.iter().map(as_text).collect(),
+            Some(Value::Set(items)) => items.iter().map(as_text).collect(),
+            _ => None,
+        };
+        if let (Some(subject), Some(bases)) = (self.text(text), bases) {
+            for base in bases {
+                self.add(subject.clone(), test(base));
+            }
+        }
+    }
+}
+
+/// The test of a constant; absent for collections that are compared item by item.
+fn equals(value: Value) -> Option<Test> {
+    match value {
+        Value::Array(items) => {
+            let simple = items.iter().all(is_simple);
+            simple.then(|| Test::Items(items.iter().cloned().map(Some).collect()))
+        }
+        Value::Object(_) | Value::Set(_) => None,
+        simple => Some(Test::Equals(simple)),
+    }
+}
+
+fn is_simple(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
+    )
+}
+
+fn as_text(value: &Value) -> Option<std::sync::Arc<str>> {
+    match value {
+        Value::String(text) => Some(text.clone()),
+        _ => None,
+    }
+}

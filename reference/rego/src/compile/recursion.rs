@@ -1,0 +1,279 @@
+//! Rules that need themselves.
+
+use std::collections::{BTreeSet, HashMap, HashSet};
+use std::sync::Arc;
+
+use super::Found;
+use super::build::Build;
+use super::cause;
+use super::graph::Dependency;
+use super::terms::shown;
+use super::tree::{CompiledRule, Node};
+use crate::error::{Code, LanguageError};
+use crate::syntax::Var;
+
+/// A rule, or the `else` at some depth behind it: the rule's address and that depth.
+pub(super) type Vertex = (usize, usize);
+
+/// The rules that were reached from the units, and what each of them reads.
+#[derive(Debug)]
+pub(super) struct Reached<'b> {
+    build: &'b Build,
+    numbers: HashMap<*const CompiledRule, usize>,
+    pub(super) rules: Vec<&'b Arc<CompiledRule>>,
+    edges: HashMap<Vertex, Arc<[Vertex]>>,
+    /// For each module that is being compiled, its place among the units.
+    units: HashMap<&'b str, usize>,
+}
+
+/// Finds rules that need themselves, among the rules that are new and all that lead back to them.
+pub(super) fn run(build: &mut Build) -> Found {
+    let mut reached = Reached::new(build);
+    let mut starts = Vec::new();
+    for path in &build.changed {
+        let rules = build.world.find(path).and_then(|node| node.rules.as_ref());
+        for rule in rules.iter().flat_map(|rules| rules.all()) {
+            if reached.units.contains_key(&*rule.module) {
+                let number = reached.number(rule);
+                starts.extend((0..reached.depth(number)).map(|depth| (number, depth)));
+            }
+        }
+    }
+    let looped = reached.looped(&starts);
+    let mut ordered: Vec<_> = looped.iter().copied().collect();
+    ordered.sort_by_cached_key(|(number, depth)| {
+        let rule = reached.rules.get(*number);
+        let path: Vec<_> = rule.iter().flat_map(|rule| rule.path()).collect();
+        let place = rule.map(|rule| (rule.module.clone(), rule.position));
+        (path, place, *depth)
+    });
+    let limited = ordered.into_iter().take(super::build::MAX_ERRORS);
+    limited
+        .filter_map(|vertex| reached.error(vertex, &looped))
+        .collect()
+}
+
+impl<'b> Reached<'b> {
+    fn new(build: &'b Build) -> Self {
+        let units = build.units.iter().enumerate();
+        Self {
+            build,
+            numbers: HashMap::new(),
+            rules: Vec::new(),
+            edges: HashMap::new(),
+            units: units.map(|(at, unit)| (&*unit.id, at)).collect(),
+        }
+    }
+
+    fn number(&mut self, rule: &'b Arc<CompiledRule>) -> usize {
+        let next = self.rules.len();
+        let number = *self.numbers.entry(Arc::as_ptr(rule)).or_insert(next);
+        if number == next {
+            self.rules.push(rule);
+        }
+        number
+    }
+
+    /// The place `data`.
+    pub(super) fn root(&self) -> &'b Node {
+        self.build.world.root()
+    }
+
+    /// What a rule and each `else` behind it read.
+    fn chain(&self, number: usize) -> &'b [Vec<Dependency>] {
+        let rule: Option<&&'b Arc<CompiledRule>> = self.rules.get(number);
+        rule.map_or(&[], |rule| rule.reads())
+    }
+
+    fn depth(&self, number: usize) -> usize {
+        self.chain(number).len()
+    }
+
+    pub(super) fn dependencies(&self, vertex: Vertex) -> &'b [Dependency] {
+        self.chain(vertex.0)
+            .get(vertex.1)
+            .map_or(&[], Vec::as_slice)
+    }
+
+    /// What a vertex leads to, in the order of the text.
+    fn edges(&mut self, vertex: Vertex) -> Arc<[Vertex]> {
+        if let Some(edges) = self.edges.get(&vertex) {
+            return edges.clone();
+        }
+        let mut targets = Vec::new();
+        for dependency in self.dependencies(vertex) {
+            dependency.rules(&self.build.world, &mut targets);
+        }
+        let mut seen = HashSet::new();
+        let mut edges = Vec::new();
+        for target in targets {
+            let number = self.number(target);
+            if seen.insert(number) {
+                edges.extend((0..self.depth(number).max(1)).map(|depth| (number, depth)));
+            }
+        }
+        let edges: Arc<[Vertex]> = edges.into();
+        self.edges.insert(vertex, edges.clone());
+        edges
+    }
+
+    /// The vertices on cycles: those of a strongly connected component of more than one, and
+    /// those that lead to themselves. Without recursion, because chains of rules can be long.
+    fn looped(&mut self, starts: &[Vertex]) -> BTreeSet<Vertex> {
+        let mut order: HashMap<Vertex, (usize, usize)> = HashMap::new();
+        let mut open: Vec<Vertex> = Vec::new();
+        let mut is_open = HashSet::new();
+        let mut looped = BTreeSet::new();
+        for start in starts {
+            if order.contains_key(start) {
+                continue;
+            }
+            let mut path = vec![(*start, 0)];
+            order.insert(*start, (order.len(), order.len()));
+            open.push(*start);
+            is_open.insert(*start);
+            while let Some((vertex, next)) = path.last_mut() {
+                let vertex = *vertex;
+                let edges = self.edges(vertex);
+                if let Some(target) = edges.get(*next) {
+                    *next += 1;
+                    if *target == vertex {
+                        looped.insert(vertex);
+                    }
+                    let count = order.len();
+                    match order.get(target).copied() {
+                        None => {
+                            order.insert(*target, (count, count));
+                            open.push(*target);
+                            is_open.insert(*target);
+                            path.push((*target, 0));
+                        }
+                        Some((number, _)) if is_open.contains(target) => {
+                            if let Some((_, low)) = order.get_mut(&vertex) {
+                                *low = (*low).min(number);
+                            }
+                        }
+                        Some(_) => {}
+                    }
+                    continue;
+                }
+                path.pop();
+                let (number, low) = order.get(&vertex).copied().unwrap_or_default();
+                if let Some((parent, _)) = path.last()
+                    && let Some((_, parent_low)) = order.get_mut(parent)
+                {
+                    *parent_low = (*parent_low).min(low);
+                }
+                if number == low {
+                    let at = open
+                        .iter()
+                        .rposition(|other| *other == vertex)
+                        .unwrap_or_default();
+                    let component = open.split_off(at);
+                    for member in &component {
+                        is_open.remove(member);
+                    }
+                    if component.len() > 1 {
+                        looped.extend(component);
+                    }
+                }
+            }
+        }
+        looped
+    }
+
+    /// A way from a vertex back to itself, through edges that are allowed.
+    fn way(
+        &mut self,
+        from: Vertex,
+        within: &BTreeSet<Vertex>,
+        allowed: &dyn Fn(&Self, Vertex, Vertex) -> bool,
+    ) -> Option<Vec<Vertex>> {
+        let mut seen = HashSet::from([from]);
+        let mut path = vec![(from, 0)];
+        while let Some((vertex, next)) = path.last_mut() {
+            let vertex = *vertex;
+            let edges = self.edges(vertex);
+            // A direct way back is taken before any other.
+            if *next == 0 && edges.contains(&from) && allowed(self, vertex, from) {
+                let mut way: Vec<_> = path.iter().map(|(vertex, _)| *vertex).collect();
+                way.push(from);
+                return Some(way);
+            }
+            match edges.get(*next) {
+                Some(target) => {
+                    *next += 1;
+                    let fits = within.contains(target) && allowed(self, vertex, *target);
+                    if fits && seen.insert(*target) {
+                        path.push((*target, 0));
+                    }
+                }
+                None => {
+                    path.pop();
+                }
+            }
+        }
+        None
+    }
+
+    /// The name that an author gave to a variable of a rule.
+    pub(super) fn written(&self, rule: &CompiledRule, var: &Var) -> Option<Var> {
+        match self
+            .units
+            .get(&*rule.module)
+            .and_then(|at| self.build.units.get(*at))
+        {
+            Some(unit) => {
+                let mut names = unit.written.iter();
+                names
+                    .find(|(generated, _)| generated == var)
+                    .map(|(_, written)| written.clone())
+            }
+            None => rule.written.get(var).cloned(),
+        }
+    }
+
+    /// The reference of a rule as its author wrote it.
+    pub(super) fn name(&self, vertex: Vertex) -> Option<String> {
+        let rule = self.rules.get(vertex.0)?;
+        Some(shown(&rule.reference, &|var| self.written(rule, var)))
+    }
+
+    fn error(&mut self, vertex: Vertex, looped: &BTreeSet<Vertex>) -> Option<LanguageError> {
+        let certain = |reached: &Self, from, to| cause::variable(reached, from, to).is_none();
+        let (path, verb, cause) = match self.way(vertex, looped, &certain) {
+            Some(path) => (path, "is", String::new()),
+            None => {
+                let path = self.way(vertex, looped, &|_, _, _| true)?;
+                let cause = cause::explain(self, &path);
+                (path, "may be", cause)
+            }
+        };
+        let names: Vec<_> = path
+            .iter()
+            .filter_map(|vertex| self.name(*vertex))
+            .collect();
+        let name = names.first()?;
+        let message = format!(
+            "rule {name} {verb} recursive: {}{cause}",
+            names.join(" -> ")
+        );
+        let rule = self.rules.get(vertex.0)?;
+        let location = self.location(rule, vertex.1)?;
+        Some(LanguageError::at(Code::Recursion, &location, message))
+    }
+
+    /// Where a rule, or an `else` behind it, stands.
+    fn location(&self, rule: &CompiledRule, depth: usize) -> Option<crate::syntax::Location> {
+        let unit = self
+            .units
+            .get(&*rule.module)
+            .and_then(|at| self.build.units.get(*at));
+        let ast = match unit {
+            Some(unit) => unit.module.rules.get(rule.position)?,
+            None => &rule.ast,
+        };
+        let mut chain = std::iter::successors(Some(ast), |rule| rule.else_rule.as_deref());
+        chain.nth(depth).map(|rule| rule.location.clone())
+    }
+}

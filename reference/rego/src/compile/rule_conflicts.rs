@@ -1,0 +1,190 @@
+//! Rules that cannot stand together: different kinds in one place, one inside another, a package
+//! where a rule is.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::Found;
+use super::build::Build;
+use super::terms::{Path, data_path, shown};
+use super::tree::{CompiledRule, Node};
+use crate::error::{Code, LanguageError};
+use crate::syntax::Var;
+
+/// Looks at the places that have changed, and at those above, whose inside has changed.
+pub(super) fn run(build: &mut Build) -> Found {
+    let mut places = BTreeSet::new();
+    for path in &build.changed {
+        let mut path = path.clone();
+        while !path.is_empty() {
+            let last = path.len() - 1;
+            if !places.insert(path.clone()) {
+                break;
+            }
+            path.truncate(last);
+        }
+    }
+    let mut found = Found::new();
+    for place in &places {
+        if let Some(node) = build.world.find(place) {
+            found.extend(conflict(build, node));
+        }
+    }
+    found.extend(super::base_conflicts::changed(build));
+    found.extend(packages(build, &places));
+    found
+}
+
+/// The reference of a rule as its author wrote it.
+fn name(build: &Build, rule: &CompiledRule) -> String {
+    let unit = build.units.iter().find(|unit| *unit.id == *rule.module);
+    let written = |var: &Var| match unit {
+        Some(unit) => {
+            let mut names = unit.written.iter();
+            names
+                .find(|(generated, _)| generated == var)
+                .map(|(_, written)| written.clone())
+        }
+        None => rule.written.get(var).cloned(),
+    };
+    shown(&rule.reference, &written)
+}
+
+fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
+    let rules = node.rules.as_ref()?.all();
+    let first = *rules.first()?;
+    let last = *rules.last()?;
+    // The name in the message is that of the rule looked at last.
+    let name_of = |rule| name(build, rule);
+    let at = |message: String| LanguageError::at(Code::Type, &first.ast.location, message);
+
+    let inside: Vec<&Arc<CompiledRule>> = if node.is_leaf() {
+        Vec::new()
+    } else if rules.iter().any(|rule| rule.is_ground()) {
+        below(node, |_| true)
+    } else {
+        below(node, |rule| rule.is_function())
+    };
+    if !inside.is_empty() {
+        let mut message = format!("rule {} conflicts with:", name_of(last));
+        for rule in inside {
+            let location = &rule.ast.location;
+            let place = format!("{}:{}", location.file, location.row);
+            message.push_str(&format!("\n  rule {} at {place}", name_of(rule)));
+        }
+        return Some(at(message));
+    }
+
+    let differs = |what: &dyn Fn(&CompiledRule) -> usize| {
+        let kinds: BTreeSet<_> = rules.iter().map(|rule| what(rule)).collect();
+        kinds.len() > 1
+    };
+    let multi = |rule: &CompiledRule| usize::from(rule.is_multi_value());
+    let arity = |rule: &CompiledRule| rule.ast.head.args.len();
+    let complete = |rule: &CompiledRule| usize::from(!rule.is_multi_value() && rule.is_ground());
+    let sets: Vec<_> = rules.iter().filter(|rule| rule.is_multi_value()).collect();
+    let sets_differ =
+        sets.iter().any(|rule| rule.is_ground()) && sets.iter().any(|rule| !rule.is_ground());
+    if differs(&multi) || differs(&arity) || differs(&complete) || sets_differ {
+        return Some(at(format!("conflicting rules {} found", name_of(last))));
+    }
+
+    let defaults: Vec<_> = rules.iter().filter(|rule| rule.ast.default).collect();
+    if defaults.len() > 1 {
+        let places = defaults.iter().map(|rule| {
+            let location = &rule.ast.location;
+            format!("{}:{}", location.file, location.row)
+        });
+        let places: Vec<_> = places.collect();
+        let module = &defaults.first()?.module;
+        let units = build
+            .units
+            .iter()
+            .map(|unit| (&unit.id, &unit.module.package.location));
+        let others = build
+            .world
+            .modules
+            .get(module)
+            .map(|other| (&other.id, &other.frame.package.location));
+        let (_, location) = units.chain(others).find(|(id, _)| *id == module)?;
+        return Some(LanguageError::at(
+            Code::Type,
+            location,
+            format!(
+                "multiple default rules {} found at {}",
+                name_of(last),
+                places.join(", ")
+            ),
+        ));
+    }
+    None
+}
+
+/// The rules below a place, without those that are inside of others, in the order of their
+/// references.
+fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<CompiledRule>> {
+    let mut found: Vec<&Arc<CompiledRule>> = Vec::new();
+    for (_, child) in node.children() {
+        for rules in child.extent() {
+            found.extend(rules.all().into_iter().filter(|rule| wanted(rule)));
+        }
+    }
+    // Sorted, every reference comes right behind its beginnings.
+    found.sort_by(|left, right| left.reference.cmp(&right.reference));
+    let mut kept: Vec<&Arc<CompiledRule>> = Vec::new();
+    for rule in found {
+        let inside = kept
+            .last()
+            .is_some_and(|last| rule.reference.starts_with(&last.reference));
+        if !inside {
+            kept.push(rule);
+        }
+    }
+    kept
+}
+
+/// Finds packages that stand where a rule is.
+fn packages(build: &Build, changed: &BTreeSet<Path>) -> Found {
+    let mut found = Found::new();
+    let mut places: BTreeSet<Path> = changed.clone();
+    for unit in &build.units {
+        places.extend(data_path(&unit.module.package.path));
+    }
+    for place in &places {
+        let Some(node) = build
+            .world
+            .find(place)
+            .filter(|node| !node.modules.is_empty())
+        else {
+            continue;
+        };
+        for rule in node.rules.iter().flat_map(|rules| rules.all()) {
+            if !rule.is_ground() {
+                continue;
+            }
+            let unit = build.units.iter().find(|unit| *unit.id == *rule.module);
+            let other = build.world.modules.get(&rule.module);
+            let package = unit.map(|unit| &unit.module.package.location);
+            let package = package.or_else(|| other.map(|other| &other.frame.package.location));
+            let head = rule.ast.head.reference.as_slice();
+            let location = &rule.ast.location;
+            for module in &node.modules {
+                let (Some(package), true) = (package, *module.id != *rule.module) else {
+                    continue;
+                };
+                found.push(LanguageError::at(
+                    Code::Type,
+                    package,
+                    format!(
+                        "package {} conflicts with rule {} defined at {}:{}",
+                        shown(module.package.get(1..).unwrap_or_default(), &|_| None),
+                        shown(head, &|_| None),
+                        location.file,
+                        location.row
+                    ),
+                ));
+            }
+        }
+    }
+    found
+}

@@ -1,0 +1,111 @@
+//! Type errors with what was found and what was wanted.
+
+use super::print::{document, operands};
+use super::{Function, Operand, Type};
+use crate::Value;
+use crate::compile::terms::shown;
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Location, Ref, Term, TermValue, Var};
+
+/// The operands of a call do not fit the function. `result` says whether the result counts as a
+/// last operand.
+pub(crate) fn argument_error(
+    location: &Location,
+    name: &str,
+    what: &str,
+    have: Vec<Option<Type>>,
+    want: &Function,
+    result: bool,
+) -> LanguageError {
+    let have: Vec<_> = have.iter().map(|of| document(of.as_ref())).collect();
+    let mut args: Vec<Operand> = want.args.clone();
+    args.extend(want.result.iter().filter(|_| result).cloned());
+    let want = operands(&args, want.variadic.as_ref());
+    let details = Value::object([("have", Value::from(have)), ("want", want)]);
+    typed(location, format!("{name}: {what}"), details)
+}
+
+/// Two sides can never be equal.
+pub(super) fn match_error(
+    location: &Location,
+    left: Option<&Type>,
+    right: Option<&Type>,
+) -> LanguageError {
+    let details = Value::object([("a", document(left)), ("b", document(right))]);
+    typed(location, "match error".to_owned(), details)
+}
+
+/// A step of a reference does not fit: the names that would, or the type.
+pub(super) fn invalid_ref(
+    location: &Location,
+    reference: &Ref,
+    position: usize,
+    have: Option<&Type>,
+    want: Option<&Type>,
+    one_of: Vec<Value>,
+) -> LanguageError {
+    let one_of = if one_of.is_empty() {
+        Value::Null
+    } else {
+        Value::from(one_of)
+    };
+    let mut members = vec![
+        ("ref", steps(reference)),
+        ("pos", number(position)),
+        ("want", document(want)),
+        ("oneOf", one_of),
+    ];
+    if have.is_some() {
+        members.push(("have", document(have)));
+    }
+    let message = format!("undefined ref: {}", shown(reference, &|_| None));
+    typed(location, message, Value::object(members))
+}
+
+/// A value has no members that a reference could name, or is a function.
+pub(super) fn unsupported_ref(
+    location: &Location,
+    reference: &Ref,
+    position: usize,
+    have: &Type,
+) -> LanguageError {
+    let message = match have {
+        Type::Function(_) => {
+            let is_local = |term: &Term| match &term.value {
+                TermValue::Var(Var(name)) | TermValue::String(name) => name.starts_with("__local"),
+                _ => false,
+            };
+            let named = match reference.split_last() {
+                Some((last, before)) if is_local(last) => before,
+                _ => reference,
+            };
+            format!(
+                "function {} used as reference, not called",
+                shown(named, &|_| None)
+            )
+        }
+        _ => format!("undefined ref: {}", shown(reference, &|_| None)),
+    };
+    let details = Value::object([
+        ("ref", steps(reference)),
+        ("pos", number(position)),
+        ("have", document(Some(have))),
+    ]);
+    typed(location, message, details)
+}
+
+/// A reference as a document: its terms.
+fn steps(reference: &Ref) -> Value {
+    Value::from(reference.iter().map(Term::to_json).collect::<Vec<_>>())
+}
+
+fn number(position: usize) -> Value {
+    Value::from(u64::try_from(position).unwrap_or_default())
+}
+
+fn typed(location: &Location, message: String, details: Value) -> LanguageError {
+    LanguageError {
+        details: Some(details),
+        ..LanguageError::at(Code::Type, location, message)
+    }
+}

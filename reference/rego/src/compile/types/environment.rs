@@ -1,0 +1,119 @@
+//! The types of all rules, by their places below `data`.
+
+use std::sync::{Arc, OnceLock};
+
+use rpds::RedBlackTreeMapSync;
+
+use super::Type;
+use crate::Value;
+
+/// A place and the type of the document there.
+#[derive(Debug, Default)]
+pub(crate) struct TypeNode {
+    /// What the rules of this place give by themselves.
+    own: Option<Type>,
+    /// The same, with what rules below this place add to an object.
+    value: Option<Type>,
+    children: RedBlackTreeMapSync<Value, Arc<TypeNode>>,
+    extent: OnceLock<Option<Type>>,
+}
+
+impl Clone for TypeNode {
+    fn clone(&self) -> Self {
+        Self {
+            own: self.own.clone(),
+            value: self.value.clone(),
+            children: self.children.clone(),
+            extent: OnceLock::new(),
+        }
+    }
+}
+
+impl TypeNode {
+    /// The place one step below.
+    pub(crate) fn child(&self, key: &Value) -> Option<&Arc<TypeNode>> {
+        self.children.get(key)
+    }
+
+    /// The keys of the places one step below, in their order.
+    pub(crate) fn keys(&self) -> impl Iterator<Item = &Value> {
+        self.children.keys()
+    }
+
+    /// The type that rules give to this place; absent where only other places hang below.
+    pub(crate) fn value(&self) -> Option<&Type> {
+        self.value.as_ref()
+    }
+
+    /// Whether nothing hangs below.
+    pub(crate) fn has_children(&self) -> bool {
+        !self.children.is_empty()
+    }
+
+    /// The place at the end of a path.
+    pub(crate) fn find(&self, path: &[Value]) -> Option<&TypeNode> {
+        let mut node = self;
+        for step in path {
+            node = node.child(step)?;
+        }
+        Some(node)
+    }
+
+    /// The type of the whole document here. Where there are no rules it is an object of what is
+    /// below, and of anything else, because nothing is known about base documents.
+    pub(crate) fn extent(&self) -> Option<Type> {
+        if let Some(value) = &self.value {
+            return Some(value.clone());
+        }
+        let extent = self.extent.get_or_init(|| {
+            let children = self.children.iter();
+            let named = children.filter(|(key, _)| {
+                matches!(key, Value::String(_) | Value::Number(_) | Value::Bool(_))
+            });
+            let members = named.map(|(key, child)| (key.clone(), child.extent()));
+            let rest = (Some(Type::String), Some(Type::any()));
+            Some(Type::object(members.collect(), Some(rest)))
+        });
+        extent.clone()
+    }
+
+    /// Sets what the rules of a place give, and what that adds to the objects above.
+    pub(crate) fn set(&mut self, path: &[Value], own: Option<Type>) {
+        match path.split_first() {
+            None => self.own = own,
+            Some((first, rest)) => {
+                let mut child = self.children.get(first).cloned().unwrap_or_default();
+                Arc::make_mut(&mut child).set(rest, own);
+                if child.own.is_none() && child.children.is_empty() {
+                    self.children.remove_mut(first);
+                } else {
+                    self.children.insert_mut(first.clone(), child);
+                }
+            }
+        }
+        self.extent = OnceLock::new();
+        self.value = self.own.clone();
+        if matches!(self.value, Some(Type::Object(_))) && self.has_children() {
+            let mut leaves = Vec::new();
+            self.leaves(&mut Vec::new(), &mut leaves);
+            for (path, of) in leaves {
+                self.value = self
+                    .value
+                    .take()
+                    .map(|value| value.with_member(&path, Some(of)));
+            }
+        }
+    }
+
+    /// The nearest places below that have a type.
+    fn leaves(&self, path: &mut Vec<Value>, found: &mut Vec<(Vec<Value>, Type)>) {
+        for (key, child) in self.children.iter() {
+            path.push(key.clone());
+            match &child.value {
+                Some(value) => found.push((path.clone(), value.clone())),
+                None => child.leaves(path, found),
+            }
+            path.pop();
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The types of rules, those first that others need.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::environment::TypeNode;
+use super::scope::Scope;
+use super::{Type, body};
+use crate::Value;
+use crate::compile::Found;
+use crate::compile::build::Build;
+use crate::compile::graph::selected;
+use crate::compile::terms::Path;
+use crate::compile::tree::CompiledRule;
+use crate::compile::visit::{self, Visit};
+use crate::compile::world::World;
+use crate::error::LanguageError;
+use crate::syntax::{Rule, Term, TermValue, Var};
+
+/// Types the rules that have changed, then those whose types follow from theirs.
+pub(crate) fn run(build: &mut Build) -> Found {
+    let mut types = TypeNode::clone(&build.world.types);
+    let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
+    let mut round: BTreeSet<Path> = build.changed.clone();
+    let rules = Rules::new(build);
+    // Every round follows the dependencies one step further, and there are no cycles.
+    while !round.is_empty() {
+        let mut next = BTreeSet::new();
+        for path in rules.ordered(&round) {
+            let before = types.find(&path).and_then(|node| node.value().cloned());
+            let (of, found) = rules.check(&path, &types);
+            types.set(&path, of);
+            if found.is_empty() {
+                mistakes.remove(&path);
+            } else {
+                mistakes.insert(path.clone(), found);
+            }
+            let after = types.find(&path).and_then(TypeNode::value);
+            if before.as_ref() != after {
+                next.extend(dependents(&build.world, &path));
+            }
+            next.remove(&path);
+        }
+        round = next;
+    }
+    let mut found: Found = mistakes.into_values().flatten().collect();
+    found.sort_by_cached_key(|error| {
+        let place = error.location.as_ref();
+        (
+            place.map(|place| (place.file.clone(), place.row, place.col)),
+            error.to_string(),
+        )
+    });
+    build.world.types = types;
+    found
+}
+
+/// The rules of the units and of all other modules.
+struct Rules<'b> {
+    build: &'b Build,
+    units: HashMap<&'b str, usize>,
+}
+
+impl<'b> Rules<'b> {
+    fn new(build: &'b Build) -> Self {
+        let units = build.units.iter().enumerate();
+        let units = units.map(|(at, unit)| (&*unit.id, at)).collect();
+        Self { build, units }
+    }
+
+    fn at(&self, path: &[Value]) -> Vec<&'b Arc<CompiledRule>> {
+        let node = self.build.world.find(path);
+        node.and_then(|node| node.rules.as_ref())
+            .map(|rules| rules.all())
+            .unwrap_or_default()
+    }
+
+    /// The tree of a rule as it is now.
+    fn ast(&self, rule: &'b CompiledRule) -> &'b Rule {
+        let unit = self
+            .units
+            .get(&*rule.module)
+            .and_then(|at| self.build.units.get(*at));
+        let ast = unit.and_then(|unit| unit.module.rules.get(rule.position));
+        ast.unwrap_or(&rule.ast)
+    }
+
+    /// These places, each behind those that it reads. Without recursion, because chains of rules
+    /// can be long.
+    fn ordered(&self, round: &BTreeSet<Path>) -> Vec<Path> {
+        let mut done = BTreeSet::new();
+        let mut ordered = Vec::new();
+        for start in round {
+            let mut open = vec![(start.clone(), None::<Vec<Path>>)];
+            while let Some((path, reads)) = open.last_mut() {
+                if reads.is_none() {
+                    if !done.insert(path.clone()) {
+                        open.pop();
+                        continue;
+                    }
+                    *reads = Some(self.read_by(path, round));
+                }
+                match reads.as_mut().and_then(Vec::pop) {
+                    Some(next) => {
+                        if !done.contains(&next) {
+                            open.push((next, None));
+                        }
+                    }
+                    None => {
+                        if let Some((path, _)) = open.pop() {
+                            ordered.push(path);
+                        }
+                    }
+                }
+            }
+        }
+        ordered
+    }
+
+    /// Those of the wanted places that the rules of a place read.
+    fn read_by(&self, path: &[Value], wanted: &BTreeSet<Path>) -> Vec<Path> {
+        let mut targets = Vec::new();
+        for rule in self.at(path) {
+            for dependency in rule.reads().iter().flatten() {
+                for target in &dependency.targets {
+                    selected(self.build.world.root(), target, &mut targets);
+                }
+            }
+        }
+        let paths: BTreeSet<Path> = targets.iter().map(|rule| rule.path().collect()).collect();
+        paths
+            .into_iter()
+            .filter(|path| wanted.contains(path))
+            .collect()
+    }
+
+    /// The type that the rules of a place give, and their mistakes.
+    fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Found) {
+        let mut found = Found::new();
+        let mut of = None;
+        for rule in self.at(path) {
+            let unit = self
+                .units
+                .get(&*rule.module)
+                .and_then(|at| self.build.units.get(*at));
+            let mut scope = Scope::of_rules(&self.build.world, types);
+            scope.name_by(match unit {
+                Some(unit) => unit.written.iter().cloned().collect(),
+                None => rule.written.as_ref().clone(),
+            });
+            let mut next = Some(self.ast(rule));
+            while let Some(ast) = next {
+                let (more, mistakes) =
+                    check_rule(&mut scope, ast, rule.ground.saturating_sub(rule.package));
+                found.extend(mistakes);
+                of = Type::merge(of, more);
+                next = ast.else_rule.as_deref();
+            }
+        }
+        (of, found)
+    }
+}
+
+/// The places whose rules read a path.
+pub(super) fn dependents(world: &World, path: &[Value]) -> BTreeSet<Path> {
+    let mut modules = BTreeSet::new();
+    world.readers.overlapping(path, &mut modules);
+    let rules = modules.iter().flat_map(|id| world.of_module(id));
+    let reading = rules.filter(|rule| {
+        let overlaps = |read: Path| read.starts_with(path) || path.starts_with(&read);
+        rule.reads()
+            .iter()
+            .flatten()
+            .any(|read| read.paths().any(overlaps))
+    });
+    reading.map(|rule| rule.path().collect()).collect()
+}
+
+/// The type that one rule gives to its place, which has the first steps of its reference, and its
+/// mistakes.
+fn check_rule(
+    scope: &mut Scope<'_>,
+    rule: &Rule,
+    ground: usize,
+) -> (Option<Type>, Vec<LanguageError>) {
+    scope.look(&rule.body, |scope, found| {
+        if !found.is_empty() {
+            // Others that read it have no mistake because of this one.
+            return (Some(Type::any()), found);
+        }
+        let head = &rule.head;
+        if !head.args.is_empty() {
+            let mut unknown = Vars(Vec::new());
+            for arg in &head.args {
+                visit::term(arg, &mut unknown);
+            }
+            for var in unknown.0 {
+                if scope.of_var(&var).is_none() {
+                    scope.bind(&var, Some(Type::any()));
+                }
+            }
+            let args = head.args.iter().map(|arg| scope.of_term(arg)).collect();
+            let result = head.value.as_ref().and_then(|value| scope.of_term(value));
+            return (Some(Type::function(args, result)), found);
+        }
+        let of = match (&head.value, &head.key) {
+            (Some(value), _) => scope.of_term(value),
+            (None, Some(key)) => scope.of_term(key).map(|key| Type::set(Some(key))),
+            (None, None) => None,
+        };
+        // Steps behind the place are keys of nested objects.
+        let steps = head.reference.get(ground..).unwrap_or_default();
+        let of = steps.iter().rev().fold(of, |of, step| {
+            let (of, key) = (of?, scope.of_term(step)?);
+            Some(Type::object(Vec::new(), Some((Some(key), Some(of)))))
+        });
+        (of, found)
+    })
+}
+
+struct Vars(Vec<Var>);
+
+impl<'t> Visit<'t> for Vars {
+    fn term(&mut self, term: &'t Term) -> bool {
+        if let TermValue::Var(var) = &term.value {
+            self.0.push(var.clone());
+        }
+        true
+    }
+}

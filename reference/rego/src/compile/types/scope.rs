@@ -1,0 +1,373 @@
+//! What is known of variables and documents where an expression stands.
+
+use std::collections::{BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::environment::TypeNode;
+use super::run::dependents;
+use super::{Type, body};
+use crate::Value;
+use crate::builtins::signature;
+use crate::compile::graph::selected;
+use crate::compile::terms::{
+    Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
+};
+use crate::compile::visit::deep;
+use crate::compile::world::World;
+use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
+
+/// After this many bodies, comprehensions count as any value, so that nesting them cannot
+/// multiply the work.
+const MAX_BODIES: usize = 1 << 14;
+
+/// What stands for a variable is looked up this many times in what was found.
+const MAX_STANDING: usize = 8;
+
+/// The types that hold where an expression stands, inner layers last.
+#[derive(Debug)]
+pub(crate) struct Scope<'w> {
+    pub(super) world: &'w World,
+    /// The types of rules; absent while those are not known yet.
+    rules: Option<Arc<TypeNode>>,
+    layers: Vec<Layer>,
+    /// The names that authors wrote, by the generated variables that took their place.
+    written: HashMap<Var, Var>,
+    /// The terms for which generated variables stand.
+    stands_for: HashMap<Var, Term>,
+    /// The types of comprehensions that were looked at, by their addresses, until a variable gets
+    /// a type.
+    known: HashMap<usize, Option<Type>>,
+    bodies: usize,
+}
+
+/// A body, or the modifiers of an expression.
+#[derive(Debug, Default)]
+struct Layer {
+    vars: HashMap<Var, Option<Type>>,
+    /// The documents that are replaced, `data` and `input` among the first steps.
+    replaced: Option<TypeNode>,
+}
+
+/// Where a reference begins.
+pub(super) enum Start {
+    /// A variable, or a document whose type is known as a whole.
+    Of(Option<Type>),
+    /// A place in the tree of documents; the number is that of the next layer to ask.
+    Place(Arc<TypeNode>, usize),
+    /// Nothing is known of it.
+    Nothing,
+}
+
+impl<'w> Scope<'w> {
+    /// A scope in which nothing is known but built-in functions.
+    pub(crate) fn new(world: &'w World) -> Self {
+        Self {
+            world,
+            rules: None,
+            layers: vec![Layer::default()],
+            written: HashMap::new(),
+            stands_for: HashMap::new(),
+            known: HashMap::new(),
+            bodies: 0,
+        }
+    }
+
+    /// A scope that knows the types of rules.
+    pub(crate) fn of_rules(world: &'w World, rules: &TypeNode) -> Self {
+        let has_rules = rules.has_children();
+        Self {
+            rules: has_rules.then(|| Arc::new(rules.clone())),
+            ..Self::new(world)
+        }
+    }
+
+    /// Takes the names that errors show.
+    pub(super) fn name_by(&mut self, written: HashMap<Var, Var>) {
+        self.written = written;
+    }
+
+    /// Notes which term a generated variable stands for.
+    pub(super) fn stand_for(&mut self, expr: &Expr) {
+        let ExprTerms::Call(call) = &expr.terms else {
+            return;
+        };
+        if !expr.generated {
+            return;
+        }
+        let (var, term) = match (is_equality(expr), operands(expr), call.split_last()) {
+            (true, [var, term], _) => (var, term.clone()),
+            // The last operand of a call takes its result.
+            (false, _, Some((var, call))) => {
+                let value = TermValue::Call(call.to_vec());
+                let location = expr.location.clone();
+                (var, Term { value, location })
+            }
+            _ => return,
+        };
+        if let TermValue::Var(var) = &var.value
+            && !self.written.contains_key(var)
+        {
+            self.stands_for.insert(var.clone(), term);
+        }
+    }
+
+    /// A reference as its author wrote it.
+    pub(super) fn shown(&self, reference: &Ref) -> Ref {
+        let mut shown = reference.clone();
+        for (index, step) in shown.iter_mut().enumerate() {
+            self.show(step, index == 0, 0);
+        }
+        shown
+    }
+
+    /// Shows the term for which a variable stands; that it is a call is only shown where a
+    /// reference begins.
+    fn show(&self, term: &mut Term, begins: bool, depth: usize) {
+        // What a variable stands for can have such variables in it, a few times.
+        if let TermValue::Var(var) = &term.value
+            && let Some(other) = self.stands_for.get(var)
+            && (begins || !matches!(other.value, TermValue::Call(_)))
+            && depth < MAX_STANDING
+        {
+            term.value = other.value.clone();
+            if let TermValue::Ref(steps) = &mut term.value {
+                for (index, step) in steps.iter_mut().enumerate() {
+                    self.show(step, index == 0, depth + 1);
+                }
+                return;
+            }
+        }
+        rename(term, &|var| self.written.get(var).cloned());
+    }
+
+    /// The places that depend on what a reference names, as any values; absent if there are
+    /// none. A function that is replaced keeps its own type.
+    pub(super) fn dependents(&self, target: &Ref, is_function: bool) -> Option<TypeNode> {
+        let mut rules = Vec::new();
+        if target.first().is_none_or(|head| !is_var(head, "data")) {
+            return None;
+        }
+        selected(self.world.root(), target, &mut rules);
+        let mut open: Vec<Path> = rules.iter().map(|rule| rule.path().collect()).collect();
+        let mut seen: BTreeSet<Path> = open.iter().cloned().collect();
+        let own = data_path(target).filter(|_| is_function);
+        let mut tree = TypeNode::default();
+        while let Some(path) = open.pop() {
+            if own.as_ref() != Some(&path) {
+                let root = Value::from("data");
+                let from_root: Path = std::iter::once(root).chain(path.iter().cloned()).collect();
+                tree.set(&from_root, Some(Type::any()));
+            }
+            for next in dependents(self.world, &path) {
+                if seen.insert(next.clone()) {
+                    open.push(next);
+                }
+            }
+        }
+        tree.has_children().then_some(tree)
+    }
+
+    /// Goes into a body.
+    pub(super) fn enter(&mut self) {
+        self.layers.push(Layer::default());
+    }
+
+    /// Leaves a body; what is known of its variables goes.
+    pub(super) fn leave(&mut self) {
+        self.layers.pop();
+        self.known.clear();
+    }
+
+    /// Looks at documents that are replaced by modifiers. Variables still belong to the body.
+    pub(super) fn replace(&mut self, documents: TypeNode) {
+        self.known.clear();
+        self.layers.push(Layer {
+            vars: HashMap::new(),
+            replaced: Some(documents),
+        });
+    }
+
+    /// Gives a type to a variable of the innermost body.
+    pub(super) fn bind(&mut self, var: &Var, of: Option<Type>) {
+        self.known.clear();
+        let mut layers = self.layers.iter_mut().rev();
+        if let Some(layer) = layers.find(|layer| layer.replaced.is_none()) {
+            layer.vars.insert(var.clone(), of);
+        }
+    }
+
+    /// The type of a variable, if one is known.
+    pub(super) fn of_var(&self, var: &Var) -> Option<Type> {
+        let layers = self.layers.iter().rev();
+        layers
+            .filter_map(|layer| layer.vars.get(var))
+            .next()
+            .cloned()
+            .flatten()
+    }
+
+    /// The type of a term, as far as it is known.
+    pub(crate) fn of_term(&mut self, term: &Term) -> Option<Type> {
+        deep(|| match &term.value {
+            TermValue::Null => Some(Type::Null),
+            TermValue::Bool(_) => Some(Type::Boolean),
+            TermValue::Number(_) => Some(Type::Number),
+            TermValue::String(_) | TermValue::Template(_) => Some(Type::String),
+            TermValue::Var(var) => self.of_var(var),
+            TermValue::Ref(reference) => self.of_ref(reference),
+            TermValue::Array(items) => {
+                let items = items.iter().map(|item| self.of_term(item)).collect();
+                Some(Type::array(items, None))
+            }
+            TermValue::Set(items) => {
+                let of: Vec<_> = items.iter().map(|item| self.of_term(item)).collect();
+                Some(Type::set(Type::union(of)))
+            }
+            TermValue::Object(members) => {
+                let mut known = Vec::new();
+                let mut rest = None;
+                for (key, value) in members {
+                    let of = self.of_term(value);
+                    match constant(key) {
+                        Some(key) => known.push((key, of)),
+                        None => rest = Some((self.of_term(key), of)),
+                    }
+                }
+                Some(Type::object(known, rest))
+            }
+            TermValue::ArrayComprehension(of) => self.closure(&of.body, |scope| {
+                let of = scope.of_term(&of.term);
+                Type::array(Vec::new(), of)
+            }),
+            TermValue::SetComprehension(of) => self.closure(&of.body, |scope| {
+                let of = scope.of_term(&of.term);
+                Type::set(of)
+            }),
+            TermValue::ObjectComprehension(of) => self.closure(&of.body, |scope| {
+                let rest = (scope.of_term(&of.key), scope.of_term(&of.value));
+                Type::object(Vec::new(), Some(rest))
+            }),
+            TermValue::Call(_) => None,
+        })
+    }
+
+    /// The type of a comprehension; absent if its body has mistakes.
+    fn closure(&mut self, inside: &Body, of: impl FnOnce(&mut Self) -> Type) -> Option<Type> {
+        let address = inside.as_ptr().addr();
+        if let Some(known) = self.known.get(&address) {
+            return known.clone();
+        }
+        let found = self.look(inside, |scope, found| found.is_empty().then(|| of(scope)));
+        self.known.insert(address, found.clone());
+        found
+    }
+
+    /// Checks a body in its own layer, and answers before that goes.
+    pub(super) fn look<T>(
+        &mut self,
+        inside: &Body,
+        answer: impl FnOnce(&mut Self, Vec<crate::error::LanguageError>) -> T,
+    ) -> T {
+        self.bodies += 1;
+        self.enter();
+        let found = match self.bodies {
+            0..MAX_BODIES => body::check(self, inside),
+            _ => Vec::new(),
+        };
+        let answer = answer(self, found);
+        self.leave();
+        answer
+    }
+
+    /// The type of what a reference names.
+    pub(crate) fn of_ref(&mut self, reference: &Ref) -> Option<Type> {
+        let (head, steps) = reference.split_first()?;
+        let TermValue::Var(var) = &head.value else {
+            return None;
+        };
+        if let Some(name) = dotted(reference)
+            && let Some(signature) = signature(&name)
+            && self.of_var(var).is_none()
+        {
+            return Some(signature.of.clone());
+        }
+        let mut layer = self.layers.len() + 1;
+        loop {
+            match self.start(var, layer) {
+                Start::Of(of) => return select(of?, steps),
+                Start::Nothing => return is_root(var).then(Type::any),
+                Start::Place(node, next) => match descend(&node, steps) {
+                    Some(of) => return of,
+                    None => layer = next,
+                },
+            }
+        }
+    }
+
+    /// Where a variable stands in the layers below this number; the rules are the last.
+    pub(super) fn start(&self, var: &Var, below: usize) -> Start {
+        let key = Value::String(var.0.clone());
+        for index in (1..below).rev() {
+            let Some(layer) = self.layers.get(index - 1) else {
+                continue;
+            };
+            if let Some(of) = layer.vars.get(var) {
+                return Start::Of(of.clone());
+            }
+            if let Some(node) = layer.replaced.as_ref().and_then(|tree| tree.child(&key)) {
+                return Start::Place(node.clone(), index);
+            }
+        }
+        match &self.rules {
+            Some(rules) if below > 0 && *var.0 == *"data" => Start::Place(rules.clone(), 0),
+            _ => Start::Nothing,
+        }
+    }
+
+    /// The number that stands above all layers.
+    pub(super) fn top(&self) -> usize {
+        self.layers.len() + 1
+    }
+}
+
+/// Whether a variable is `input` or `data`.
+pub(super) fn is_root(var: &Var) -> bool {
+    matches!(&*var.0, "input" | "data")
+}
+
+/// The type of what steps lead to in a tree; absent if the tree does not know.
+fn descend(node: &TypeNode, steps: &[Term]) -> Option<Option<Type>> {
+    let mut node = node;
+    for (index, step) in steps.iter().enumerate() {
+        let child = constant(step).and_then(|key| node.child(&key));
+        let rest = steps.get(index..).unwrap_or_default();
+        match (child, node.value()) {
+            (Some(child), _) => node = child,
+            (None, Some(value)) => return Some(select(value.clone(), rest)),
+            (None, None) if constant(step).is_none() => {
+                return Some(node.extent().and_then(|of| select(of, rest)));
+            }
+            (None, None) => return None,
+        }
+    }
+    Some(node.extent())
+}
+
+/// The type of what steps lead to in a value.
+fn select(of: Type, steps: &[Term]) -> Option<Type> {
+    let mut of = of;
+    for step in steps {
+        of = match &step.value {
+            TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_) => {
+                of.select(&constant(step)?)?
+            }
+            TermValue::Var(_)
+            | TermValue::Ref(_)
+            | TermValue::Array(_)
+            | TermValue::Object(_)
+            | TermValue::Set(_) => of.values()?,
+            _ => return None,
+        };
+    }
+    Some(of)
+}
