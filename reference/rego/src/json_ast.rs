@@ -68,7 +68,7 @@ impl Annotations {
             let schemas = schemas.collect::<Vec<_>>();
             block.insert("schemas", schemas.into());
         }
-        if let Some(compile) = block.get("compile") {
+        if let Some(compile) = &self.compile {
             let mut compile = with_terms(compile, &["mask_rule"]);
             if let Some(unknowns) = compile.get("unknowns").and_then(Value::as_array) {
                 let unknowns = unknowns.iter().map(path_terms).collect::<Vec<_>>();
@@ -143,9 +143,12 @@ impl Expr {
 impl Term {
     /// The term: its `type` and `value`.
     pub fn to_json(&self) -> Value {
+        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.term_to_json())
+    }
+
+    fn term_to_json(&self) -> Value {
         let value = match &self.value {
-            // A null has an object without members in the place of its value.
-            TermValue::Null => Value::from(Object::new()),
+            TermValue::Null => null(),
             TermValue::Bool(value) => Value::Bool(*value),
             TermValue::Number(number) => Value::Number(number.clone()),
             TermValue::String(text) => Value::String(text.clone()),
@@ -184,6 +187,26 @@ impl Term {
         };
         typed(self.value.kind(), value)
     }
+}
+
+/// A null has an object without members in the place of its value.
+fn null() -> Value {
+    Object::new().into()
+}
+
+/// A value as the term that it would be in a policy: its `type` and `value`.
+pub fn value_to_json(value: &Value) -> Value {
+    let inner = match value {
+        Value::Null => null(),
+        Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
+        Value::Array(items) => items.iter().map(value_to_json).collect::<Vec<_>>().into(),
+        Value::Set(members) => members.iter().map(value_to_json).collect::<Vec<_>>().into(),
+        Value::Object(members) => {
+            let pair = |(key, value)| Value::from(vec![value_to_json(key), value_to_json(value)]);
+            members.iter().map(pair).collect::<Vec<_>>().into()
+        }
+    };
+    typed(value.kind(), inner)
 }
 
 fn parts_or_null(parts: Vec<Value>) -> Value {

@@ -42,7 +42,7 @@ pub(crate) mod tree;
 pub(crate) mod types;
 mod unify;
 mod vars;
-mod visit;
+pub(crate) mod visit;
 mod void_calls;
 mod with;
 mod world;

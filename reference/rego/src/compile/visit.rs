@@ -5,12 +5,12 @@ use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
 
 /// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
 /// them be, which is deeper than a thread's stack.
-pub(super) fn deep<R>(run: impl FnOnce() -> R) -> R {
+pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
 /// Looks at nodes. The answers say whether the parts of a node are of interest.
-pub(super) trait Visit<'t> {
+pub(crate) trait Visit<'t> {
     /// A term.
     fn term(&mut self, _: &'t Term) -> bool {
         true
@@ -26,14 +26,14 @@ pub(super) trait Visit<'t> {
 }
 
 /// Looks at the expressions of a body.
-pub(super) fn body<'t>(body: &'t [Expr], visitor: &mut impl Visit<'t>) {
+pub(crate) fn body<'t>(body: &'t [Expr], visitor: &mut impl Visit<'t>) {
     for part in body {
         expr(part, visitor);
     }
 }
 
 /// Looks at an expression.
-pub(super) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
+pub(crate) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
     if !visitor.expr(node) {
         return;
     }
@@ -59,21 +59,21 @@ pub(super) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
 }
 
 /// Looks at terms.
-pub(super) fn terms<'t>(parts: &'t [Term], visitor: &mut impl Visit<'t>) {
+pub(crate) fn terms<'t>(parts: &'t [Term], visitor: &mut impl Visit<'t>) {
     for part in parts {
         term(part, visitor);
     }
 }
 
 /// Looks at a term.
-pub(super) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
+pub(crate) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
     if visitor.term(node) {
         inside(node, visitor);
     }
 }
 
 /// Looks at the parts of a term.
-pub(super) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
+pub(crate) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
     deep(|| match &node.value {
         TermValue::Ref(parts)
         | TermValue::Array(parts)
@@ -100,7 +100,7 @@ pub(super) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
 }
 
 /// Looks at the terms of a head, those of its reference after the name included.
-pub(super) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
+pub(crate) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
     terms(head.reference.get(1..).unwrap_or_default(), visitor);
     terms(&head.args, visitor);
     for part in head.key.iter().chain(&head.value) {
@@ -109,14 +109,14 @@ pub(super) fn head<'t>(head: &'t Head, visitor: &mut impl Visit<'t>) {
 }
 
 /// Looks at a rule without its `else`.
-pub(super) fn rule<'t>(rule: &'t Rule, visitor: &mut impl Visit<'t>) {
+pub(crate) fn rule<'t>(rule: &'t Rule, visitor: &mut impl Visit<'t>) {
     head(&rule.head, visitor);
     body(&rule.body, visitor);
 }
 
 /// Rewrites nodes in place. The answers say whether the parts of a node, as it is then, are to
 /// be looked at.
-pub(super) trait Rewrite {
+pub(crate) trait Rewrite {
     /// A term.
     fn term(&mut self, _: &mut Term) -> bool {
         true
@@ -132,7 +132,7 @@ pub(super) trait Rewrite {
 }
 
 /// Rewrites a body.
-pub(super) fn rewrite_body(node: &mut Body, rewrite: &mut impl Rewrite) {
+pub(crate) fn rewrite_body(node: &mut Body, rewrite: &mut impl Rewrite) {
     if rewrite.body(node) {
         for part in node {
             rewrite_expr(part, rewrite);
@@ -141,7 +141,7 @@ pub(super) fn rewrite_body(node: &mut Body, rewrite: &mut impl Rewrite) {
 }
 
 /// Rewrites an expression.
-pub(super) fn rewrite_expr(node: &mut Expr, rewrite: &mut impl Rewrite) {
+pub(crate) fn rewrite_expr(node: &mut Expr, rewrite: &mut impl Rewrite) {
     if !rewrite.expr(node) {
         return;
     }
@@ -165,14 +165,14 @@ pub(super) fn rewrite_expr(node: &mut Expr, rewrite: &mut impl Rewrite) {
 }
 
 /// Rewrites terms.
-pub(super) fn rewrite_terms(parts: &mut [Term], rewrite: &mut impl Rewrite) {
+pub(crate) fn rewrite_terms(parts: &mut [Term], rewrite: &mut impl Rewrite) {
     for part in parts {
         rewrite_term(part, rewrite);
     }
 }
 
 /// Rewrites a term.
-pub(super) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
+pub(crate) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
     if !rewrite.term(node) {
         return;
     }
@@ -210,7 +210,7 @@ pub(super) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
 }
 
 /// Rewrites a head, its reference after the name included.
-pub(super) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
+pub(crate) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
     rewrite_terms(head.reference.get_mut(1..).unwrap_or_default(), rewrite);
     rewrite_terms(&mut head.args, rewrite);
     for part in head.key.iter_mut().chain(&mut head.value) {
@@ -219,7 +219,7 @@ pub(super) fn rewrite_head(head: &mut Head, rewrite: &mut impl Rewrite) {
 }
 
 /// Rewrites every rule of a module and every `else`, each by its own.
-pub(super) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
+pub(crate) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
     for first in rules {
         let mut next = Some(first);
         while let Some(rule) = next {
@@ -230,14 +230,14 @@ pub(super) fn each_rule(rules: &mut [Rule], mut run: impl FnMut(&mut Rule)) {
 }
 
 /// Every rule and every `else`.
-pub(super) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
+pub(crate) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
     rules
         .iter()
         .flat_map(|rule| std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref()))
 }
 
 /// Brings the members of a set into their order, in which they are rewritten and written.
-pub(super) fn sort_set(items: &mut Vec<Term>) {
+pub(crate) fn sort_set(items: &mut Vec<Term>) {
     if !items.is_sorted_by(|left, right| left < right) {
         items.sort();
         items.dedup();
@@ -246,7 +246,7 @@ pub(super) fn sort_set(items: &mut Vec<Term>) {
 
 /// Brings the members of an object into the order of their keys; of equal keys the first stays,
 /// with the last value.
-pub(super) fn sort_object(members: &mut Vec<(Term, Term)>) {
+pub(crate) fn sort_object(members: &mut Vec<(Term, Term)>) {
     if !members.is_sorted_by(|(left, _), (right, _)| left < right) {
         members.sort_by(|(left, _), (right, _)| left.cmp(right));
         members.dedup_by(|(key, value), (kept, kept_value)| {

@@ -224,8 +224,11 @@ pub struct Annotations {
     /// What it is about: `package`, `subpackages`, `rule` or `document`.
     pub scope: Arc<str>,
     /// The block as a document: `title`, `description`, `organizations`, `related_resources`,
-    /// `authors`, `schemas`, `entrypoint`, `custom`, `compile`, without members that are empty.
+    /// `authors`, `schemas`, `entrypoint`, `custom`, `labels`, without members that are empty.
+    /// References are arrays of their steps.
     pub value: Value,
+    /// What the block says to the compiler of filters: `unknowns` and `mask_rule`.
+    pub compile: Option<Value>,
     /// Where the block stands.
     pub location: Location,
     /// The last row of the block.

@@ -1,5 +1,10 @@
 //! What an evaluation tells whoever watches it.
 
+mod lines;
+mod recorder;
+
+pub use recorder::{Filter, Form, MAX_EVENTS, Recorder};
+
 use crate::Value;
 use crate::syntax::{Body, Expr, Location, Ref, Rule, Var};
 

@@ -58,7 +58,7 @@ impl Parser<'_> {
                 head.value = self.infix();
                 if head.value.is_none() {
                     self.unexpected_but(&format!(
-                        "expected rule value term (e.g., {name}[%!s(*ast.Term=<nil>)] = <VALUE> {{ ... }})"
+                        "expected rule value term (e.g., {name}[<nil>] = <VALUE> {{ ... }})"
                     ));
                 }
             }

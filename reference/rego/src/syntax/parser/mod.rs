@@ -398,7 +398,7 @@ fn narrow(offset: usize) -> u32 {
 }
 
 /// The line around a byte, and the byte's index in it, as the details of an error.
-fn line_of(text: &str, offset: usize) -> Value {
+pub(super) fn line_of(text: &str, offset: usize) -> Value {
     let bytes = text.as_bytes();
     let is = |at: usize, wanted: fn(u8) -> bool| bytes.get(at).copied().is_some_and(wanted);
     let blank = |byte: u8| matches!(byte, b'\t'..=b'\r' | b' ' | 0x85 | 0xa0);

@@ -1,0 +1,171 @@
+//! Finds what blocks are about.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+
+use crate::error::{Code, LanguageError};
+use crate::syntax::format::Reference;
+use crate::syntax::{Annotations, Module, Rule, Term};
+
+/// Each rule gets the blocks of all rules of its name in places; this many altogether.
+const MAX_ATTACHED: usize = 100_000;
+
+/// What stands below a block.
+#[derive(Clone, Copy)]
+enum Below {
+    Package,
+    Import,
+    Rule(usize),
+}
+
+/// The blocks about the rules of one name, by their places in the module.
+#[derive(Default)]
+struct Group {
+    document: Vec<usize>,
+    /// Those about one rule, from the last to the first.
+    waiting: Vec<usize>,
+    /// Those above the rule that is looked at, which no rule before it has taken.
+    above: Vec<usize>,
+}
+
+/// Attaches the blocks to the module, and to the rules that they are about. Says which stand in
+/// the wrong place.
+pub(in crate::syntax) fn attach(
+    module: &mut Module,
+    mut blocks: Vec<Annotations>,
+) -> Vec<LanguageError> {
+    if blocks.is_empty() {
+        return Vec::new();
+    }
+    let mut errors = Vec::new();
+    let mut groups: HashMap<String, Group> = HashMap::new();
+    let statements = statements(module);
+    for (place, block) in blocks.iter_mut().enumerate() {
+        let next = statements.partition_point(|(row, _)| *row <= block.location.row);
+        let below = statements.get(next).map(|(_, below)| *below);
+        if block.scope.is_empty() {
+            block.scope = usual_scope(below, block).into();
+        }
+        check(block, below, &mut errors);
+        if let Some(Below::Rule(index)) = below
+            && let Some(rule) = module.rules.get(index)
+        {
+            let group = groups.entry(name(rule)).or_default();
+            match &*block.scope {
+                "document" => group.document.push(place),
+                "rule" => group.waiting.push(place),
+                _ => {}
+            }
+        }
+    }
+    module.annotations = blocks.into_iter().map(Arc::new).collect();
+    if errors.is_empty() && !attach_to_rules(module, groups) {
+        errors.push(LanguageError::at(
+            Code::Parse,
+            &module.package.location,
+            "too many annotations of rules with the same name",
+        ));
+    }
+    errors
+}
+
+/// The rows of all statements in their order.
+fn statements(module: &Module) -> Vec<(u32, Below)> {
+    let rules = module.rules.iter().enumerate();
+    let mut statements = vec![(module.package.location.row, Below::Package)];
+    let imports = module.imports.iter();
+    statements.extend(imports.map(|import| (import.location.row, Below::Import)));
+    statements.extend(rules.map(|(index, rule)| (rule.location.row, Below::Rule(index))));
+    statements.sort_by_key(|(row, _)| *row);
+    statements
+}
+
+fn usual_scope(below: Option<Below>, block: &Annotations) -> &'static str {
+    match below {
+        Some(Below::Rule(_)) if is_entrypoint(block) => "document",
+        Some(Below::Rule(_)) => "rule",
+        Some(Below::Package) => "package",
+        Some(Below::Import) => "import",
+        None => "",
+    }
+}
+
+fn is_entrypoint(block: &Annotations) -> bool {
+    block.value.get("entrypoint").is_some()
+}
+
+fn check(block: &Annotations, below: Option<Below>, errors: &mut Vec<LanguageError>) {
+    let scope = &*block.scope;
+    let mut refuse =
+        |message: String| errors.push(LanguageError::at(Code::Parse, &block.location, message));
+    let wanted = match (scope, below) {
+        ("rule" | "document", Some(Below::Rule(_)))
+        | ("package" | "subpackages", Some(Below::Package)) => None,
+        ("rule" | "document", _) => Some("rule"),
+        ("package" | "subpackages", _) => Some("package"),
+        _ => {
+            refuse(format!(
+                "invalid annotation scope '{scope}'. Use one of 'rule', 'document', 'package', or 'subpackages'"
+            ));
+            None
+        }
+    };
+    if let Some(wanted) = wanted {
+        let found = match below {
+            Some(Below::Package) => " (have package)",
+            Some(Below::Import) => " (have import)",
+            Some(Below::Rule(_)) => " (have rule)",
+            None => "",
+        };
+        refuse(format!(
+            "annotation scope '{scope}' must be applied to {wanted}{found}"
+        ));
+    }
+    if is_entrypoint(block) && !matches!(scope, "document" | "package") {
+        refuse(format!(
+            "annotation entrypoint applied to non-document or package scope '{scope}'"
+        ));
+    }
+}
+
+/// The name of a rule below its package, up to the first step that varies.
+fn name(rule: &Rule) -> String {
+    let steps = rule.head.reference.iter().skip(1);
+    let length = 1 + steps.take_while(|step| Term::is_ground(step)).count();
+    let ground = rule.head.reference.get(..length).unwrap_or_default();
+    Reference(ground).to_string()
+}
+
+/// Gives each rule the blocks about its document, and those about single rules of its name that
+/// stand above it and that no rule has taken; the rule takes the last of these. Stops when these
+/// are too many.
+fn attach_to_rules(module: &mut Module, mut groups: HashMap<String, Group>) -> bool {
+    for group in groups.values_mut() {
+        group.waiting.reverse();
+    }
+    let mut attached = 0;
+    for rule in &mut module.rules {
+        let Some(group) = groups.get_mut(&name(rule)) else {
+            continue;
+        };
+        while let Some(place) = group.waiting.last().copied()
+            && let Some(block) = module.annotations.get(place)
+            && block.location.row < rule.location.row
+        {
+            group.waiting.pop();
+            group.above.push(place);
+        }
+        let mut places = [group.document.as_slice(), &group.above].concat();
+        places.sort_unstable();
+        attached += places.len();
+        if attached > MAX_ATTACHED {
+            return false;
+        }
+        let blocks = places
+            .iter()
+            .filter_map(|place| module.annotations.get(*place));
+        rule.annotations = blocks.cloned().collect();
+        group.above.pop();
+    }
+    true
+}

@@ -1,0 +1,203 @@
+//! The text of a block as a document, and what is wrong with it, as clients see it.
+
+use std::collections::HashMap;
+
+use super::Refusal;
+use crate::Value;
+use crate::syntax::Comment;
+use crate::value::{YamlError, from_yaml};
+
+/// The members that a block knows, and what they have to be.
+const KINDS: &[(&str, Kind)] = &[
+    ("scope", Kind::Text),
+    ("title", Kind::Text),
+    ("entrypoint", Kind::Bool),
+    ("description", Kind::Text),
+    ("organizations", Kind::Texts),
+    ("related_resources", Kind::List),
+    ("authors", Kind::List),
+    ("schemas", Kind::Objects),
+    ("compile", Kind::Object),
+    ("custom", Kind::Object),
+    ("labels", Kind::Object),
+];
+
+#[derive(Clone, Copy)]
+enum Kind {
+    Text,
+    Bool,
+    Texts,
+    List,
+    Objects,
+    Object,
+}
+
+impl Kind {
+    fn holds(self, value: &Value) -> bool {
+        let scalar = |value: &Value| !matches!(value, Value::Array(_) | Value::Object(_));
+        match (self, value) {
+            (_, Value::Null) | (Self::Bool, Value::Bool(_)) | (Self::List, Value::Array(_)) => true,
+            (Self::Text, value) => scalar(value),
+            (Self::Texts, Value::Array(items)) => items.iter().all(scalar),
+            (Self::Objects, Value::Array(items)) => {
+                items.iter().all(|item| item.as_object().is_some())
+            }
+            (Self::Object, Value::Object(_)) => true,
+            _ => false,
+        }
+    }
+
+    /// The name of the kind in messages.
+    fn name(self) -> &'static str {
+        match self {
+            Self::Text => "string",
+            Self::Bool => "bool",
+            Self::Texts => "[]string",
+            Self::List => "[]interface {}",
+            Self::Objects => "[]map[string]interface {}",
+            Self::Object => "map[string]interface {}",
+        }
+    }
+}
+
+/// Reads a text whose lines are these comments.
+pub(super) fn read(text: &str, lines: &[Comment]) -> Result<Value, Refusal> {
+    let document = match from_yaml(text.as_bytes()) {
+        Ok(document) => document,
+        Err(YamlError::Syntax(error)) => {
+            let (line, message) = syntax_message(&error.to_string());
+            return Err(refusal(line, message, lines));
+        }
+        Err(error) => return Err(refusal(None, format!("yaml: {error}"), lines)),
+    };
+    let wrong = mismatches(text, &document);
+    let Some((first, _)) = wrong.first() else {
+        return Ok(document);
+    };
+    let first = *first;
+    let wrong: Vec<String> = wrong
+        .iter()
+        .map(|(line, what)| format!("  line {line}: {what}"))
+        .collect();
+    let message = format!("yaml: unmarshal errors:\n{}", wrong.join("\n"));
+    Err(refusal(Some(first), message, lines))
+}
+
+/// What is wrong, at the comment behind the line it is in.
+fn refusal(line: Option<usize>, mut message: String, lines: &[Comment]) -> Refusal {
+    let place = match line {
+        Some(line) => lines.get(line).or(lines.last()),
+        None => lines.first(),
+    };
+    for line in lines {
+        let unspaced = unspaced(&line.text);
+        if !unspaced.is_empty() {
+            message.push_str(&format!(
+                "\n  Hint: on line {}, symbol(s) [{}] immediately following a key/value separator ':' is not a legal yaml space character",
+                line.location.row,
+                unspaced.join(" ")
+            ));
+        }
+    }
+    Refusal {
+        message,
+        location: place.map(|place| place.location.clone()),
+    }
+}
+
+/// What follows colons of a line instead of a blank.
+fn unspaced(line: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut parts = line.split(':').skip(1).peekable();
+    while let Some(part) = parts.next() {
+        match part.chars().next() {
+            Some(' ' | '\t') => break,
+            None if parts.peek().is_none() => break,
+            None => found.push("'\\ufffd'".to_owned()),
+            Some(c) if c.is_ascii() => found.push(format!("'{c}'")),
+            Some(c) => found.push(format!("'\\u{:04x}'", u32::from(c))),
+        }
+    }
+    found
+}
+
+/// The line that a message of the YAML parser is about, and the message with it in front.
+fn syntax_message(message: &str) -> (Option<usize>, String) {
+    let line_behind = |text: &str| {
+        let (_, behind) = text.split_once(" at line ")?;
+        behind.split(' ').next()?.parse::<usize>().ok()
+    };
+    let (problem, context) = message.split_once(", ").unwrap_or((message, ""));
+    let what = problem
+        .split_once(" at line ")
+        .map_or(problem, |(what, _)| what);
+    // What does not fit the grammar is noticed a line earlier than what is no token.
+    let grammar = what.starts_with("did not find expected")
+        && !what.contains("whitespace")
+        && !what.contains("character");
+    let from_zero = |line: Option<usize>| line.and_then(|line| line.checked_sub(1));
+    let line = from_zero(line_behind(context))
+        .filter(|line| *line > 0)
+        .or(from_zero(line_behind(problem)).filter(|line| *line > 0))
+        .map(|line| if grammar { line } else { line + 1 });
+    match line {
+        Some(line) => (Some(line), format!("yaml: line {line}: {what}")),
+        None => (None, format!("yaml: {what}")),
+    }
+}
+
+/// The members that are not what they have to be, and those that are there twice, with lines.
+fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
+    if matches!(document, Value::Null) {
+        return Vec::new();
+    }
+    let Some(members) = document.as_object() else {
+        let what = format!("{} into ast.rawAnnotation", tagged(document));
+        return vec![(1, format!("cannot unmarshal {what}"))];
+    };
+    let mut lines: HashMap<&str, usize> = HashMap::new();
+    let mut wrong = Vec::new();
+    for (line, key) in text.lines().zip(1..).filter_map(|(line, number)| {
+        let (key, _) = line.split_once(':')?;
+        Some((number, key.trim_matches(['"', '\''])))
+    }) {
+        if !key.starts_with(|c: char| c.is_ascii_alphabetic()) {
+            continue;
+        }
+        if let Some(first) = lines.get(key).filter(|_| members.contains_key(key)) {
+            let what = format!("mapping key \"{key}\" already defined at line {first}");
+            return vec![(line, what)];
+        }
+        lines.insert(key, line);
+    }
+    for (name, kind) in KINDS {
+        if let Some(value) = members.get(name)
+            && !kind.holds(value)
+        {
+            let line = lines.get(name).copied().unwrap_or(1);
+            let what = format!("cannot unmarshal {} into {}", tagged(value), kind.name());
+            wrong.push((line, what));
+        }
+    }
+    wrong.sort_by_key(|(line, _)| *line);
+    wrong
+}
+
+/// A value with its tag: `` !!str `text` ``.
+fn tagged(value: &Value) -> String {
+    let (tag, text) = match value {
+        Value::Null => ("!!null", "null".to_owned()),
+        Value::Bool(value) => ("!!bool", value.to_string()),
+        Value::Number(number) if number.as_i64().is_some() => ("!!int", number.to_string()),
+        Value::Number(number) => ("!!float", number.to_string()),
+        Value::String(text) => ("!!str", text.to_string()),
+        Value::Array(_) | Value::Set(_) => return "!!seq".to_owned(),
+        Value::Object(_) => return "!!map".to_owned(),
+    };
+    match text.char_indices().nth(7) {
+        Some((end, _)) if text.len() > 10 => {
+            format!("{tag} `{}...`", text.get(..end).unwrap_or_default())
+        }
+        _ => format!("{tag} `{text}`"),
+    }
+}

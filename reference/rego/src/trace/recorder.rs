@@ -1,0 +1,181 @@
+//! Keeps what an evaluation tells, and gives it as an explanation.
+
+use std::collections::HashMap;
+use std::rc::Rc;
+
+use super::lines::{Line, show};
+use super::{Event, Node, Op, Tracer};
+use crate::Value;
+use crate::json_ast::{body_to_json, value_to_json};
+use crate::syntax::{Term, TermValue};
+use crate::value::Object;
+
+/// An explanation ends after this many events; an endless one would fill the memory.
+pub const MAX_EVENTS: usize = 100_000;
+
+/// Which events an explanation has.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Filter {
+    /// What policies said by `trace`, and the queries it was said in.
+    Notes,
+    /// The expressions that failed, and the queries they failed in.
+    Fails,
+    /// Every step.
+    Full,
+    /// Every step, and every pair of terms that were made equal.
+    Debug,
+}
+
+/// How events are given.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Form {
+    /// An object for each event, with nodes as JSON.
+    Machine,
+    /// A line for each event, for people.
+    Pretty,
+}
+
+/// Keeps the events of one evaluation.
+#[derive(Debug)]
+pub struct Recorder {
+    filter: Filter,
+    form: Form,
+    kept: Vec<Rc<Entry>>,
+    /// The last event with which each query began or went on, since something was kept last.
+    open: HashMap<u64, Rc<Entry>>,
+}
+
+/// An event in the form that is asked for.
+#[derive(Debug)]
+struct Entry {
+    query_id: u64,
+    parent_id: u64,
+    shown: Shown,
+}
+
+#[derive(Debug)]
+enum Shown {
+    Machine(Value),
+    Pretty(Line),
+}
+
+impl Recorder {
+    /// A recorder that has kept nothing yet.
+    pub fn new(filter: Filter, form: Form) -> Self {
+        Self {
+            filter,
+            form,
+            kept: Vec::new(),
+            open: HashMap::new(),
+        }
+    }
+
+    /// The explanation: an array of events or lines. No lines at all are one empty line.
+    pub fn finish(&self) -> Value {
+        let mut events = Vec::with_capacity(self.kept.len());
+        let mut lines = Vec::new();
+        for entry in &self.kept {
+            match &entry.shown {
+                Shown::Machine(event) => events.push(event.clone()),
+                Shown::Pretty(line) => lines.push((entry.query_id, entry.parent_id, line)),
+            }
+        }
+        if self.form == Form::Pretty {
+            events = show(&lines).into_iter().map(Value::from).collect();
+        }
+        events.into()
+    }
+
+    fn entry(&self, event: &Event<'_>) -> Rc<Entry> {
+        Rc::new(Entry {
+            query_id: event.query_id,
+            parent_id: event.parent_id,
+            shown: match self.form {
+                Form::Machine => Shown::Machine(object(event)),
+                Form::Pretty => Shown::Pretty(Line::of(event)),
+            },
+        })
+    }
+
+    /// Keeps an event behind the beginnings of the queries it happened in, as far as they have
+    /// not been kept.
+    fn keep_in_context(&mut self, event: &Event<'_>) {
+        let mut path = vec![self.entry(event)];
+        let mut next = self.open.remove(&event.query_id);
+        while let Some(entry) = next {
+            next = self.open.remove(&entry.parent_id);
+            path.push(entry);
+        }
+        self.kept.extend(path.into_iter().rev());
+        self.open.clear();
+    }
+}
+
+impl Tracer for Recorder {
+    fn event(&mut self, event: &Event<'_>) {
+        if self.kept.len() >= MAX_EVENTS {
+            return;
+        }
+        let wanted = match self.filter {
+            Filter::Debug => return self.kept.push(self.entry(event)),
+            Filter::Full if event.op == Op::Unify => return,
+            Filter::Full => return self.kept.push(self.entry(event)),
+            Filter::Notes => Op::Note,
+            Filter::Fails => Op::Fail,
+        };
+        if event.op == wanted {
+            self.keep_in_context(event);
+        }
+        let begins = matches!(event.op, Op::Enter | Op::Redo)
+            && matches!(event.node, Node::Body(_) | Node::Rule(_));
+        if begins && self.open.len() < MAX_EVENTS {
+            self.open.insert(event.query_id, self.entry(event));
+        }
+    }
+}
+
+/// An event as an object.
+fn object(event: &Event<'_>) -> Value {
+    let (kind, node) = match event.node {
+        Node::Body(body) => ("body", body_to_json(body)),
+        Node::Rule(rule) => ("rule", rule.to_json()),
+        Node::Expr(expr) => ("expr", expr.to_json()),
+        Node::None => ("", Value::Null),
+    };
+    let locals = event.locals.iter().map(|(name, value)| {
+        let key = Term {
+            value: TermValue::Var(name.clone()),
+            location: event.location.clone(),
+        };
+        Value::object([("key", key.to_json()), ("value", value_to_json(value))])
+    });
+    let locals: Vec<Value> = locals.collect();
+    let mut object = Object::new();
+    object.insert("op", Value::from(event.op.name()));
+    object.insert("query_id", Value::from(event.query_id));
+    object.insert("parent_id", Value::from(event.parent_id));
+    object.insert("type", Value::from(kind));
+    object.insert("node", node);
+    object.insert("locals", Value::from(locals));
+    if !event.message.is_empty() {
+        object.insert("message", Value::from(event.message));
+    }
+    object.into()
+}
+
+impl Op {
+    /// The name that clients see.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Enter => "Enter",
+            Self::Exit => "Exit",
+            Self::Eval => "Eval",
+            Self::Fail => "Fail",
+            Self::Redo => "Redo",
+            Self::Duplicate => "Duplicate",
+            Self::Index => "Index",
+            Self::Note => "Note",
+            Self::Unify => "Unify",
+        }
+    }
+}
