@@ -64,8 +64,19 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let text = text(operands, 1)?;
     match from_json(text.as_bytes()) {
+        Ok(value) if !is_computable(&value) => refuse("invalid number: number too big"),
         Ok(value) => answer(value),
         Err(error) => refuse(explained(text, &error)),
+    }
+}
+
+/// Whether all numbers in a value can be computed with.
+fn is_computable(value: &Value) -> bool {
+    match value {
+        Value::Number(number) => number.is_computable(),
+        Value::Array(items) => items.iter().all(is_computable),
+        Value::Object(members) => members.values().all(is_computable),
+        _ => true,
     }
 }
 

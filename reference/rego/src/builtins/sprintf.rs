@@ -235,7 +235,8 @@ impl Formatter<'_> {
             Argument::Text(text) => self.text(text, verb, flags),
         };
         if done.is_none() {
-            self.out.push_str(&format!("%!{verb}({}=", argument.kind()));
+            let kind = argument.kind().trim_start_matches('*');
+            self.out.push_str(&format!("%!{verb}({kind}="));
             let _ = match &argument {
                 Argument::Integer(integer) => self.integer(integer, 'v', flags, true),
                 Argument::Float(float) => self.float(*float, 'v', flags),
@@ -276,6 +277,7 @@ impl Formatter<'_> {
         let character = || code().unwrap_or(char::REPLACEMENT_CHARACTER);
         let (radix, prefix) = match verb {
             'v' | 'd' => (10, ""),
+            's' if !small => (10, ""),
             'b' => (2, "0b"),
             'o' => (8, "0"),
             'O' => (8, "0o"),

@@ -73,6 +73,11 @@ impl<'t> Decimal<'t> {
         self.whole.is_empty() && self.fraction.is_empty()
     }
 
+    /// Whether the first digit is near enough to the point: so far as the power 100,000 of two.
+    pub(super) fn is_computable(&self) -> bool {
+        self.is_zero() || self.point.abs() <= 30_103
+    }
+
     fn digits(&self) -> impl Iterator<Item = u8> {
         self.whole.bytes().chain(self.fraction.bytes())
     }

@@ -77,6 +77,15 @@ impl Number {
         }
     }
 
+    /// Whether policies may compute with it: it is not larger or nearer to zero than some power
+    /// of two.
+    pub fn is_computable(&self) -> bool {
+        match &self.0 {
+            Repr::Integer(_) => true,
+            Repr::Text(text) => Decimal::of_checked(text).is_computable(),
+        }
+    }
+
     fn compare_text(&self, other: &Self) -> Ordering {
         let (left, right) = (self.text(), other.text());
         if left == right {
