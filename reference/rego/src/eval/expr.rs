@@ -108,8 +108,9 @@ impl<'p> Machine<'p> {
     /// Goes on if an expression that is negated has no solution. It is evaluated alone, as a
     /// body of its own.
     fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
-        let child = frame.closure(self, frame.body);
+        let mut child = frame.closure(self, frame.body);
         child.index.set(frame.index.get());
+        child.bare = true;
         if self.watched() {
             self.tell(&child, Op::Enter, Subject::Bare(expr));
             self.tell(&child, Op::Eval, Subject::BareExpr(expr));

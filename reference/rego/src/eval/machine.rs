@@ -63,6 +63,8 @@ pub(super) struct Frame<'f> {
     pub(super) body: &'f Body,
     /// The expression it is at.
     pub(super) index: Cell<usize>,
+    /// Whether it is that expression alone, without its `not`.
+    pub(super) bare: bool,
 }
 
 /// The state of an evaluation.
@@ -111,6 +113,7 @@ impl<'f> Frame<'f> {
             program: self.program,
             body,
             index: Cell::new(0),
+            bare: false,
         }
     }
 }
@@ -263,6 +266,7 @@ impl<'p> Machine<'p> {
             program,
             body: &program.body,
             index: Cell::new(0),
+            bare: false,
         }
     }
 

@@ -138,7 +138,8 @@ impl<'p> Machine<'p> {
         };
         let expr = frame.body.exprs.get(frame.index.get());
         let node = expr.and_then(|expr| source.nodes.exprs.get(expr.node).copied());
-        let Some(node) = node else {
+        let bare = node.filter(|_| frame.bare).map(shown::without_modifiers);
+        let Some(node) = bare.as_ref().or(node) else {
             return;
         };
         let count = matched.rules().count();
