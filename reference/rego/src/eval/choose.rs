@@ -66,10 +66,16 @@ impl<'p> Machine<'p> {
     /// The base document at a path, or what `with` put in its place.
     fn base_document(&self, path: &[Value]) -> Option<Value> {
         let overlay = below(self.overlay.as_ref(), path);
-        if self.replaced.iter().any(|replaced| path.starts_with(replaced)) {
+        if self
+            .replaced
+            .iter()
+            .any(|replaced| path.starts_with(replaced))
+        {
             return overlay.cloned();
         }
-        let base = path.iter().try_fold(self.documents, |value, key| stored(value, key));
+        let base = path
+            .iter()
+            .try_fold(self.documents, |value, key| stored(value, key));
         match (overlay, base) {
             (Some(overlay), Some(base)) => Some(super::document::merge(overlay, base)),
             (overlay, base) => overlay.or(base).cloned(),
@@ -79,5 +85,7 @@ impl<'p> Machine<'p> {
 
 /// What the steps lead to.
 fn below<'v>(value: Option<&'v Value>, steps: &[Value]) -> Option<&'v Value> {
-    steps.iter().try_fold(value?, |value, key| member(value, key))
+    steps
+        .iter()
+        .try_fold(value?, |value, key| member(value, key))
 }

@@ -295,7 +295,7 @@ fn merged(place: Option<&Place<'_>>, at: At<'_, '_>) -> Option<Value> {
 }
 
 /// Both documents in one. Where both have a value that is no object, the first one's counts.
-fn merge(first: &Value, second: &Value) -> Value {
+pub(super) fn merge(first: &Value, second: &Value) -> Value {
     let (Value::Object(left), Value::Object(right)) = (first, second) else {
         return first.clone();
     };

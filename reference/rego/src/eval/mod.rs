@@ -8,6 +8,7 @@
 use crate::syntax::Location;
 
 mod builtin;
+mod choose;
 mod collect;
 mod conflicts;
 mod document;

@@ -81,38 +81,6 @@ impl<'p> Matched<'p> {
 }
 
 impl<'p> Machine<'p> {
-    /// The rules of a place that can matter. Where references have variables, the rules below
-    /// count as well.
-    pub(super) fn matching(
-        &mut self,
-        node: &'p Node,
-        set: &'p RuleSet,
-        _args: Option<&[Value]>,
-    ) -> Matched<'p> {
-        let mut sets = vec![set];
-        if set.kind == RuleKind::PartialObject && !node.is_leaf() {
-            sets = node.extent().into_iter().map(AsRef::as_ref).collect();
-        }
-        let rules = sets.iter().flat_map(|set| set.rules.iter());
-        let candidates = rules.flat_map(|rule| {
-            let mut branches = 0;
-            let mut current = Some(rule.ast.as_ref());
-            while let Some(rule) = current {
-                branches += 1;
-                current = rule.else_rule.as_deref();
-            }
-            (0..branches).map(move |branch| Candidate { rule, branch })
-        });
-        Matched {
-            candidates: candidates.collect(),
-            default: set
-                .default
-                .as_deref()
-                .map(|rule| Candidate { rule, branch: 0 }),
-            early_exit: false,
-        }
-    }
-
     /// Visits the values of the steps behind a place that has rules.
     pub(super) fn rules(
         &mut self,
