@@ -9,7 +9,7 @@ use super::vars::{ALL, NEEDED, call_of, is_local, shown};
 use super::visit::{self, Rewrite, Visit, deep, each_rule};
 use super::{Found, QueryUnit, Unit, World};
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Rule, Term, TermValue, Var};
+use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Location, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
@@ -115,7 +115,7 @@ impl Prints<'_, '_> {
             let known = |var: &Var| self.bound.contains(var) || self.local.contains(var);
             let mut vars: Vec<_> = NEEDED.of_term(&operand).into_iter().collect();
             vars.retain(|var| !known(var));
-            self.found.extend(undeclared(vars, self.written, &operand));
+            self.found.extend(undeclared(vars, self.written, Some(&operand.location)));
             let location = operand.location.clone();
             let local = self.names.term(&location);
             let comprehension = Comprehension {
@@ -142,16 +142,18 @@ impl Prints<'_, '_> {
 pub(super) fn undeclared<'v>(
     mut vars: Vec<&'v Var>,
     written: &'v [(Var, Var)],
-    term: &Term,
+    at: Option<&Location>,
 ) -> Found {
     vars.sort();
     let found = vars.into_iter().map(|var| {
-        let name = written
-            .iter()
-            .find(|(local, _)| local == var)
-            .map_or(var, |(_, name)| name);
-        let message = format!("var {} is undeclared", shown(name));
-        LanguageError::at(Code::Compile, &term.location, message)
+        let name = written.iter().find(|(local, _)| local == var);
+        let name = name.map_or(var, |(_, name)| name);
+        LanguageError {
+            code: Code::Compile,
+            message: format!("var {} is undeclared", shown(name)),
+            location: at.cloned(),
+            details: None,
+        }
     });
     found.collect()
 }

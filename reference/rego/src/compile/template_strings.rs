@@ -198,9 +198,11 @@ impl Templates<'_, '_> {
 
     /// Collects the values of a term: one, or none.
     fn collect(&mut self, term: Term, with: Vec<crate::syntax::With>) -> Term {
+        // What is said about a call in a template has no place.
+        let at = (!matches!(term.value, TermValue::Call(_))).then_some(&term.location);
         let mut vars: Vec<_> = NEEDED.of_term(&term).into_iter().collect();
         vars.retain(|var| !self.bound.contains(var));
-        self.found.extend(undeclared(vars, self.written, &term));
+        self.found.extend(undeclared(vars, self.written, at));
         let location = term.location.clone();
         let local = self.names.term(&location);
         let mut capture = equal(local.clone(), term);

@@ -216,6 +216,10 @@ impl Locals<'_> {
             if !self.every_variable(&mut every.value, at) {
                 break 'declared false;
             }
+            // The variables hide others of their names in the domain as well.
+            if matches!(every.domain.value, TermValue::Var(_)) {
+                self.term(&mut every.domain);
+            }
             deep(|| self.exprs(&mut every.body));
             self.check_unused(&every.body, &HashSet::new());
             for with in &mut expr.with {
