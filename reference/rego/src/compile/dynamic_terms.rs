@@ -12,14 +12,15 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
     let names = Names::of_module(&mut unit.next_local);
     let mut dynamics = Dynamics(names);
     each_rule(&mut unit.module.rules, |rule| dynamics.body(&mut rule.body));
-    Found::new()
+    dynamics.0.finish()
 }
 
 /// Rewrites a query.
 pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
-    Dynamics(names).body(&mut unit.body);
-    Found::new()
+    let mut dynamics = Dynamics(names);
+    dynamics.body(&mut unit.body);
+    dynamics.0.finish()
 }
 
 struct Dynamics<'n>(Names<'n>);
@@ -83,7 +84,7 @@ impl Dynamics<'_> {
             | TermValue::ObjectComprehension(_) => {
                 self.outer(term, with, result);
                 let mut expr = self.0.hoist(term);
-                expr.with = with.to_vec();
+                expr.with = self.0.copy(with);
                 push(result, expr);
             }
             TermValue::Array(items) => {

@@ -12,14 +12,14 @@ use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, TermValue};
 pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
     let mut names = Names::of_module(&mut unit.next_local);
     each_rule(&mut unit.module.rules, |rule| rewrite(rule, &mut names));
-    Found::new()
+    names.finish()
 }
 
 /// Rewrites a query.
 pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
     let mut names = Names::of_query(&mut unit.next_local, &unit.body);
     expand_body(&mut unit.body, &mut names);
-    Found::new()
+    names.finish()
 }
 
 fn rewrite(rule: &mut Rule, names: &mut Names<'_>) {
@@ -65,7 +65,7 @@ fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
             let domain = std::mem::replace(&mut every.domain, local.clone());
             let mut eq = equal(local, domain);
             eq.generated = true;
-            eq.with = expr.with.clone();
+            eq.with = names.copy(&expr.with);
             deep(|| {
                 expand_expr(eq, names, &mut support);
                 expand_body(&mut every.body, names);
@@ -75,7 +75,7 @@ fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
     }
     for (index, mut part) in support.into_iter().enumerate() {
         if index >= outside {
-            part.with.clone_from(&expr.with);
+            part.with = names.copy(&expr.with);
         }
         push(body, part);
     }

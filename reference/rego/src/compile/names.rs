@@ -3,9 +3,11 @@
 use std::collections::HashSet;
 use std::sync::Arc;
 
+use super::Found;
 use super::vars::ALL;
 use super::visit::all_rules;
-use crate::syntax::{Expr, ExprTerms, Location, Rule, Term, TermValue, Var};
+use crate::error::{Code, LanguageError};
+use crate::syntax::{Expr, ExprTerms, Location, Rule, Term, TermValue, Var, With};
 
 /// Makes variables that a tree does not have.
 #[derive(Debug)]
@@ -13,7 +15,15 @@ pub(super) struct Names<'n> {
     prefix: &'static str,
     next: &'n mut usize,
     taken: HashSet<Var>,
+    /// How many modifiers were copied.
+    copies: usize,
+    /// The expression that has too many.
+    excess: Option<Location>,
 }
+
+/// A stage copies this many modifiers for one module, so that a text of many modifiers on an
+/// expression of many parts cannot become a tree of the size of their product.
+const MAX_COPIES: usize = 1 << 18;
 
 /// Numbers of variables that authors write count up to here, so that counting on cannot end.
 const WRITTEN_LIMIT: usize = 1 << 32;
@@ -25,6 +35,8 @@ impl<'n> Names<'n> {
             prefix: "__local",
             next,
             taken: HashSet::new(),
+            copies: 0,
+            excess: None,
         }
     }
 
@@ -41,6 +53,8 @@ impl<'n> Names<'n> {
             prefix: "__localq",
             next,
             taken,
+            copies: 0,
+            excess: None,
         }
     }
 
@@ -62,6 +76,25 @@ impl<'n> Names<'n> {
             value: TermValue::Var(self.fresh()),
             location: location.clone(),
         }
+    }
+
+    /// The modifiers of an expression, for one that is made from it.
+    pub(super) fn copy(&mut self, with: &[With]) -> Vec<With> {
+        self.copies = self.copies.saturating_add(with.len());
+        if self.copies > MAX_COPIES {
+            self.excess = with.first().map(|with| with.location.clone());
+            return Vec::new();
+        }
+        with.to_vec()
+    }
+
+    /// Refuses a text with too many modifiers.
+    pub(super) fn finish(self) -> Found {
+        let message = "too many with modifiers on expressions of many parts";
+        let excess = self.excess.iter();
+        excess
+            .map(|at| LanguageError::at(Code::Compile, at, message))
+            .collect()
     }
 
     /// Takes a term away, leaves a new variable in its place, and answers with the expression

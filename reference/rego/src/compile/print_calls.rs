@@ -76,6 +76,9 @@ impl Rewrite for Prints<'_, '_> {
     /// Reached for the bodies of comprehensions and `every` only.
     fn body(&mut self, body: &mut Body) -> bool {
         let mark = self.bound.mark();
+        let before = self.found.len();
+        let mut own = Found::new();
+        let around = std::mem::take(&mut self.local);
         for expr in body {
             let inner = self.bound.mark();
             if let ExprTerms::Every(every) = &expr.terms {
@@ -87,13 +90,22 @@ impl Rewrite for Prints<'_, '_> {
             }
             deep(|| visit::rewrite_expr(expr, self));
             self.bound.leave(inner);
+            if self.found.len() > before {
+                // Mistakes inside of an expression hide those of the expressions around it.
+                self.bound.leave(mark);
+                self.local = around;
+                return false;
+            }
             if let ExprTerms::Call(call) = &mut expr.terms
                 && call
                     .first()
                     .is_some_and(|name| super::vars::is_operator(name, "print"))
             {
                 let operands = call.drain(1..).collect();
-                self.print(expr, operands);
+                let mistakes = self.print(expr, operands);
+                if own.is_empty() {
+                    own = mistakes;
+                }
             }
             self.bound.evaluate(expr, self.world);
             ALL.expr(expr, &mut |var, _| {
@@ -103,19 +115,22 @@ impl Rewrite for Prints<'_, '_> {
             });
         }
         self.bound.leave(mark);
+        self.local = around;
+        self.found.append(&mut own);
         false
     }
 }
 
 impl Prints<'_, '_> {
-    fn print(&mut self, expr: &mut Expr, operands: Vec<Term>) {
+    fn print(&mut self, expr: &mut Expr, operands: Vec<Term>) -> Found {
+        let mut found = Found::new();
         let at = expr.location.clone();
         let mut collected = Vec::with_capacity(operands.len());
         for operand in operands {
             let known = |var: &Var| self.bound.contains(var) || self.local.contains(var);
             let mut vars: Vec<_> = NEEDED.of_term(&operand).into_iter().collect();
             vars.retain(|var| !known(var));
-            self.found.extend(undeclared(vars, self.written, Some(&operand.location)));
+            found.extend(undeclared(vars, self.written, Some(&operand.location)));
             let location = operand.location.clone();
             let local = self.names.term(&location);
             let comprehension = Comprehension {
@@ -135,6 +150,7 @@ impl Prints<'_, '_> {
         let call = vec![operator("internal.print", &at), array];
         *expr = expression(ExprTerms::Call(call), at);
         expr.index = index;
+        found
     }
 }
 

@@ -54,8 +54,17 @@ impl<'t> Unifier<'_, 't> {
                 }
             }
             (V::Object(left), V::Object(right)) => self.objects(left, right),
-            (V::Var(_) | V::Array(_) | V::Object(_), _) => self.pattern_and_value(left, right),
-            (_, V::Var(_) | V::Array(_) | V::Object(_)) => self.pattern_and_value(right, left),
+            (V::Var(_) | V::Array(_) | V::Object(_), _) => {
+                self.pattern_and_value(left, right, !matches!(left.value, V::Object(_)));
+            }
+            (_, V::Var(_) | V::Array(_) | V::Object(_)) => {
+                let fits = match &left.value {
+                    V::ArrayComprehension(_) => !matches!(right.value, V::Object(_)),
+                    V::ObjectComprehension(_) => !matches!(right.value, V::Array(_)),
+                    _ => matches!(right.value, V::Var(_)),
+                };
+                self.pattern_and_value(right, left, fits);
+            }
             _ => {}
         }
     }
@@ -76,12 +85,14 @@ impl<'t> Unifier<'_, 't> {
     }
 
     /// A pattern and what is no pattern: a scalar, a set, a comprehension, a reference, a call.
-    fn pattern_and_value(&mut self, pattern: &'t Term, value: &'t Term) {
+    /// Whether a comprehension binds the pattern is given.
+    fn pattern_and_value(&mut self, pattern: &'t Term, value: &'t Term, fits: bool) {
         let binds = match &value.value {
             TermValue::Ref(reference) => is_ref_safe(reference, self.safe),
             TermValue::Call(_) => is_safe_value(value, self.safe),
-            TermValue::ArrayComprehension(_) => !matches!(pattern.value, TermValue::Object(_)),
-            TermValue::ObjectComprehension(_) => !matches!(pattern.value, TermValue::Array(_)),
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_) => fits,
             _ => matches!(pattern.value, TermValue::Var(_)),
         };
         if binds {

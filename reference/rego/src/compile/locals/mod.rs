@@ -32,8 +32,8 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
 pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut locals = Locals::new(names, &mut unit.written);
-    locals.exprs(&mut unit.body);
-    locals.check_unused(&unit.body, &HashSet::new());
+    let at = locals.exprs(&mut unit.body);
+    locals.check_unused(at.as_ref(), &HashSet::new());
     let mut found = locals.found;
     found.append(&mut locals.unused);
     found
@@ -47,6 +47,9 @@ struct Locals<'n> {
     found: Found,
     /// Mistakes that later stages do not stumble over.
     unused: Found,
+    /// How many mistakes of both kinds there were when the outermost scope was opened. Of the
+    /// variables that are not used, only the first such scope tells.
+    before: (usize, usize),
 }
 
 impl<'n> Locals<'n> {
@@ -57,6 +60,7 @@ impl<'n> Locals<'n> {
             scopes: Scopes::default(),
             found: Found::new(),
             unused: Found::new(),
+            before: (0, 0),
         }
     }
 
@@ -74,7 +78,7 @@ impl<'n> Locals<'n> {
         let parameters = std::mem::take(&mut self.scopes);
         let mut next = Some(first);
         while let Some(rule) = next {
-            self.scopes = Scopes::default();
+            self.before.0 = self.found.len();
             if has_variables(&rule.head) {
                 for part in rule
                     .head
@@ -87,6 +91,7 @@ impl<'n> Locals<'n> {
                 }
             }
             self.scopes = parameters.clone();
+            self.before = (self.found.len(), self.unused.len());
             self.alone(rule);
             next = rule.else_rule.as_deref_mut();
         }
@@ -133,8 +138,8 @@ impl<'n> Locals<'n> {
             });
         }
         self.shadow_functions(rule);
-        self.exprs(&mut rule.body);
-        self.check_unused(&rule.body, &used);
+        let at = self.exprs(&mut rule.body);
+        self.check_unused(at.as_ref(), &used);
         if has_variables(&rule.head) {
             visit::rewrite_head(&mut rule.head, &mut Rename(&self.scopes));
         }
@@ -162,11 +167,9 @@ impl<'n> Locals<'n> {
         }
     }
 
-    /// Rewrites the expressions of a body in the open scope.
-    fn exprs(&mut self, body: &mut Body) {
-        let Some(first) = body.first().map(|expr| expr.location.clone()) else {
-            return;
-        };
+    /// Rewrites the expressions of a body in the open scope. Answers with its place.
+    fn exprs(&mut self, body: &mut Body) -> Option<Location> {
+        let first = body.first().map(|expr| expr.location.clone())?;
         let mut kept = Vec::with_capacity(body.len());
         for expr in std::mem::take(body) {
             if let Some(expr) = self.expr(expr) {
@@ -178,18 +181,21 @@ impl<'n> Locals<'n> {
                 value: TermValue::Bool(true),
                 location: first.clone(),
             };
-            kept.push(expression(ExprTerms::Term(Box::new(term)), first));
+            kept.push(expression(ExprTerms::Term(Box::new(term)), first.clone()));
         }
         *body = kept;
+        Some(first)
     }
 
-    /// Refuses what the open scope declares and nobody uses. What is used outside is given.
-    fn check_unused(&mut self, body: &[Expr], used: &HashSet<Var>) {
-        if !self.found.is_empty() || !self.unused.is_empty() {
+    /// Refuses what the open scope declares and nobody uses. The place of the body, and what is
+    /// used outside of it, are given.
+    fn check_unused(&mut self, body: Option<&Location>, used: &HashSet<Var>) {
+        let (found, unused) = self.before;
+        if self.found.len() > found || self.unused.len() > unused {
             return;
         }
         for (var, at) in self.scopes.unused() {
-            let at = at.as_ref().or_else(|| Some(&body.first()?.location));
+            let at = at.as_ref().or(body);
             if let Some(at) = at
                 && !used.contains(&var)
                 && !is_local(&var)

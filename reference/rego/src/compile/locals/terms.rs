@@ -216,12 +216,12 @@ impl Locals<'_> {
             if !self.every_variable(&mut every.value, at) {
                 break 'declared false;
             }
+            let place = deep(|| self.exprs(&mut every.body));
+            self.check_unused(place.as_ref(), &HashSet::new());
             // The variables hide others of their names in the domain as well.
             if matches!(every.domain.value, TermValue::Var(_)) {
                 self.term(&mut every.domain);
             }
-            deep(|| self.exprs(&mut every.body));
-            self.check_unused(&every.body, &HashSet::new());
             for with in &mut expr.with {
                 self.with(with);
             }
@@ -356,9 +356,9 @@ impl Locals<'_> {
 
     fn comprehension(&mut self, body: &mut Body, terms: impl FnOnce(&mut Self)) {
         self.scopes.open();
-        self.exprs(body);
+        let at = self.exprs(body);
         terms(self);
-        self.check_unused(body, &HashSet::new());
+        self.check_unused(at.as_ref(), &HashSet::new());
         self.scopes.close();
     }
 
@@ -392,9 +392,8 @@ impl Locals<'_> {
             | TermValue::ObjectComprehension(_)
             | TermValue::Template(_) => {
                 self.scopes = Scopes::default();
-                self.scopes.open();
+                self.before.1 = self.unused.len();
                 self.term(term);
-                self.scopes.close();
             }
             TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
                 for part in parts {

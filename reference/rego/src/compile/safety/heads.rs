@@ -12,6 +12,11 @@ use crate::error::{Code, LanguageError};
 /// Looks at a module.
 pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
     let mut found = Found::new();
+    let written: HashMap<_, _> = unit
+        .written
+        .iter()
+        .map(|(local, name)| (local, name))
+        .collect();
     let scopes = Scopes::of(&unit.module.rules);
     for rule in all_rules(&unit.module.rules) {
         if !has_variables(&rule.head) {
@@ -34,8 +39,7 @@ pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
             });
         }
         for (var, at) in open {
-            let written = unit.written.iter().find(|(local, _)| local == var);
-            let name = written.map_or(var, |(_, name)| name);
+            let name = written.get(var).copied().unwrap_or(var);
             if !is_local(name) {
                 let message = format!("var {} is unsafe{}", shown(name), scopes.of_rule(rule));
                 found.push(LanguageError::at(Code::UnsafeVar, at, message));

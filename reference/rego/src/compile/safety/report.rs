@@ -81,7 +81,8 @@ pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str)
         .map(|(var, at)| (var, author(var), at))
         .collect();
     pairs.retain(|(_, name, _)| !is_local(name));
-    pairs.sort_by_key(|(_, _, at)| (&at.file, at.row, at.col));
+    // At one place the variables that authors wrote come before the nameless ones.
+    pairs.sort_by_key(|(_, name, at)| (&at.file, at.row, at.col, name.is_wildcard()));
     let is_target = |var: &Var, name: &Var| targets.contains(var) || targets.contains(name);
     if pairs.iter().any(|(var, name, _)| !is_target(var, name)) {
         pairs.retain(|(var, name, _)| !is_target(var, name));
