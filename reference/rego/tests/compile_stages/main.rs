@@ -1,0 +1,38 @@
+//! What the compiler refuses while it resolves names, declares local variables and orders bodies:
+//! the code, the place and the message of each mistake.
+
+mod declarations;
+mod functions;
+mod queries;
+mod safety;
+
+use rego::{Compiler, Module, Policy};
+
+/// The mistakes of a compilation, one a line: `row:col code message`.
+fn mistakes(errors: &rego::Errors) -> Vec<String> {
+    let lines = errors.0.iter().map(|error| {
+        let place = error.location.as_ref();
+        let place = place.map_or_else(|| "-".to_owned(), |at| format!("{}:{}", at.row, at.col));
+        format!("{place} {} {}", error.code.as_str(), error.message)
+    });
+    lines.collect()
+}
+
+/// Compiles each module, which is put below `package m` and an empty line.
+fn check(cases: &[(&str, &[&str])]) {
+    let mut wrong = Vec::new();
+    for (text, expected) in cases {
+        let module = Module::parse("m", &format!("package m\n\n{text}\n"));
+        let module = module.unwrap_or_else(|errors| panic!("{text}: {errors}"));
+        let found = match Compiler::new(&Policy::default()).put("m", module).compile() {
+            Ok(_) => Vec::new(),
+            Err(errors) => mistakes(&errors),
+        };
+        if found != *expected {
+            wrong.push(format!(
+                "{text}\n  expected {expected:?}\n  found    {found:?}"
+            ));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
