@@ -19,8 +19,10 @@ mod expected;
 mod floats;
 mod glob_intersection;
 mod globs;
+mod graphql;
 mod graphs;
 mod hosts;
+mod http;
 mod json;
 mod jwt;
 mod keys;
@@ -84,7 +86,9 @@ const GROUPS: &[Group] = &[
     encoding::BUILTINS,
     glob_intersection::BUILTINS,
     globs::BUILTINS,
+    graphql::BUILTINS,
     graphs::BUILTINS,
+    http::BUILTINS,
     json::BUILTINS,
     jwt::BUILTINS,
     modules::BUILTINS,

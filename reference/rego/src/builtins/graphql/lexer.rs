@@ -1,0 +1,364 @@
+//! The tokens of GraphQL documents.
+
+use std::fmt;
+
+use super::ast::{Comment, Comments, Position};
+use crate::builtins::url::quote;
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    Invalid,
+    End,
+    /// One that is always written the same.
+    Mark(&'static str),
+    Name,
+    Int,
+    Float,
+    String,
+    Block,
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Invalid => "<Invalid>",
+            Self::End => "<EOF>",
+            Self::Mark(mark) => mark,
+            Self::Name => "Name",
+            Self::Int => "Int",
+            Self::Float => "Float",
+            Self::String => "String",
+            Self::Block => "BlockString",
+        })
+    }
+}
+
+/// A token with the comments before it.
+#[derive(Debug, Clone)]
+pub(super) struct Token {
+    pub(super) kind: Kind,
+    /// The text of names and numbers, the content of strings, what is wrong with what is
+    /// invalid.
+    pub(super) text: String,
+    pub(super) position: Position,
+    pub(super) comments: Option<Comments>,
+}
+
+impl fmt::Display for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (self.kind, self.text.as_str()) {
+            (Kind::Invalid, _) | (_, "") => self.kind.fmt(f),
+            (kind, text) => write!(f, "{kind} {}", quote(text)),
+        }
+    }
+}
+
+#[derive(Debug)]
+pub(super) struct Lexer<'t> {
+    rest: &'t str,
+    line: u32,
+    column: u32,
+}
+
+const MARKS: [&str; 14] = [
+    "...", "!", "$", "&", "(", ")", ":", "=", "@", "[", "]", "{", "}", "|",
+];
+
+impl<'t> Lexer<'t> {
+    pub(super) fn new(text: &'t str) -> Self {
+        Self {
+            rest: text,
+            line: 1,
+            column: 1,
+        }
+    }
+
+    /// The next token; at the end always the end.
+    pub(super) fn next(&mut self) -> Token {
+        let mut comments = Vec::new();
+        loop {
+            self.skip_space();
+            if !self.rest.starts_with('#') {
+                break;
+            }
+            let end = self.rest.find(|c: char| c < ' ' && c != '\t');
+            let value = self.take(end.unwrap_or(self.rest.len())).to_owned();
+            comments.push(Comment { value });
+        }
+        let mut token = self.read();
+        token.comments = (!comments.is_empty()).then_some(Comments { list: comments });
+        token
+    }
+
+    fn skip_space(&mut self) {
+        while let Some(first) = self.rest.chars().next() {
+            match first {
+                '\t' | ' ' | ',' | '\u{feff}' => {
+                    self.take(first.len_utf8());
+                }
+                '\n' | '\r' => {
+                    let length = if self.rest.starts_with("\r\n") { 2 } else { 1 };
+                    self.rest = self.rest.get(length..).unwrap_or_default();
+                    // The second half of a line's end counts as a column here.
+                    self.column = u32::from(length == 2) + 1;
+                    self.line += 1;
+                }
+                _ => return,
+            }
+        }
+    }
+
+    /// Takes so many bytes, which do not end a line.
+    fn take(&mut self, length: usize) -> &'t str {
+        let (taken, rest) = self
+            .rest
+            .split_at_checked(length)
+            .unwrap_or((self.rest, ""));
+        self.rest = rest;
+        let count = u32::try_from(taken.chars().count()).unwrap_or(u32::MAX);
+        self.column = self.column.saturating_add(count);
+        taken
+    }
+
+    fn position(&self) -> Position {
+        Position {
+            line: self.line,
+            column: self.column,
+        }
+    }
+
+    fn token(position: Position, kind: Kind, text: impl Into<String>) -> Token {
+        Token {
+            kind,
+            text: text.into(),
+            position,
+            comments: None,
+        }
+    }
+
+    fn invalid(&self, message: impl Into<String>) -> Token {
+        Self::token(self.position(), Kind::Invalid, message)
+    }
+
+    fn read(&mut self) -> Token {
+        let position = self.position();
+        let Some(first) = self.rest.chars().next() else {
+            return Self::token(position, Kind::End, "");
+        };
+        if let Some(mark) = MARKS.iter().find(|mark| self.rest.starts_with(**mark)) {
+            self.take(mark.len());
+            return Self::token(position, Kind::Mark(mark), "");
+        }
+        match first {
+            '_' | 'a'..='z' | 'A'..='Z' => {
+                let end = self
+                    .rest
+                    .find(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+                let name = self.take(end.unwrap_or(self.rest.len()));
+                Self::token(position, Kind::Name, name)
+            }
+            '-' | '0'..='9' => self.number(position),
+            '"' if self.rest.starts_with("\"\"\"") => self.block(position),
+            '"' => self.string(position),
+            '\0'..='\x1f' => self.invalid(format!(
+                "Cannot contain the invalid character \"\\u{:04x}\"",
+                u32::from(first)
+            )),
+            '\'' => self.invalid(
+                "Unexpected single quote character ('), did you mean to use a double quote (\")?",
+            ),
+            // What is not ASCII is told by its first byte.
+            _ => {
+                let byte = self.rest.bytes().next().unwrap_or_default();
+                let shown = char::from(byte);
+                self.invalid(format!(
+                    "Cannot parse the unexpected character \"{shown}\"."
+                ))
+            }
+        }
+    }
+
+    fn digits(&mut self) -> usize {
+        let end = self.rest.find(|c: char| !c.is_ascii_digit());
+        self.take(end.unwrap_or(self.rest.len())).len()
+    }
+
+    fn eat(&mut self, one_of: &[char]) -> bool {
+        let there = self.rest.starts_with(one_of);
+        if there {
+            self.take(1);
+        }
+        there
+    }
+
+    fn expected_digit(&self) -> Token {
+        let next = match self.rest.bytes().next() {
+            Some(byte) => format!("\"{}\"", char::from(byte)),
+            None => "<EOF>".to_owned(),
+        };
+        self.invalid(format!("Invalid number, expected digit but got: {next}."))
+    }
+
+    fn number(&mut self, position: Position) -> Token {
+        let whole = self.rest;
+        self.eat(&['-']);
+        if self.eat(&['0']) {
+            if let Some(digit @ '0'..='9') = self.rest.chars().next() {
+                return self.invalid(format!(
+                    "Invalid number, unexpected digit after 0: \"{digit}\"."
+                ));
+            }
+        } else if self.digits() == 0 {
+            return self.expected_digit();
+        }
+        let mut kind = Kind::Int;
+        if self.eat(&['.']) {
+            kind = Kind::Float;
+            if self.digits() == 0 {
+                return self.expected_digit();
+            }
+        }
+        if self.eat(&['e', 'E']) {
+            kind = Kind::Float;
+            self.eat(&['-', '+']);
+            if self.digits() == 0 {
+                return self.expected_digit();
+            }
+        }
+        let length = whole.len() - self.rest.len();
+        Self::token(position, kind, whole.get(..length).unwrap_or_default())
+    }
+
+    fn string(&mut self, mut position: Position) -> Token {
+        self.take(1);
+        // A string is said to begin behind its quote.
+        position.column += 1;
+        let mut text = String::new();
+        loop {
+            let end = self
+                .rest
+                .find(|c: char| c == '"' || c == '\\' || (c < ' ' && c != '\t'));
+            text.push_str(self.take(end.unwrap_or(self.rest.len())));
+            match self.rest.chars().next() {
+                Some('"') => {
+                    self.take(1);
+                    return Self::token(position, Kind::String, text);
+                }
+                Some('\\') => match self.escape() {
+                    Ok(character) => text.push(character),
+                    Err(wrong) => {
+                        self.take(1);
+                        return self.invalid(wrong);
+                    }
+                },
+                Some('\n' | '\r') | None => return self.invalid("Unterminated string."),
+                Some(control) => {
+                    return self.invalid(format!(
+                        "Invalid character within String: \"\\u{:04x}\".",
+                        u32::from(control)
+                    ));
+                }
+            }
+        }
+    }
+
+    /// The character of an escape, which begins here.
+    fn escape(&mut self) -> Result<char, String> {
+        let behind = self.rest.get(1..).unwrap_or_default();
+        let Some(letter) = behind.chars().next() else {
+            return Err("Invalid character escape sequence.".to_owned());
+        };
+        let meant = match letter {
+            '"' | '/' | '\\' => letter,
+            'b' => '\u{8}',
+            'f' => '\u{c}',
+            'n' => '\n',
+            'r' => '\r',
+            't' => '\t',
+            'u' => {
+                let digits = behind.get(1..5).filter(|_| behind.len() > 5);
+                let Some(digits) = digits else {
+                    return Err(format!("Invalid character escape sequence: \\{behind}."));
+                };
+                let all = digits.bytes().all(|digit| digit.is_ascii_hexdigit());
+                let code = u32::from_str_radix(digits, 16).ok().filter(|_| all);
+                let Some(code) = code else {
+                    return Err(format!("Invalid character escape sequence: \\u{digits}."));
+                };
+                self.take(6);
+                return Ok(char::from_u32(code).unwrap_or(char::REPLACEMENT_CHARACTER));
+            }
+            other => return Err(format!("Invalid character escape sequence: \\{other}.")),
+        };
+        self.take(2);
+        Ok(meant)
+    }
+
+    fn block(&mut self, mut position: Position) -> Token {
+        self.take(3);
+        let mut text = String::new();
+        loop {
+            let Some(first) = self.rest.chars().next() else {
+                return self.invalid("Unterminated string.");
+            };
+            match first {
+                '"' if self.rest.starts_with("\"\"\"") => {
+                    let quotes = self.rest.len() - self.rest.trim_start_matches('"').len();
+                    text.extend(std::iter::repeat_n('"', quotes - 3));
+                    // A block string is said to stand where it ends.
+                    position = Position {
+                        line: self.line,
+                        column: match self.line == position.line {
+                            true => position.column + 3,
+                            false => position.column,
+                        },
+                    };
+                    self.take(quotes);
+                    return Self::token(position, Kind::Block, dedent(&text));
+                }
+                '\\' if self.rest.starts_with("\\\"\"\"") => {
+                    self.take(4);
+                    text.push_str("\"\"\"");
+                }
+                '\r' | '\n' => {
+                    let length = if self.rest.starts_with("\r\n") { 2 } else { 1 };
+                    self.rest = self.rest.get(length..).unwrap_or_default();
+                    self.line += 1;
+                    self.column = 1;
+                    text.push('\n');
+                }
+                control if control < ' ' && control != '\t' => {
+                    return self.invalid(format!(
+                        "Invalid character within String: \"\\u{:04x}\".",
+                        u32::from(control)
+                    ));
+                }
+                other => {
+                    self.take(other.len_utf8());
+                    text.push(other);
+                }
+            }
+        }
+    }
+}
+
+/// The content of a block string: without the common indent, and without blank lines around.
+fn dedent(raw: &str) -> String {
+    let lines: Vec<&str> = raw.split('\n').collect();
+    let indent = |line: &str| line.len() - line.trim_start_matches([' ', '\t']).len();
+    let filled = lines.iter().filter(|line| indent(line) < line.len());
+    let common = filled.map(|line| indent(line)).min().unwrap_or(0);
+    let blank = |line: &&str| line.trim_matches([' ', '\t']).is_empty();
+    let mut dedented: Vec<&str> = (0..)
+        .zip(&lines)
+        .map(|(at, line)| match at {
+            0 => *line,
+            _ => line.get(common.min(line.len())..).unwrap_or_default(),
+        })
+        .skip_while(blank)
+        .collect();
+    while dedented.last().is_some_and(blank) {
+        dedented.pop();
+    }
+    dedented.join("\n")
+}

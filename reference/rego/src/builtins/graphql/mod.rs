@@ -1,0 +1,162 @@
+//! `graphql.*`: parses and checks GraphQL queries and schemas.
+//!
+//! A document may be [`MAX_LENGTH`] bytes long and its parts nested 128 levels deep.
+
+use std::sync::Arc;
+
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+
+use super::operand::{answer, any, mistyped, text};
+use super::{Call, Failure, Group};
+use crate::Value;
+use crate::value::{Object, from_json};
+
+mod ast;
+mod definitions;
+mod lexer;
+mod mistake;
+mod overlap;
+mod parser;
+mod query;
+mod schema;
+mod suggest;
+mod types;
+mod validate;
+mod values;
+
+use types::Types;
+
+pub(super) const BUILTINS: Group = &[
+    ("graphql.is_valid", is_valid),
+    ("graphql.parse", parse),
+    ("graphql.parse_and_verify", parse_and_verify),
+    ("graphql.parse_query", parse_query),
+    ("graphql.parse_schema", parse_schema),
+    ("graphql.schema_is_valid", schema_is_valid),
+];
+
+/// The longest document.
+const MAX_LENGTH: usize = 4 << 20;
+
+fn check_length(text: &str) -> Result<(), Failure> {
+    if text.len() <= MAX_LENGTH {
+        return Ok(());
+    }
+    let message = format!("GraphQL documents may be at most {MAX_LENGTH} bytes long");
+    Err(Failure::Value(message))
+}
+
+fn read_query(text: &str) -> Result<ast::Query, Failure> {
+    check_length(text)?;
+    query::parse(text).map_err(|wrong| Failure::Value(mistake::parse_message(&wrong)))
+}
+
+fn read_schema(text: &str) -> Result<ast::Schema, Failure> {
+    check_length(text)?;
+    schema::parse(text).map_err(|wrong| Failure::Value(mistake::parse_message(&wrong)))
+}
+
+/// A document from its text or from its tree.
+fn document<T: DeserializeOwned>(
+    operands: &[Value],
+    position: usize,
+    read: fn(&str) -> Result<T, Failure>,
+) -> Result<T, Failure> {
+    match any(operands, position) {
+        Value::String(text) => read(text),
+        tree @ Value::Object(_) => {
+            let text = without_nulls(tree).to_string();
+            check_length(&text)?;
+            serde_json::from_str(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
+        }
+        // Messages count these operands from zero.
+        other => Err(mistyped(position - 1, "one of {string, object}", other)),
+    }
+}
+
+/// A tree without the members that are null, which mean nothing.
+fn without_nulls(tree: &Value) -> Value {
+    match tree {
+        Value::Array(items) => Value::from(items.iter().map(without_nulls).collect::<Vec<_>>()),
+        Value::Object(members) => {
+            let members = members.iter().filter(|(_, member)| **member != Value::Null);
+            Value::object(members.map(|(name, member)| (name.clone(), without_nulls(member))))
+        }
+        other => other.clone(),
+    }
+}
+
+/// A document as the object that shows it.
+fn tree(document: &impl Serialize) -> Result<Value, Failure> {
+    let text = serde_json::to_vec(document).map_err(|wrong| Failure::Value(wrong.to_string()))?;
+    from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
+}
+
+/// The types of a schema. Queries are often checked against the same one, so a call keeps it for
+/// the rest of its evaluation.
+fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
+    let place = match any(operands, position) {
+        Value::String(text) => Some(("graphql", Arc::clone(text))),
+        _ => None,
+    };
+    let known = place
+        .as_ref()
+        .and_then(|place| call.session.prepared.get(place).cloned());
+    if let Some(types) = known.and_then(|types| types.downcast().ok()) {
+        return Ok(types);
+    }
+    let schema = document(operands, position, read_schema)?;
+    let types = Types::of(schema);
+    let types = types.map_err(|wrong| Failure::Value(mistake::schema_message(&wrong)))?;
+    let types = Arc::new(types);
+    if let Some(place) = place {
+        call.session.prepared.insert(place, types.clone());
+    }
+    Ok(types)
+}
+
+fn parse_query(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    answer(tree(&read_query(text(operands, 1)?)?)?)
+}
+
+fn parse_schema(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    answer(tree(&read_schema(text(operands, 1)?)?)?)
+}
+
+/// The query's and the schema's tree, if the query fits.
+fn verified(call: &mut Call<'_>, operands: &[Value]) -> Result<[Value; 2], Failure> {
+    let query = document(operands, 1, read_query)?;
+    let schema: ast::Schema = document(operands, 2, read_schema)?;
+    let types = types(call, operands, 2)?;
+    let mistakes = validate::check(&types, &query);
+    if !mistakes.is_empty() {
+        return Err(Failure::Value(mistake::query_message(&mistakes)));
+    }
+    Ok([tree(&query)?, tree(&schema)?])
+}
+
+fn parse(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    answer(verified(call, operands)?.to_vec())
+}
+
+fn parse_and_verify(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let (fits, [query, schema]) = match verified(call, operands) {
+        Ok(trees) => (true, trees),
+        Err(_) => (false, [Object::new(), Object::new()].map(Value::from)),
+    };
+    answer(vec![Value::from(fits), query, schema])
+}
+
+fn is_valid(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let query = document(operands, 1, read_query);
+    let types = types(call, operands, 2);
+    answer(match (query, types) {
+        (Ok(query), Ok(types)) => validate::check(&types, &query).is_empty(),
+        _ => false,
+    })
+}
+
+fn schema_is_valid(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    answer(types(call, operands, 1).is_ok())
+}

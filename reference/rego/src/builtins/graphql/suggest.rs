@@ -1,0 +1,66 @@
+//! What someone may have meant.
+
+/// Longer names are not compared.
+const MAX_LENGTH: usize = 64;
+
+/// The names that are like the one written, the most alike first, as a question.
+pub(super) fn question<'n>(
+    written: &str,
+    names: impl IntoIterator<Item = &'n str>,
+    lead: &str,
+) -> String {
+    let threshold = (written.len() * 2 / 5 + 1).max(1);
+    let mut alike: Vec<(usize, &str)> = names
+        .into_iter()
+        .filter(|name| name.len() <= MAX_LENGTH && written.len() <= MAX_LENGTH)
+        .map(|name| (distance(written, name), name))
+        .filter(|(distance, _)| *distance <= threshold)
+        .collect();
+    alike.sort_by_key(|(distance, _)| *distance);
+    let alike: Vec<&str> = alike.into_iter().map(|(_, name)| name).collect();
+    match alike.is_empty() {
+        true => String::new(),
+        false => format!(" {lead} {}?", list(&alike)),
+    }
+}
+
+/// Names in quotes, at most five.
+pub(super) fn list(names: &[&str]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .take(5)
+        .map(|name| format!("\"{name}\""))
+        .collect();
+    match quoted.as_slice() {
+        [first, second] => format!("{first} or {second}"),
+        [start @ .., last] if !start.is_empty() => format!("{}, or {last}", start.join(", ")),
+        _ => quoted.join(""),
+    }
+}
+
+/// How many letters must change to make one name of the other.
+fn distance(one: &str, other: &str) -> usize {
+    if one == other {
+        return 0;
+    }
+    let (one, other) = (one.to_lowercase(), other.to_lowercase());
+    if one == other {
+        return 1;
+    }
+    let other: Vec<char> = other.chars().collect();
+    let mut costs: Vec<usize> = (0..=other.len()).collect();
+    for (row, letter) in one.chars().enumerate() {
+        let mut next = vec![row + 1];
+        for (costs, wanted) in costs.windows(2).zip(&other) {
+            let (diagonal, above) = match costs {
+                [diagonal, above] => (*diagonal, *above),
+                _ => (0, 0),
+            };
+            let left = next.last().copied().unwrap_or_default();
+            let change = diagonal + usize::from(letter != *wanted);
+            next.push(change.min(above + 1).min(left + 1));
+        }
+        costs = next;
+    }
+    costs.last().copied().unwrap_or_default()
+}

@@ -1,0 +1,233 @@
+//! The types of a schema, put together from its document.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::ast::{
+    ArgumentDefinition, Definition, DirectiveDefinition, FieldDefinition, Schema, SchemaDefinition,
+    Type,
+};
+use super::mistake::{Mistake, Result};
+use super::{definitions, schema};
+
+const PRELUDE: &str = include_str!("prelude.graphql");
+
+/// Directives that a schema may define again.
+const STANDARD: [&str; 6] = [
+    "include",
+    "skip",
+    "deprecated",
+    "specifiedBy",
+    "defer",
+    "oneOf",
+];
+
+#[derive(Debug, Default)]
+pub(super) struct Types {
+    pub(super) types: BTreeMap<String, Definition>,
+    pub(super) directives: BTreeMap<String, DirectiveDefinition>,
+    /// The types that a value of an abstract type can have.
+    possible: BTreeMap<String, BTreeSet<String>>,
+    /// Where the fields of a type are, by their names.
+    fields: BTreeMap<String, BTreeMap<String, usize>>,
+    /// The types that operations begin with.
+    pub(super) roots: BTreeMap<String, String>,
+}
+
+impl Types {
+    /// Puts together a document and what every schema has, and checks the whole.
+    pub(super) fn of(document: Schema) -> Result<Self> {
+        let mut whole = schema::parse(PRELUDE)?;
+        for definition in &mut whole.definitions {
+            definition.built_in = true;
+        }
+        whole.definitions.extend(document.definitions);
+        whole.directives.extend(document.directives);
+        let mut types = Self::default();
+        types.define(whole.definitions)?;
+        types.extend(document.extensions)?;
+        types.find_possible();
+        types.find_fields();
+        types.define_directives(whole.directives)?;
+        if let [_, second, ..] = document.schema.as_slice() {
+            return Err(Mistake::at(
+                second.position,
+                "Cannot have multiple schema entry points, consider schema extensions instead.",
+            ));
+        }
+        for part in document.schema.iter().chain(&document.schema_extension) {
+            types.take_roots(part)?;
+        }
+        definitions::check(&types)?;
+        if document.schema.is_empty() {
+            for (operation, name) in [
+                ("query", "Query"),
+                ("mutation", "Mutation"),
+                ("subscription", "Subscription"),
+            ] {
+                if types.types.contains_key(name) && !types.roots.contains_key(operation) {
+                    types.roots.insert(operation.to_owned(), name.to_owned());
+                }
+            }
+        }
+        types.add_introspection();
+        types.find_fields();
+        Ok(types)
+    }
+
+    fn define(&mut self, definitions: Vec<Definition>) -> Result<()> {
+        for definition in definitions {
+            if self.types.contains_key(&definition.name) {
+                let message = format!("Cannot redeclare type {}.", definition.name);
+                return Err(Mistake::at(definition.position, message));
+            }
+            self.types.insert(definition.name.clone(), definition);
+        }
+        Ok(())
+    }
+
+    fn extend(&mut self, extensions: Vec<Definition>) -> Result<()> {
+        for extension in extensions {
+            let base = self.types.entry(extension.name.clone());
+            let base = base.or_insert_with(|| Definition {
+                kind: extension.kind.clone(),
+                name: extension.name.clone(),
+                position: extension.position,
+                ..Definition::default()
+            });
+            if base.kind != extension.kind {
+                return Err(Mistake::at(
+                    extension.position,
+                    format!(
+                        "Cannot extend type {} because the base type is a {}, not {}.",
+                        extension.name, base.kind, extension.kind
+                    ),
+                ));
+            }
+            base.directives.extend(extension.directives);
+            base.interfaces.extend(extension.interfaces);
+            base.fields.extend(extension.fields);
+            base.types.extend(extension.types);
+            base.type_positions.extend(extension.type_positions);
+            base.enum_values.extend(extension.enum_values);
+        }
+        Ok(())
+    }
+
+    fn find_possible(&mut self) {
+        let mut possible: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+        for definition in self.types.values() {
+            let name = &definition.name;
+            let mut add = |of: &String, one: &String| {
+                possible.entry(of.clone()).or_default().insert(one.clone());
+            };
+            definition.types.iter().for_each(|member| add(name, member));
+            definition.interfaces.iter().for_each(|of| add(of, name));
+            if matches!(definition.kind.as_str(), "OBJECT" | "INPUT_OBJECT") {
+                add(name, name);
+            }
+        }
+        self.possible = possible;
+    }
+
+    fn find_fields(&mut self) {
+        let types = self.types.iter();
+        let fields = types.map(|(name, definition)| {
+            // Of fields with the same name the first one counts.
+            let fields = definition.fields.iter().enumerate().rev();
+            let fields = fields.map(|(at, field)| (field.name.clone(), at));
+            (name.clone(), fields.collect())
+        });
+        self.fields = fields.collect();
+    }
+
+    /// The field of this name.
+    pub(super) fn field<'t>(
+        &self,
+        definition: &'t Definition,
+        name: &str,
+    ) -> Option<&'t FieldDefinition> {
+        definition
+            .fields
+            .get(*self.fields.get(&definition.name)?.get(name)?)
+    }
+
+    fn define_directives(&mut self, directives: Vec<DirectiveDefinition>) -> Result<()> {
+        for directive in directives {
+            let name = directive.name.as_str();
+            if self.directives.contains_key(name) && !STANDARD.contains(&name) {
+                let message = format!("Cannot redeclare directive {name}.");
+                return Err(Mistake::at(directive.position, message));
+            }
+            self.directives.insert(directive.name.clone(), directive);
+        }
+        Ok(())
+    }
+
+    fn take_roots(&mut self, part: &SchemaDefinition) -> Result<()> {
+        for root in &part.operation_types {
+            if !self.types.contains_key(&root.kind) {
+                return Err(Mistake::at(
+                    root.position,
+                    format!(
+                        "Schema root {} refers to a type {} that does not exist.",
+                        root.operation, root.kind
+                    ),
+                ));
+            }
+            self.roots.insert(root.operation.clone(), root.kind.clone());
+        }
+        definitions::check_directives(self, &part.directives, "SCHEMA", None, true)
+    }
+
+    /// Lets queries ask for the schema itself.
+    fn add_introspection(&mut self) {
+        let named = |name: &str, non_null| Type {
+            named_type: name.to_owned(),
+            non_null,
+            ..Type::default()
+        };
+        let root = self.roots.get("query").cloned().unwrap_or_default();
+        let Some(query) = self.types.get_mut(&root) else {
+            return;
+        };
+        query.fields.push(FieldDefinition {
+            name: "__schema".to_owned(),
+            kind: named("__Schema", true),
+            ..FieldDefinition::default()
+        });
+        query.fields.push(FieldDefinition {
+            name: "__type".to_owned(),
+            kind: named("__Type", false),
+            arguments: vec![ArgumentDefinition {
+                name: "name".to_owned(),
+                kind: named("String", true),
+                ..ArgumentDefinition::default()
+            }],
+            ..FieldDefinition::default()
+        });
+    }
+
+    /// The type of this name.
+    pub(super) fn get(&self, name: &str) -> Option<&Definition> {
+        self.types.get(name)
+    }
+
+    /// The names of the types that a value of this type can have.
+    pub(super) fn possible<'t>(&'t self, definition: &'t Definition) -> BTreeSet<&'t str> {
+        if definition.kind == "OBJECT" {
+            return BTreeSet::from([definition.name.as_str()]);
+        }
+        let possible = self.possible.get(&definition.name);
+        possible.into_iter().flatten().map(String::as_str).collect()
+    }
+
+    /// The type that an operation begins with.
+    pub(super) fn root(&self, operation: &str) -> Option<&Definition> {
+        let operation = if operation.is_empty() {
+            "query"
+        } else {
+            operation
+        };
+        self.get(self.roots.get(operation)?)
+    }
+}

@@ -1,0 +1,172 @@
+//! `http.send`.
+//!
+//! A response may be [`client::MAX_BODY`] bytes long, also after it was decompressed; a request
+//! takes five seconds unless it says otherwise, and ends when the evaluation is cancelled.
+
+use std::sync::Arc;
+
+use super::operand::{answer, object};
+use super::{Call, Failure, Group, requests};
+use crate::Value;
+use crate::value::Object;
+
+mod cache;
+mod client;
+mod freshness;
+mod options;
+mod response;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod trouble;
+
+use options::{Caching, Options};
+use response::Response;
+use trouble::Trouble;
+
+pub(super) const BUILTINS: Group = &[("http.send", send)];
+
+/// What a request came to; the same for all calls of one evaluation.
+type Outcome = Result<Value, Trouble>;
+
+fn send(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
+    let request = object(operands, 1)?;
+    let raise = match request.get("raise_error") {
+        None => true,
+        Some(Value::Bool(raise)) => *raise,
+        Some(_) => {
+            let message = "invalid value for raise_error field";
+            return Err(Failure::Value(message.to_owned()));
+        }
+    };
+    let outcome = match requests::check(request) {
+        Ok(()) => outcome(call, request)?,
+        Err(failure) => Err(Trouble::of(failure)),
+    };
+    match outcome {
+        Ok(response) => answer(response),
+        Err(trouble) if raise => Err(trouble.raised()),
+        Err(trouble) => answer(trouble.shown(call.location)),
+    }
+}
+
+fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
+    let key = match options::key(request) {
+        Ok(key) => Value::from(key),
+        Err(trouble) => return Ok(Err(trouble)),
+    };
+    let place = ("http.send", Arc::<str>::from(key.to_string()));
+    let known = call.session.prepared.get(&place).cloned();
+    if let Some(outcome) = known.and_then(|outcome| outcome.downcast::<Outcome>().ok()) {
+        return Ok(outcome.as_ref().clone());
+    }
+    let mut keep = true;
+    let outcome = match fetch(call, request, &place.1) {
+        Ok((response, kept)) => {
+            keep = kept;
+            Ok(response)
+        }
+        Err(Stop::Trouble(trouble)) => Err(trouble),
+        Err(Stop::Cancelled) => return Err(Failure::Cancelled),
+    };
+    if keep {
+        call.session
+            .prepared
+            .insert(place, Arc::new(outcome.clone()));
+    }
+    Ok(outcome)
+}
+
+/// Why there is no response.
+#[derive(Debug)]
+enum Stop {
+    Trouble(Trouble),
+    Cancelled,
+}
+
+impl From<Trouble> for Stop {
+    fn from(trouble: Trouble) -> Self {
+        Self::Trouble(trouble)
+    }
+}
+
+/// The response from a cache or from the server, and whether to keep it for the evaluation.
+fn fetch(call: &Call<'_>, request: &Object, key: &str) -> Result<(Value, bool), Stop> {
+    let caching = options::caching(request)?;
+    let json = options::flag(request, "force_json_decode");
+    let yaml = options::flag(request, "force_yaml_decode");
+    if caching.shared {
+        let (json, yaml) = (json.clone()?, yaml.clone()?);
+        if let Some(response) = from_cache(call, request, key, &caching)? {
+            return Ok((response.value(json, yaml), true));
+        }
+    }
+    let options = Options::read(call.session, request)?;
+    let response = client::send(call, &options)?;
+    let value = response.value(json?, yaml?);
+    if !caching.shared {
+        return Ok((value, response.cacheable()));
+    }
+    // A response that says wrongly how long it is fresh is not kept, and that is no failure.
+    if let Ok(expires) = freshness::expiry(&response, &caching, call.session.now)
+        && response.cacheable()
+        && (caching.seconds > 0 || freshness::may_store(&response))
+    {
+        cache::insert(key, response, expires);
+    }
+    Ok((value, true))
+}
+
+/// The response in the cache, after the server has confirmed it if it is stale.
+fn from_cache(
+    call: &Call<'_>,
+    request: &Object,
+    key: &str,
+    caching: &Caching,
+) -> Result<Option<Response>, Stop> {
+    let Some((mut cached, expires)) = cache::get(key) else {
+        return Ok(None);
+    };
+    if call.session.now < expires {
+        return Ok(Some(cached));
+    }
+    let mut options = Options::read(call.session, request)?;
+    cache::remove(key);
+    let questions = [
+        ("if-none-match", "etag"),
+        ("if-modified-since", "last-modified"),
+    ];
+    let mut asks = false;
+    for (question, header) in questions {
+        if let Some(value) = cached.header(header) {
+            options
+                .headers
+                .retain(|(name, _)| !name.eq_ignore_ascii_case(question));
+            options
+                .headers
+                .push((question.to_owned(), value.to_owned()));
+            asks = true;
+        }
+    }
+    if !asks {
+        return Ok(None);
+    }
+    let response = client::send(call, &options)?;
+    let now = call.session.now;
+    match response.code {
+        304 => {
+            let expires = freshness::expiry(&response, caching, now)?;
+            cached.renew(&response);
+            cache::insert(key, cached.clone(), expires);
+            Ok(Some(cached))
+        }
+        200 => {
+            if caching.seconds > 0 || freshness::may_store(&response) {
+                let expires = freshness::expiry(&response, caching, now)?;
+                cache::insert(key, response.clone(), expires);
+            }
+            Ok(Some(response))
+        }
+        _ => Ok(None),
+    }
+}

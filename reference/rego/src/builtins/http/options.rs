@@ -1,0 +1,301 @@
+//! What a request's description asks for.
+
+use std::time::Duration;
+
+use super::trouble::Trouble;
+use crate::Value;
+use crate::builtins::requests::json;
+use crate::builtins::url::{Url, quote};
+use crate::builtins::{Session, hosts};
+use crate::value::Object;
+
+/// Where a certificate or key comes from: the text, a file or a variable of the environment.
+#[derive(Debug, Default, Clone)]
+pub(super) struct Sources {
+    pub(super) text: Option<String>,
+    pub(super) file: Option<String>,
+    pub(super) variable: Option<String>,
+}
+
+#[derive(Debug, Clone)]
+pub(super) struct Options {
+    pub(super) method: String,
+    pub(super) url: String,
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Vec<u8>,
+    /// None waits for ever.
+    pub(super) timeout: Option<Duration>,
+    pub(super) redirects: bool,
+    pub(super) retries: u32,
+    pub(super) insecure: bool,
+    pub(super) system_certificates: bool,
+    pub(super) server_name: Option<String>,
+    pub(super) authorities: Sources,
+    pub(super) certificate: Sources,
+    pub(super) key: Sources,
+}
+
+const TIMEOUT: Duration = Duration::from_secs(5);
+
+/// How responses are kept beyond an evaluation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Caching {
+    pub(super) shared: bool,
+    /// How long in any case; zero leaves it to the response.
+    pub(super) seconds: i32,
+}
+
+fn wrong<T>(message: impl Into<String>) -> Result<T, Trouble> {
+    Err(Trouble::Value(message.into()))
+}
+
+/// What tells requests apart: the description without the headers that do not count.
+pub(super) fn key(request: &Object) -> Result<Object, Trouble> {
+    let mut key = request.clone();
+    if let (Some(ignored), Some(Value::Object(headers))) =
+        (request.get("cache_ignored_headers"), request.get("headers"))
+    {
+        let names = ignored.as_array();
+        let names = names.filter(|names| names.iter().all(|name| name.as_str().is_some()));
+        let Some(names) = names else {
+            return wrong("cache_ignored_headers must be an array of strings");
+        };
+        let counted = headers.iter().filter(|(name, _)| !names.contains(name));
+        let counted = counted.map(|(name, value)| (name.clone(), value.clone()));
+        key.insert("headers", Value::object(counted));
+    }
+    key.insert("cache_ignored_headers", Value::Null);
+    Ok(key)
+}
+
+/// A member that is true or false; false when absent.
+pub(super) fn flag(request: &Object, name: &str) -> Result<bool, Trouble> {
+    match request.get(name) {
+        None => Ok(false),
+        Some(Value::Bool(set)) => Ok(*set),
+        Some(_) => wrong(format!("invalid value for \"{name}\" field")),
+    }
+}
+
+pub(super) fn caching(request: &Object) -> Result<Caching, Trouble> {
+    let shared = flag(request, "cache")?;
+    if !flag(request, "force_cache")? {
+        return Ok(Caching { shared, seconds: 0 });
+    }
+    let Some(seconds) = request.get("force_cache_duration_seconds") else {
+        return wrong("'force_cache' set but 'force_cache_duration_seconds' parameter is missing");
+    };
+    let text = seconds.to_string();
+    match text.parse() {
+        Ok(seconds) => Ok(Caching {
+            shared: true,
+            seconds,
+        }),
+        Err(_) => wrong(format!(
+            "strconv.ParseInt: parsing {}: invalid syntax",
+            quote(&text)
+        )),
+    }
+}
+
+impl Options {
+    pub(super) fn read(session: &Session, request: &Object) -> Result<Self, Trouble> {
+        let mut options = Self {
+            method: String::new(),
+            url: String::new(),
+            headers: Vec::new(),
+            body: Vec::new(),
+            timeout: Some(TIMEOUT),
+            redirects: false,
+            retries: 0,
+            insecure: false,
+            system_certificates: false,
+            server_name: None,
+            authorities: Sources::default(),
+            certificate: Sources::default(),
+            key: Sources::default(),
+        };
+        for (name, value) in request {
+            options.take(session, name.as_str().unwrap_or_default(), value)?;
+        }
+        if let Some(mode) = request.get("caching_mode") {
+            check_mode(mode)?;
+        }
+        if let Some(raw) = request.get("raw_body").and_then(Value::as_str) {
+            options.body = raw.trim_matches('"').as_bytes().to_vec();
+        }
+        Url::parse(&options.url).map_err(Trouble::Value)?;
+        if options.method.is_empty() {
+            options.method = "GET".to_owned();
+        }
+        Ok(options)
+    }
+
+    fn take(&mut self, session: &Session, name: &str, value: &Value) -> Result<(), Trouble> {
+        match name {
+            "method" => self.method = text(name, value)?.to_uppercase(),
+            "url" => {
+                self.url = text(name, value)?;
+                check_host(session, &self.url)?;
+            }
+            "raw_body" => {
+                text(name, value)?;
+            }
+            "body" => self.body = json(value).into_bytes(),
+            "headers" => self.headers = headers(value)?,
+            "timeout" => self.timeout = timeout(value)?,
+            "enable_redirect" => self.redirects = boolean(value)?,
+            "max_retry_attempts" => self.retries = retries(value)?,
+            "tls_insecure_skip_verify" => self.insecure = boolean(value)?,
+            "tls_use_system_certs" => self.system_certificates = boolean(value)?,
+            "tls_server_name" => self.server_name = Some(text(name, value)?),
+            "tls_ca_cert" => self.authorities.text = Some(text(name, value)?.replace("\\n", "\n")),
+            "tls_ca_cert_file" => self.authorities.file = Some(text(name, value)?),
+            "tls_ca_cert_env_variable" => self.authorities.variable = Some(text(name, value)?),
+            "tls_client_cert" => self.certificate.text = Some(text(name, value)?),
+            "tls_client_cert_file" => self.certificate.file = Some(text(name, value)?),
+            "tls_client_cert_env_variable" => self.certificate.variable = Some(text(name, value)?),
+            "tls_client_key" => self.key.text = Some(text(name, value)?),
+            "tls_client_key_file" => self.key.file = Some(text(name, value)?),
+            "tls_client_key_env_variable" => self.key.variable = Some(text(name, value)?),
+            _ => {}
+        }
+        Ok(())
+    }
+}
+
+fn text(name: &str, value: &Value) -> Result<String, Trouble> {
+    match value.as_str() {
+        Some(text) => Ok(text.trim_matches('"').to_owned()),
+        None => wrong(format!("\"{name}\" must be a string")),
+    }
+}
+
+/// Fails unless the evaluation may reach the host of an address.
+pub(super) fn check_host(session: &Session, url: &str) -> Result<(), Trouble> {
+    if session.allowed_hosts.is_none() {
+        return Ok(());
+    }
+    let url = Url::parse(url).map_err(Trouble::Value)?;
+    let host = url.host.split(':').next().unwrap_or_default();
+    hosts::check(session, host).map_err(Trouble::of)
+}
+
+fn boolean(value: &Value) -> Result<bool, Trouble> {
+    match value.to_string().as_str() {
+        "true" | "1" => Ok(true),
+        "false" | "0" => Ok(false),
+        other => wrong(format!(
+            "strconv.ParseBool: parsing {}: invalid syntax",
+            quote(other)
+        )),
+    }
+}
+
+fn retries(value: &Value) -> Result<u32, Trouble> {
+    let count = match value {
+        Value::Number(number) => number.as_i64().and_then(|count| u32::try_from(count).ok()),
+        _ => None,
+    };
+    match count {
+        Some(count) => Ok(count),
+        None => wrong(format!(
+            "invalid value {value} for field \"max_retry_attempts\""
+        )),
+    }
+}
+
+fn headers(value: &Value) -> Result<Vec<(String, String)>, Trouble> {
+    let Value::Object(members) = value else {
+        return wrong("invalid type for headers key");
+    };
+    members
+        .iter()
+        .map(|(name, value)| match (name.as_str(), value.as_str()) {
+            (Some(name), Some(text)) => Ok((name.to_owned(), text.to_owned())),
+            _ => wrong(format!(
+                "invalid type for headers value {}",
+                quote(&value.to_string())
+            )),
+        })
+        .collect()
+}
+
+fn check_mode(mode: &Value) -> Result<(), Trouble> {
+    match mode.as_str() {
+        Some("serialized" | "deserialized") => Ok(()),
+        Some(other) => wrong(format!(
+            "invalid value specified for \"caching_mode\" field: {other}"
+        )),
+        None => wrong("invalid value for \"caching_mode\" field"),
+    }
+}
+
+fn timeout(value: &Value) -> Result<Option<Duration>, Trouble> {
+    let nanoseconds = match value {
+        Value::Number(number) => match number.as_i64() {
+            Some(nanoseconds) => nanoseconds,
+            None => {
+                return wrong(format!(
+                    "invalid timeout number value {value}, must be int64"
+                ));
+            }
+        },
+        Value::String(text) => match text.parse() {
+            Ok(nanoseconds) => nanoseconds,
+            Err(_) => match duration(text) {
+                Some(nanoseconds) => nanoseconds,
+                None => {
+                    return wrong(format!(
+                        "invalid timeout value {value}: time: invalid duration {value}"
+                    ));
+                }
+            },
+        },
+        other => {
+            let kind = other.kind();
+            return Err(Trouble::Type(format!(
+                "operand 1 'timeout' must be one of {{string, number}} but got {kind}"
+            )));
+        }
+    };
+    let nanoseconds = u64::try_from(nanoseconds).unwrap_or(0);
+    Ok((nanoseconds > 0).then(|| Duration::from_nanos(nanoseconds)))
+}
+
+/// The nanoseconds of a text such as `1.5s` or `1m30s`.
+fn duration(text: &str) -> Option<i64> {
+    const UNITS: [(&str, f64); 8] = [
+        ("ns", 1.0),
+        ("us", 1e3),
+        ("µs", 1e3),
+        ("μs", 1e3),
+        ("ms", 1e6),
+        ("s", 1e9),
+        ("m", 6e10),
+        ("h", 3.6e12),
+    ];
+    let (negative, mut rest) = match text.strip_prefix('-') {
+        Some(rest) => (true, rest),
+        None => (false, text.strip_prefix('+').unwrap_or(text)),
+    };
+    let mut sum = 0.0;
+    let mut parts = 0;
+    while !rest.is_empty() {
+        let digits = rest.find(|c: char| !c.is_ascii_digit() && c != '.')?;
+        let (number, behind) = rest.split_at(digits);
+        let number: f64 = number.parse().ok()?;
+        let end = behind.find(|c: char| c.is_ascii_digit() || c == '.');
+        let (unit, behind) = behind.split_at(end.unwrap_or(behind.len()));
+        let (_, factor) = UNITS.iter().find(|(name, _)| *name == unit)?;
+        sum += number * factor;
+        rest = behind;
+        parts += 1;
+    }
+    // Beyond this a duration does not fit.
+    if parts == 0 || sum > 9.2e18 {
+        return None;
+    }
+    let whole = format!("{sum:.0}").parse::<i64>().ok()?;
+    Some(if negative { -whole } else { whole })
+}

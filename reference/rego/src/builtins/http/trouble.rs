@@ -1,0 +1,86 @@
+//! What went wrong with a request, and how policies see it.
+
+use crate::Value;
+use crate::builtins::Failure;
+use crate::syntax::Location;
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The description of the request has a wrong type.
+    Type(String),
+    /// The description of the request does not do.
+    Value(String),
+    /// There is no response.
+    Network {
+        /// The method and the address, as messages begin.
+        request: (String, String),
+        /// What is wrong; nothing when it took too long.
+        cause: Option<String>,
+    },
+}
+
+impl Trouble {
+    pub(super) fn of(failure: Failure) -> Self {
+        match failure {
+            Failure::Type(message) => Self::Type(message),
+            Failure::Value(message) | Failure::Halt(message) => Self::Value(message),
+            Failure::Cancelled => Self::Value("cancelled".to_owned()),
+        }
+    }
+
+    /// As the failure of the call.
+    pub(super) fn raised(self) -> Failure {
+        match self {
+            Self::Type(message) => Failure::Type(message),
+            Self::Value(message) => Failure::Value(message),
+            Self::Network {
+                request: (method, url),
+                cause: None,
+            } => Failure::Value(format!("{method} {url}: request timed out")),
+            network @ Self::Network { .. } => Failure::Value(network.message()),
+        }
+    }
+
+    fn message(&self) -> String {
+        match self {
+            Self::Type(message) | Self::Value(message) => message.clone(),
+            Self::Network {
+                request: (method, url),
+                cause,
+            } => {
+                let cause = cause.as_deref().unwrap_or(
+                    "context deadline exceeded (Client.Timeout exceeded while awaiting headers)",
+                );
+                format!("{method} \"{url}\": {cause}")
+            }
+        }
+    }
+
+    /// As the answer of a call that does not want to fail.
+    pub(super) fn shown(&self, location: &Location) -> Value {
+        let message = self.message();
+        let place = match location.file.is_empty() {
+            true => format!("{}:{}", location.row, location.col),
+            false => format!("{}:{}", location.file, location.row),
+        };
+        let (code, message) = match self {
+            Self::Network { .. } => ("eval_http_send_network_error", message),
+            Self::Type(_) => (
+                "eval_http_send_internal_error",
+                format!("{place}: eval_type_error: http.send: {message}"),
+            ),
+            Self::Value(_) => (
+                "eval_http_send_internal_error",
+                format!("{place}: eval_builtin_error: http.send: {message}"),
+            ),
+        };
+        let error = [
+            ("code", Value::from(code)),
+            ("message", Value::from(message)),
+        ];
+        Value::object([
+            ("status_code", Value::from(0)),
+            ("error", Value::object(error)),
+        ])
+    }
+}
