@@ -78,7 +78,7 @@ impl Writer<'_> {
 
     /// What comes before an item.
     fn item(&mut self, at: usize, depth: usize) -> Result<(), Failure> {
-        if at % 1024 == 0 {
+        if at.is_multiple_of(1024) {
             self.call.check()?;
         }
         bound(self.out.len())?;

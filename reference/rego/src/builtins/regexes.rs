@@ -62,9 +62,7 @@ pub(super) fn prepared<T: Send + Sync + 'static>(
 }
 
 fn pattern(call: &mut Call<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, Failure> {
-    prepared(call, "regex", pattern, || {
-        compile(pattern).or_else(|message| refuse(message))
-    })
+    prepared(call, "regex", pattern, || compile(pattern).or_else(refuse))
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {

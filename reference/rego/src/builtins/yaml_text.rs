@@ -235,14 +235,13 @@ fn means_other(text: &str) -> bool {
 fn plain(text: &str) -> bool {
     let second = text.chars().nth(1);
     let apart = second.is_none_or(|c| c == ' ');
-    !text.starts_with(|c: char| "#,[]{}&*!|>'\"%@`".contains(c))
-        && !(text.starts_with(['-', '?', ':']) && apart)
-        && !text.starts_with("---")
-        && !text.starts_with("...")
-        && !text.starts_with(' ')
-        && !text.ends_with([' ', ':'])
-        && !text.contains(": ")
-        && !text.contains(" #")
+    let begins = text.starts_with(|c: char| " #,[]{}&*!|>'\"%@`".contains(c))
+        || (text.starts_with(['-', '?', ':']) && apart)
+        || text.starts_with("---")
+        || text.starts_with("...");
+    let ends = text.ends_with([' ', ':']);
+    let within = text.contains(": ") || text.contains(" #");
+    !begins && !ends && !within
 }
 
 /// The order of names: numbers in them by their value.

@@ -63,7 +63,7 @@ pub(super) fn parsed(text: &str) -> Result<Vec<Node>, Mistake> {
     let (nodes, end) = parser.nodes(0)?;
     match end {
         End::Text => Ok(nodes),
-        End::End => parser.wrong("unexpected {{end}}"),
+        End::Closed => parser.wrong("unexpected {{end}}"),
         End::Else(_) => parser.wrong("unexpected {{else}}"),
     }
 }
@@ -78,7 +78,7 @@ struct Parser<'t> {
 /// What ended a list of nodes.
 enum End<'t> {
     Text,
-    End,
+    Closed,
     /// An `else`, and the action behind it.
     Else(&'t str),
 }
@@ -127,7 +127,7 @@ impl<'t> Parser<'t> {
             let rest = action.get(word.len()..).unwrap_or_default().trim();
             let known = self.variables.len();
             match word {
-                "end" => return Ok((nodes, End::End)),
+                "end" => return Ok((nodes, End::Closed)),
                 "else" => return Ok((nodes, End::Else(rest))),
                 "break" => nodes.push(Node::Break),
                 "continue" => nodes.push(Node::Continue),
@@ -188,14 +188,14 @@ impl<'t> Parser<'t> {
             let (body, end) = self.nodes(depth + 1)?;
             branches.push((condition, body));
             match end {
-                End::End => return Ok(Node::If(branches, Vec::new())),
+                End::Closed => return Ok(Node::If(branches, Vec::new())),
                 End::Text => return self.wrong("unexpected EOF"),
                 End::Else(rest) => match rest.strip_prefix("if ") {
                     Some(rest) => condition = self.pipeline(rest)?,
                     None => {
                         let (otherwise, end) = self.nodes(depth + 1)?;
                         return match end {
-                            End::End => Ok(Node::If(branches, otherwise)),
+                            End::Closed => Ok(Node::If(branches, otherwise)),
                             End::Else(_) => self.wrong("expected end; found {{else}}"),
                             End::Text => self.wrong("unexpected EOF"),
                         };
@@ -208,13 +208,13 @@ impl<'t> Parser<'t> {
     fn body(&mut self, depth: usize) -> Result<(Vec<Node>, Vec<Node>), Mistake> {
         let (body, end) = self.nodes(depth + 1)?;
         match end {
-            End::End => return Ok((body, Vec::new())),
+            End::Closed => return Ok((body, Vec::new())),
             End::Text => return self.wrong("unexpected EOF"),
             End::Else(_) => {}
         }
         let (otherwise, end) = self.nodes(depth + 1)?;
         match end {
-            End::End => Ok((body, otherwise)),
+            End::Closed => Ok((body, otherwise)),
             End::Else(_) => self.wrong("expected end; found {{else}}"),
             End::Text => self.wrong("unexpected EOF"),
         }
