@@ -193,7 +193,9 @@ pub(super) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
 /// their text there.
 pub(super) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
-        (Value::Object(members), Value::Number(number)) => members.get(&number.text()),
+        (Value::Object(members), Value::Number(number)) => {
+            members.get(&number.text()).or_else(|| member(value, key))
+        }
         (Value::Array(items), Value::String(text)) => items.get(text.parse::<usize>().ok()?),
         _ => member(value, key),
     }
