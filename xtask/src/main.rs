@@ -3,8 +3,11 @@
 mod bench;
 mod ci;
 mod coverage;
+mod fuzz_opa;
 mod peers;
 mod postgres;
+mod rego_cases;
+mod servers;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -24,6 +27,23 @@ enum Task {
     Ci,
     /// Build the real peers at their pinned versions and judge them by the whole suite
     Peers,
+    /// Run the language cases of the pinned OPA module through the crate `rego`
+    RegoCases {
+        /// Only the cases whose id contains this
+        only: Option<String>,
+        /// Show listed cases and whole folders too
+        #[arg(long)]
+        list: bool,
+    },
+    /// Compare generated policies and queries with the real OPA
+    FuzzOpa {
+        /// How many policies
+        #[arg(long, default_value_t = 2_000)]
+        cases: u32,
+        /// Where the random policies begin, to make others
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
     /// Measure, as ratios taken in one run
@@ -37,6 +57,8 @@ fn main() -> ExitCode {
     let result = match Cli::parse().task {
         Task::Ci => ci::run(),
         Task::Peers => peers::run(),
+        Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
+        Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

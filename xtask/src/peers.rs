@@ -8,6 +8,9 @@ use crate::{postgres::done, report, root};
 const MODULE: &str = "xtask/opa";
 const PROGRAM: &str = "github.com/open-policy-agent/opa";
 
+/// How it is started as a server, beside its address.
+pub(crate) const SERVE: &[&str] = &["run", "--server", "--skip-version-check"];
+
 /// Runs the whole suite on the real OPA. The suite itself compares the result with
 /// `conformance/known/opa.toml`: a failure that is not listed fails, and so does a listed
 /// one that passes.
@@ -29,7 +32,11 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     )
 }
 
-fn build() -> Result<PathBuf, Box<dyn Error>> {
+/// Builds the real OPA; where it is.
+///
+/// # Errors
+/// When there is no Go, or the module cannot be had.
+pub(crate) fn build() -> Result<PathBuf, Box<dyn Error>> {
     let program = root().join("target/peers/opa");
     report("building", "the real OPA at its pinned version");
     done(

@@ -5,13 +5,15 @@ use rego::Value;
 use rego::value::Object;
 use tracing::info;
 
+use super::evaluate::Asked;
+use super::explain::Explain;
 use super::metrics::Metrics;
-use super::{Engine, explain, id};
-use crate::http::{Reply, Request};
+use super::{Engine, id};
+use crate::http::{ApiError, Reply, Request};
 
 /// What a request for a decision gives, beside its path.
 #[derive(Debug)]
-pub(super) struct Query {
+pub(super) struct Question {
     /// The input document.
     pub(super) input: Option<Value>,
     /// Whether the client should be told that it gave no input.
@@ -22,13 +24,26 @@ pub(super) struct Query {
 
 impl Engine {
     /// Decides and wraps the document in its envelope.
-    pub(super) fn decide(&self, request: &Request, query: Query) -> Reply {
-        let Query {
+    ///
+    /// # Errors
+    /// `internal_error` when the evaluation fails.
+    pub(super) fn decide(&self, request: &Request, question: Question) -> Result<Reply, ApiError> {
+        let Question {
             input,
             warns,
             mut metrics,
-        } = query;
-        let result = self.state().decide(request, &mut metrics);
+        } = question;
+        let state = self.state();
+        let prepared = self.prepared(&state, request, &mut metrics);
+        let asked = Asked {
+            input: input.as_ref(),
+            strict: request.flag("strict-builtin-errors"),
+            explain: Explain::asked(request),
+            request,
+        };
+        let (result, explanation) = metrics.time("timer_rego_query_eval_ns", || {
+            self.document(&state, &prepared, &request.segments, &asked)
+        })?;
         let mut envelope = Object::new();
         if self.config().decision_log {
             let decision = id::random();
@@ -38,27 +53,24 @@ impl Engine {
         if request.flag("provenance") {
             envelope.insert("provenance", provenance());
         }
-        if let Some(explanation) = explain::explanation(request, result.as_ref()) {
+        if let Some(explanation) = explanation {
             envelope.insert("explanation", explanation);
         }
         if let Some(result) = result {
             envelope.insert("result", result);
         }
         if warns {
-            let warning = Value::object([
-                ("code", Value::from("api_usage_warning")),
-                (
-                    "message",
-                    Value::from("'input' key missing from the request"),
-                ),
-            ]);
-            envelope.insert("warning", warning);
+            envelope.insert("warning", warning());
         }
         if metrics.asked() {
             envelope.insert("metrics", metrics.finish());
         }
         let pretty = request.flag("pretty");
-        Reply::document(StatusCode::OK, &Value::from(envelope), pretty)
+        Ok(Reply::document(
+            StatusCode::OK,
+            &Value::from(envelope),
+            pretty,
+        ))
     }
 
     /// Writes the decision to the log of this process.
@@ -78,6 +90,14 @@ impl Engine {
             "Decision Log"
         );
     }
+}
+
+fn warning() -> Value {
+    let message = "'input' key missing from the request";
+    Value::object([
+        ("code", Value::from("api_usage_warning")),
+        ("message", Value::from(message)),
+    ])
 }
 
 /// Which build answers.

@@ -1,22 +1,23 @@
-//! Data files that the command line names.
+//! Policy and data files that the command line names.
 
 use std::fs;
 use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use rego::Value;
 use rego::value::{Object, from_json, from_yaml};
+use rego::{Compiler, Module, Policy, Value};
 
+use super::state::Contents;
 use super::store;
 use crate::StartError;
 
 /// Directories may be nested this deep, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
 
-/// The root document that the files make together, but for those whose names are ignored.
-pub(super) fn documents(paths: &[String], ignored: &[String]) -> Result<Value, StartError> {
+/// What the files hold together, but for those whose names are ignored.
+pub(super) fn contents(paths: &[String], ignored: &[String]) -> Result<Contents, StartError> {
     let ignored = patterns(ignored)?;
-    let mut root = Value::from(Object::new());
+    let mut loaded = Loaded::default();
     for path in paths {
         let (prefix, path) = match path.split_once(':') {
             Some((prefix, path)) => (prefix.split('.').map(str::to_owned).collect(), path),
@@ -25,16 +26,43 @@ pub(super) fn documents(paths: &[String], ignored: &[String]) -> Result<Value, S
         let path = Path::new(path);
         let metadata = fs::metadata(path).map_err(|source| refused(path, &source))?;
         if metadata.is_dir() {
-            folder(&mut root, path, &prefix, &ignored)?;
-        } else {
-            let document = match read(path)? {
-                Some(document) => document,
-                None => return Err(refused(path, &"not a JSON or YAML file")),
-            };
-            place(&mut root, path, &prefix, document)?;
+            folder(&mut loaded, path, &prefix, &ignored)?;
+        } else if !file(&mut loaded, path, &prefix)? {
+            return Err(refused(path, &"not a policy, JSON or YAML file"));
         }
     }
-    Ok(root)
+    loaded.compiled()
+}
+
+/// What was read so far.
+#[derive(Debug)]
+struct Loaded {
+    documents: Value,
+    modules: Vec<(String, Module)>,
+}
+
+impl Default for Loaded {
+    fn default() -> Self {
+        Self {
+            documents: Value::from(Object::new()),
+            modules: Vec::new(),
+        }
+    }
+}
+
+impl Loaded {
+    fn compiled(self) -> Result<Contents, StartError> {
+        let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
+        for (id, module) in self.modules {
+            compiler = compiler.put(&id, module);
+        }
+        let policy = compiler.compile();
+        let policy = policy.map_err(|errors| StartError::new(errors.to_string()))?;
+        Ok(Contents {
+            documents: self.documents,
+            policy,
+        })
+    }
 }
 
 fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
@@ -50,7 +78,7 @@ fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
 
 /// Loads the files of a directory at `prefix`, and those of its directories below their names.
 fn folder(
-    root: &mut Value,
+    loaded: &mut Loaded,
     path: &Path,
     prefix: &[String],
     ignored: &GlobSet,
@@ -74,25 +102,39 @@ fn folder(
         if metadata.is_dir() {
             let mut below = prefix.to_vec();
             below.push(entry.file_name().to_string_lossy().into_owned());
-            folder(root, &path, &below, ignored)?;
-        } else if let Some(document) = read(&path)? {
-            place(root, &path, prefix, document)?;
+            folder(loaded, &path, &below, ignored)?;
+        } else {
+            file(loaded, &path, prefix)?;
         }
     }
     Ok(())
 }
 
-/// The document of a file, unless its name says that it is something else than data.
-fn read(path: &Path) -> Result<Option<Value>, StartError> {
+/// Loads a file, unless its name says that it is neither policy nor data.
+fn file(loaded: &mut Loaded, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || fs::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let document = match extension {
         Some("json") => from_json(&text()?).map_err(|source| refused(path, &source))?,
         Some("yaml" | "yml") => from_yaml(&text()?).map_err(|source| refused(path, &source))?,
-        Some("rego") => return Err(refused(path, &"policies are not supported by this build")),
-        _ => return Ok(None),
+        Some("rego") => {
+            loaded.modules.push(module(path, text()?)?);
+            return Ok(true);
+        }
+        _ => return Ok(false),
     };
-    Ok(Some(document))
+    place(&mut loaded.documents, path, prefix, document)?;
+    Ok(true)
+}
+
+/// The module of a file; its id is the path without the slash before it.
+fn module(path: &Path, text: Vec<u8>) -> Result<(String, Module), StartError> {
+    let text = String::from_utf8(text).map_err(|source| refused(path, &source))?;
+    let shown = path.to_string_lossy();
+    let id = shown.strip_prefix('/').unwrap_or(&shown);
+    let parsed = Module::parse(id, &text);
+    let module = parsed.map_err(|errors| StartError::new(errors.to_string()))?;
+    Ok((id.to_owned(), module))
 }
 
 /// Merges a document into the root.
@@ -135,5 +177,5 @@ fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), Vec<
 }
 
 fn refused(path: &Path, why: &dyn std::fmt::Display) -> StartError {
-    StartError::new(format!("data file `{}`: {why}", path.display()))
+    StartError::new(format!("file `{}`: {why}", path.display()))
 }

@@ -38,6 +38,11 @@ impl Metrics {
         }
     }
 
+    /// Starts measuring a change of policies if the request asks for it by `metrics`.
+    pub(super) fn of_policy(request: &Request) -> Self {
+        Self::of_write(request)
+    }
+
     /// Whether the request asks for measurements.
     pub(super) fn asked(&self) -> bool {
         self.asked
@@ -54,8 +59,16 @@ impl Metrics {
         done
     }
 
-    /// Keeps, for `instrument`, the time of a step that consists of one stage as the stage's too.
-    pub(super) fn stage(&mut self, stage: &'static str, step: &str) {
+    /// Does the work and keeps, for `instrument`, how long it took.
+    pub(super) fn stage<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
+        match self.instrumented {
+            true => self.time(name, work),
+            false => work(),
+        }
+    }
+
+    /// Keeps, for `instrument`, the time of a step under the name of its stages too.
+    pub(super) fn also(&mut self, stage: &'static str, step: &str) {
         if let (true, Some(time)) = (self.instrumented, self.values.get(step)) {
             self.values.insert(stage, *time);
         }
@@ -68,12 +81,17 @@ impl Metrics {
         }
     }
 
+    /// All measurements.
+    pub(super) fn taken(self) -> Value {
+        let values = self.values.into_iter();
+        Value::object(values.map(|(name, value)| (name, Value::from(value))))
+    }
+
     /// All measurements, with the time since the request was taken up.
     pub(super) fn finish(mut self) -> Value {
         let name = "timer_server_handler_ns";
         self.values.insert(name, nanoseconds(self.begun));
-        let values = self.values.into_iter();
-        Value::object(values.map(|(name, value)| (name, Value::from(value))))
+        self.taken()
     }
 }
 

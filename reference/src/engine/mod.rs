@@ -1,25 +1,27 @@
-//! The policy engine: base documents, health and configuration. What needs policies is answered
-//! with an error that says so.
+//! The policy engine: policies and documents, decisions on them, queries, health and configuration.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::ArcSwap;
-use rego::Value;
-use rego::value::Object;
+use http::Method;
 
 use crate::StartError;
 use crate::http::{ApiError, Code, Reply, Request, Service};
 
+mod authorize;
 mod body;
 mod config;
 mod decision;
+mod evaluate;
 mod explain;
 mod gzip;
 mod health;
 mod id;
 mod load;
 mod metrics;
+mod refusal;
 mod root;
 mod routes;
 mod state;
@@ -31,7 +33,7 @@ pub use routes::{Handler, ROUTES};
 pub use store::StoreError;
 
 use config::Config;
-use state::State;
+use state::{Contents, State};
 
 /// Requests with a larger body are handled away from the threads that serve connections.
 const LARGE_BODY: usize = 64 << 10;
@@ -54,7 +56,8 @@ pub struct Options {
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "tls", "off"])]
     #[arg(requires_if("tls", "tls_ca_cert_file"))]
     pub authentication: String,
-    /// Whether a policy decides on each request; `basic` needs policies, which are not supported
+    /// Whether a policy decides on each request: `basic` asks the document that the configuration
+    /// gives as `default_authorization_decision`
     #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]
     pub authorization: String,
     /// Names of files and directories that are not loaded, such as `.*`
@@ -69,7 +72,7 @@ pub struct Options {
     /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
     #[arg(long, hide = true)]
     pub h2c: bool,
-    /// Data files and directories, JSON or YAML, each as `[PREFIX:]PATH`; directories nest
+    /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data
     #[arg(value_name = "FILE|DIR")]
     pub data: Vec<String>,
 }
@@ -81,6 +84,10 @@ pub struct Engine(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     config: Config,
+    /// Whether a policy decides on each request.
+    authorizes: bool,
+    /// Whether that policy is told who sends it.
+    identifies: bool,
     /// What requests see: whole, unchanging, replaced by writers.
     state: ArcSwap<State>,
     /// Held by the writer whose changes come next.
@@ -93,15 +100,13 @@ impl Engine {
     /// # Errors
     /// When a file cannot be read or used, or an option needs what is not supported.
     pub fn open(options: &Options) -> Result<Self, StartError> {
-        if options.authorization == "basic" {
-            let message = "--authorization=basic needs policies, which this build does not support";
-            return Err(StartError::new(message));
-        }
         let config = Config::open(options)?;
-        let documents = load::documents(&options.data, &options.ignore)?;
+        let contents = load::contents(&options.data, &options.ignore)?;
         Ok(Self(Arc::new(Inner {
             config,
-            state: ArcSwap::from_pointee(State::new(documents)),
+            authorizes: options.authorization == "basic",
+            identifies: options.authentication == "token",
+            state: ArcSwap::from_pointee(State::new(contents)),
             writing: Mutex::new(()),
         })))
     }
@@ -111,20 +116,51 @@ impl Engine {
         &self.0.config
     }
 
-    /// The documents as they are now.
+    /// The documents and policies as they are now.
     fn state(&self) -> Arc<State> {
         self.0.state.load_full()
     }
 
-    /// Changes the documents. Nothing of the change is seen before it is complete, and nothing
-    /// at all if it fails.
-    fn write<E>(&self, change: impl FnOnce(&mut Value) -> Result<(), E>) -> Result<(), E> {
+    /// Changes documents or policies. Nothing of the change is seen before it is complete, and
+    /// nothing at all if it fails.
+    fn write<E>(&self, change: impl FnOnce(&mut Contents) -> Result<(), E>) -> Result<(), E> {
         let writing = self.0.writing.lock();
         let _writing = writing.unwrap_or_else(PoisonError::into_inner);
-        let mut documents = self.state().documents().clone();
-        change(&mut documents)?;
-        self.0.state.store(Arc::new(State::new(documents)));
+        let mut contents = self.state().contents().clone();
+        change(&mut contents)?;
+        self.0.state.store(Arc::new(State::new(contents)));
         Ok(())
+    }
+}
+
+impl Engine {
+    /// Whether a request is answered at once, so that the thread that serves its connection may
+    /// do it: it only looks, and its query has lately been quick.
+    fn is_quick(&self, request: &Request) -> bool {
+        if self.0.authorizes {
+            return false;
+        }
+        let decides = request.path.starts_with("/v1/data");
+        match request.method {
+            Method::GET if !decides => {
+                !request.path.starts_with("/v1/query") && !request.path.starts_with("/health/")
+            }
+            Method::GET | Method::POST if decides => {
+                let kept = self.state().kept(request);
+                kept.is_some_and(|query| !query.slow.load(Ordering::Relaxed))
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Cancels a request when whoever waits for its answer goes away.
+#[derive(Debug)]
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
     }
 }
 
@@ -133,7 +169,9 @@ impl Default for Engine {
     fn default() -> Self {
         Self(Arc::new(Inner {
             config: Config::default(),
-            state: ArcSwap::from_pointee(State::new(Value::from(Object::new()))),
+            authorizes: false,
+            identifies: false,
+            state: ArcSwap::from_pointee(State::default()),
             writing: Mutex::new(()),
         }))
     }
@@ -141,9 +179,10 @@ impl Default for Engine {
 
 impl Service for Engine {
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        if request.body.len() <= LARGE_BODY {
+        if request.body.len() <= LARGE_BODY && self.is_quick(&request) {
             return self.respond(request);
         }
+        let _waiting = Waiting(Arc::clone(&request.cancelled));
         let answered = tokio::task::spawn_blocking(move || self.respond(request)).await;
         answered.unwrap_or_else(|failure| {
             tracing::error!(%failure, "the handler panicked");

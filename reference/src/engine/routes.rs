@@ -88,12 +88,18 @@ impl Engine {
                 return Reply::method_not_allowed(&allowed, text);
             }
             Ok(Found::NotFound) => {
-                return Reply::text(StatusCode::NOT_FOUND, "404 page not found\n");
+                let permitted = match request.method {
+                    Method::HEAD => Ok(()),
+                    _ => self.authorize(&request),
+                };
+                let missing = || Reply::text(StatusCode::NOT_FOUND, "404 page not found\n");
+                return permitted.map_or_else(|error| error.reply(), |()| missing());
             }
             Err(error) => return error.reply(),
         };
         request.segments = segments;
         let answered = gzip::decode(&mut request, self.config().max_decoded_body)
+            .and_then(|()| self.authorize(&request))
             .and_then(|()| handler(self, &request));
         let reply = answered.unwrap_or_else(|error| error.reply());
         gzip::encode(&request, reply, self.config())

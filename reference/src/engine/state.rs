@@ -1,13 +1,13 @@
 //! What requests see of the engine: an unchanging state, which writers replace whole.
 
 use std::collections::HashMap;
-use std::sync::{PoisonError, RwLock};
+use std::sync::atomic::AtomicBool;
+use std::sync::{Arc, PoisonError, RwLock};
 
 use http::Method;
-use rego::Value;
 use rego::value::Object;
+use rego::{Policy, Query, Value};
 
-use super::metrics::Metrics;
 use super::store;
 use crate::http::Request;
 
@@ -17,79 +17,115 @@ const KEPT_QUERIES: usize = 1024;
 /// Queries with a longer path are not kept.
 const KEPT_PATH: usize = 1024;
 
-/// The root document and the queries that were resolved in it.
-#[derive(Debug)]
+/// What writers change: the documents and the policies on them.
+#[derive(Debug, Clone)]
+pub(super) struct Contents {
+    /// The root document. INVARIANT: an object.
+    pub(super) documents: Value,
+    /// The modules, compiled together.
+    pub(super) policy: Policy,
+}
+
+impl Default for Contents {
+    fn default() -> Self {
+        Self {
+            documents: Value::from(Object::new()),
+            policy: Policy::default(),
+        }
+    }
+}
+
+/// The contents at one time, and the queries that were compiled against them.
+#[derive(Debug, Default)]
 pub(super) struct State {
-    /// INVARIANT: an object.
-    documents: Value,
+    contents: Contents,
     gets: Queries,
     posts: Queries,
 }
 
-/// Paths as requested, each with the document it leads to, if any.
-type Queries = RwLock<HashMap<String, Option<Value>>>;
+/// Paths as requested, each with the query that asks for its document.
+type Queries = RwLock<HashMap<String, Arc<Prepared>>>;
+
+/// A query that is kept.
+#[derive(Debug)]
+pub(super) struct Prepared {
+    /// The query; there is none for a path that cannot have a document.
+    pub(super) query: Option<Query>,
+    /// Whether it took long when it was last evaluated, or never was.
+    pub(super) slow: AtomicBool,
+}
 
 impl State {
-    pub(super) fn new(documents: Value) -> Self {
+    pub(super) fn new(contents: Contents) -> Self {
         Self {
-            documents,
-            gets: Queries::default(),
-            posts: Queries::default(),
+            contents,
+            ..Self::default()
         }
+    }
+
+    /// What there is.
+    pub(super) fn contents(&self) -> &Contents {
+        &self.contents
     }
 
     /// The root document.
     pub(super) fn documents(&self) -> &Value {
-        &self.documents
+        &self.contents.documents
     }
 
-    /// The document at a path.
-    pub(super) fn read(&self, path: &[String]) -> Option<Value> {
-        self.find(path).map(shown)
+    /// The kept query of a request for a decision.
+    pub(super) fn kept(&self, request: &Request) -> Option<Arc<Prepared>> {
+        let queries = self.queries(&request.method).read();
+        let queries = queries.unwrap_or_else(PoisonError::into_inner);
+        queries.get(&request.path).cloned()
     }
 
-    /// The document at a path, and whether it is the root.
-    fn find(&self, path: &[String]) -> Option<(&Value, bool)> {
-        store::read(&self.documents, path).map(|found| (found, path.is_empty()))
-    }
-
-    /// The document that a request for a decision asks for, from the kept queries if it is there.
-    pub(super) fn decide(&self, request: &Request, metrics: &mut Metrics) -> Option<Value> {
-        let queries = if request.method == Method::GET {
-            &self.gets
-        } else {
-            &self.posts
-        };
-        let kept = queries.read().unwrap_or_else(PoisonError::into_inner);
-        let hit = kept.get(&request.path).cloned();
-        drop(kept);
-        metrics.count("counter_server_query_cache_hit", u64::from(hit.is_some()));
-        if let Some(found) = hit {
-            return metrics.time("timer_rego_query_eval_ns", || found);
-        }
-        let found = metrics.time("timer_rego_query_compile_ns", || {
-            self.find(&request.segments)
-        });
-        let stage = "timer_query_compile_stage_resolve_refs_ns";
-        metrics.stage(stage, "timer_rego_query_compile_ns");
-        let found = metrics.time("timer_rego_query_eval_ns", || found.map(shown));
+    /// Keeps a query for requests with the same method and path.
+    pub(super) fn keep(&self, request: &Request, query: &Arc<Prepared>) {
         if request.path.len() > KEPT_PATH {
-            return found;
+            return;
         }
-        let mut kept = queries.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT_QUERIES {
-            kept.clear();
+        let queries = self.queries(&request.method).write();
+        let mut queries = queries.unwrap_or_else(PoisonError::into_inner);
+        if queries.len() >= KEPT_QUERIES {
+            queries.clear();
         }
-        kept.insert(request.path.clone(), found.clone());
-        found
+        queries.insert(request.path.clone(), Arc::clone(query));
+    }
+
+    fn queries(&self, method: &Method) -> &Queries {
+        match *method {
+            Method::GET => &self.gets,
+            _ => &self.posts,
+        }
+    }
+
+    /// The steps that the segments of a path mean.
+    pub(super) fn resolve(&self, path: &[String]) -> Vec<Value> {
+        let mut parent = Some(self.documents());
+        let steps = path.iter().map(|segment| {
+            let (step, document) = store::resolve(parent, segment);
+            parent = document;
+            step
+        });
+        steps.collect()
+    }
+
+    /// The query that asks for the document at the end of these steps. There is none where the
+    /// policies show that there can be no document.
+    pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {
+        Prepared {
+            query: Query::document(&self.contents.policy, steps).ok(),
+            slow: AtomicBool::new(true),
+        }
     }
 }
 
 /// The document as it is answered: the root without `system`, which is the server's own.
-fn shown((document, root): (&Value, bool)) -> Value {
+pub(super) fn shown(document: Value, path: &[String]) -> Value {
     let members = match document.as_object() {
-        Some(members) if root && members.contains_key("system") => members,
-        _ => return document.clone(),
+        Some(members) if path.is_empty() && members.contains_key("system") => members,
+        _ => return document,
     };
     let others = members
         .iter()

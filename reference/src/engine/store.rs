@@ -4,7 +4,7 @@
 use std::sync::Arc;
 
 use rego::Value;
-use rego::value::{MAX_DEPTH, Object};
+use rego::value::{MAX_DEPTH, Number, Object};
 
 /// Why the documents were not changed.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -26,16 +26,22 @@ pub enum StoreError {
     PathTooLong,
 }
 
-/// The document that a reader means by a path, where a segment stands for an integer when there
-/// is no member of that name.
-pub(super) fn read<'d>(documents: &'d Value, path: &[String]) -> Option<&'d Value> {
-    path.iter()
-        .try_fold(documents, |parent, segment| match parent {
-            Value::Object(members) => members
-                .get(segment.as_str())
-                .or_else(|| members.get(integer(segment)?.as_str())),
-            _ => step(parent, segment),
-        })
+/// The step that a segment means below a document, and the document there. A segment stands for
+/// the integer that it spells unless the document has a member of that name.
+pub(super) fn resolve<'d>(parent: Option<&'d Value>, segment: &str) -> (Value, Option<&'d Value>) {
+    let name = || Value::from(segment);
+    let Some(integer) = integer(segment) else {
+        return (name(), parent.and_then(|parent| parent.get(segment)));
+    };
+    let number = Number::parse(&integer).map_or_else(name, Value::Number);
+    match parent {
+        Some(Value::Object(members)) => match (members.get(segment), members.get(&integer)) {
+            (Some(member), _) => (name(), Some(member)),
+            (None, Some(member)) => (Value::from(integer), Some(member)),
+            (None, None) => (number, None),
+        },
+        other => (number, other.and_then(|parent| step(parent, segment))),
+    }
 }
 
 /// The document at a path.

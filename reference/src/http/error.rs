@@ -16,6 +16,8 @@ pub enum Code {
     InvalidParameter,
     /// 400: the request is sound, but carrying it out would break something.
     InvalidOperation,
+    /// 401: the authorization policy refuses the request.
+    Unauthorized,
     /// 403: the caller may not do this.
     NotAuthorized,
     /// 404: the control plane has no such thing.
@@ -40,6 +42,7 @@ impl Code {
         match self {
             Self::InvalidParameter => "invalid_parameter",
             Self::InvalidOperation => "invalid_operation",
+            Self::Unauthorized => "unauthorized",
             Self::NotAuthorized => "not_authorized",
             Self::NotFound => "not_found",
             Self::ResourceNotFound => "resource_not_found",
@@ -55,6 +58,7 @@ impl Code {
     pub fn status(self) -> StatusCode {
         match self {
             Self::InvalidParameter | Self::InvalidOperation => StatusCode::BAD_REQUEST,
+            Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotAuthorized => StatusCode::FORBIDDEN,
             Self::NotFound
             | Self::ResourceNotFound

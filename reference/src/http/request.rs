@@ -1,5 +1,8 @@
 //! A request as a handler sees it: checked, its body whole and decoded.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use bytes::Bytes;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
@@ -21,6 +24,8 @@ pub struct Request {
     pub body: Bytes,
     /// The path segments that the route left open, decoded one by one.
     pub segments: Vec<String>,
+    /// Set when nobody waits for the answer any more.
+    pub cancelled: Arc<AtomicBool>,
 }
 
 impl From<http::Request<Bytes>> for Request {
@@ -33,6 +38,7 @@ impl From<http::Request<Bytes>> for Request {
             headers: parts.headers,
             body,
             segments: Vec::new(),
+            cancelled: Arc::default(),
         }
     }
 }

@@ -232,11 +232,6 @@ fn what_is_not_known_is_refused_with_its_place() {
         ..Options::default()
     };
     assert!(refused(&missing).contains("does-not-exist.yaml"));
-    let authorized = Options {
-        authorization: "basic".to_owned(),
-        ..Options::default()
-    };
-    assert!(refused(&authorized).contains("--authorization=basic needs policies"));
 }
 
 #[test]

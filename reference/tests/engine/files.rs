@@ -95,7 +95,7 @@ fn unusable_files_are_refused() {
         ("list.json", "[1]"),
         ("broken.json", "{\n \"x\": }"),
         ("broken.yaml", "a: b: c"),
-        ("policy.rego", "package p"),
+        ("policy.rego", "package p\n\nallow if {"),
         ("text.txt", "x"),
     ]);
     for (paths, part) in [
@@ -103,8 +103,8 @@ fn unusable_files_are_refused() {
         (&["list.json"], "must be an object"),
         (&["broken.json"], "line 2, column 7"),
         (&["broken.yaml"], "invalid YAML"),
-        (&["policy.rego"], "policies are not supported"),
-        (&["text.txt"], "not a JSON or YAML file"),
+        (&["policy.rego"], "policy.rego:3: rego_parse_error"),
+        (&["text.txt"], "not a policy, JSON or YAML file"),
         (&["missing.json"], "missing.json"),
     ] {
         let message = match Engine::open(&data(folder.path(), paths)) {

@@ -90,19 +90,20 @@ fn unknown_paths_are_not_found() {
 }
 
 #[test]
-fn what_needs_policies_says_so() {
+fn what_cannot_be_done_says_so() {
     play(
         r#"
         GET /v1/policies => 200 {"result":[]}
         GET /v1/policies/a => 404 resource_not_found
         DELETE /v1/policies/a/b => 404 resource_not_found
-        PUT /v1/policies/a package a => 500 internal_error
+        PUT /v1/policies/a package => 400 invalid_parameter
         GET /v1/query => 400 invalid_parameter
-        GET /v1/query?q=x => 500 internal_error
+        GET /v1/query?q=x => 400 invalid_parameter
         POST /v1/query { => 400 invalid_parameter
         POST /v1/query [1] => 400 invalid_parameter
         POST /v1/query {"query":1} => 400 invalid_parameter
-        POST /v1/query {"query":"x"} => 500 internal_error
+        POST /v1/query {"query":"x"} => 400 invalid_parameter
+        POST /v1/query {"query":""} => 500 internal_error
         POST /v1/compile {} => 400 invalid_parameter
         POST /v1/compile {"query":"x"} => 500 internal_error
         POST /v1/compile/a/b {} => 400 invalid_parameter

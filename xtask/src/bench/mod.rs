@@ -2,6 +2,7 @@
 //! what the suite adds to a request.
 
 mod control;
+mod engine;
 mod suite;
 
 use std::error::Error;
@@ -15,6 +16,8 @@ use tempfile::TempDir;
 pub(crate) enum Bench {
     /// Create, get, list-page and in-use delete of the control plane at growing sizes.
     Control(control::Sizes),
+    /// Our engine beside the real OPA: evaluator, throughput, changes, memory, start-up.
+    Engine,
     /// The suite's cost per request beside a bare client that sends the same requests.
     Suite,
 }
@@ -27,6 +30,7 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Control(sizes) => control::run(sizes),
+            Self::Engine => engine::run(),
             Self::Suite => suite::run(),
         }
     }

@@ -116,6 +116,11 @@ impl Tracer for Recorder {
         if self.kept.len() >= MAX_EVENTS {
             return;
         }
+        // The documented events are steps of a query and notes, so those that only tell how the
+        // evaluator works are for people.
+        if self.form == Form::Machine && matches!(event.op, Op::Index | Op::Unify) {
+            return;
+        }
         let wanted = match self.filter {
             Filter::Debug => return self.kept.push(self.entry(event)),
             Filter::Full if event.op == Op::Unify => return,

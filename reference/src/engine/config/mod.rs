@@ -18,6 +18,10 @@ use shape::Shape;
 /// The sections that are shown but have no effect yet.
 const WITHOUT_EFFECT: &[&str] = &["bundles", "discovery", "status", "plugins", "caching"];
 
+/// What `POST /` decides, and what decides on requests, unless the configuration says otherwise.
+const DECISION: &str = "/system/main";
+const AUTHORIZATION: &str = "/system/authz/allow";
+
 /// What the engine goes by.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
@@ -25,6 +29,8 @@ pub(super) struct Config {
     pub(super) shown: Value,
     /// The segments of the path that `POST /` decides.
     pub(super) default_decision: Vec<String>,
+    /// The segments of the path that decides on requests.
+    pub(super) default_authorization_decision: Vec<String>,
     /// Whether decisions get ids and are logged.
     pub(super) decision_log: bool,
     /// Whether there are bundles, or discovery, to wait for.
@@ -79,8 +85,8 @@ impl Config {
         {
             warn!("decision logs are written only with `decision_logs.console`");
         }
-        let default_decision = shape.default_decision.as_deref().unwrap_or("/system/main");
-        let path = default_decision.trim_matches('/').split('/');
+        let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
+        let authorization = shape.default_authorization_decision.as_deref();
         let plugins = [
             ("bundle", shape.bundles.is_some()),
             ("discovery", shape.discovery.is_some()),
@@ -88,7 +94,8 @@ impl Config {
         ];
         let plugins = plugins.into_iter().filter(|(_, there)| *there);
         Ok(Self {
-            default_decision: path.map(str::to_owned).collect(),
+            default_decision: segments(default_decision),
+            default_authorization_decision: segments(authorization.unwrap_or(AUTHORIZATION)),
             decision_log: shape
                 .decision_logs
                 .as_ref()
@@ -113,7 +120,8 @@ impl Default for Config {
     fn default() -> Self {
         let nothing = Shape::default();
         Self {
-            default_decision: vec!["system".to_owned(), "main".to_owned()],
+            default_decision: segments(DECISION),
+            default_authorization_decision: segments(AUTHORIZATION),
             decision_log: false,
             bundles: false,
             plugins: Vec::new(),
@@ -169,6 +177,14 @@ fn expand(text: &str) -> String {
     expanded
 }
 
+/// The segments of a path, with or without a slash before and behind it.
+fn segments(path: &str) -> Vec<String> {
+    path.trim_matches('/')
+        .split('/')
+        .map(str::to_owned)
+        .collect()
+}
+
 /// What clients may see: what was given without its secrets, with defaults and labels.
 fn shown(given: Value) -> Value {
     let mut shown = given.as_object().cloned().unwrap_or_default();
@@ -181,8 +197,8 @@ fn shown(given: Value) -> Value {
         }
     }
     for (name, default) in [
-        ("default_decision", "/system/main"),
-        ("default_authorization_decision", "/system/authz/allow"),
+        ("default_decision", DECISION),
+        ("default_authorization_decision", AUTHORIZATION),
     ] {
         shown.get_or_insert_with(name, || Value::from(default));
     }

@@ -30,8 +30,7 @@ pub(super) struct Shape {
     _caching: Option<IgnoredAny>,
     server: Option<Server>,
     pub(super) default_decision: Option<String>,
-    #[serde(rename = "default_authorization_decision")]
-    _default_authorization_decision: Option<String>,
+    pub(super) default_authorization_decision: Option<String>,
 }
 
 /// Where decisions are logged; keys for other places than the console have no effect yet.

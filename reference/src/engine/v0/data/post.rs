@@ -2,6 +2,9 @@
 
 use http::StatusCode;
 
+use rego::Value;
+
+use crate::engine::evaluate::Asked;
 use crate::engine::{Engine, body};
 use crate::http::{ApiError, Code, Reply, Request};
 
@@ -9,7 +12,7 @@ use crate::http::{ApiError, Code, Reply, Request};
 ///
 /// # Errors
 /// `invalid_parameter` when the body is neither JSON nor YAML, `undefined_document` when there
-/// is no document at the path.
+/// is no document at the path, `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     bare(engine, request, &request.segments)
 }
@@ -20,8 +23,8 @@ pub(in crate::engine) fn bare(
     request: &Request,
     path: &[String],
 ) -> Result<Reply, ApiError> {
-    body::input(request)?;
-    let Some(document) = engine.state().read(path) else {
+    let input = body::input(request)?.unwrap_or(Value::Null);
+    let Some(document) = engine.read(path, &Asked::plainly(request, Some(&input)))? else {
         let names = std::iter::once("data").chain(path.iter().map(String::as_str));
         let name = names.collect::<Vec<_>>().join(".");
         let message = format!("no document at `{name}`");

@@ -11,6 +11,6 @@ use crate::http::{ApiError, Reply, Request};
 /// `resource_not_found` when there is none.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let metrics = Metrics::of_write(request);
-    engine.write(|documents| store::remove(documents, &request.segments))?;
+    engine.write(|contents| store::remove(&mut contents.documents, &request.segments))?;
     Ok(written(metrics))
 }

@@ -3,7 +3,7 @@
 use rego::value::from_json;
 
 use crate::engine::Engine;
-use crate::engine::decision::Query;
+use crate::engine::decision::Question;
 use crate::engine::metrics::Metrics;
 use crate::http::{ApiError, Reply, Request};
 
@@ -17,11 +17,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         let given = request.last_parameter("input");
         given.map(|text| from_json(text.as_bytes())).transpose()
     });
-    let query = Query {
+    let question = Question {
         input: input
             .map_err(|error| ApiError::invalid_parameter(format!("parameter `input`: {error}")))?,
         warns: false,
         metrics,
     };
-    Ok(engine.decide(request, query))
+    engine.decide(request, question)
 }

@@ -2,11 +2,11 @@
 
 use rego::Value;
 
-use super::written;
+use super::{without_conflict, written};
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, StoreError, body, store};
 use crate::http::request::decode;
-use crate::http::{ApiError, Reply, Request};
+use crate::http::{ApiError, Code, Reply, Request};
 
 /// One operation, ready to be carried out.
 struct Operation {
@@ -23,16 +23,20 @@ enum Kind {
 /// Carries out the operations of a JSON Patch in order, all or none.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no array of `add`, `remove` and `replace` operations;
+/// `invalid_parameter` when the body is no array of `add`, `remove` and `replace` operations, or
+/// a document would stand where a rule defines one;
 /// `resource_not_found` when the parent of an added document, or a document to be removed or
 /// replaced, is not there.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
     let operations = metrics.time("timer_rego_input_parse_ns", || operations(request))?;
-    engine.write(|documents| {
-        operations
-            .into_iter()
-            .try_for_each(|operation| operation.carry_out(documents))
+    engine.write(|contents| {
+        for operation in operations {
+            let path = operation.path.clone();
+            operation.carry_out(&mut contents.documents)?;
+            without_conflict(contents, &path, Code::InvalidParameter)?;
+        }
+        Ok::<(), ApiError>(())
     })?;
     Ok(written(metrics))
 }

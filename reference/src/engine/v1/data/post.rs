@@ -2,7 +2,7 @@
 
 use rego::Value;
 
-use crate::engine::decision::Query;
+use crate::engine::decision::Question;
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, body};
 use crate::http::{ApiError, Reply, Request};
@@ -24,10 +24,10 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         }
     };
     let input = input.filter(|input| **input != Value::Null).cloned();
-    let query = Query {
+    let question = Question {
         warns: input.is_none(),
         input,
         metrics,
     };
-    Ok(engine.decide(request, query))
+    engine.decide(request, question)
 }

@@ -2,27 +2,29 @@
 
 use http::StatusCode;
 
-use super::written;
+use super::{without_conflict, written};
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, body, store};
-use crate::http::{ApiError, Reply, Request};
+use crate::http::{ApiError, Code, Reply, Request};
 
 /// Writes a document, and the objects that are missing on the way to it.
 ///
 /// # Errors
 /// `invalid_parameter` when the body is not JSON, or the root would not be an object;
-/// `resource_conflict` when something that is no object stands on the way.
+/// `resource_conflict` when something that is no object stands on the way, or a rule defines the
+/// document at the path or one in it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
     let document = metrics.time("timer_rego_input_parse_ns", || body::json(request))?;
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
-    engine.write(|documents| {
-        kept = only_new && store::find(documents, &request.segments).is_some();
+    engine.write(|contents| {
+        kept = only_new && store::find(&contents.documents, &request.segments).is_some();
         if kept {
             return Ok(());
         }
-        store::put(documents, &request.segments, document)
+        store::put(&mut contents.documents, &request.segments, document)?;
+        without_conflict(contents, &request.segments, Code::ResourceConflict)
     })?;
     if kept {
         return Ok(Reply::empty(StatusCode::NOT_MODIFIED));

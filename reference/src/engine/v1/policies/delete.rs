@@ -1,13 +1,34 @@
 //! DELETE /v1/policies/{id}
 
-use super::unknown;
-use crate::engine::Engine;
-use crate::http::{ApiError, Reply, Request};
+use rego::Compiler;
 
-/// Removes a policy: there are none.
+use super::{changed, id, unknown};
+use crate::engine::metrics::Metrics;
+use crate::engine::state::Contents;
+use crate::engine::{Engine, refusal};
+use crate::http::{ApiError, Code, Reply, Request};
+
+/// Removes a policy.
 ///
 /// # Errors
-/// `resource_not_found` always.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    Err(unknown(request))
+/// `resource_not_found` when there is none with the id; `invalid_operation` when other policies
+/// cannot be compiled without it; then it stays.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of_policy(request);
+    let id = id(request);
+    let timer = "timer_rego_module_compile_ns";
+    metrics.time(timer, || engine.write(|contents| delete(contents, &id)))?;
+    Ok(changed(request, metrics))
+}
+
+fn delete(contents: &mut Contents, id: &str) -> Result<(), ApiError> {
+    if contents.policy.module(id).is_none() {
+        return Err(unknown(id));
+    }
+    let compiled = Compiler::new(&contents.policy).remove(id).compile();
+    contents.policy = compiled.map_err(|errors| ApiError {
+        code: Code::InvalidOperation,
+        ..refusal::module(&errors)
+    })?;
+    Ok(())
 }

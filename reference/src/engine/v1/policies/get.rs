@@ -1,13 +1,25 @@
 //! GET /v1/policies/{id}
 
-use super::unknown;
+use http::StatusCode;
+use rego::Value;
+
+use super::{id, shown, unknown};
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
-/// Reads a policy: there are none.
+/// Reads a policy.
 ///
 /// # Errors
-/// `resource_not_found` always.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    Err(unknown(request))
+/// `resource_not_found` when there is none with the id.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let id = id(request);
+    let state = engine.state();
+    let module = state.contents().policy.module(&id);
+    let module = module.ok_or_else(|| unknown(&id))?;
+    let body = Value::object([("result", shown(module))]);
+    Ok(Reply::document(
+        StatusCode::OK,
+        &body,
+        request.flag("pretty"),
+    ))
 }

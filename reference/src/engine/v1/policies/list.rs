@@ -3,15 +3,18 @@
 use http::StatusCode;
 use rego::Value;
 
+use super::shown;
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
-/// Lists the policies: there are none.
+/// Lists the policies in the order in which they were created.
 ///
 /// # Errors
 /// None.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let body = Value::object([("result", Value::from(Vec::new()))]);
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let state = engine.state();
+    let modules = state.contents().policy.modules().map(shown);
+    let body = Value::object([("result", Value::from(modules.collect::<Vec<_>>()))]);
     Ok(Reply::document(
         StatusCode::OK,
         &body,

@@ -1,14 +1,39 @@
 //! `/v1/policies`
 
-use crate::http::{ApiError, Code, Request};
+use http::StatusCode;
+use rego::CompiledModule;
+use rego::Value;
+
+use crate::engine::metrics::Metrics;
+use crate::http::{ApiError, Code, Reply, Request};
 
 pub(in crate::engine) mod delete;
 pub(in crate::engine) mod get;
 pub(in crate::engine) mod list;
 pub(in crate::engine) mod put;
 
-/// 404: no policy has the id that the path gives.
-fn unknown(request: &Request) -> ApiError {
-    let id = request.segments.join("/");
+/// The id that a path gives: everything behind `/v1/policies/`, decoded.
+fn id(request: &Request) -> String {
+    request.segments.join("/")
+}
+
+/// 404: no policy has this id.
+fn unknown(id: &str) -> ApiError {
     ApiError::new(Code::ResourceNotFound, format!("no policy `{id}`"))
+}
+
+/// A policy as it is answered: its id, its text and its compiled tree.
+fn shown(module: &CompiledModule) -> Value {
+    Value::object([
+        ("id", Value::from(module.id())),
+        ("raw", Value::from(module.text())),
+        ("ast", module.tree().to_json()),
+    ])
+}
+
+/// 200 after a change, with the metrics that were asked for.
+fn changed(request: &Request, metrics: Metrics) -> Reply {
+    let metrics = metrics.asked().then(|| ("metrics", metrics.taken()));
+    let body = Value::object(metrics);
+    Reply::document(StatusCode::OK, &body, request.flag("pretty"))
 }

@@ -1,13 +1,44 @@
 //! PUT /v1/policies/{id}
 
-use crate::engine::Engine;
-use crate::engine::v1::without_policies;
+use rego::{Compiler, Module};
+
+use super::{changed, id};
+use crate::engine::metrics::Metrics;
+use crate::engine::state::Contents;
+use crate::engine::{Engine, refusal};
 use crate::http::{ApiError, Reply, Request};
 
-/// Takes a policy: not supported.
+/// Creates or replaces a policy. The same text again changes nothing.
 ///
 /// # Errors
-/// `internal_error` always.
-pub(in crate::engine) fn handle(_engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
-    Err(without_policies("writing a policy"))
+/// `invalid_parameter` when the text is not UTF-8 or empty, or cannot be parsed or compiled
+/// together with the other policies and the documents; then the policy stays as it was.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of_policy(request);
+    let id = id(request);
+    let text = metrics.time("timer_server_read_bytes_ns", || text(request))?;
+    let state = engine.state();
+    let present = state.contents().policy.module(&id);
+    if present.is_some_and(|module| module.text() == text) {
+        return Ok(changed(request, metrics));
+    }
+    let module = metrics.time("timer_rego_module_parse_ns", || Module::parse(&id, text));
+    let module = module.map_err(|errors| refusal::module(&errors))?;
+    let timer = "timer_rego_module_compile_ns";
+    metrics.time(timer, || {
+        engine.write(|contents| put(contents, &id, module))
+    })?;
+    Ok(changed(request, metrics))
+}
+
+fn text(request: &Request) -> Result<&str, ApiError> {
+    std::str::from_utf8(&request.body)
+        .map_err(|_| ApiError::invalid_parameter("request body: the policy is not UTF-8"))
+}
+
+fn put(contents: &mut Contents, id: &str, module: Module) -> Result<(), ApiError> {
+    let compiler = Compiler::new(&contents.policy).put(id, module);
+    let compiled = compiler.documents(&contents.documents).compile();
+    contents.policy = compiled.map_err(|errors| refusal::module(&errors))?;
+    Ok(())
 }

@@ -1,16 +1,18 @@
 //! GET /v1/query
 
+use super::answer;
 use crate::engine::Engine;
-use crate::engine::v1::without_policies;
+use crate::engine::metrics::Metrics;
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers an ad hoc query: not supported.
+/// Answers an ad hoc query, the parameter `q`.
 ///
 /// # Errors
-/// `invalid_parameter` without the parameter `q`, `internal_error` otherwise.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    match request.last_parameter("q") {
-        Some(_) => Err(without_policies("a query")),
-        None => Err(ApiError::invalid_parameter("parameter `q` is missing")),
-    }
+/// `invalid_parameter` without the parameter `q` or when the query cannot be parsed or compiled,
+/// `internal_error` when it is empty or its evaluation fails.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let metrics = Metrics::of_decision(request);
+    let text = request.last_parameter("q");
+    let text = text.ok_or_else(|| ApiError::invalid_parameter("parameter `q` is missing"))?;
+    answer(engine, request, text, None, metrics)
 }

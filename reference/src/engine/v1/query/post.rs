@@ -1,15 +1,23 @@
 //! POST /v1/query
 
-use crate::engine::v1::without_policies;
+use rego::Value;
+
+use super::answer;
+use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, body};
 use crate::http::{ApiError, Reply, Request};
 
-/// Answers an ad hoc query: not supported.
+/// Answers the ad hoc query that the body's member `query` holds, with the member `input` as the
+/// input document.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no object with a string `query`, `internal_error`
-/// otherwise.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    body::string(&body::object(request)?, "query")?;
-    Err(without_policies("a query"))
+/// `invalid_parameter` when the body is no object with a string `query`, or the query cannot be
+/// parsed or compiled; `internal_error` when it is empty or its evaluation fails.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of_decision(request);
+    let timer = "timer_rego_input_parse_ns";
+    let body = metrics.time(timer, || body::object(request))?;
+    let text = body::string(&body, "query")?;
+    let input = body.get("input").filter(|input| **input != Value::Null);
+    answer(engine, request, text, input, metrics)
 }

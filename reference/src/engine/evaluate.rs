@@ -1,0 +1,136 @@
+//! Evaluation of queries for requests.
+
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
+
+use rego::{Answer, Evaluation, Query, Value};
+use tracing::info;
+
+use super::Engine;
+use super::explain::Explain;
+use super::metrics::Metrics;
+use super::refusal;
+use super::state::{Prepared, State, shown};
+use crate::http::{ApiError, Request};
+
+/// An evaluation that takes longer is not done by the threads that serve connections.
+const QUICK: Duration = Duration::from_micros(500);
+
+/// What a request asks of an evaluation beside its query.
+#[derive(Debug)]
+pub(super) struct Asked<'r> {
+    /// The input document.
+    pub(super) input: Option<&'r Value>,
+    /// Whether a failing call of a built-in function is an error.
+    pub(super) strict: bool,
+    /// What is kept of the trace.
+    pub(super) explain: Option<Explain>,
+    /// The request, which may be given up.
+    pub(super) request: &'r Request,
+}
+
+impl<'r> Asked<'r> {
+    /// Asks for nothing more than answers.
+    pub(super) fn plainly(request: &'r Request, input: Option<&'r Value>) -> Self {
+        Self {
+            input,
+            strict: false,
+            explain: None,
+            request,
+        }
+    }
+}
+
+impl Engine {
+    /// All answers of a query, and what explains them if that was asked for.
+    ///
+    /// # Errors
+    /// `internal_error` when the evaluation fails.
+    pub(super) fn evaluate(
+        &self,
+        state: &State,
+        query: &Query,
+        asked: &Asked<'_>,
+    ) -> Result<(Vec<Answer>, Option<Value>), ApiError> {
+        let mut recorder = asked.explain.map(Explain::recorder);
+        let mut print = |location: &rego::syntax::Location, text: &str| {
+            info!(file = &*location.file, row = location.row, "{text}");
+        };
+        let mut evaluation = Evaluation::new(state.documents());
+        evaluation.input = asked.input.cloned();
+        evaluation.strict = asked.strict;
+        evaluation.print = Some(&mut print);
+        evaluation.cancelled = Arc::clone(&asked.request.cancelled);
+        evaluation.tracer = recorder
+            .as_mut()
+            .map(|recorder| recorder as &mut dyn rego::Tracer);
+        let answers = query.evaluate(&mut evaluation);
+        let answers = answers.map_err(|error| refusal::evaluation(&error))?;
+        let explanation = recorder.map(|recorder| recorder.finish());
+        Ok((answers, explanation))
+    }
+
+    /// The document at a path, and what explains it if that was asked for.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(super) fn document(
+        &self,
+        state: &State,
+        prepared: &Prepared,
+        path: &[String],
+        asked: &Asked<'_>,
+    ) -> Result<(Option<Value>, Option<Value>), ApiError> {
+        let Some(query) = &prepared.query else {
+            return Ok((None, None));
+        };
+        let begun = Instant::now();
+        let (mut answers, explanation) = self.evaluate(state, query, asked)?;
+        prepared
+            .slow
+            .store(begun.elapsed() > QUICK, Ordering::Relaxed);
+        let document = answers.pop().and_then(Answer::into_document);
+        let explanation = explanation.filter(|_| {
+            let defined = document.is_some();
+            asked.explain.is_some_and(|explain| explain.tells(defined))
+        });
+        Ok((document.map(|document| shown(document, path)), explanation))
+    }
+
+    /// The document at any path, for this server's own use and for answers without an envelope.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub(super) fn read(
+        &self,
+        path: &[String],
+        asked: &Asked<'_>,
+    ) -> Result<Option<Value>, ApiError> {
+        let state = self.state();
+        let prepared = state.prepare(&state.resolve(path));
+        Ok(self.document(&state, &prepared, path, asked)?.0)
+    }
+
+    /// The query of a request for a decision, from those that are kept if it is there.
+    pub(super) fn prepared(
+        &self,
+        state: &State,
+        request: &Request,
+        metrics: &mut Metrics,
+    ) -> Arc<Prepared> {
+        let kept = state.kept(request);
+        metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
+        kept.unwrap_or_else(|| {
+            let stage = "timer_compile_stage_resolve_path_ns";
+            let steps = metrics.stage(stage, || state.resolve(&request.segments));
+            let prepared = metrics.time("timer_rego_query_compile_ns", || {
+                Arc::new(state.prepare(&steps))
+            });
+            let stage = "timer_query_compile_stage_all_ns";
+            metrics.also(stage, "timer_rego_query_compile_ns");
+            state.keep(request, &prepared);
+            prepared
+        })
+    }
+}

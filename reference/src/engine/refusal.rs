@@ -1,0 +1,67 @@
+//! What is wrong with modules, queries and evaluations, as error objects.
+
+use rego::error::LanguageError;
+use rego::syntax::Location;
+use rego::{Errors, EvalError};
+use serde_json::{Value, json};
+
+use crate::http::{ApiError, Code};
+
+/// 400: a module that cannot be compiled.
+pub(super) fn module(errors: &Errors) -> ApiError {
+    refused("error(s) occurred while compiling module(s)", errors)
+}
+
+/// 400: a query that cannot be parsed.
+pub(super) fn unparsed(errors: &Errors) -> ApiError {
+    refused("error(s) occurred while parsing query", errors)
+}
+
+/// 400: a query that cannot be compiled.
+pub(super) fn uncompiled(errors: &Errors) -> ApiError {
+    refused("error(s) occurred while compiling query", errors)
+}
+
+/// 500: an evaluation that failed.
+pub(super) fn evaluation(error: &EvalError) -> ApiError {
+    let mut item = json!({"code": error.code.as_str(), "message": error.message});
+    add(&mut item, "location", error.location.as_ref().map(location));
+    let stack = error.stack.iter();
+    let stack = stack.map(|(query, at)| json!({"query_id": query, "location": location(at)}));
+    let stack: Vec<Value> = stack.collect();
+    add(
+        &mut item,
+        "stack_trace",
+        (!stack.is_empty()).then(|| Value::from(stack)),
+    );
+    let message = "error(s) occurred while evaluating query";
+    let mut refusal = ApiError::new(Code::InternalError, message);
+    refusal.errors = vec![item];
+    refusal
+}
+
+fn refused(message: &str, errors: &Errors) -> ApiError {
+    let mut refusal = ApiError::invalid_parameter(message);
+    refusal.errors = errors.0.iter().map(item).collect();
+    refusal
+}
+
+fn item(error: &LanguageError) -> Value {
+    let mut item = json!({"code": error.code.as_str(), "message": error.message});
+    add(&mut item, "location", error.location.as_ref().map(location));
+    let details = error.details.as_ref();
+    let details = details.and_then(|details| serde_json::from_str(&details.to_string()).ok());
+    add(&mut item, "details", details);
+    item
+}
+
+fn location(location: &Location) -> Value {
+    json!({"file": &*location.file, "row": location.row, "col": location.col})
+}
+
+/// Adds a member that may be absent.
+fn add(item: &mut Value, name: &str, value: Option<Value>) {
+    if let (Some(members), Some(value)) = (item.as_object_mut(), value) {
+        members.insert(name.to_owned(), value);
+    }
+}

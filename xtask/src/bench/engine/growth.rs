@@ -1,0 +1,113 @@
+//! How the cost of a change grows with what is loaded.
+
+use std::error::Error;
+use std::fmt::Write;
+use std::path::Path;
+use std::time::Instant;
+
+use super::pair::Pair;
+use super::{Bound, Wanted, median};
+use crate::servers::Client;
+
+/// Changes that are timed at each size.
+const ROUNDS: usize = 40;
+
+/// The cost of adding a module to 100 and to 1,000, each to that of adding it to 10.
+pub(super) fn policies(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut client = pair.ours.client()?;
+    let mut loaded = 0;
+    let mut at_ten = 0.0;
+    let mut bounds = Vec::new();
+    for size in [10, 100, 1_000] {
+        while loaded < size {
+            let path = format!("/v1/policies/growth{loaded}");
+            client.ok("PUT", &path, &module(&format!("growth{loaded}"), 0))?;
+            loaded += 1;
+        }
+        let mut times = Vec::new();
+        for round in 0..ROUNDS {
+            let text = module("added", round);
+            let begun = Instant::now();
+            client.ok("PUT", "/v1/policies/added", &text)?;
+            times.push(begun.elapsed().as_secs_f64());
+        }
+        let time = median(&mut times);
+        if size == 10 {
+            at_ten = time;
+            continue;
+        }
+        let what = format!("PUT of a module into {size:>5}, to 10");
+        bounds.push(Bound::new(what, time / at_ten, Wanted::AtMost(3.0)));
+    }
+    Ok(bounds)
+}
+
+fn module(package: &str, version: usize) -> String {
+    format!(
+        "package {package}\n\ndefault allow := false\n\nallow if {{\n\tinput.user == \"u{version}\"\n\
+         \tsome role in input.roles\n\thelper(role)\n}}\n\nhelper(role) if startswith(role, \"r{version}\")\n"
+    )
+}
+
+/// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, and memory with both.
+pub(super) fn documents(pair: &mut Pair, _folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut client = pair.ours.client()?;
+    let mut opa = pair.opa.client()?;
+    for (name, users) in [("small", 10_000), ("large", 1_000_000)] {
+        let document = document(users);
+        client.ok("PUT", &format!("/v1/data/{name}"), &document)?;
+        opa.ok("PUT", &format!("/v1/data/{name}"), &document)?;
+    }
+    let memory = pair.memory()?;
+    let small = patch(&mut client, "small")?;
+    let large = patch(&mut client, "large")?;
+    let theirs = patch(&mut opa, "large")?;
+    Ok(vec![
+        Bound::new(
+            "resident memory with 100 MB of documents, ours to OPA",
+            memory,
+            Wanted::AtMost(0.5),
+        ),
+        Bound::new(
+            "PATCH into 100 MB, to 1 MB",
+            large / small,
+            Wanted::AtMost(3.0),
+        ),
+        Bound::new(
+            "PATCH into 100 MB, OPA to ours",
+            theirs / large,
+            Wanted::Any,
+        ),
+    ])
+}
+
+/// An object of users, about 100 bytes each.
+fn document(users: usize) -> String {
+    let mut text = String::from("{");
+    for at in 0..users {
+        if at > 0 {
+            text.push(',');
+        }
+        // Writing into a string cannot fail.
+        let _written = write!(
+            text,
+            r#""user-{at:07}":{{"name":"User {at}","roles":["reader","writer-{}"],"level":{},"active":true}}"#,
+            at % 97,
+            at % 11
+        );
+    }
+    text.push('}');
+    text
+}
+
+fn patch(client: &mut Client, name: &str) -> Result<f64, Box<dyn Error>> {
+    let mut times = Vec::new();
+    for round in 0..ROUNDS {
+        let operations =
+            format!(r#"[{{"op":"replace","path":"/user-0005000/level","value":{round}}}]"#);
+        let begun = Instant::now();
+        client.ok("PATCH", &format!("/v1/data/{name}"), &operations)?;
+        times.push(begun.elapsed().as_secs_f64());
+    }
+    Ok(median(&mut times))
+}

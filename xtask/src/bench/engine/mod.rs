@@ -1,0 +1,103 @@
+//! Our engine beside the real OPA, each at its best build, alternately in one run.
+
+mod evaluator;
+mod growth;
+mod pair;
+mod throughput;
+
+use std::error::Error;
+
+use rego_generate::measured::Policy;
+
+use super::{median, scratch};
+use crate::report;
+use crate::servers::Client;
+use pair::Pair;
+
+type Outcome = Result<(), Box<dyn Error>>;
+
+/// Takes every measure and then holds all of them against their bounds.
+///
+/// # Errors
+/// When a bound is exceeded, or a server cannot be built or fails.
+pub(crate) fn run() -> Outcome {
+    let folder = scratch()?;
+    let mut pair = Pair::start(folder.path())?;
+    let mut missed = Vec::new();
+    let mut hold = |bound: Bound| {
+        report(&bound.what, &bound.told());
+        if !bound.holds() {
+            missed.push(bound.what);
+        }
+    };
+    hold(pair.startup());
+    evaluator::measure(&mut pair)?
+        .into_iter()
+        .for_each(&mut hold);
+    throughput::measure(&mut pair)?
+        .into_iter()
+        .for_each(&mut hold);
+    growth::policies(&mut pair)?.into_iter().for_each(&mut hold);
+    growth::documents(&mut pair, folder.path())?
+        .into_iter()
+        .for_each(&mut hold);
+    evaluator::beside_regorus()?;
+    match missed.is_empty() {
+        true => Ok(()),
+        false => Err(format!("out of bounds: {}", missed.join("; ")).into()),
+    }
+}
+
+/// A ratio and what it has to be.
+#[derive(Debug)]
+struct Bound {
+    what: String,
+    ratio: f64,
+    wanted: Wanted,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    AtLeast(f64),
+    AtMost(f64),
+    /// Only shown.
+    Any,
+}
+
+impl Bound {
+    fn new(what: impl Into<String>, ratio: f64, wanted: Wanted) -> Self {
+        Self {
+            what: what.into(),
+            ratio,
+            wanted,
+        }
+    }
+
+    fn holds(&self) -> bool {
+        match self.wanted {
+            Wanted::AtLeast(least) => self.ratio >= least,
+            Wanted::AtMost(most) => self.ratio <= most,
+            Wanted::Any => true,
+        }
+    }
+
+    fn told(&self) -> String {
+        let ratio = self.ratio;
+        match self.wanted {
+            Wanted::AtLeast(least) => format!("{ratio:.2}x (at least {least}x)"),
+            Wanted::AtMost(most) => format!("{ratio:.2}x (at most {most}x)"),
+            Wanted::Any => format!("{ratio:.2}x"),
+        }
+    }
+}
+
+/// Puts a policy and its documents on a server.
+fn load(client: &mut Client, policy: &Policy) -> Outcome {
+    client.ok("PUT", &format!("/v1/policies/{}", policy.name), policy.text)?;
+    client.ok(
+        "PUT",
+        &format!("/v1/data/{}_data", policy.name),
+        &policy.documents(),
+    )?;
+    Ok(())
+}

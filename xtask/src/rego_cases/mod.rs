@@ -1,0 +1,91 @@
+//! Runs the language cases that come with the pinned OPA module through the crate `rego`.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::path::PathBuf;
+use std::process::Command;
+
+mod case;
+mod unmet;
+
+use crate::{report, root};
+use case::Case;
+use unmet::Unmet;
+
+/// Runs every case of the current language version and shows the score of each folder.
+///
+/// # Errors
+/// When the module cannot be had, a case that is not listed as unmet fails, or a listed one
+/// passes.
+pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> {
+    let folder = folder()?;
+    let unmet = Unmet::open(&root().join("xtask/rego-cases.toml"))?;
+    let mut scores: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let mut surprises = 0;
+    for case in case::all(&folder)? {
+        if only.is_some_and(|only| !case.id().contains(only)) {
+            continue;
+        }
+        let failure = case.run();
+        let (passed, all) = scores.entry(case.folder.clone()).or_default();
+        *passed += usize::from(failure.is_none());
+        *all += 1;
+        match (&failure, unmet.reason(&case.id())) {
+            (Some(failure), None) => {
+                surprises += 1;
+                report(&case.id(), failure);
+            }
+            (Some(failure), Some(reason)) if list => {
+                report(&case.id(), &format!("{failure} (listed: {reason})"));
+            }
+            (None, Some(_)) => {
+                surprises += 1;
+                report(&case.id(), "passes, but is listed as unmet");
+            }
+            _ => {}
+        }
+    }
+    show(&scores, only.is_some() || list);
+    match surprises {
+        0 => Ok(()),
+        some => Err(format!("{some} cases differ from xtask/rego-cases.toml").into()),
+    }
+}
+
+/// Where Go keeps the cases of the pinned module.
+fn folder() -> Result<PathBuf, Box<dyn Error>> {
+    let go = |arguments: &[&str]| {
+        let module = root().join("xtask/opa");
+        Command::new("go")
+            .current_dir(module)
+            .args(arguments)
+            .output()
+    };
+    let name = "github.com/open-policy-agent/opa";
+    let downloaded = go(&["mod", "download", name])?;
+    if !downloaded.status.success() {
+        return Err(String::from_utf8_lossy(&downloaded.stderr).into());
+    }
+    let listed = go(&["list", "-m", "-f", "{{.Dir}}", name])?;
+    let folder = String::from_utf8(listed.stdout)?;
+    Ok(PathBuf::from(folder.trim()).join("v1/test/cases/testdata/v1"))
+}
+
+/// The score of each folder that is not whole, or of all, and of everything.
+fn show(scores: &BTreeMap<String, (usize, usize)>, all: bool) {
+    let (mut passed_of_all, mut cases) = (0, 0);
+    for (folder, (passed, of)) in scores {
+        passed_of_all += passed;
+        cases += of;
+        if all || passed < of {
+            report(folder, &format!("{passed} of {of}"));
+        }
+    }
+    let share = 100.0 * f64::from(u32::try_from(passed_of_all).unwrap_or(0))
+        / f64::from(u32::try_from(cases).unwrap_or(1).max(1));
+    let sum = format!(
+        "{passed_of_all} of {cases} in {} folders, {share:.1} %",
+        scores.len()
+    );
+    report("language cases", &sum);
+}

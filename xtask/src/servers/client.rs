@@ -1,0 +1,82 @@
+//! A client that costs little, so that a server's share of the time is large.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
+
+/// One connection that stays open.
+#[derive(Debug)]
+pub(crate) struct Client {
+    stream: BufReader<TcpStream>,
+    body: Vec<u8>,
+}
+
+impl Client {
+    /// Connects.
+    pub(crate) fn connect(address: SocketAddr) -> Result<Self, Box<dyn Error>> {
+        let stream = TcpStream::connect(address)?;
+        stream.set_nodelay(true)?;
+        stream.set_read_timeout(Some(Duration::from_secs(300)))?;
+        Ok(Self {
+            stream: BufReader::new(stream),
+            body: Vec::new(),
+        })
+    }
+
+    /// The bytes of a request.
+    pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
+        let length = body.len();
+        format!("{method} {path} HTTP/1.1\r\nHost: bench\r\nContent-Length: {length}\r\n\r\n{body}")
+            .into_bytes()
+    }
+
+    /// Sends a request and reads the whole answer; its status.
+    pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<u16, Box<dyn Error>> {
+        self.stream.get_mut().write_all(request)?;
+        let mut line = String::new();
+        self.stream.read_line(&mut line)?;
+        let status = line
+            .split(' ')
+            .nth(1)
+            .and_then(|status| status.parse().ok());
+        let status = status.ok_or("the connection was closed")?;
+        let mut length = 0;
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let Some((name, value)) = line.trim_end().split_once(':') else {
+                break;
+            };
+            if name.eq_ignore_ascii_case("content-length") {
+                length = value.trim().parse()?;
+            }
+            if name.eq_ignore_ascii_case("transfer-encoding") {
+                return Err("the answer has no length".into());
+            }
+        }
+        self.body.resize(length, 0);
+        self.stream.read_exact(&mut self.body)?;
+        Ok(status)
+    }
+
+    /// The body of the last answer.
+    pub(crate) fn body(&self) -> &[u8] {
+        &self.body
+    }
+
+    /// Sends a request that must succeed; the body of its answer.
+    pub(crate) fn ok(
+        &mut self,
+        method: &str,
+        path: &str,
+        body: &str,
+    ) -> Result<&[u8], Box<dyn Error>> {
+        let status = self.exchange(&Self::request(method, path, body))?;
+        if status >= 300 {
+            let said = String::from_utf8_lossy(&self.body);
+            return Err(format!("{method} {path}: {status} {said}").into());
+        }
+        Ok(&self.body)
+    }
+}
