@@ -60,6 +60,8 @@ mod yaml_text;
 #[cfg(test)]
 mod calls;
 #[cfg(test)]
+mod hostile;
+#[cfg(test)]
 mod tables;
 
 pub(crate) use call::{Call, Failure, Session};

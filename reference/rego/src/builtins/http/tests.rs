@@ -9,6 +9,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant, SystemTime};
 
+use rustls::pki_types::PrivateKeyDer;
+
 use super::super::{Call, Failure, Session, function};
 use crate::Value;
 use crate::syntax::Location;
@@ -300,4 +302,63 @@ fn a_cancelled_evaluation_does_not_wait() {
     let failure = send(&mut session, &host, r#"{"method":"get","url":"HOST/slow"}"#);
     assert_eq!(failure.expect_err("no answer"), Failure::Cancelled);
     assert!(start.elapsed() < Duration::from_secs(2));
+}
+
+/// Starts a server with TLS; its address and its certificate.
+fn tls_server() -> (String, String) {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let address = listener.local_addr().expect("an address");
+    let own =
+        rcgen::generate_simple_self_signed(["example.test".to_owned()]).expect("a certificate");
+    let key = PrivateKeyDer::try_from(own.signing_key.serialize_der()).expect("a key");
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = rustls::ServerConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .expect("versions")
+        .with_no_client_auth()
+        .with_single_cert(vec![own.cert.der().clone()], key)
+        .expect("a configuration");
+    let config = Arc::new(config);
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let connection = rustls::ServerConnection::new(Arc::clone(&config)).expect("TLS");
+            let mut stream = rustls::StreamOwned::new(connection, stream.expect("a connection"));
+            let mut start = [0; 1024];
+            if stream.read(&mut start).is_ok() {
+                let answer = "HTTP/1.1 200 OK\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+                stream.write_all(answer.as_bytes()).ok();
+            }
+        }
+    });
+    (format!("https://{address}"), own.cert.pem())
+}
+
+#[test]
+fn certificates_are_verified() {
+    let (host, pem) = tls_server();
+    let pem = pem.replace('\r', "").replace('\n', "\\n");
+    let table = [
+        ("", "0"),
+        (r#","tls_insecure_skip_verify":true"#, "200"),
+        (r#","tls_ca_cert":"PEM""#, "0"),
+        (
+            r#","tls_ca_cert":"PEM","tls_server_name":"example.test""#,
+            "200",
+        ),
+        (
+            r#","tls_ca_cert":"PEM","headers":{"host":"example.test"}"#,
+            "200",
+        ),
+        (r#","tls_server_name":"example.test""#, "0"),
+    ];
+    for (more, code) in table {
+        let more = more.replace("PEM", &pem);
+        let request = format!(r#"{{"method":"get","url":"HOST/","raise_error":false{more}}}"#);
+        let answer = send(&mut session(), &host, &request).expect("an answer");
+        assert_eq!(
+            member(&answer, &["status_code"]),
+            code,
+            "{more} answered {answer}"
+        );
+    }
 }

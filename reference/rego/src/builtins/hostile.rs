@@ -1,0 +1,95 @@
+//! Broken certificates, keys, tokens and documents: functions refuse them and never panic.
+
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::collections::HashMap;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::SystemTime;
+
+use super::{Call, Session, armor, function};
+use crate::Value;
+use crate::syntax::Location;
+use crate::value::from_json;
+
+/// Texts like this one with something wrong in them.
+fn broken(text: &str) -> Vec<String> {
+    let mut all = Vec::new();
+    let step = (text.len() / 24).max(1);
+    for at in (0..text.len())
+        .step_by(step)
+        .filter(|at| text.is_char_boundary(*at))
+    {
+        let (start, rest) = text.split_at(at);
+        let behind = rest.get(1..).unwrap_or_default();
+        all.push(start.to_owned());
+        all.extend(["A", "/", "{", "\u{0}", "ä"].map(|other| format!("{start}{other}{behind}")));
+    }
+    if let Some((block, _)) = armor::next_block(text) {
+        // The bytes inside, one after the other.
+        for at in 0..block.bytes.len() {
+            let mut bytes = block.bytes.clone();
+            if let Some(byte) = bytes.get_mut(at) {
+                *byte = byte.wrapping_add(0x81);
+            }
+            let (label, inner) = (&block.label, armor::encode(&bytes));
+            all.push(format!(
+                "-----BEGIN {label}-----\n{inner}\n-----END {label}-----\n"
+            ));
+        }
+    }
+    all
+}
+
+#[test]
+fn broken_operands_are_refused() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/builtins");
+    let location = Location {
+        file: "".into(),
+        row: 1,
+        col: 1,
+        offset: 0,
+        length: 0,
+    };
+    for (name, every) in [
+        ("certificates.json", 9),
+        ("jwt.json", 61),
+        ("graphql.json", 41),
+    ] {
+        let table = std::fs::read(folder.join(name)).expect("a table");
+        let table = from_json(&table).expect("a table is JSON");
+        for entry in table
+            .as_array()
+            .expect("a table is an array")
+            .iter()
+            .step_by(every)
+        {
+            let operands = entry
+                .get("operands")
+                .and_then(Value::as_array)
+                .expect("operands");
+            let name = entry.get("call").and_then(Value::as_str).expect("a name");
+            let function = function(name).expect(name);
+            for (at, operand) in operands.iter().enumerate() {
+                for text in operand.as_str().map(broken).unwrap_or_default() {
+                    let mut session = Session {
+                        now: SystemTime::now(),
+                        answers: Default::default(),
+                        prepared: HashMap::new(),
+                        cancelled: Arc::default(),
+                        runtime: None,
+                        allowed_hosts: None,
+                    };
+                    let mut call = Call {
+                        location: &location,
+                        session: &mut session,
+                    };
+                    let mut changed = operands.to_vec();
+                    changed.splice(at..=at, [Value::from(text)]);
+                    // What comes out is the matter of other tests.
+                    function(&mut call, &changed).ok();
+                }
+            }
+        }
+    }
+}
