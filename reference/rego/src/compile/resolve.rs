@@ -39,7 +39,7 @@ pub(super) fn import_name(import: &Import) -> Option<Var> {
 }
 
 /// Knows what names mean at a place.
-pub(super) struct Resolver {
+struct Resolver {
     globals: HashMap<Var, Ref>,
     /// How many open scopes declare a name.
     hidden: HashMap<Var, usize>,
@@ -47,7 +47,7 @@ pub(super) struct Resolver {
 
 impl Resolver {
     /// The names of a package, over which imports go.
-    pub(super) fn new(package: &[Term], imports: &[Import], world: &World) -> Self {
+    fn new(package: &[Term], imports: &[Import], world: &World) -> Self {
         let mut globals = HashMap::new();
         for name in world.exports(package) {
             let mut path = package.to_vec();
@@ -93,11 +93,6 @@ impl Resolver {
             resolver.exprs(&mut rule.body);
         });
         None
-    }
-
-    /// Resolves the names of a body.
-    pub(super) fn body(&mut self, body: &mut [Expr]) {
-        self.within(declared(body), |resolver| resolver.exprs(body));
     }
 
     fn within(&mut self, names: HashSet<Var>, run: impl FnOnce(&mut Self)) {

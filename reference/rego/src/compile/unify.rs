@@ -46,13 +46,12 @@ impl<'t> Unifier<'_, 't> {
             (V::Var(left), V::Var(right)) => self.group(left, vec![right]),
             (V::Var(var), V::Array(_) | V::Object(_)) => self.var_and_pattern(var, right),
             (V::Array(_) | V::Object(_), V::Var(var)) => self.var_and_pattern(var, left),
-            (V::Array(left), V::Array(right)) => {
-                if left.len() == right.len() {
-                    for (left, right) in left.iter().zip(right) {
-                        deep(|| self.pair(left, right));
-                    }
+            (V::Array(left), V::Array(right)) if left.len() == right.len() => {
+                for (left, right) in left.iter().zip(right) {
+                    deep(|| self.pair(left, right));
                 }
             }
+            (V::Array(_), V::Array(_)) => {}
             (V::Object(left), V::Object(right)) => self.objects(left, right),
             (V::Var(_) | V::Array(_) | V::Object(_), _) => {
                 self.pattern_and_value(left, right, !matches!(left.value, V::Object(_)));

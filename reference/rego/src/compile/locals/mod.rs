@@ -14,7 +14,7 @@ use super::visit::{self, Rewrite, Visit};
 use super::{Found, QueryUnit, Unit, World};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Body, Expr, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
+use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
