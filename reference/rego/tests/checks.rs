@@ -1,9 +1,9 @@
-//! What is refused when modules are put and removed, in tables: after `---` the change, after
-//! `>>>` the errors, each with its place, and its details as JSON below it.
+//! What is refused when modules are put and removed and queries are asked, in tables: after `---`
+//! the change or query, after `>>>` the errors, each with its place, and its details as JSON below.
 
 use rego::error::LanguageError;
 use rego::value::from_json;
-use rego::{Compiler, Errors, Module, Policy};
+use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
 
 #[test]
 fn rules() {
@@ -13,6 +13,11 @@ fn rules() {
 #[test]
 fn types() {
     check(include_str!("checks/types.txt"));
+}
+
+#[test]
+fn queries() {
+    check(include_str!("checks/queries.txt"));
 }
 
 /// Makes the changes of every case, and compares what the last of them finds.
@@ -46,6 +51,10 @@ fn change(steps: &str) -> Result<(), Errors> {
         let (head, text) = step.split_once('\n').unwrap_or((step, ""));
         if head == "data" {
             documents = from_json(text.as_bytes()).unwrap();
+            continue;
+        }
+        if head == "query" {
+            Query::parse(&policy, text.trim_end(), &QueryOptions::default())?;
             continue;
         }
         let compiler = Compiler::new(&policy).documents(&documents);
@@ -160,4 +169,30 @@ fn trees(policy: &Policy) -> std::collections::BTreeMap<String, String> {
     modules
         .map(|module| (module.id().to_owned(), module.tree().to_json().to_string()))
         .collect()
+}
+
+/// Adding a module costs about the same among many others as among few.
+#[test]
+fn a_change_costs_what_it_touches() {
+    let cost = |others: usize| {
+        let all = (0..others).fold(Compiler::new(&Policy::default()), |all, number| {
+            let id = format!("m{number}.rego");
+            let text = format!("package m{number}\np if q[input.x] == 1\nq[x] := y if some x, y in data.base{number}");
+            all.put(&id, Module::parse(&id, &text).unwrap())
+        });
+        let policy = all.compile().unwrap();
+        let text = "package new\np if q[input.x] == 1\nq[x] := y if some x, y in data.base";
+        let module = Module::parse("new.rego", text).unwrap();
+        let once = || {
+            let start = std::time::Instant::now();
+            Compiler::new(&policy)
+                .put("new.rego", module.clone())
+                .compile()
+                .unwrap();
+            start.elapsed()
+        };
+        (0..30).map(|_| once()).min().unwrap()
+    };
+    let (few, many) = (cost(10), cost(1000));
+    assert!(many < 3 * few, "{few:?} among few, {many:?} among many");
 }

@@ -1,17 +1,17 @@
 //! Calls of what is no function, and calls with the wrong number of operands.
 
 use super::build::Build;
-use super::terms::{dotted, is_equality, operator, shown};
-use super::types::{Scope, argument_error};
+use super::terms::{is_equality, operator, shown};
+use super::types::{Scope, Type, argument_error};
 use super::visit::{self, Visit};
 use super::{Found, QueryUnit, Unit, World};
-use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Expr, ExprTerms, Term, Var};
 
 /// Looks at a module.
 pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
-    let mut calls = Calls::new(world, &unit.written);
+    // What rules give is not known yet, so only built-in functions show their types.
+    let mut calls = Calls::new(world, &unit.written, Scope::new(world));
     for rule in visit::all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
     }
@@ -20,7 +20,8 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 
 /// Looks at a query.
 pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
-    let mut calls = Calls::new(world, &unit.written);
+    let scope = Scope::of_rules(world, world.types());
+    let mut calls = Calls::new(world, &unit.written, scope);
     visit::body(&unit.body, &mut calls);
     calls.found
 }
@@ -28,14 +29,16 @@ pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
 struct Calls<'w> {
     world: &'w World,
     written: &'w [(Var, Var)],
+    scope: Scope<'w>,
     found: Found,
 }
 
 impl<'w> Calls<'w> {
-    fn new(world: &'w World, written: &'w [(Var, Var)]) -> Self {
+    fn new(world: &'w World, written: &'w [(Var, Var)], scope: Scope<'w>) -> Self {
         Self {
             world,
             written,
+            scope,
             found: Found::new(),
         }
     }
@@ -49,7 +52,7 @@ impl<'w> Calls<'w> {
         })
     }
 
-    fn check(&self, expr: &Expr, call: &[Term]) -> Option<LanguageError> {
+    fn check(&mut self, expr: &Expr, call: &[Term]) -> Option<LanguageError> {
         let (target, operands) = (operator(call)?, call.get(1..)?);
         let Some(arity) = self.world.arity(target) else {
             let message = format!("undefined function {}", self.name(target));
@@ -69,13 +72,10 @@ impl<'w> Calls<'w> {
             given
         };
         let name = self.name(target);
-        let declared = dotted(target).as_deref().and_then(signature);
-        if let Some(function) = declared.and_then(|signature| signature.of.as_function()) {
-            let mut scope = Scope::new(self.world);
-            let have = operands
-                .iter()
-                .map(|operand| scope.of_term(operand))
-                .collect();
+        let of = self.scope.of_ref(&target.to_vec());
+        if let Some(function) = of.as_ref().and_then(Type::as_function) {
+            let have = operands.iter().map(|operand| self.scope.of_term(operand));
+            let have = have.collect();
             return Some(argument_error(
                 &expr.location,
                 &name,

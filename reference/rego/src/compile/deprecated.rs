@@ -1,16 +1,12 @@
-//! Calls of functions that modules may no longer call, and of those that a query may not.
+//! Calls of functions that modules may no longer call.
 
 use super::Found;
 use super::build::Build;
 use super::terms::{dotted, operator};
 use super::visit::{self, Visit};
-use super::{QueryUnit, World};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
-
-/// Functions that queries of clients may not call.
-const UNSAFE: &[&str] = &["http.send"];
 
 /// Finds calls of deprecated functions in the units.
 pub(super) fn run(build: &mut Build) -> Found {
@@ -53,28 +49,5 @@ impl Deprecated {
             self.0
                 .push(LanguageError::at(Code::Type, location, message));
         }
-    }
-}
-
-/// Finds calls that a query may not make.
-pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
-    let mut calls = Unsafe(Found::new());
-    visit::body(&unit.body, &mut calls);
-    calls.0
-}
-
-struct Unsafe(Found);
-
-impl<'t> Visit<'t> for Unsafe {
-    fn expr(&mut self, expr: &'t Expr) -> bool {
-        if let ExprTerms::Call(call) = &expr.terms
-            && let Some(name) = operator(call).and_then(dotted)
-            && UNSAFE.contains(&&*name)
-        {
-            let message = format!("unsafe built-in function calls in expression: {name}");
-            self.0
-                .push(LanguageError::at(Code::Type, &expr.location, message));
-        }
-        true
     }
 }

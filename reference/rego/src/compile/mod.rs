@@ -145,7 +145,6 @@ const QUERY_STAGES: &[QueryStage] = &[
     safety::query,
     dynamic_terms::query,
     types::check_query,
-    deprecated::query,
 ];
 
 /// Compiles a query: the rewritten body and the names that authors wrote.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::terms::Path;
 use super::tree::{CompiledRule, Outline};
 use super::world::World;
+use crate::Value;
 use crate::syntax::Module;
 
 /// All modules of an engine, compiled together: what a query is asked of.
@@ -14,7 +15,7 @@ use crate::syntax::Module;
 /// cheap, and so is a policy that differs in one module, because they share the rest. The default
 /// is the policy without modules.
 ///
-/// ```ignore
+/// ```
 /// use rego::{Compiler, Module, Policy};
 ///
 /// let module = Module::parse("example.rego", "package example\n\nallow := true\n")?;
@@ -84,6 +85,11 @@ impl CompiledModule {
                 .collect(),
             ..self.frame.clone()
         }
+    }
+
+    /// The same tree as JSON, as the Policy API answers with it.
+    pub fn to_json(&self) -> Value {
+        self.tree().to_json()
     }
 
     /// Its rules, in the order of the text.

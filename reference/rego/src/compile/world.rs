@@ -42,6 +42,11 @@ impl World {
         self.root.find(path)
     }
 
+    /// The types of the rules.
+    pub(super) fn types(&self) -> &TypeNode {
+        &self.types
+    }
+
     /// The rules of a module, in the order of the text.
     pub(super) fn of_module(&self, id: &str) -> &[Arc<CompiledRule>] {
         match (self.planted.get(id), self.modules.get(id)) {
