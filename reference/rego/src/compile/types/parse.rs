@@ -52,7 +52,9 @@ impl<'t> Reader<'t> {
 
     fn operand(&mut self) -> Option<Operand> {
         let start = self.rest;
-        let name = self.word();
+        let end = |c: char| !c.is_ascii_alphanumeric() && c != '_' && c != ' ';
+        let (name, rest) = start.split_at(start.find(end).unwrap_or(start.len()));
+        self.rest = rest;
         if self.expect(": ").is_some() {
             let of = Some(self.of()?);
             let name = Some(Arc::from(name));
