@@ -65,7 +65,7 @@ mod hostile;
 mod tables;
 
 pub(crate) use call::{Call, Failure, Session};
-pub(crate) use signatures::{Signature, signature, signatures};
+pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;

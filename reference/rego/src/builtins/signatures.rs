@@ -25,8 +25,6 @@ pub(crate) struct Signature {
     pub(crate) of: Type,
     /// The number of its operands; those that may follow do not count.
     pub(crate) arity: usize,
-    /// Whether any number of operands may follow.
-    pub(crate) variadic: bool,
     /// Whether it has no result and is called for its effect.
     pub(crate) void: bool,
 }
@@ -43,11 +41,6 @@ pub(crate) fn signature(name: &str) -> Option<&'static Signature> {
     SIGNATURES.get(name)
 }
 
-/// All declarations, in no order.
-pub(crate) fn signatures() -> impl Iterator<Item = &'static Signature> {
-    SIGNATURES.values()
-}
-
 fn read(line: &'static str) -> Option<Signature> {
     let (declared, traits) = line.split_once(" # ").unwrap_or((line, ""));
     let (name, of) = declared.split_once(' ')?;
@@ -62,7 +55,6 @@ fn read(line: &'static str) -> Option<Signature> {
         nondeterministic: has("nondeterministic"),
         relation: has("relation"),
         arity: function.args.len(),
-        variadic: function.variadic.is_some(),
         void: function.result.is_none(),
         of: Type::Function(function.into()),
     })

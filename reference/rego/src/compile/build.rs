@@ -30,7 +30,7 @@ pub(super) struct Build {
     pub(super) documents: Option<Value>,
     /// The places whose rules have changed, those that are empty now among them.
     pub(super) changed: BTreeSet<Path>,
-    /// The modules that are in no unit but were looked at again, and what they were given.
+    /// The places of the units in the order in which modules came.
     orders: HashMap<Arc<str>, u64>,
 }
 
@@ -44,6 +44,7 @@ impl Build {
         let mut world = World::clone(&base.world);
         let mut changed = BTreeSet::new();
         let mut packages = BTreeSet::new();
+        let mut above = BTreeSet::new();
         for (id, module) in &changes {
             let old = world.modules.get(id);
             for rule in old.iter().flat_map(|old| &old.rules) {
@@ -54,9 +55,18 @@ impl Build {
                     changed.extend(data_prefix(&rule_reference(module, rule)));
                 }
             }
+            let noted = old.iter().flat_map(|old| &old.outline.annotations);
+            let noted = noted.chain(module.iter().flat_map(|module| &module.annotations));
+            let reaches_below = noted
+                .into_iter()
+                .any(|block| *block.scope == *"subpackages");
             let new = module.iter().map(|module| module.package.path.as_slice());
             let old = old.iter().map(|old| old.outline.package.as_slice());
-            packages.extend(new.chain(old).filter_map(data_path));
+            let paths: Vec<Path> = new.chain(old).filter_map(data_path).collect();
+            if reaches_below {
+                above.extend(paths.iter().cloned());
+            }
+            packages.extend(paths);
         }
 
         let mut again: BTreeMap<Arc<str>, Arc<Module>> = BTreeMap::new();
@@ -68,6 +78,15 @@ impl Build {
             let node = world.find(path);
             let modules = node.iter().flat_map(|node| &node.modules);
             concerned.extend(modules.map(|module| module.id.clone()));
+        }
+        for path in &above {
+            // What is said about subpackages can be read by all modules below.
+            if let Some(node) = world.find(path) {
+                node.walk(&mut |node| {
+                    concerned.extend(node.modules.iter().map(|module| module.id.clone()));
+                    true
+                });
+            }
         }
         for id in concerned {
             if let Some(module) = world.modules.get(&id) {
@@ -293,7 +312,6 @@ fn outline(id: &Arc<str>, module: &Module) -> Outline {
     Outline {
         id: id.clone(),
         package: module.package.path.clone(),
-        location: module.package.location.clone(),
         exports: names.filter_map(super::terms::as_var).cloned().collect(),
         annotations: module.annotations.clone(),
     }

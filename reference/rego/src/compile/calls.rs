@@ -1,6 +1,5 @@
 //! Calls of what is no function, and calls with the wrong number of operands.
 
-use super::build::Build;
 use super::terms::{is_equality, operator, shown};
 use super::types::{Scope, Type, argument_error};
 use super::visit::{self, Visit};

@@ -91,11 +91,6 @@ impl CompiledModule {
     pub fn to_json(&self) -> Value {
         self.tree().to_json()
     }
-
-    /// Its rules, in the order of the text.
-    pub(crate) fn rules(&self) -> &[Arc<CompiledRule>] {
-        &self.rules
-    }
 }
 
 impl fmt::Debug for Policy {

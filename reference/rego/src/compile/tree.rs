@@ -11,7 +11,7 @@ use super::index::Index;
 use super::terms::is_scalar;
 use crate::Value;
 use crate::eval::Lowered;
-use crate::syntax::{Annotations, Location, Ref, Rule, Term, Var};
+use crate::syntax::{Annotations, Ref, Rule, Term, Var};
 
 /// The names that authors wrote, by the generated variables that took their place.
 pub(crate) type Written = Arc<HashMap<Var, Var>>;
@@ -34,8 +34,6 @@ pub(crate) struct Outline {
     pub(crate) id: Arc<str>,
     /// Its package, beginning with `data`.
     pub(crate) package: Ref,
-    /// Where its package is declared.
-    pub(crate) location: Location,
     /// The names of its rules, in the order of the text, perhaps several times.
     pub(crate) exports: Vec<Var>,
     /// Its METADATA blocks.

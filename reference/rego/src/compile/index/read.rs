@@ -62,9 +62,8 @@ impl<'r> Reader<'r> {
             if let [left, right] = operands(expr)
                 && !self.member_of(left, right)
                 && !self.member_of(right, left)
-                && !self.equal(left, right)
             {
-                self.equal(right, left);
+                self.compare(left, right);
             }
             return;
         }
@@ -80,11 +79,7 @@ impl<'r> Reader<'r> {
         };
         let name = operator(call).and_then(dotted);
         match (name.as_deref(), operands(expr)) {
-            (Some("equal"), [left, right]) => {
-                if !self.equal(left, right) {
-                    self.equal(right, left);
-                }
-            }
+            (Some("equal"), [left, right]) => self.compare(left, right),
             (Some("glob.match"), [pattern, delimiters, text]) => {
                 self.glob(pattern, delimiters, text);
             }
@@ -187,6 +182,13 @@ impl<'r> Reader<'r> {
             }
         }
         true
+    }
+
+    /// An equality either way round.
+    fn compare(&mut self, left: &'r Term, right: &'r Term) {
+        if !self.equal(left, right) {
+            self.equal(right, left);
+        }
     }
 
     /// `left = right`, where the left side is a subject or a variable.

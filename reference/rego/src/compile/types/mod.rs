@@ -20,7 +20,7 @@ pub(crate) use details::argument_error;
 pub(crate) use environment::TypeNode;
 pub(crate) use parse::parse;
 pub(crate) use query::run as check_query;
-pub(crate) use run::run as check_rules;
+pub(in crate::compile) use run::run as check_rules;
 pub(crate) use scope::Scope;
 
 /// A type with more parts than this becomes `any`, so that a module cannot make the compiler

@@ -2,7 +2,6 @@
 
 use std::collections::HashMap;
 
-use super::body;
 use super::scope::Scope;
 use crate::compile::{Found, QueryUnit, World};
 

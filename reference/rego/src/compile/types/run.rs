@@ -3,9 +3,9 @@
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::Arc;
 
+use super::Type;
 use super::environment::TypeNode;
 use super::scope::Scope;
-use super::{Type, body};
 use crate::Value;
 use crate::compile::Found;
 use crate::compile::build::Build;
@@ -18,7 +18,7 @@ use crate::error::LanguageError;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// Types the rules that have changed, then those whose types follow from theirs.
-pub(crate) fn run(build: &mut Build) -> Found {
+pub(in crate::compile) fn run(build: &mut Build) -> Found {
     let mut types = TypeNode::clone(&build.world.types);
     let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
     let mut round: BTreeSet<Path> = build.changed.clone();

@@ -123,9 +123,12 @@ pub(super) fn infer(scope: &mut Scope<'_>, term: &Term, of: Option<&Type>, union
 /// Makes a collection be of one of these types; of any at all if there are none.
 fn infer_any(scope: &mut Scope<'_>, term: &Term, of: &[Type]) -> bool {
     if !of.is_empty() {
-        return of
-            .iter()
-            .fold(false, |fits, of| infer(scope, term, Some(of), true) || fits);
+        // Every type that fits adds to what is known of the variables.
+        let mut fits = false;
+        for of in of {
+            fits |= infer(scope, term, Some(of), true);
+        }
+        return fits;
     }
     let any = Type::any();
     match &term.value {
