@@ -1,6 +1,13 @@
 //! What is refused when modules are put and removed and queries are asked, in tables: after `---`
 //! the change or query, after `>>>` the errors, each with its place, and its details as JSON below.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "a test says by a panic what is wrong"
+)]
+
 use rego::error::LanguageError;
 use rego::value::from_json;
 use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
