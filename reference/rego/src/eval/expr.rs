@@ -1,7 +1,7 @@
 //! Expressions.
 
-use super::ir::{Body, Expr, Kind, Operand};
-use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use super::ir::{Expr, Kind, Operand};
+use super::machine::{Flow, Frame, Machine, Next};
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;
@@ -59,24 +59,6 @@ impl<'p> Machine<'p> {
             Kind::Builtin(call) => self.builtin(frame, expr, call, next),
             Kind::Function(call) => self.call(frame, call, next),
             Kind::Every(every) => self.every(frame, expr, every, next),
-            Kind::Not(body) => {
-                if self.has_answer(frame, body, false)? {
-                    return Ok(());
-                }
-                next(self)
-            }
-            Kind::And(left, right) => {
-                if self.has_answer(frame, left, true)? && self.has_answer(frame, right, true)? {
-                    return next(self);
-                }
-                Ok(())
-            }
-            Kind::Or(left, right) => {
-                if self.has_answer(frame, left, true)? || self.has_answer(frame, right, true)? {
-                    return next(self);
-                }
-                Ok(())
-            }
         }
     }
 
@@ -131,19 +113,6 @@ impl<'p> Machine<'p> {
             self.tell(frame, Op::Fail, Subject::Expr(expr));
         }
         Ok(())
-    }
-
-    /// Evaluates a closed body; tells whether it has an answer.
-    fn has_answer(&mut self, frame: &Frame<'_>, body: &Body, find_one: bool) -> Result<bool, Stop> {
-        let mut child = frame.closure(self, body);
-        child.find_one = find_one;
-        let mut defined = false;
-        let flow = self.run(&child, &mut |_| {
-            defined = true;
-            Ok(())
-        });
-        leave(flow)?;
-        Ok(defined)
     }
 
     /// Evaluates a body, telling that it is entered and left.

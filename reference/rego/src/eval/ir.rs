@@ -75,12 +75,6 @@ pub(super) enum Kind {
     Function(Box<FunctionCall>),
     /// A condition holds for every member.
     Every(Box<Every>),
-    /// The body has no answer.
-    Not(Body),
-    /// Both bodies have answers.
-    And(Body, Body),
-    /// One of the bodies has an answer.
-    Or(Body, Body),
 }
 
 /// A term. After the compiler's work only the two sides of an equation and lone terms are
@@ -125,8 +119,6 @@ pub(super) struct Reference {
     pub(super) root: Root,
     /// The steps behind the root.
     pub(super) steps: Vec<Step>,
-    /// Where it stands.
-    pub(super) location: Location,
 }
 
 /// A step of a reference.

@@ -156,10 +156,10 @@ impl Lowering {
         }
         match &term.value {
             TermValue::Var(_) if is_var(term, "data") || is_var(term, "input") => {
-                self.reference(std::slice::from_ref(term), term)
+                self.reference(std::slice::from_ref(term))
             }
             TermValue::Var(name) => Operand::Var(self.slot(name)),
-            TermValue::Ref(reference) => self.reference(reference, term),
+            TermValue::Ref(reference) => self.reference(reference),
             TermValue::Array(items) => {
                 Operand::Array(items.iter().map(|item| self.operand(item)).collect())
             }
@@ -195,7 +195,7 @@ impl Lowering {
         }))
     }
 
-    fn reference(&mut self, reference: &[Term], term: &Term) -> Operand {
+    fn reference(&mut self, reference: &[Term]) -> Operand {
         let Some((head, steps)) = reference.split_first() else {
             return Operand::Var(self.nowhere());
         };
@@ -209,7 +209,6 @@ impl Lowering {
         Operand::Reference(Box::new(Reference {
             root,
             steps: steps.iter().map(|step| self.step(step)).collect(),
-            location: term.location.clone(),
         }))
     }
 
