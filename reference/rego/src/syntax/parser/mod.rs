@@ -72,6 +72,8 @@ struct Parser<'t> {
     depth: usize,
     /// The greatest height of the terms that were read within the open one.
     height: usize,
+    /// Whether the text is nested too deep, so that nothing else need be tried.
+    exhausted: bool,
     /// Whether texts are read only to find a hint.
     hinting: bool,
     names: HashMap<&'t str, Arc<str>>,
@@ -107,6 +109,7 @@ impl<'t> Parser<'t> {
             plain: HashSet::new(),
             depth: 0,
             height: 0,
+            exhausted: false,
             hinting: false,
             names: HashMap::new(),
         };
@@ -310,7 +313,7 @@ impl<'t> Parser<'t> {
 
     /// Opens a nested term, body or branch; says so if there are too many.
     fn enter(&mut self) -> Option<()> {
-        if self.depth >= MAX_NESTING {
+        if self.exhausted || self.depth >= MAX_NESTING {
             self.too_deep();
             return None;
         }
@@ -323,6 +326,7 @@ impl<'t> Parser<'t> {
     }
 
     fn too_deep(&mut self) {
+        self.exhausted = true;
         self.error_here("max parsing recursion depth exceeded");
     }
 

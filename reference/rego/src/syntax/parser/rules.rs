@@ -182,10 +182,7 @@ impl Parser<'_> {
     }
 
     fn else_rule(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
-        self.enter()?;
-        let rule = self.else_here(first, written);
-        self.leave();
-        rule
+        self.nested(|parser| parser.else_here(first, written))
     }
 
     fn else_here(&mut self, first: &Head, written: &mut Vec<Written>) -> Option<Rule> {
