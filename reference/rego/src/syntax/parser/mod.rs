@@ -33,6 +33,9 @@ pub use module::{parse_module, parse_query};
 /// INVARIANT: the tree is compared, rewritten and dropped by recursion, so its depth has a bound.
 pub const MAX_NESTING: usize = 512;
 
+/// A line may be as long as the text, so not every mistake in it repeats it.
+const MAX_DETAILED: usize = 100;
+
 /// What an expression or rule begins with, to come back to.
 #[derive(Debug, Clone)]
 struct Saved {
@@ -278,8 +281,17 @@ impl<'t> Parser<'t> {
             code: Code::Parse,
             message,
             location: Some(location.clone()),
-            details: Some(line_of(self.text, location.offset as usize)),
+            details: None,
         });
+    }
+
+    /// Adds the lines to the mistakes that remain, and takes them out.
+    fn take_errors(&mut self) -> Vec<LanguageError> {
+        for error in self.errors.iter_mut().take(MAX_DETAILED) {
+            let offset = error.location.as_ref().map(|location| location.offset);
+            error.details = offset.map(|offset| line_of(self.text, offset as usize));
+        }
+        std::mem::take(&mut self.errors)
     }
 
     fn error_here(&mut self, message: impl Into<String>) {

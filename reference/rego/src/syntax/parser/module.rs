@@ -23,9 +23,10 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
     let file: Arc<str> = file.into();
     let mut parser = Parser::new(&file, text);
     let statements = parser.statements(true);
-    let blocks = annotations::read(&parser.comments, &mut parser.errors, text);
-    if !parser.errors.is_empty() {
-        return Err(Errors(parser.errors));
+    let mut errors = parser.take_errors();
+    let blocks = annotations::read(&parser.comments, &mut errors, text);
+    if !errors.is_empty() {
+        return Err(Errors(errors));
     }
     let mut statements = statements.into_iter();
     let first = statements.next();
@@ -39,7 +40,6 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
         };
         return Err(Errors(vec![mistake(&nowhere, "empty module")]));
     }
-    let mut errors = Vec::new();
     let (package, first) = match first {
         Some(Statement::Package(package)) => (Some(package), None),
         first => {
@@ -109,8 +109,9 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
 pub fn parse_query(text: &str) -> Result<Body, Errors> {
     let mut parser = Parser::new(&"".into(), text);
     let statements = parser.statements(false);
-    if !parser.errors.is_empty() {
-        return Err(Errors(parser.errors));
+    let errors = parser.take_errors();
+    if !errors.is_empty() {
+        return Err(Errors(errors));
     }
     let mut query = Body::new();
     for statement in statements {

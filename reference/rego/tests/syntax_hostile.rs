@@ -1,0 +1,135 @@
+//! Texts that are made to break a parser: none of them may take long or overflow the stack.
+
+use std::time::{Duration, Instant};
+
+use rego::syntax::{format::Conjunction, parse_module, parse_query};
+
+const TOO_DEEP: &str = "max parsing recursion depth exceeded";
+
+/// Whether the texts parse, and that each answers in time.
+fn answers(text: &str) -> Result<String, String> {
+    let start = Instant::now();
+    let answer = match parse_query(text) {
+        Ok(body) => Ok(Conjunction(&body).to_string()),
+        Err(errors) => Err(errors.to_string()),
+    };
+    let module = format!("package a\np := x if {{\n{text}\n}}");
+    let _ = parse_module("m", &module).map(|module| module.to_json());
+    let taken = start.elapsed();
+    assert!(
+        taken < Duration::from_secs(20),
+        "{taken:?}: {}",
+        text.get(..40).unwrap_or(text)
+    );
+    answer
+}
+
+#[test]
+fn nesting_has_a_limit() {
+    for (open, close) in [
+        ("[", "]"),
+        ("{", "}"),
+        ("(", ")"),
+        ("{\"a\": ", "}"),
+        ("f(", ")"),
+        ("a[", "]"),
+        ("[x | ", "]"),
+        ("{x | ", "}"),
+        ("{x: y | ", "}"),
+        ("[x | y, ", "]"),
+        ("{x: y | z, ", "}"),
+        ("{x: {", "}}"),
+        ("every x in y { ", " }"),
+        ("some x in [y | ", "]"),
+        ("not f(", ")"),
+        ("$\"{", "}\""),
+        ("-x[", "]"),
+        ("x, ", ""),
+        ("x in ", ""),
+        ("x + ", ""),
+        ("[x | x, [", "]]"),
+    ] {
+        let nested = |depth: usize| format!("{}1{}", open.repeat(depth), close.repeat(depth));
+        let answer = answers(&nested(100_000));
+        assert!(answer.is_err(), "{open}");
+        let unclosed = answers(&open.repeat(100_000));
+        assert!(unclosed.is_err(), "{open}");
+        // Deep enough for any policy, on the usual stack of a thread.
+        let _ = answers(&nested(250));
+        let _ = answers(&open.repeat(250));
+    }
+}
+
+#[test]
+fn deep_terms_say_that_they_are() {
+    for text in [
+        "[".repeat(1000),
+        format!("x = 1{}", " + 1".repeat(1000)),
+        format!("f(x){}", ".a(x)".repeat(1000)),
+        format!("({}1{}", "(".repeat(1000), ")".repeat(1000)),
+    ] {
+        let answer = answers(&text);
+        assert!(answer.is_err_and(|error| error.contains(TOO_DEEP)));
+    }
+    let flat = format!("x = [1{}]", ", 1".repeat(100_000));
+    assert!(answers(&flat).is_ok());
+    let branches = format!("package a\np if x{}", " else := 1 if y".repeat(1000));
+    let answer = parse_module("m", &branches).map(|_| ());
+    assert!(answer.is_err_and(|errors| errors.to_string().contains(TOO_DEEP)));
+}
+
+#[test]
+fn odd_texts_have_answers() {
+    for text in [
+        "",
+        " ",
+        "\n",
+        "\u{feff}",
+        "\0",
+        "\u{feff}\u{feff}",
+        "#",
+        "# METADATA",
+        "\"",
+        "`",
+        "$",
+        "$\"",
+        "$`{",
+        "\\",
+        "\"\\u\"",
+        "\"\\ud800\"",
+        "é",
+        "x\u{a0}y",
+        "1e",
+        "1e999999999999",
+        "0.",
+        ".1",
+        "-",
+        "package",
+        "import",
+        "default",
+        "else",
+        "package a.b[",
+        "\r\n\r",
+        "{|",
+        "[,",
+        "{,",
+        "{:",
+    ] {
+        let _ = answers(text);
+        let _ = parse_module("m", text);
+        let _ = parse_module("m", &format!("package a\n{text}"));
+    }
+}
+
+#[test]
+fn any_piece_of_a_module_has_an_answer() {
+    let text = "# METADATA\n# title: x\npackage a\nimport data.b as c\ndefault p(_) := {\"a\": [1, -2.5e3]}\n\
+        p(x) := $\"{x}é{1}\" if { some k, v in x; not k == v with input.y as [z | z := x[_]] } else := 2\n\
+        q contains x if every y in {1 | 2} { y | {x: 3 | x} }\n";
+    for start in text.char_indices().map(|(at, _)| at) {
+        for piece in [&text[start..], &text[..start]] {
+            let _ = parse_module("m", piece).map(|module| module.to_json());
+            let _ = parse_query(piece);
+        }
+    }
+}
