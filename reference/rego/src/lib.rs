@@ -11,7 +11,7 @@ pub mod value;
 
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
-pub use eval::{Answer, Evaluation, Query, QueryOptions};
+pub use eval::{Answer, Evaluation, Print, Query, QueryOptions};
 pub use syntax::Module;
 pub use trace::Tracer;
 pub use value::Value;

@@ -11,6 +11,9 @@ use crate::builtins::Session;
 use crate::syntax::Location;
 use crate::trace::Tracer;
 
+/// Takes a line that `print` prints, and where that stands.
+pub type Print<'e> = &'e mut dyn FnMut(&Location, &str);
+
 /// What a query is evaluated against, and how.
 pub struct Evaluation<'e> {
     /// The root of the base documents, an object.
@@ -22,7 +25,7 @@ pub struct Evaluation<'e> {
     /// Watches the evaluation.
     pub tracer: Option<&'e mut dyn Tracer>,
     /// Takes what `print` prints, and where that stands.
-    pub print: Option<&'e mut dyn FnMut(&Location, &str)>,
+    pub print: Option<Print<'e>>,
     /// Ends the evaluation once it is set.
     pub cancelled: Arc<AtomicBool>,
     /// What the evaluation takes as the present time.

@@ -8,6 +8,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
+use super::evaluation::Print;
 use super::ir::{Body, Operand, Program, Slot};
 use super::memo::Memos;
 use super::mocks::Mocks;
@@ -43,6 +44,9 @@ pub(super) enum Stop {
 
 /// What remains to be done with a solution.
 pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Machine<'p>) -> Flow + 'n);
+
+/// The values of a query's variables.
+pub(super) type Values<'v> = &'v dyn Fn(Slot) -> Option<Value>;
 
 /// One open query: the whole, a rule, or a closed body within them.
 #[derive(Debug)]
@@ -98,7 +102,7 @@ pub(super) struct Machine<'p> {
     /// Whoever watches.
     pub(super) watch: Option<Watch<'p>>,
     /// Where `print` goes.
-    pub(super) print: Option<&'p mut dyn FnMut(&Location, &str)>,
+    pub(super) print: Option<Print<'p>>,
 }
 
 impl<'f> Frame<'f> {
@@ -218,7 +222,7 @@ impl<'p> Machine<'p> {
     pub(super) fn answers(
         &mut self,
         program: &Program,
-        answer: &mut dyn FnMut(&dyn Fn(Slot) -> Option<Value>),
+        answer: &mut dyn FnMut(Values<'_>),
     ) -> Result<(), EvalError> {
         let frame = self.open(None, program, false);
         let flow = self.run(&frame, &mut |machine| {

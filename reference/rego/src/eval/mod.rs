@@ -32,7 +32,7 @@ mod tree;
 mod unify;
 mod with;
 
-pub use evaluation::{Answer, Evaluation};
+pub use evaluation::{Answer, Evaluation, Print};
 pub(crate) use lower::Lowered;
 pub use query::{Query, QueryOptions};
 
