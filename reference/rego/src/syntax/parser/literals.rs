@@ -32,9 +32,10 @@ impl Parser<'_> {
         }
         let digits = self.lexeme();
         let after_zero = digits.strip_prefix('0').unwrap_or_default();
-        let leading_zero = !after_zero.is_empty()
-            && !after_zero.starts_with('.')
-            && !(after_zero.len() > 1 && after_zero.starts_with(['e', 'E']));
+        let leading_zero = !matches!(
+            after_zero.as_bytes(),
+            [] | [b'.', ..] | [b'e' | b'E', _, ..]
+        );
         if leading_zero && !fraction {
             self.unexpected_but("expected number without leading zero");
             return None;
