@@ -148,7 +148,7 @@ fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
     assert!(!told.contains(KEY), "{told}");
     let asked = stub.asked();
     let removed = asked.iter().any(|(method, path, _)| {
-        method == "DELETE" && path.starts_with("/v1/data/") && path.contains("if-none-match")
+        method == "DELETE" && path.starts_with("/v1/data/") && path.contains("if_none_match")
     });
     assert!(removed, "{asked:?}");
     let key = format!("Bearer {KEY}");

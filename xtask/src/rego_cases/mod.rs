@@ -9,7 +9,6 @@ mod case;
 mod unmet;
 
 use crate::{report, root};
-use case::Case;
 use unmet::Unmet;
 
 /// Runs every case of the current language version and shows the score of each folder.

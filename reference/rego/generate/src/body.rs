@@ -56,11 +56,17 @@ fn bind(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     format!("{name} := {value}")
 }
 
+/// What is negated. References in collections and calls are looked up before the negation there,
+/// which engines see differently, so they stand alone.
 fn closed(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    match choices.below(2) {
-        0 => term(choices, scope),
-        _ => format!("{} == {}", term(choices, scope), term(choices, scope)),
-    }
+    let depth = std::mem::take(&mut scope.depth);
+    let one = term(choices, scope);
+    let text = match choices.below(2) {
+        0 => one,
+        _ => format!("{one} == {}", term(choices, scope)),
+    };
+    scope.depth = depth;
+    text
 }
 
 fn every(choices: &mut Choices<'_>, scope: &mut Scope) -> String {

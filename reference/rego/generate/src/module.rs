@@ -76,12 +76,11 @@ fn valued(choices: &mut Choices<'_>, scope: &mut Scope, head: impl Fn(&str) -> S
     let count = 1 + choices.below(2);
     (0..count)
         .map(|_| {
-            let text = own(scope, |scope| {
+            own(scope, |scope| {
                 let body = body(choices, scope, "\n\t");
                 let head = head(&term(choices, scope));
                 format!("\n{head} if {{\n\t{body}\n}}\n")
-            });
-            text
+            })
         })
         .collect()
 }
