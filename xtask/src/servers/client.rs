@@ -1,7 +1,7 @@
 //! A client that costs little, so that a server's share of the time is large.
 
 use std::error::Error;
-use std::io::{BufRead, BufReader, Read, Write};
+use std::io::{self, BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
 
@@ -41,7 +41,7 @@ impl Client {
             .nth(1)
             .and_then(|status| status.parse().ok());
         let status = status.ok_or("the connection was closed")?;
-        let mut length = 0;
+        let (mut length, mut chunked) = (0, false);
         loop {
             line.clear();
             self.stream.read_line(&mut line)?;
@@ -51,13 +51,38 @@ impl Client {
             if name.eq_ignore_ascii_case("content-length") {
                 length = value.trim().parse()?;
             }
-            if name.eq_ignore_ascii_case("transfer-encoding") {
-                return Err("the answer has no length".into());
+            chunked |= name.eq_ignore_ascii_case("transfer-encoding");
+        }
+        self.body.clear();
+        match chunked {
+            true => self.chunks()?,
+            false => self.take(length)?,
+        }
+        Ok(status)
+    }
+
+    /// Reads a body in chunks, the last of which is empty.
+    fn chunks(&mut self) -> Result<(), Box<dyn Error>> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            let length = usize::from_str_radix(line.trim_end(), 16)?;
+            self.take(length)?;
+            line.clear();
+            self.stream.read_line(&mut line)?;
+            if length == 0 {
+                return Ok(());
             }
         }
-        self.body.resize(length, 0);
-        self.stream.read_exact(&mut self.body)?;
-        Ok(status)
+    }
+
+    /// Reads so many bytes of a body.
+    fn take(&mut self, length: usize) -> io::Result<()> {
+        let begin = self.body.len();
+        self.body.resize(begin + length, 0);
+        let unread = self.body.get_mut(begin..).unwrap_or_default();
+        self.stream.read_exact(unread)
     }
 
     /// The body of the last answer.
