@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, peers, rego_cases, report, root};
+use crate::{bench, fuzz_opa, peers, rego_cases, report, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -14,6 +14,7 @@ const STEPS: &[Step] = &[
     ("store suite on PostgreSQL", store_on_postgres),
     ("language cases", language_cases),
     ("real peers", peers::run),
+    ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
 ];
 
@@ -52,6 +53,10 @@ fn lints() -> Result<(), Box<dyn Error>> {
 
 fn language_cases() -> Result<(), Box<dyn Error>> {
     rego_cases::run(None, false)
+}
+
+fn beside_opa() -> Result<(), Box<dyn Error>> {
+    fuzz_opa::run(1_000, 0, false)
 }
 
 /// The store suite makes its cases on PostgreSQL only where a server is named, so none at all

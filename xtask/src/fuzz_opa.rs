@@ -17,11 +17,12 @@ use crate::{peers, report};
 /// The bytes that decide a policy.
 const BYTES: usize = 400;
 
-/// Asks both for the same until they differ.
+/// Asks both for the same until they differ: which policies they take and what those answer,
+/// and with `exact` also which mistakes they find in the others, and where.
 ///
 /// # Errors
 /// With the smallest case in which they differ, or when OPA cannot be built or asked.
-pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(cases: u32, seed: u64, exact: bool) -> Result<(), Box<dyn Error>> {
     let program = peers::build()?;
     let folder = tempfile::tempdir()?;
     let opa = Server::start(&program, peers::SERVE, folder.path())?;
@@ -40,7 +41,7 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let mut runner = TestRunner::new_with_rng(config, rng);
     let judged = runner.run(&vec(any::<u8>(), 0..BYTES), |bytes| {
-        compare(&mut client.borrow_mut(), &bytes).map_err(TestCaseError::fail)
+        compare(&mut client.borrow_mut(), &bytes, exact).map_err(TestCaseError::fail)
     });
     match judged {
         Ok(()) => {
@@ -59,7 +60,7 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Compares one policy and all of its queries.
-fn compare(client: &mut Client, bytes: &[u8]) -> Result<(), String> {
+fn compare(client: &mut Client, bytes: &[u8], exact: bool) -> Result<(), String> {
     let mut choices = Choices::new(bytes);
     let input = rego_generate::input(&mut choices);
     let module = rego_generate::module(&mut choices);
@@ -72,7 +73,7 @@ fn compare(client: &mut Client, bytes: &[u8]) -> Result<(), String> {
     let differ = |query: &str, ours: &str, theirs: &str| {
         format!("{module}\nquery: {query}\ninput: {input}\nours: {ours}\nOPA:  {theirs}")
     };
-    if ours != theirs {
+    if ours.is_empty() != theirs.is_empty() || (exact && ours != theirs) {
         return Err(differ("none", &format!("{ours:?}"), &format!("{theirs:?}")));
     }
     let Ok(policy) = policy else {

@@ -106,3 +106,14 @@ fn yaml_means_json() {
         assert!(from_yaml(text.as_bytes()).is_err(), "{text}");
     }
 }
+
+#[test]
+fn keys_that_are_no_strings_are_named_by_their_text() {
+    let list = Value::from(vec![Value::from(1)]);
+    let inner = Value::object([(list, Value::Null), (Value::from("a"), Value::Null)]);
+    let outer = Value::object([(inner, Value::Null), (Value::from(2), Value::Null)]);
+    check(
+        &outer.to_string(),
+        r#"{"2":null,"{\"[1]\":null,\"a\":null}":null}"#,
+    );
+}

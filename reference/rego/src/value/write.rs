@@ -52,7 +52,23 @@ impl fmt::Display for Value {
 fn write_name(key: &Value, out: &mut Vec<u8>) {
     match key {
         Value::String(name) => write_string(name, out),
-        other => write_string(&other.to_string(), out),
+        other => write_string(&named(other).to_string(), out),
+    }
+}
+
+/// The value with the members of its objects in the order of their names, not of their keys.
+fn named(value: &Value) -> Value {
+    match value {
+        Value::Array(items) => Value::from(items.iter().map(named).collect::<Vec<_>>()),
+        Value::Set(members) => Value::from(members.iter().map(named).collect::<Vec<_>>()),
+        Value::Object(members) => Value::object(members.iter().map(|(key, member)| {
+            let name = match key {
+                Value::String(name) => Value::String(name.clone()),
+                other => Value::from(named(other).to_string()),
+            };
+            (name, named(member))
+        })),
+        scalar => scalar.clone(),
     }
 }
 

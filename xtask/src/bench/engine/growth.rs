@@ -2,7 +2,6 @@
 
 use std::error::Error;
 use std::fmt::Write;
-use std::path::Path;
 use std::time::Instant;
 
 use super::pair::Pair;
@@ -50,7 +49,7 @@ fn module(package: &str, version: usize) -> String {
 }
 
 /// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, and memory with both.
-pub(super) fn documents(pair: &mut Pair, _folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
+pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
     let mut opa = pair.opa.client()?;
     for (name, users) in [("small", 10_000), ("large", 1_000_000)] {

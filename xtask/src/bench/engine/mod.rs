@@ -38,7 +38,7 @@ pub(crate) fn run() -> Outcome {
         .into_iter()
         .for_each(&mut hold);
     growth::policies(&mut pair)?.into_iter().for_each(&mut hold);
-    growth::documents(&mut pair, folder.path())?
+    growth::documents(&mut pair)?
         .into_iter()
         .for_each(&mut hold);
     evaluator::beside_regorus()?;
