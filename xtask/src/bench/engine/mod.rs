@@ -85,7 +85,7 @@ impl Bound {
         let ratio = self.ratio;
         match self.wanted {
             Wanted::AtLeast(least) => format!("{ratio:.2}x (at least {least}x)"),
-            Wanted::AtMost(most) => format!("{ratio:.2}x (at most {most}x)"),
+            Wanted::AtMost(most) => format!("{ratio:.2}x (at most {most:.2}x)"),
             Wanted::Any => format!("{ratio:.2}x"),
         }
     }
