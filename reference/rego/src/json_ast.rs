@@ -56,7 +56,7 @@ impl Annotations {
     /// The block: its `scope`, and what it says, with references as lists of terms.
     pub fn to_json(&self) -> Value {
         let mut block = self.value.as_object().cloned().unwrap_or_default();
-        block.insert("scope", Value::String(self.scope.clone()));
+        block.insert("scope", Value::from(self.scope.clone()));
         if let Some(authors) = block.get("authors").and_then(Value::as_array) {
             let authors = authors.iter().map(named).collect::<Vec<_>>();
             block.insert("authors", authors.into());
@@ -85,7 +85,7 @@ impl Annotations {
 /// An author, with a name even if it is empty.
 fn named(author: &Value) -> Value {
     let mut author = author.as_object().cloned().unwrap_or_default();
-    author.get_or_insert_with("name", || Value::from(""));
+    author.insert_if_missing("name", || Value::from(""));
     author.into()
 }
 
@@ -101,7 +101,7 @@ fn with_terms(object: &Value, names: &[&str]) -> Value {
 }
 
 fn path_terms(path: &Value) -> Value {
-    let steps = path.as_array().unwrap_or_default().iter().enumerate();
+    let steps = path.as_array().into_iter().flatten().enumerate();
     let terms = steps.map(|(position, step)| {
         let kind = if position == 0 { "var" } else { step.kind() };
         typed(kind, step.clone())
@@ -151,8 +151,8 @@ impl Term {
             TermValue::Null => null(),
             TermValue::Bool(value) => Value::Bool(*value),
             TermValue::Number(number) => Value::Number(number.clone()),
-            TermValue::String(text) => Value::String(text.clone()),
-            TermValue::Var(name) => Value::String(name.0.clone()),
+            TermValue::String(text) => Value::from(text.clone()),
+            TermValue::Var(name) => Value::from(name.0.clone()),
             TermValue::Ref(terms)
             | TermValue::Array(terms)
             | TermValue::Set(terms)
@@ -239,7 +239,7 @@ fn import(import: &Import) -> Value {
     let mut json = Object::new();
     json.insert("path", import.path.to_json());
     if let Some(alias) = &import.alias {
-        json.insert("alias", Value::String(alias.0.clone()));
+        json.insert("alias", Value::from(alias.0.clone()));
     }
     json.into()
 }
@@ -247,7 +247,7 @@ fn import(import: &Import) -> Value {
 fn head(head: &Head) -> Value {
     let mut json = Object::new();
     if let Some(name) = &head.name {
-        json.insert("name", Value::String(name.0.clone()));
+        json.insert("name", Value::from(name.0.clone()));
     }
     json.insert("ref", list(&head.reference));
     insert_list(&mut json, "args", &head.args, Term::to_json);
@@ -265,7 +265,7 @@ fn head(head: &Head) -> Value {
 fn comment(comment: &Comment) -> Value {
     let place = &comment.location;
     let location = Value::object([
-        ("file", Value::String(place.file.clone())),
+        ("file", Value::from(place.file.clone())),
         ("row", Value::from(u64::from(place.row))),
         ("col", Value::from(u64::from(place.col))),
     ]);

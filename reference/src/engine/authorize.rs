@@ -1,7 +1,5 @@
 //! The policy that decides on each request.
 
-use std::sync::Arc;
-
 use rego::Value;
 use rego::value::Object;
 
@@ -88,9 +86,9 @@ fn headers(request: &Request) -> Value {
 fn listed<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     let mut lists = Object::new();
     for (name, value) in pairs {
-        let list = lists.get_or_insert_with(name, || Value::from(Vec::new()));
-        if let Value::Array(items) = list {
-            Arc::make_mut(items).push(Value::from(value));
+        lists.insert_if_missing(name.as_str(), || Value::from(Vec::new()));
+        if let Some(Value::Array(items)) = lists.get_mut(&name) {
+            items.push(Value::from(value));
         }
     }
     Value::from(lists)

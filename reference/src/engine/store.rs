@@ -1,8 +1,6 @@
 //! The tree of base documents: finding, adding, replacing and removing by path. A change copies
 //! the objects and arrays on its way as far as others share them, and nothing else.
 
-use std::sync::Arc;
-
 use rego::Value;
 use rego::value::{MAX_DEPTH, Number, Object};
 
@@ -80,11 +78,11 @@ fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
         let conflict = || StoreError::Conflict(written(path.get(..at).unwrap_or(path)));
         parent = match parent {
             Value::Object(members) => {
-                let members = Arc::make_mut(members);
-                members.get_or_insert_with(segment.as_str(), || Value::from(Object::new()))
+                members.insert_if_missing(segment.as_str(), || Value::from(Object::new()));
+                members.get_mut(segment).ok_or_else(conflict)?
             }
             Value::Array(items) => index(segment)
-                .and_then(|index| Arc::make_mut(items).get_mut(index))
+                .and_then(|index| items.get_mut(index))
                 .ok_or_else(conflict)?,
             _ => return Err(conflict()),
         };
@@ -106,7 +104,6 @@ pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Resul
     }
     match find_mut(documents, parents)? {
         Value::Object(members) => {
-            let members = Arc::make_mut(members);
             members.insert(last.as_str(), value);
             Ok(())
         }
@@ -118,7 +115,7 @@ pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Resul
             };
             let at = at.filter(|at| *at <= items.len());
             let at = at.ok_or_else(|| StoreError::NotFound(written(path)))?;
-            Arc::make_mut(items).insert(at, value);
+            items.insert(at, value);
             Ok(())
         }
         _ => Err(StoreError::NotFound(written(path))),
@@ -144,12 +141,12 @@ pub(super) fn remove(documents: &mut Value, path: &[String]) -> Result<(), Store
     let missing = || StoreError::NotFound(written(path));
     match find_mut(documents, parents)? {
         Value::Object(members) => {
-            let removed = Arc::make_mut(members).remove(last.as_str());
+            let removed = members.remove(last.as_str());
             removed.ok_or_else(missing)?;
         }
         Value::Array(items) => {
             let at = index(last).filter(|at| *at < items.len());
-            Arc::make_mut(items).remove(at.ok_or_else(missing)?);
+            items.remove(at.ok_or_else(missing)?);
         }
         _ => return Err(missing()),
     }
@@ -172,10 +169,10 @@ fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Val
             Value::Array(items) => {
                 let at = index(segment).filter(|at| *at < items.len());
                 let at = at.ok_or_else(missing)?;
-                Arc::make_mut(items).get_mut(at).ok_or_else(missing)
+                items.get_mut(at).ok_or_else(missing)
             }
             Value::Object(members) => {
-                let found = Arc::make_mut(members).get_mut(segment.as_str());
+                let found = members.get_mut(segment.as_str());
                 found.ok_or_else(missing)
             }
             _ => Err(missing()),

@@ -1,7 +1,5 @@
 //! `array.*`
 
-use std::sync::Arc;
-
 use super::expected::{Answer, array, integer};
 use super::operand::{answer, any};
 use super::{Call, Group};
@@ -22,7 +20,7 @@ fn concat(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     if right.is_empty() {
         return answer(any(operands, 1).clone());
     }
-    answer([left.as_slice(), right.as_slice()].concat())
+    answer(left.iter().chain(right).cloned().collect::<Vec<_>>())
 }
 
 fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
@@ -30,7 +28,7 @@ fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let mut flat = Vec::with_capacity(items.len());
     for item in items.iter() {
         match item {
-            Value::Array(nested) => flat.extend_from_slice(nested),
+            Value::Array(nested) => flat.extend(nested.iter().cloned()),
             other => flat.push(other.clone()),
         }
     }
@@ -39,7 +37,9 @@ fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
 
 fn reverse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let items = array(operands, 1)?;
-    answer(items.iter().rev().cloned().collect::<Vec<_>>())
+    let mut items = items.to_vec();
+    items.reverse();
+    answer(items)
 }
 
 fn slice(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
@@ -48,7 +48,8 @@ fn slice(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let stop = usize::try_from(stop).unwrap_or(0).min(items.len());
     let start = usize::try_from(start).unwrap_or(0).min(stop);
     if start == 0 && stop == items.len() {
-        return answer(Value::Array(Arc::clone(items)));
+        return answer(items.clone());
     }
-    answer(items.get(start..stop).unwrap_or_default().to_vec())
+    let items = items.iter().skip(start).take(stop - start);
+    answer(items.cloned().collect::<Vec<_>>())
 }

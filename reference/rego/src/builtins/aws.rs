@@ -44,7 +44,7 @@ fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
     requests::check(request)?;
     let headers = match request.get("headers") {
         None => None,
-        Some(Value::Object(headers)) => Some(&**headers),
+        Some(Value::Object(headers)) => Some(headers),
         Some(other) => return Err(mistyped(0, "object", other)),
     };
     let fields = ["url", "method"].map(|name| (name, request.get(name).and_then(Value::as_str)));

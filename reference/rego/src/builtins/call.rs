@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::Value;
 use crate::syntax::Location;
+use crate::value::Text;
 
 /// Why a call has no value. By default that makes it undefined; strictly, an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -31,7 +32,7 @@ pub(crate) struct Session {
     /// same answer throughout an evaluation.
     pub(crate) answers: BTreeMap<(&'static str, Vec<Value>), Option<Value>>,
     /// What functions prepare from an operand and use again, such as compiled patterns.
-    pub(crate) prepared: HashMap<(&'static str, Arc<str>), Arc<dyn Any + Send + Sync>>,
+    pub(crate) prepared: HashMap<(&'static str, Text), Arc<dyn Any + Send + Sync>>,
     /// Set by whoever no longer wants the answer.
     pub(crate) cancelled: Arc<AtomicBool>,
     /// What `opa.runtime` answers.

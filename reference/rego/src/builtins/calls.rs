@@ -42,7 +42,7 @@ fn value(term: &Term, session: &mut Session) -> Result<Option<Value>, Failed> {
         TermValue::Null => Value::Null,
         TermValue::Bool(value) => Value::Bool(*value),
         TermValue::Number(number) => Value::Number(number.clone()),
-        TermValue::String(text) => Value::String(Arc::clone(text)),
+        TermValue::String(text) => Value::from(Arc::clone(text)),
         TermValue::Array(items) => match all(items, session)? {
             Some(items) => Value::from(items),
             None => return Ok(None),

@@ -7,7 +7,7 @@ use num_bigint::BigInt;
 use super::Failure;
 use super::operand::{any as at, mistyped};
 use crate::Value;
-use crate::value::{ArithmeticError, Number, Set};
+use crate::value::{ArithmeticError, Array, ArrayIter, Number, Set};
 
 /// What a function answers: a value, or undefined.
 pub(super) type Answer = Result<Option<Value>, Failure>;
@@ -36,7 +36,7 @@ pub(super) fn misfilled(position: usize, whole: &Value, part: &Value, expected: 
 }
 
 /// The operand, an array.
-pub(super) fn array(operands: &[Value], position: usize) -> Result<&Arc<Vec<Value>>, Failure> {
+pub(super) fn array(operands: &[Value], position: usize) -> Result<&Array, Failure> {
     match at(operands, position) {
         Value::Array(items) => Ok(items),
         other => Err(mistyped(position, "array", other)),
@@ -82,7 +82,7 @@ pub(super) fn big_integer(operands: &[Value], position: usize) -> Result<BigInt,
 /// The items of an array or set.
 #[derive(Clone)]
 pub(super) enum Items<'v> {
-    Array(std::slice::Iter<'v, Value>),
+    Array(ArrayIter<'v>),
     Set(std::collections::btree_set::Iter<'v, Value>),
 }
 

@@ -40,7 +40,7 @@ impl Writer<'_> {
             Value::Set(members) => self.items(members.iter(), depth)?,
             Value::Object(members) => {
                 let named = members.iter().map(|(key, value)| match key {
-                    Value::String(name) => (name.as_ref().into(), value),
+                    Value::String(name) => (name.as_str().into(), value),
                     other => (std::borrow::Cow::from(other.to_string()), value),
                 });
                 let mut named: Vec<_> = named.collect();

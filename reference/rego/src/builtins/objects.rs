@@ -1,14 +1,12 @@
 //! `object.*`, except `object.subset`.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
-
 use super::aggregates::index;
 use super::expected::{Answer, Items, array, misfilled, mistyped_of};
 use super::operand::{answer, any, object};
 use super::{Call, Failure, Group};
 use crate::Value;
 use crate::value::{Object, Set};
+use std::collections::BTreeMap;
 
 pub(super) const BUILTINS: Group = &[
     ("object.filter", filter),
@@ -148,6 +146,6 @@ impl<'v> Union<'v> {
             Part::Whole(value) => (key.clone(), value.clone()),
             Part::Union(union) => (key.clone(), union.into_value()),
         });
-        Value::Object(Arc::new(members.collect()))
+        Value::object(members)
     }
 }

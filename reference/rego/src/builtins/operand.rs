@@ -1,11 +1,9 @@
 //! What functions ask of their operands. Positions count from 1, as in the messages.
 
-use std::collections::BTreeSet;
-use std::sync::Arc;
-
 use super::Failure;
 use crate::Value;
-use crate::value::{Number, Object};
+use crate::value::{Number, Object, Text};
+use std::collections::BTreeSet;
 
 /// The operand at a position; the compiler has made sure that there is one.
 fn at(operands: &[Value], position: usize) -> &Value {
@@ -23,7 +21,7 @@ pub(super) fn mistyped(position: usize, expected: &str, got: &Value) -> Failure 
 }
 
 /// The operand, a string.
-pub(super) fn text(operands: &[Value], position: usize) -> Result<&Arc<str>, Failure> {
+pub(super) fn text(operands: &[Value], position: usize) -> Result<&Text, Failure> {
     match at(operands, position) {
         Value::String(text) => Ok(text),
         other => Err(mistyped(position, "string", other)),

@@ -165,13 +165,13 @@ fn change(
     };
     found(Some(at), std::slice::from_ref(key))?;
     match at {
-        Value::Object(members) => match Arc::make_mut(members).get_value_mut(key) {
+        Value::Object(members) => match members.get_value_mut(key) {
             Some(member) => change(member, rest, edit),
             None => Ok(()),
         },
         Value::Array(items) => {
             let index = index(items.len(), key)?;
-            match Arc::make_mut(items).get_mut(index) {
+            match items.get_mut(index) {
                 Some(item) => change(item, rest, edit),
                 None => Ok(()),
             }
@@ -204,7 +204,7 @@ fn add(document: &mut Option<Value>, path: &[Value], value: Value) -> Result<(),
         };
         match at {
             Value::Object(members) => {
-                Arc::make_mut(members).insert(key.clone(), value);
+                members.insert(key.clone(), value);
             }
             Value::Set(_) if value != *key => {
                 let (key, value) = (Literal(key), Literal(&value));
@@ -220,7 +220,7 @@ fn add(document: &mut Option<Value>, path: &[Value], value: Value) -> Result<(),
                 if index > items.len() {
                     return refuse("index for array insertion out of bounds");
                 }
-                Arc::make_mut(items).insert(index, value);
+                items.insert(index, value);
             }
             other => return refuse(format!("expected composite type, {}", scalar(other))),
         }
@@ -244,7 +244,7 @@ fn remove(document: &mut Option<Value>, path: &[Value]) -> Result<(), Failure> {
         match at {
             Value::Object(members) if members.get_value(key).is_none() => return unknown(),
             Value::Object(members) => {
-                Arc::make_mut(members).remove_value(key);
+                members.remove_value(key);
             }
             Value::Set(members) if !members.contains(key) => return unknown(),
             Value::Set(members) => {
@@ -255,7 +255,7 @@ fn remove(document: &mut Option<Value>, path: &[Value]) -> Result<(), Failure> {
                 if index >= items.len() {
                     return refuse("index for array delete out of bounds");
                 }
-                Arc::make_mut(items).remove(index);
+                items.remove(index);
             }
             other => return refuse(format!("expected composite type, {}", scalar(other))),
         }

@@ -133,7 +133,7 @@ fn removed(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Fai
     };
     Ok(match value {
         Value::Object(members) => {
-            let mut kept = members.as_ref().clone();
+            let mut kept = members.clone();
             for key in tree.0.keys() {
                 let Some((key, value)) = members.get_member(key) else {
                     continue;

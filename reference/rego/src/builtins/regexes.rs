@@ -9,7 +9,7 @@ use super::operand::{answer, any, refuse, text};
 use super::strings::bound;
 use super::{Call, Failure, Group, re2};
 use crate::Value;
-use crate::value::quoted;
+use crate::value::{Text, quoted};
 
 pub(super) const BUILTINS: Group = &[
     ("re_match", is_match),
@@ -45,10 +45,10 @@ fn compile(pattern: &str) -> Result<Regex, String> {
 pub(super) fn prepared<T: Send + Sync + 'static>(
     call: &mut Call<'_>,
     kind: &'static str,
-    text: &Arc<str>,
+    text: &Text,
     compile: impl FnOnce() -> Result<T, Failure>,
 ) -> Result<Arc<T>, Failure> {
-    let key = (kind, Arc::clone(text));
+    let key = (kind, text.clone());
     let known = call.session.prepared.get(&key).cloned();
     if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
         return Ok(known);
@@ -61,7 +61,7 @@ pub(super) fn prepared<T: Send + Sync + 'static>(
     Ok(made)
 }
 
-fn pattern(call: &mut Call<'_>, pattern: &Arc<str>) -> Result<Arc<Regex>, Failure> {
+fn pattern(call: &mut Call<'_>, pattern: &Text) -> Result<Arc<Regex>, Failure> {
     prepared(call, "regex", pattern, || compile(pattern).or_else(refuse))
 }
 
@@ -145,7 +145,7 @@ fn split(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 fn template_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let (template, whole) = (text(operands, 1)?, text(operands, 2)?);
     let (start, end) = (text(operands, 3)?, text(operands, 4)?);
-    let delimiter = |text: &Arc<str>, name: &str| match text.as_bytes() {
+    let delimiter = |text: &Text, name: &str| match text.as_bytes() {
         [only] => Ok(*only),
         _ => {
             let length = start.len();

@@ -1,6 +1,5 @@
 //! What the evaluation itself is asked: `opa.runtime` and `time.now_ns`.
 
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::expected::Answer;
@@ -30,12 +29,12 @@ fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
                 .unwrap_or_else(|| Object::new().into()),
         );
     };
-    let mut members = Arc::clone(members);
+    let mut members = members.clone();
     let has_config = members
         .get("config")
         .is_some_and(|config| config.as_object().is_some());
     if has_config
-        && let Some(config) = Arc::make_mut(&mut members).get_mut("config")
+        && let Some(config) = members.get_mut("config")
         && let Some(config) = config.as_object_mut()
     {
         strip(config, "services", &["credentials"]);
@@ -47,8 +46,8 @@ fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
 /// Takes members away from each entry of a section.
 fn strip(config: &mut Object, section: &str, secrets: &[&str]) {
     let entries: Vec<&mut Value> = match config.get_mut(section) {
-        Some(Value::Array(items)) => Arc::make_mut(items).iter_mut().collect(),
-        Some(Value::Object(members)) => Arc::make_mut(members).values_mut().collect(),
+        Some(Value::Array(items)) => items.iter_mut().collect(),
+        Some(Value::Object(members)) => members.values_mut().collect(),
         _ => return,
     };
     for entry in entries {

@@ -1,7 +1,5 @@
 //! `json.match_schema` and `json.verify_schema`.
 
-use std::sync::Arc;
-
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value as Json;
 
@@ -11,7 +9,7 @@ use super::regexes::prepared;
 use super::schema_errors::{Complaint, complaints, misdeclared};
 use super::{Call, Failure, Group};
 use crate::Value;
-use crate::value::from_json;
+use crate::value::{Text, from_json};
 
 pub(super) const BUILTINS: Group = &[
     ("json.match_schema", match_schema),
@@ -83,7 +81,7 @@ fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
 fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
-    let key: Arc<str> = any(operands, 2).to_string().into();
+    let key = Text::from(any(operands, 2).to_string());
     let schema = prepared(call, "schema", &key, || -> Result<Schema, Failure> {
         compile(read(2)?).or_else(refuse)
     })?;

@@ -8,7 +8,7 @@ use super::operand::{answer, text};
 use super::strings::bound;
 use super::{Call, Failure, Group};
 use crate::Value;
-use crate::value::{Literal, escape, escape_code, quoted};
+use crate::value::{Array, Literal, escape, escape_code, quoted};
 
 pub(super) const BUILTINS: Group = &[("sprintf", sprintf)];
 
@@ -70,7 +70,7 @@ struct Flags {
 }
 
 struct Formatter<'v> {
-    arguments: &'v [Value],
+    arguments: &'v Array,
     next: usize,
     /// Whether an argument was named by its index, so that others may be left over.
     reordered: bool,
@@ -87,7 +87,7 @@ fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 pub(super) fn formatted(
     call: &Call<'_>,
     format: &str,
-    arguments: &[Value],
+    arguments: &Array,
 ) -> Result<String, Failure> {
     let mut formatter = Formatter {
         arguments,
@@ -387,12 +387,12 @@ impl Formatter<'_> {
 
     /// Says which arguments no directive used.
     fn left_over(&mut self) {
-        let rest = self.arguments.get(self.next..).unwrap_or_default();
-        if self.reordered || rest.is_empty() {
+        let rest = self.arguments.iter().skip(self.next);
+        if self.reordered || rest.len() == 0 {
             return;
         }
         self.out.push_str("%!(EXTRA ");
-        for (at, value) in rest.iter().enumerate() {
+        for (at, value) in rest.enumerate() {
             let comma = if at > 0 { ", " } else { "" };
             let kind = Argument::of(value).kind();
             self.out.push_str(&format!("{comma}{kind}="));

@@ -1,7 +1,5 @@
 //! Strings, what is neither searching nor formatting.
 
-use std::sync::Arc;
-
 use super::expected::{Answer, integer, items, mismatch, texts};
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Failure, Group};
@@ -78,8 +76,8 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 fn mapped(operands: &[Value], map: fn(&str) -> String) -> Answer {
     let text = text(operands, 1)?;
     let result = map(text);
-    if result == **text {
-        return answer(Arc::clone(text));
+    if result == text.as_str() {
+        return answer(text.clone());
     }
     answer(result)
 }
@@ -111,7 +109,7 @@ fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> 
     let text = text(operands, 1)?;
     let result = trim(text);
     if result.len() == text.len() {
-        return answer(Arc::clone(text));
+        return answer(text.clone());
     }
     answer(result)
 }
@@ -121,7 +119,7 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     call.check()?;
     let count = whole.matches(&**old).count();
     if count == 0 {
-        return answer(Arc::clone(whole));
+        return answer(whole.clone());
     }
     bound(whole.len().saturating_add(count.saturating_mul(new.len())))?;
     answer(whole.replace(&**old, new))
@@ -228,7 +226,7 @@ fn substring(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let to =
         usize::try_from(length).map_or(whole.len(), |length| place(start.saturating_add(length)));
     if from == 0 && to == whole.len() {
-        return answer(Arc::clone(whole));
+        return answer(whole.clone());
     }
     answer(whole.get(from..to).unwrap_or_default())
 }

@@ -4,7 +4,7 @@ use super::expected::{Answer, mismatch};
 use super::operand::{answer, any};
 use super::{Call, Failure, Group};
 use crate::Value;
-use crate::value::Object;
+use crate::value::{Array, Object};
 
 pub(super) const BUILTINS: Group = &[("object.subset", subset)];
 
@@ -50,7 +50,7 @@ fn object_within(call: &Call<'_>, whole: &Object, part: &Object) -> Result<bool,
 }
 
 /// Whether the items stand in a row in the array.
-fn run_within(call: &Call<'_>, whole: &[Value], part: &[Value]) -> Result<bool, Failure> {
+fn run_within(call: &Call<'_>, whole: &Array, part: &Array) -> Result<bool, Failure> {
     // How far to fall back when the next item differs: the search is linear for any input.
     let mut back = vec![0usize; part.len()];
     let mut matched = 0;
@@ -74,7 +74,7 @@ fn run_within(call: &Call<'_>, whole: &[Value], part: &[Value]) -> Result<bool, 
 }
 
 /// How many items match after one more.
-fn advance(part: &[Value], back: &[usize], mut matched: usize, item: Option<&Value>) -> usize {
+fn advance(part: &Array, back: &[usize], mut matched: usize, item: Option<&Value>) -> usize {
     loop {
         if part.get(matched) == item {
             return matched + 1;

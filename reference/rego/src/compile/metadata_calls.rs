@@ -166,7 +166,7 @@ fn link(path: &[Term], block: Option<&Annotations>) -> Value {
 fn document(block: &Annotations) -> Value {
     let mut document = block.value.clone();
     if let Some(members) = document.as_object_mut() {
-        members.insert("scope", Value::String(block.scope.clone()));
+        members.insert("scope", Value::from(block.scope.clone()));
     }
     document
 }
@@ -191,7 +191,7 @@ fn term(value: &Value, at: &Location) -> Term {
         Value::Null => TermValue::Null,
         Value::Bool(value) => TermValue::Bool(*value),
         Value::Number(number) => TermValue::Number(number.clone()),
-        Value::String(text) => TermValue::String(text.clone()),
+        Value::String(text) => TermValue::String(text.as_str().into()),
         Value::Array(array) => TermValue::Array(items(&mut array.iter())),
         Value::Set(set) => TermValue::Set(items(&mut set.iter())),
         Value::Object(object) => {

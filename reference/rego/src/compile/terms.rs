@@ -16,7 +16,7 @@ pub(crate) fn constant(term: &Term) -> Option<Value> {
         TermValue::Null => Value::Null,
         TermValue::Bool(value) => Value::Bool(*value),
         TermValue::Number(number) => Value::Number(number.clone()),
-        TermValue::String(text) => Value::String(text.clone()),
+        TermValue::String(text) => Value::from(text.clone()),
         TermValue::Array(items) => {
             Value::from(items.iter().map(constant).collect::<Option<Vec<_>>>()?)
         }
@@ -136,7 +136,7 @@ pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
         Value::Null => TermValue::Null,
         Value::Bool(value) => TermValue::Bool(*value),
         Value::Number(number) => TermValue::Number(number.clone()),
-        Value::String(text) => TermValue::String(text.clone()),
+        Value::String(text) => TermValue::String(text.as_str().into()),
         Value::Array(items) => TermValue::Array(items.iter().map(term).collect()),
         Value::Set(items) => TermValue::Set(items.iter().map(term).collect()),
         Value::Object(members) => {

@@ -5,6 +5,7 @@ use super::machine::{Flow, Frame, Machine, Next, Stop};
 use crate::Value;
 use crate::builtins::{self, Call, Failure, Function};
 use crate::error::{EvalCode, EvalError};
+use crate::value::Array;
 
 impl Builtin {
     /// The built-in function of this name.
@@ -189,7 +190,7 @@ impl<'p> Machine<'p> {
 
     /// Prints the parts with spaces between them: a line for each choice of members, where parts
     /// are the sets of what expressions gave.
-    fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&[Value]>) -> Flow {
+    fn print(&mut self, frame: &Frame<'_>, expr: &Expr, parts: Option<&Array>) -> Flow {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
         };

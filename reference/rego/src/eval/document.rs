@@ -302,7 +302,7 @@ pub(super) fn merge(first: &Value, second: &Value) -> Value {
     if right.is_empty() {
         return first.clone();
     }
-    let mut result = left.as_ref().clone();
+    let mut result = left.clone();
     for (key, value) in right.iter() {
         match result.get_value_mut(key) {
             Some(own) => *own = merge(own, value),

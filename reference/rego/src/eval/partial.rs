@@ -286,11 +286,13 @@ impl Making {
         };
         for key in above {
             let members = place.as_object_mut().ok_or(Conflict)?;
-            place = members.get_or_insert_with(key.clone(), || Value::from(Object::new()));
+            members.insert_if_missing(key.clone(), || Value::from(Object::new()));
+            place = members.get_value_mut(key).ok_or(Conflict)?;
         }
         let members = place.as_object_mut().ok_or(Conflict)?;
         if to_set {
-            let set = members.get_or_insert_with(last.clone(), || Value::from(Set::new()));
+            members.insert_if_missing(last.clone(), || Value::from(Set::new()));
+            let set = members.get_value_mut(last).ok_or(Conflict)?;
             return insert(set, member);
         }
         match members.get_value(last) {

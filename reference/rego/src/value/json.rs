@@ -1,9 +1,9 @@
 //! Reads JSON in one pass.
 
 use std::collections::HashMap;
-use std::sync::Arc;
 
-use super::{MAX_DEPTH, Number, Object, Value};
+use super::object::{Member, Shapes};
+use super::{Array, MAX_DEPTH, Number, Text, Value};
 
 /// Why a text is not JSON, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -40,13 +40,19 @@ pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
 }
 
 /// As many names are kept, and of this length, to be shared by all members that have them.
+/// Shorter ones than the first are not worth it: they need no allocation.
 const MAX_NAMES: usize = 1024;
-const MAX_NAME: usize = 64;
+const NAME: std::ops::RangeInclusive<usize> = 24..=64;
 
 struct Reader<'t> {
     text: &'t str,
     at: usize,
-    names: HashMap<&'t str, Arc<str>>,
+    names: HashMap<&'t str, Text>,
+    shapes: Shapes,
+    /// The items of all arrays that have begun.
+    items: Vec<Value>,
+    /// The members of all objects that have begun.
+    members: Vec<Member>,
 }
 
 impl<'t> Reader<'t> {
@@ -63,8 +69,14 @@ impl<'t> Reader<'t> {
     }
 
     fn at(text: &'t str, at: usize) -> Self {
-        let names = HashMap::new();
-        Self { text, at, names }
+        Self {
+            text,
+            at,
+            names: HashMap::new(),
+            shapes: Shapes::default(),
+            items: Vec::new(),
+            members: Vec::new(),
+        }
     }
 
     fn error(&self, message: &'static str) -> SyntaxError {
@@ -131,44 +143,47 @@ impl<'t> Reader<'t> {
 
     fn array(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let depth = self.enter(depth)?;
-        let mut items = Vec::new();
-        if self.eat(b']') {
-            return Ok(Value::from(items));
-        }
-        loop {
-            items.push(self.value(depth)?);
-            if self.eat(b']') {
-                return Ok(Value::from(items));
+        let behind = self.items.len();
+        if !self.eat(b']') {
+            loop {
+                let item = self.value(depth)?;
+                self.items.push(item);
+                if self.eat(b']') {
+                    break;
+                }
+                if !self.eat(b',') {
+                    return Err(self.error("expected `,` or `]`"));
+                }
             }
-            if !self.eat(b',') {
-                return Err(self.error("expected `,` or `]`"));
-            }
         }
+        Ok(Value::Array(Array::of_items(self.items.drain(behind..))))
     }
 
     fn object(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         let depth = self.enter(depth)?;
-        let mut members = Vec::new();
-        if self.eat(b'}') {
-            return Ok(Value::from(Object::new()));
+        let behind = self.members.len();
+        if !self.eat(b'}') {
+            loop {
+                self.skip_space();
+                if self.peek() != Some(b'"') {
+                    return Err(self.error("expected a member name"));
+                }
+                let name = self.name()?;
+                if !self.eat(b':') {
+                    return Err(self.error("expected `:`"));
+                }
+                let value = self.value(depth)?;
+                self.members.push((Value::String(name), value));
+                if self.eat(b'}') {
+                    break;
+                }
+                if !self.eat(b',') {
+                    return Err(self.error("expected `,` or `}`"));
+                }
+            }
         }
-        loop {
-            self.skip_space();
-            if self.peek() != Some(b'"') {
-                return Err(self.error("expected a member name"));
-            }
-            let name = self.name()?;
-            if !self.eat(b':') {
-                return Err(self.error("expected `:`"));
-            }
-            members.push((Value::String(name), self.value(depth)?));
-            if self.eat(b'}') {
-                return Ok(Value::from(Object::of_members(members)));
-            }
-            if !self.eat(b',') {
-                return Err(self.error("expected `,` or `}`"));
-            }
-        }
+        let members = self.shapes.object(&mut self.members, behind);
+        Ok(Value::Object(members))
     }
 
     fn digits(&mut self) -> Result<(), SyntaxError> {
@@ -204,31 +219,31 @@ impl<'t> Reader<'t> {
     }
 
     /// The name of a member.
-    fn name(&mut self) -> Result<Arc<str>, SyntaxError> {
+    fn name(&mut self) -> Result<Text, SyntaxError> {
         self.at += 1;
         let plain = self.plain();
-        if self.peek() != Some(b'"') || plain.len() > MAX_NAME {
+        if self.peek() != Some(b'"') || !NAME.contains(&plain.len()) {
             return self.string_from(plain);
         }
         self.at += 1;
         if let Some(name) = self.names.get(plain) {
-            return Ok(Arc::clone(name));
+            return Ok(name.clone());
         }
-        let name: Arc<str> = plain.into();
+        let name = Text::from(plain);
         if self.names.len() < MAX_NAMES {
-            self.names.insert(plain, Arc::clone(&name));
+            self.names.insert(plain, name.clone());
         }
         Ok(name)
     }
 
-    fn string(&mut self) -> Result<Arc<str>, SyntaxError> {
+    fn string(&mut self) -> Result<Text, SyntaxError> {
         self.at += 1;
         let plain = self.plain();
         self.string_from(plain)
     }
 
     /// The string that begins with a text that has just been read.
-    fn string_from(&mut self, plain: &str) -> Result<Arc<str>, SyntaxError> {
+    fn string_from(&mut self, plain: &str) -> Result<Text, SyntaxError> {
         if self.peek() == Some(b'"') {
             self.at += 1;
             return Ok(plain.into());

@@ -1,27 +1,40 @@
 //! Document values. A clone shares the original, and whoever changes one copies only what is
 //! shared on the way to the change.
+//!
+//! Servers hold documents of hundreds of megabytes, most of them many small objects with the same
+//! few names and short strings. So a value takes 24 bytes, and what is small needs nothing else:
+//! integers and strings of up to 23 bytes are kept in place. An object that was read is one
+//! allocation with its values; the list of its keys is shared by all objects of the document that
+//! have the same ones. A short array is one allocation with its items. Longer objects and arrays
+//! are trees of lists, so that a change to one of a million entries copies a few lists and shares
+//! the others; short ones become such lists when they are changed.
+//!
+//! Values of 16 bytes were weighed against this: they leave no room for strings in place, and a
+//! string of its own takes more than the 8 bytes that each value would save.
 
 use std::cmp::Ordering;
 use std::sync::Arc;
 
 mod arithmetic;
+mod array;
 mod decimal;
 mod float;
 mod json;
 mod literal;
-mod members;
 mod number;
 mod object;
+mod tree;
 mod write;
 mod yaml;
 
 pub use arithmetic::ArithmeticError;
+pub use array::{Array, Iter as ArrayIter};
 pub use json::{SyntaxError, from_json, from_json_prefix};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted};
-pub use members::{Iter, IterMut};
 pub use number::Number;
-pub use object::{Object, Set};
+pub use object::{Iter, IterMut, Object, Set};
+pub use smol_str::SmolStr as Text;
 pub use yaml::{YamlError, from_yaml};
 
 /// Arrays and objects may be nested this deep when they are read.
@@ -43,11 +56,11 @@ pub enum Value {
     /// A number with the text it was written in.
     Number(Number),
     /// A string.
-    String(Arc<str>),
+    String(Text),
     /// An array.
-    Array(Arc<Vec<Value>>),
+    Array(Array),
     /// An object.
-    Object(Arc<Object>),
+    Object(Object),
     /// A set. It is written as the array of its members in their order.
     Set(Arc<Set>),
 }
@@ -62,7 +75,7 @@ impl Value {
     }
 
     /// The items, if this is an array.
-    pub fn as_array(&self) -> Option<&[Value]> {
+    pub fn as_array(&self) -> Option<&Array> {
         match self {
             Self::Array(items) => Some(items),
             _ => None,
@@ -77,10 +90,10 @@ impl Value {
         }
     }
 
-    /// The members to change, if this is an object; shared ones are copied first.
+    /// The members to change, if this is an object.
     pub fn as_object_mut(&mut self) -> Option<&mut Object> {
         match self {
-            Self::Object(members) => Some(Arc::make_mut(members)),
+            Self::Object(members) => Some(members),
             _ => None,
         }
     }
@@ -113,7 +126,7 @@ impl Value {
 
     /// An object of these members.
     pub fn object<K: Into<Value>>(members: impl IntoIterator<Item = (K, Value)>) -> Self {
-        Self::Object(Arc::new(members.into_iter().collect()))
+        Self::Object(members.into_iter().collect())
     }
 
     /// Where the kind of the value stands in the order.
@@ -132,7 +145,7 @@ impl Value {
     /// How this value compares to a string.
     fn compare_text(&self, text: &str) -> Ordering {
         match self {
-            Self::String(own) => own.as_ref().cmp(text),
+            Self::String(own) => own.as_str().cmp(text),
             Self::Null | Self::Bool(_) | Self::Number(_) => Ordering::Less,
             Self::Array(_) | Self::Object(_) | Self::Set(_) => Ordering::Greater,
         }
@@ -145,9 +158,9 @@ impl PartialEq for Value {
             (Self::Null, Self::Null) => true,
             (Self::Bool(left), Self::Bool(right)) => left == right,
             (Self::Number(left), Self::Number(right)) => left == right,
-            (Self::String(left), Self::String(right)) => Arc::ptr_eq(left, right) || left == right,
-            (Self::Array(left), Self::Array(right)) => Arc::ptr_eq(left, right) || left == right,
-            (Self::Object(left), Self::Object(right)) => Arc::ptr_eq(left, right) || left == right,
+            (Self::String(left), Self::String(right)) => left == right,
+            (Self::Array(left), Self::Array(right)) => left == right,
+            (Self::Object(left), Self::Object(right)) => left == right,
             (Self::Set(left), Self::Set(right)) => Arc::ptr_eq(left, right) || left == right,
             _ => false,
         }
@@ -164,20 +177,14 @@ impl PartialOrd for Value {
 
 impl Ord for Value {
     fn cmp(&self, other: &Self) -> Ordering {
-        /// The order of what is shared, which need not be looked at when it is the same.
-        fn shared<T: Ord + ?Sized>(left: &Arc<T>, right: &Arc<T>) -> Ordering {
-            if Arc::ptr_eq(left, right) {
-                return Ordering::Equal;
-            }
-            left.cmp(right)
-        }
         match (self, other) {
             (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
             (Self::Number(left), Self::Number(right)) => left.cmp(right),
-            (Self::String(left), Self::String(right)) => shared(left, right),
-            (Self::Array(left), Self::Array(right)) => shared(left, right),
-            (Self::Object(left), Self::Object(right)) => shared(left, right),
-            (Self::Set(left), Self::Set(right)) => shared(left, right),
+            (Self::String(left), Self::String(right)) => left.as_str().cmp(right),
+            (Self::Array(left), Self::Array(right)) => left.cmp(right),
+            (Self::Object(left), Self::Object(right)) => left.cmp(right),
+            (Self::Set(left), Self::Set(right)) if Arc::ptr_eq(left, right) => Ordering::Equal,
+            (Self::Set(left), Self::Set(right)) => left.cmp(right),
             _ => self.rank().cmp(&other.rank()),
         }
     }
@@ -215,19 +222,31 @@ impl From<String> for Value {
 
 impl From<Vec<Value>> for Value {
     fn from(items: Vec<Value>) -> Self {
-        Self::Array(Arc::new(items))
+        Self::Array(items.into())
     }
 }
 
 impl From<Object> for Value {
     fn from(members: Object) -> Self {
-        Self::Object(Arc::new(members))
+        Self::Object(members)
     }
 }
 
 impl From<Arc<str>> for Value {
     fn from(text: Arc<str>) -> Self {
+        Self::String(text.into())
+    }
+}
+
+impl From<Text> for Value {
+    fn from(text: Text) -> Self {
         Self::String(text)
+    }
+}
+
+impl From<Array> for Value {
+    fn from(items: Array) -> Self {
+        Self::Array(items)
     }
 }
 
@@ -254,3 +273,6 @@ impl From<Set> for Value {
         Self::Set(Arc::new(members))
     }
 }
+
+/// A value fits three words.
+const _: () = assert!(size_of::<Value>() == 24);

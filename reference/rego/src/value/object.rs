@@ -2,34 +2,131 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::fmt;
+use std::iter::Zip;
+use std::slice;
+
+use triomphe::{Arc, ThinArc};
 
 use super::Value;
-use super::members::{Iter, IterMut, Member, Members};
+use super::tree::{self, Item, Part, Place, Tree, WIDTH};
 
 /// The members of an object, in the order of their keys. Documents have only strings as keys;
 /// policies make objects with any.
 ///
-/// A clone shares the original: a change to one of a million members copies a few hundred, and
-/// no list of few members is larger than it has to be.
-#[derive(Clone, Default)]
+/// A clone shares the original: a change to one of a million members copies a few hundred.
+#[derive(Clone)]
 pub struct Object(Members);
 
 /// The members of a set, in their order.
 pub type Set = BTreeSet<Value>;
 
+pub(super) type Member = (Value, Value);
+
+#[derive(Clone)]
+enum Members {
+    /// The values of an object as it was read, in one allocation with the keys, which it shares
+    /// with other objects of the same document.
+    Packed(ThinArc<Keys, Value>),
+    /// All others.
+    Tree(Arc<Tree<Member>>),
+}
+
+/// A few keys in their order.
+type Keys = ThinArc<(), Value>;
+
+impl Item for Member {
+    type Mark = Value;
+
+    fn mark(&self) -> Value {
+        self.0.clone()
+    }
+
+    /// The key stays as it was first written.
+    fn replace(&mut self, by: Self) -> Self {
+        (by.0, std::mem::replace(&mut self.1, by.1))
+    }
+}
+
+/// The place of the key that is equal by this order.
+struct By<F>(F);
+
+impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
+    fn part(&mut self, parts: &[Part<Member>]) -> usize {
+        let reached = |part: &Part<Member>| self.0(&part.mark) != Ordering::Greater;
+        parts.partition_point(reached).saturating_sub(1)
+    }
+
+    fn item(&mut self, members: &[Member]) -> Result<usize, usize> {
+        members.binary_search_by(|(key, _)| self.0(key))
+    }
+}
+
+/// The lists of keys that objects of one document share.
+#[derive(Default)]
+pub(super) struct Shapes(Vec<Keys>);
+
+/// As many lists of keys are shared.
+const MAX_SHAPES: usize = 1024;
+
+impl Shapes {
+    /// An object of the members behind these many.
+    pub(super) fn object(&mut self, members: &mut Vec<Member>, behind: usize) -> Object {
+        let own = members.get_mut(behind..).unwrap_or_default();
+        if !is_ordered(own, Ordering::is_le) {
+            own.sort_by(|(left, _), (right, _)| left.cmp(right));
+        }
+        if !is_ordered(own, Ordering::is_lt) {
+            return Object::of_members(members.split_off(behind));
+        }
+        let keys = if own.len() <= WIDTH {
+            self.keys(own)
+        } else {
+            None
+        };
+        let members = members.drain(behind..);
+        Object(match keys {
+            Some(keys) => {
+                let values = members.map(|(_, value)| value);
+                Members::Packed(ThinArc::from_header_and_iter(keys, values))
+            }
+            None => Members::Tree(Arc::new(Tree::of_items(members))),
+        })
+    }
+
+    /// The list of the members' keys, if it is one of those that are shared.
+    fn keys(&mut self, members: &[Member]) -> Option<Keys> {
+        let place = self.0.binary_search_by(|known| {
+            let known = &known.slice;
+            let lengths = known.len().cmp(&members.len());
+            lengths.then_with(|| known.iter().cmp(members.iter().map(|(key, _)| key)))
+        });
+        match place {
+            Ok(at) => self.0.get(at).cloned(),
+            Err(at) if self.0.len() < MAX_SHAPES => {
+                let keys = members.iter().map(|(key, _)| key.clone());
+                let keys = ThinArc::from_header_and_iter((), keys);
+                self.0.insert(at, keys.clone());
+                Some(keys)
+            }
+            Err(_) => None,
+        }
+    }
+}
+
+fn is_ordered(members: &[Member], holds: fn(Ordering) -> bool) -> bool {
+    members.is_sorted_by(|(left, _), (right, _)| holds(left.cmp(right)))
+}
+
 impl Object {
     /// An object without members.
     pub fn new() -> Self {
-        Self::default()
+        Self(Members::Tree(Arc::new(Tree::default())))
     }
 
     /// An object of these members in any order. Of members with the same key the last one counts.
     pub fn of_members(mut members: Vec<(Value, Value)>) -> Self {
-        let ordered = |pair: &[Member]| match pair {
-            [(left, _), (right, _)] => left < right,
-            _ => true,
-        };
-        if !members.windows(2).all(ordered) {
+        if !is_ordered(&members, Ordering::is_lt) {
             members.sort_by(|(left, _), (right, _)| left.cmp(right));
             members.dedup_by(|later, earlier| {
                 let same = later.0 == earlier.0;
@@ -39,12 +136,15 @@ impl Object {
                 same
             });
         }
-        Self(Members::of_sorted(members))
+        Self(Members::Tree(Arc::new(Tree::of_items(members.into_iter()))))
     }
 
     /// The number of members.
     pub fn len(&self) -> usize {
-        self.0.len()
+        match &self.0 {
+            Members::Packed(members) => members.slice.len(),
+            Members::Tree(members) => members.len(),
+        }
     }
 
     /// Whether there are no members.
@@ -52,9 +152,34 @@ impl Object {
         self.len() == 0
     }
 
+    /// The member whose key is equal by this order.
+    fn find(&self, order: impl Fn(&Value) -> Ordering) -> Option<(&Value, &Value)> {
+        match &self.0 {
+            Members::Packed(members) => {
+                let keys = &members.header.header.slice;
+                let at = keys.binary_search_by(order).ok()?;
+                Some((keys.get(at)?, members.slice.get(at)?))
+            }
+            Members::Tree(members) => members.find(By(order)).map(|(key, value)| (key, value)),
+        }
+    }
+
+    /// The members in the form that can be changed, and is not shared.
+    fn to_change(&mut self) -> &mut Tree<Member> {
+        loop {
+            match self.0 {
+                Members::Tree(ref mut members) => return Arc::make_mut(members),
+                Members::Packed(_) => {
+                    let members = self.iter().map(|(key, value)| (key.clone(), value.clone()));
+                    self.0 = Members::Tree(Arc::new(Tree::of_items(members)));
+                }
+            }
+        }
+    }
+
     /// The value of the member with this name.
     pub fn get(&self, name: &str) -> Option<&Value> {
-        let found = self.0.find(|key| key.compare_text(name));
+        let found = self.find(|key| key.compare_text(name));
         found.map(|(_, value)| value)
     }
 
@@ -62,7 +187,10 @@ impl Object {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         // Nothing is copied for a member that is not there.
         self.get(name)?;
-        self.0.find_mut(|key| key.compare_text(name))
+        let found = self
+            .to_change()
+            .find_mut(By(|key: &Value| key.compare_text(name)));
+        found.map(|(_, value)| value)
     }
 
     /// The value of the member with this key.
@@ -72,8 +200,7 @@ impl Object {
 
     /// The member with this key, with the key as it was first written: `1` finds `1.0`.
     pub fn get_member(&self, key: &Value) -> Option<(&Value, &Value)> {
-        let found = self.0.find(|known| known.cmp(key));
-        found.map(|(key, value)| (key, value))
+        self.find(|known| known.cmp(key))
     }
 
     /// Whether there is a member with this name.
@@ -84,47 +211,53 @@ impl Object {
     /// The value of the member with this key, to change.
     pub fn get_value_mut(&mut self, key: &Value) -> Option<&mut Value> {
         self.get_value(key)?;
-        self.0.find_mut(|known| known.cmp(key))
+        let found = self
+            .to_change()
+            .find_mut(By(|known: &Value| known.cmp(key)));
+        found.map(|(_, value)| value)
     }
 
     /// Sets a member; what was there before is the answer.
     pub fn insert(&mut self, key: impl Into<Value>, value: Value) -> Option<Value> {
-        self.0.insert(key.into(), value)
+        let key = key.into();
+        let place = key.clone();
+        let before = self
+            .to_change()
+            .insert(By(|known: &Value| known.cmp(&place)), (key, value));
+        before.map(|(_, value)| value)
     }
 
     /// Removes a member; what was there is the answer.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.get(name)?;
-        let removed = self.0.remove(&|key: &Value| key.compare_text(name));
-        removed.map(|(_, value)| value)
+        let mut place = By(|key: &Value| key.compare_text(name));
+        self.to_change().remove(&mut place).map(|(_, value)| value)
     }
 
     /// Removes the member with this key; what was there is the answer.
     pub fn remove_value(&mut self, key: &Value) -> Option<Value> {
         self.get_value(key)?;
-        let removed = self.0.remove(&|known: &Value| known.cmp(key));
-        removed.map(|(_, value)| value)
+        let mut place = By(|known: &Value| known.cmp(key));
+        self.to_change().remove(&mut place).map(|(_, value)| value)
     }
 
-    /// The value of a member, which is made if it is missing.
-    pub fn get_or_insert_with(
-        &mut self,
-        key: impl Into<Value>,
-        make: impl FnOnce() -> Value,
-    ) -> &mut Value {
+    /// Makes a member if it is missing.
+    pub fn insert_if_missing(&mut self, key: impl Into<Value>, make: impl FnOnce() -> Value) {
         let key = key.into();
         if self.get_value(&key).is_none() {
-            self.insert(key.clone(), make());
-        }
-        match self.0.find_mut(|known| known.cmp(&key)) {
-            Some(value) => value,
-            None => unreachable!("the member is there or has just been put there"),
+            self.insert(key, make());
         }
     }
 
     /// The members in the order of their keys.
     pub fn iter(&self) -> Iter<'_> {
-        Iter::new(&self.0)
+        Iter(match &self.0 {
+            Members::Packed(members) => {
+                let keys = members.header.header.slice.iter();
+                Walk::Packed(keys.zip(&members.slice))
+            }
+            Members::Tree(members) => Walk::Tree(tree::Iter::of_tree(members)),
+        })
     }
 
     /// The keys in their order.
@@ -144,14 +277,85 @@ impl Object {
 
     /// The members in the order of their keys, the values to change.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
-        IterMut::new(&mut self.0)
+        IterMut(tree::IterMut::new(self.to_change()))
+    }
+
+    /// Hands all members over in their order.
+    fn into_list(self) -> Vec<Member> {
+        match self.0 {
+            Members::Packed(_) => {
+                let members = self.iter();
+                members
+                    .map(|(key, value)| (key.clone(), value.clone()))
+                    .collect()
+            }
+            Members::Tree(members) => Arc::unwrap_or_clone(members).into_list(),
+        }
+    }
+
+    fn is_same(&self, other: &Self) -> bool {
+        match (&self.0, &other.0) {
+            (Members::Packed(left), Members::Packed(right)) => {
+                std::ptr::eq(&raw const left.slice, &raw const right.slice)
+            }
+            (Members::Tree(left), Members::Tree(right)) => Arc::ptr_eq(left, right),
+            _ => false,
+        }
     }
 
     /// Keeps the members for which this holds.
     pub fn retain(&mut self, mut holds: impl FnMut(&Value, &mut Value) -> bool) {
-        let mut members = std::mem::take(&mut self.0).into_list();
+        let mut members = std::mem::take(self).into_list();
         members.retain_mut(|(key, value)| holds(key, value));
-        self.0 = Members::of_sorted(members);
+        *self = Self::of_members(members);
+    }
+}
+
+/// The members in the order of their keys.
+#[derive(Clone)]
+pub struct Iter<'o>(Walk<'o>);
+
+#[derive(Clone)]
+enum Walk<'o> {
+    Packed(Zip<slice::Iter<'o, Value>, slice::Iter<'o, Value>>),
+    Tree(tree::Iter<'o, Member>),
+}
+
+impl<'o> Iterator for Iter<'o> {
+    type Item = (&'o Value, &'o Value);
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        match &mut self.0 {
+            Walk::Packed(members) => members.next(),
+            Walk::Tree(members) => members.next().map(|(key, value)| (key, value)),
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        match &self.0 {
+            Walk::Packed(members) => members.size_hint(),
+            Walk::Tree(members) => members.size_hint(),
+        }
+    }
+}
+
+impl ExactSizeIterator for Iter<'_> {}
+
+/// The members in the order of their keys, the values to change.
+pub struct IterMut<'o>(tree::IterMut<'o, Member>);
+
+impl<'o> Iterator for IterMut<'o> {
+    type Item = (&'o Value, &'o mut Value);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.0.next().map(|(key, value)| (&*key, value))
+    }
+}
+
+impl Default for Object {
+    fn default() -> Self {
+        Self::new()
     }
 }
 
@@ -178,7 +382,7 @@ impl IntoIterator for Object {
     type IntoIter = std::vec::IntoIter<Member>;
 
     fn into_iter(self) -> Self::IntoIter {
-        self.0.into_list().into_iter()
+        self.into_list().into_iter()
     }
 }
 
@@ -197,15 +401,27 @@ impl<K: Into<Value>> Extend<(K, Value)> for Object {
     }
 }
 
-impl std::fmt::Debug for Object {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Object {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_map().entries(self).finish()
+    }
+}
+
+impl fmt::Debug for Iter<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_map().entries(self.clone()).finish()
+    }
+}
+
+impl fmt::Debug for IterMut<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("IterMut").finish_non_exhaustive()
     }
 }
 
 impl PartialEq for Object {
     fn eq(&self, other: &Self) -> bool {
-        self.len() == other.len() && self.iter().eq(other.iter())
+        self.is_same(other) || self.len() == other.len() && self.iter().eq(other.iter())
     }
 }
 
@@ -219,6 +435,9 @@ impl PartialOrd for Object {
 
 impl Ord for Object {
     fn cmp(&self, other: &Self) -> Ordering {
+        if self.is_same(other) {
+            return Ordering::Equal;
+        }
         self.iter().cmp(other.iter())
     }
 }

@@ -1,12 +1,11 @@
 //! Reads YAML, as far as it means a JSON document.
 
 use std::fmt;
-use std::sync::Arc;
 
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
-use super::{Number, Object, Value, from_json};
+use super::{Number, Object, Text, Value, from_json};
 
 /// A document that is written in few bytes may become this large by repeating anchors.
 const SMALL: usize = 1 << 20;
@@ -157,7 +156,7 @@ impl<'de> Visitor<'de> for Document<'_> {
         while let Some(key) = mapping.next_key_seed(Document { room: self.room })? {
             let value = mapping.next_value_seed(Document { room: self.room })?;
             let name = match key {
-                Value::String(name) if &*name == "<<" => {
+                Value::String(name) if name == "<<" => {
                     merged = Some(value);
                     continue;
                 }
@@ -165,7 +164,7 @@ impl<'de> Visitor<'de> for Document<'_> {
                 Value::Array(_) | Value::Object(_) => {
                     return Err(de::Error::custom("a key is an array or object"));
                 }
-                scalar => Arc::from(scalar.to_string()),
+                scalar => Text::from(scalar.to_string()),
             };
             members.insert(name, value);
         }
@@ -183,15 +182,15 @@ impl<'de> Visitor<'de> for Document<'_> {
 /// Adds the members of the object, or of the objects, behind a merge key.
 fn merge(members: &mut Object, merged: Value) -> Result<(), &'static str> {
     let sources = match merged {
-        Value::Array(sources) => Arc::unwrap_or_clone(sources),
+        Value::Array(sources) => sources.to_vec(),
         source => vec![source],
     };
     for source in sources {
         let Value::Object(source) = source else {
             return Err("only objects can be merged");
         };
-        for (name, value) in Arc::unwrap_or_clone(source) {
-            members.get_or_insert_with(name, || value);
+        for (name, value) in source {
+            members.insert_if_missing(name, || value);
         }
     }
     Ok(())

@@ -200,10 +200,10 @@ fn shown(given: Value) -> Value {
         ("default_decision", DECISION),
         ("default_authorization_decision", AUTHORIZATION),
     ] {
-        shown.get_or_insert_with(name, || Value::from(default));
+        shown.insert_if_missing(name, || Value::from(default));
     }
-    let labels = shown.get_or_insert_with("labels", || Value::from(Object::new()));
-    if let Some(labels) = labels.as_object_mut() {
+    shown.insert_if_missing("labels", || Value::from(Object::new()));
+    if let Some(labels) = shown.get_mut("labels").and_then(Value::as_object_mut) {
         labels.insert("id", Value::from(id::random()));
         labels.insert("version", Value::from(env!("CARGO_PKG_VERSION")));
     }
@@ -214,7 +214,6 @@ fn shown(given: Value) -> Value {
 fn hide(content: &mut Value, secrets: &[&str], depth: usize) {
     match content {
         Value::Object(members) => {
-            let members = std::sync::Arc::make_mut(members);
             if depth > 0 {
                 members.retain(|name, _| name.as_str().is_none_or(|name| !secrets.contains(&name)));
             }
@@ -223,7 +222,7 @@ fn hide(content: &mut Value, secrets: &[&str], depth: usize) {
             }
         }
         Value::Array(items) => {
-            for item in std::sync::Arc::make_mut(items) {
+            for item in items.iter_mut() {
                 hide(item, secrets, depth + 1);
             }
         }

@@ -96,6 +96,9 @@ fn place(config: &mut Value, names: &[String], value: Value) -> Result<(), Strin
     let Some(members) = config.as_object_mut() else {
         return Err(format!("`{name}` is below a value that is no object"));
     };
-    let member = members.get_or_insert_with(name.as_str(), || Value::from(Object::new()));
-    place(member, below, value)
+    members.insert_if_missing(name.as_str(), || Value::from(Object::new()));
+    match members.get_mut(name) {
+        Some(member) => place(member, below, value),
+        None => Ok(()),
+    }
 }

@@ -97,7 +97,7 @@ fn tree(document: &impl Serialize) -> Result<Value, Failure> {
 /// the rest of its evaluation.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
     let place = match any(operands, position) {
-        Value::String(text) => Some(("graphql", Arc::clone(text))),
+        Value::String(text) => Some(("graphql", text.clone())),
         _ => None,
     };
     let known = place

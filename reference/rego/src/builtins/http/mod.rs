@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::operand::{answer, object};
 use super::{Call, Failure, Group, requests};
 use crate::Value;
-use crate::value::Object;
+use crate::value::{Object, Text};
 
 mod cache;
 mod client;
@@ -55,7 +55,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
         Ok(key) => Value::from(key),
         Err(trouble) => return Ok(Err(trouble)),
     };
-    let place = ("http.send", Arc::<str>::from(key.to_string()));
+    let place = ("http.send", Text::from(key.to_string()));
     let known = call.session.prepared.get(&place).cloned();
     if let Some(outcome) = known.and_then(|outcome| outcome.downcast::<Outcome>().ok()) {
         return Ok(outcome.as_ref().clone());

@@ -9,16 +9,16 @@ use crate::Value;
 use crate::builtins::keys::Algorithm;
 use crate::builtins::keys::jwk::{Jwk, Material};
 use crate::builtins::{Call, Failure};
-use crate::value::{Number, Object};
+use crate::value::{Number, Object, Text};
 
 /// The checks. A text that is empty asks for nothing.
 #[derive(Debug)]
 pub(super) struct Constraints {
     keys: Option<Arc<Vec<Jwk>>>,
-    secret: Arc<str>,
-    algorithm: Arc<str>,
-    issuer: Arc<str>,
-    audience: Arc<str>,
+    secret: Text,
+    algorithm: Text,
+    issuer: Text,
+    audience: Text,
     /// In nanoseconds since 1970.
     time: f64,
 }
@@ -26,7 +26,7 @@ pub(super) struct Constraints {
 impl Constraints {
     /// Reads the second operand.
     pub(super) fn read(call: &mut Call<'_>, members: &Object) -> Result<Self, Failure> {
-        let none: Arc<str> = Arc::from("");
+        let none: Text = Text::default();
         let mut read = Self {
             keys: None,
             secret: none.clone(),
@@ -131,7 +131,7 @@ impl Constraints {
     }
 }
 
-fn string(name: &str, value: &Value) -> Result<Arc<str>, Failure> {
+fn string(name: &str, value: &Value) -> Result<Text, Failure> {
     match value {
         Value::String(text) => Ok(text.clone()),
         _ => Err(Failure::Value(format!(

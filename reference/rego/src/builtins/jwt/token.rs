@@ -117,7 +117,7 @@ fn decode(part: &str) -> Result<String, String> {
 /// The object that a text is.
 pub(super) fn object(text: &str) -> Result<Object, String> {
     match from_json(text.as_bytes()) {
-        Ok(Value::Object(members)) => Ok(std::sync::Arc::unwrap_or_clone(members)),
+        Ok(Value::Object(members)) => Ok(members),
         Ok(_) => Err("decoded JSON type was not an Object".to_owned()),
         Err(wrong) => Err(format!("invalid JSON: {wrong}")),
     }

@@ -8,11 +8,12 @@ use crate::builtins::armor::next_block;
 use crate::builtins::keys::jwk::{self, Jwk, Material};
 use crate::builtins::keys::{Algorithm, Public, der};
 use crate::builtins::{Call, Failure};
+use crate::value::Text;
 
 /// The keys in a text. Tokens are often verified with the same ones, so a call keeps them for
 /// the rest of its evaluation.
-pub(super) fn keys(call: &mut Call<'_>, text: &Arc<str>) -> Result<Arc<Vec<Jwk>>, Failure> {
-    let place = ("io.jwt", Arc::clone(text));
+pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Failure> {
+    let place = ("io.jwt", text.clone());
     let prepared = call.session.prepared.get(&place).cloned();
     if let Some(keys) = prepared.and_then(|keys| keys.downcast().ok()) {
         return Ok(keys);

@@ -6,6 +6,7 @@ use crate::Value;
 use crate::builtins::operand::refuse;
 use crate::builtins::sprintf::formatted;
 use crate::builtins::{Call, Failure};
+use crate::value::Array;
 
 /// A value in a template. Numbers of documents are as true as strings, integers of the template
 /// itself are false when they are zero.
@@ -110,7 +111,7 @@ pub(super) fn called(call: &Call<'_>, name: &str, operands: &[Item]) -> Result<I
         }
         ("printf", [format, arguments @ ..]) => {
             let format = format.shown();
-            let arguments: Vec<Value> = arguments.iter().map(Item::value).collect();
+            let arguments: Array = arguments.iter().map(Item::value).collect();
             text(formatted(call, &format, &arguments)?)
         }
         _ => wrong(),

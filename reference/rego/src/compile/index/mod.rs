@@ -8,6 +8,7 @@ use super::terms::constant;
 use super::tree::{CompiledRule, Node, RuleSet};
 use crate::Value;
 use crate::syntax::Rule;
+use crate::value::Text;
 
 mod glob;
 mod read;
@@ -109,11 +110,11 @@ enum Test {
     /// This is one of its members.
     Has(Value),
     /// It begins with this text.
-    Prefix(Arc<str>),
+    Prefix(Text),
     /// It ends with this text.
-    Suffix(Arc<str>),
+    Suffix(Text),
     /// Split at these characters, it has these parts, as far as they are given.
-    Parts(Arc<str>, Vec<Option<Value>>),
+    Parts(Text, Vec<Option<Value>>),
 }
 
 impl RuleSet {

@@ -8,6 +8,7 @@ use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, op
 use crate::compile::tree::Node;
 use crate::compile::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Rule, Term, TermValue, Var};
+use crate::value::Text;
 
 /// The subjects that a rule compares, and for each the tests of which one must hold.
 pub(super) fn conditions(rule: &Rule, root: &Node) -> Vec<(Subject, Vec<Test>)> {
@@ -299,13 +300,13 @@ impl<'r> Reader<'r> {
         }
     }
 
-    fn affix(&mut self, text: &Term, base: &Term, test: fn(std::sync::Arc<str>) -> Test) {
+    fn affix(&mut self, text: &Term, base: &Term, test: fn(Text) -> Test) {
         if let (Some(subject), Some(Value::String(base))) = (self.text(text), self.value(base)) {
             self.add(subject, test(base));
         }
     }
 
-    fn affixes(&mut self, text: &Term, base: &Term, test: fn(std::sync::Arc<str>) -> Test) {
+    fn affixes(&mut self, text: &Term, base: &Term, test: fn(Text) -> Test) {
         let bases: Option<Vec<_>> = match self.value(base) {
             Some(Value::String(base)) => Some(vec![base]),
             Some(Value::Array(items)) => items.iter().map(as_text).collect(),
@@ -339,7 +340,7 @@ fn is_simple(value: &Value) -> bool {
     )
 }
 
-fn as_text(value: &Value) -> Option<std::sync::Arc<str>> {
+fn as_text(value: &Value) -> Option<Text> {
     match value {
         Value::String(text) => Some(text.clone()),
         _ => None,

@@ -300,7 +300,7 @@ fn tree_path(reference: &Ref) -> Option<Vec<Value>> {
     let (head, steps) = reference.split_first()?;
     match &head.value {
         TermValue::Var(var) if is_root(var) => {
-            let head = Value::String(var.0.clone());
+            let head = Value::from(var.0.clone());
             Some(
                 std::iter::once(head)
                     .chain(steps.iter().map_while(constant))

@@ -306,7 +306,7 @@ impl<'w> Scope<'w> {
 
     /// Where a variable stands in the layers below this number; the rules are the last.
     pub(super) fn start(&self, var: &Var, below: usize) -> Start {
-        let key = Value::String(var.0.clone());
+        let key = Value::from(var.0.clone());
         for index in (1..below).rev() {
             let Some(layer) = self.layers.get(index - 1) else {
                 continue;

@@ -25,26 +25,18 @@ pub(super) fn read(document: &Value) -> Result<Members, Refusal> {
         value.insert("entrypoint", Value::Bool(true));
     }
     let organizations = items(document, "organizations");
-    insert_list(&mut value, "organizations", organizations.iter(), |item| {
+    insert_list(&mut value, "organizations", organizations, |item| {
         Ok(Value::from(text(Some(item))))
     })?;
     let resources = items(document, "related_resources");
-    insert_list(&mut value, "related_resources", resources.iter(), |item| {
+    insert_list(&mut value, "related_resources", resources, |item| {
         resource(item).map_err(|why| named("related-resource", item, why))
     })?;
     let compile = document.get("compile").map(compile).transpose()?;
-    insert_list(
-        &mut value,
-        "schemas",
-        items(document, "schemas").iter(),
-        schema,
-    )?;
-    insert_list(
-        &mut value,
-        "authors",
-        items(document, "authors").iter(),
-        |item| author(item).map_err(|why| named("author", item, why)),
-    )?;
+    insert_list(&mut value, "schemas", items(document, "schemas"), schema)?;
+    insert_list(&mut value, "authors", items(document, "authors"), |item| {
+        author(item).map_err(|why| named("author", item, why))
+    })?;
     for name in ["custom", "labels"] {
         if let Some(Value::Object(members)) = document.get(name)
             && !members.is_empty()
@@ -68,11 +60,9 @@ fn text(value: Option<&Value>) -> String {
     }
 }
 
-fn items<'a>(document: &'a Value, name: &str) -> &'a [Value] {
-    document
-        .get(name)
-        .and_then(Value::as_array)
-        .unwrap_or_default()
+fn items<'a>(document: &'a Value, name: &str) -> impl Iterator<Item = &'a Value> {
+    let items = document.get(name).and_then(Value::as_array);
+    items.into_iter().flatten()
 }
 
 fn insert_list<'a>(
@@ -176,7 +166,7 @@ fn schema(item: &Value) -> Result<Value, Refusal> {
             let path = match term(text).map(|term| term.value) {
                 Some(TermValue::Ref(path)) if begins_with_schema(&path) => steps(&path),
                 Some(TermValue::Var(Var(name))) if &*name == "schema" => {
-                    vec![Value::String(name)].into()
+                    vec![Value::from(name)].into()
                 }
                 _ => return Err("invalid schema reference".into()),
             };
@@ -203,7 +193,7 @@ fn compile(item: &Value) -> Result<Option<Value>, Refusal> {
     };
     let mut compile = Object::new();
     let mut unknowns = Vec::new();
-    for unknown in items(item, "unknowns").iter().filter_map(Value::as_str) {
+    for unknown in items(item, "unknowns").filter_map(Value::as_str) {
         let path = reference(unknown)
             .ok_or_else(|| format!("invalid unknowns element \"{unknown}\": expected ref"))?;
         unknowns.push(steps(&path));
@@ -215,7 +205,7 @@ fn compile(item: &Value) -> Result<Option<Value>, Refusal> {
         let path = match term(mask).map(|term| term.value) {
             Some(TermValue::Ref(path)) => steps(&path),
             Some(TermValue::Var(Var(name)) | TermValue::String(name)) => {
-                vec![Value::String(name)].into()
+                vec![Value::from(name)].into()
             }
             _ => return Err(format!("invalid mask_rule annotation \"{mask}\"").into()),
         };
@@ -248,7 +238,7 @@ fn reference(text: &str) -> Option<Ref> {
 /// A reference as the array of its steps.
 fn steps(path: &[Term]) -> Value {
     let steps = path.iter().map(|step| match &step.value {
-        TermValue::String(name) | TermValue::Var(Var(name)) => Value::String(name.clone()),
+        TermValue::String(name) | TermValue::Var(Var(name)) => Value::from(name.clone()),
         other => Value::from(other.to_string()),
     });
     steps.collect::<Vec<_>>().into()

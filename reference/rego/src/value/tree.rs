@@ -1,0 +1,348 @@
+//! Lists that share their unchanged parts: one list while it is short, and a tree of such lists
+//! when it is long.
+
+use triomphe::Arc;
+
+/// The most entries of one list. A change copies one list on each level.
+pub(super) const WIDTH: usize = 64;
+
+/// As many entries a list has at first; room is left for what is put in between.
+const FILLED: usize = WIDTH * 3 / 4;
+
+/// What a tree holds.
+pub(super) trait Item: Clone {
+    /// What tells in which part of a tree an item is.
+    type Mark: Clone;
+
+    /// The mark of a part that begins with this item.
+    fn mark(&self) -> Self::Mark;
+
+    /// Puts an item at the place of this one, and answers what was there before.
+    fn replace(&mut self, by: Self) -> Self;
+}
+
+/// Where an item is looked for.
+pub(super) trait Place<T: Item> {
+    /// Which of several parts it is in, if it is in any.
+    fn part(&mut self, parts: &[Part<T>]) -> usize;
+
+    /// Where it is in a list, or else where it belongs.
+    fn item(&mut self, items: &[T]) -> Result<usize, usize>;
+}
+
+/// A list of items, or of lists.
+#[derive(Clone)]
+pub(super) enum Tree<T: Item> {
+    Leaf(Vec<T>),
+    Branch {
+        /// The number of items in all parts.
+        length: usize,
+        /// The parts in their order, none of them empty.
+        parts: Vec<Part<T>>,
+    },
+}
+
+#[derive(Clone)]
+pub(super) struct Part<T: Item> {
+    /// Of the first item, or of one that was before it and behind all of the part before.
+    pub(super) mark: T::Mark,
+    /// The number of items.
+    pub(super) length: usize,
+    tree: Arc<Tree<T>>,
+}
+
+impl<T: Item> Part<T> {
+    fn new(tree: Tree<T>) -> Option<Self> {
+        let mark = match &tree {
+            Tree::Leaf(items) => items.first()?.mark(),
+            Tree::Branch { parts, .. } => parts.first()?.mark.clone(),
+        };
+        Some(Self {
+            mark,
+            length: tree.len(),
+            tree: Arc::new(tree),
+        })
+    }
+}
+
+impl<T: Item> Default for Tree<T> {
+    fn default() -> Self {
+        Self::Leaf(Vec::new())
+    }
+}
+
+impl<T: Item> Tree<T> {
+    /// A tree of items in their order.
+    pub(super) fn of_items(mut items: impl ExactSizeIterator<Item = T>) -> Self {
+        if items.len() <= WIDTH {
+            let mut items: Vec<T> = items.collect();
+            items.shrink_to_fit();
+            return Self::Leaf(items);
+        }
+        let mut level = Vec::with_capacity(items.len() / FILLED + 1);
+        while items.len() > 0 {
+            let leaf = items.by_ref().take(FILLED).collect();
+            level.extend(Part::new(Self::Leaf(leaf)));
+        }
+        while level.len() > WIDTH {
+            let mut rest = level.into_iter();
+            let mut above = Vec::new();
+            while rest.len() > 0 {
+                let parts = rest.by_ref().take(FILLED).collect();
+                above.extend(Part::new(Self::branch(parts)));
+            }
+            level = above;
+        }
+        Self::branch(level)
+    }
+
+    fn branch(parts: Vec<Part<T>>) -> Self {
+        let length = parts.iter().map(|part| part.length).sum();
+        Self::Branch { length, parts }
+    }
+
+    pub(super) fn len(&self) -> usize {
+        match self {
+            Self::Leaf(items) => items.len(),
+            Self::Branch { length, .. } => *length,
+        }
+    }
+
+    /// The item at a place.
+    pub(super) fn find(&self, mut place: impl Place<T>) -> Option<&T> {
+        let mut at = self;
+        loop {
+            match at {
+                Self::Leaf(items) => return items.get(place.item(items).ok()?),
+                Self::Branch { parts, .. } => at = &parts.get(place.part(parts))?.tree,
+            }
+        }
+    }
+
+    /// The same, to change. The way there is copied as far as it is shared.
+    pub(super) fn find_mut(&mut self, mut place: impl Place<T>) -> Option<&mut T> {
+        let mut at = self;
+        loop {
+            match at {
+                Self::Leaf(items) => {
+                    let place = place.item(items).ok()?;
+                    return items.get_mut(place);
+                }
+                Self::Branch { parts, .. } => {
+                    let place = place.part(parts);
+                    at = Arc::make_mut(&mut parts.get_mut(place)?.tree);
+                }
+            }
+        }
+    }
+
+    /// Puts an item at its place; what it has replaced there is the answer.
+    pub(super) fn insert(&mut self, mut place: impl Place<T>, item: T) -> Option<T> {
+        let (before, behind) = self.insert_below(&mut place, item, true);
+        if let Some(behind) = behind {
+            let front = Part::new(std::mem::take(self));
+            *self = Self::branch(front.into_iter().chain([behind]).collect());
+        }
+        before
+    }
+
+    /// The same in one of the parts, or the last; of a list that became too long the second half
+    /// is the other answer.
+    fn insert_below(
+        &mut self,
+        place: &mut impl Place<T>,
+        item: T,
+        last: bool,
+    ) -> (Option<T>, Option<Part<T>>) {
+        match self {
+            Self::Leaf(items) => match place.item(items) {
+                Ok(at) => (items.get_mut(at).map(|known| known.replace(item)), None),
+                Err(at) => {
+                    let last = last && at == items.len();
+                    items.insert(at, item);
+                    let behind = divided(items, last);
+                    (None, behind.and_then(|items| Part::new(Self::Leaf(items))))
+                }
+            },
+            Self::Branch { length, parts } => {
+                let at = place.part(parts);
+                let last = last && at + 1 == parts.len();
+                let Some(part) = parts.get_mut(at) else {
+                    return (None, None);
+                };
+                let tree = Arc::make_mut(&mut part.tree);
+                let (before, behind) = tree.insert_below(place, item, last);
+                part.length = part.tree.len();
+                *length += usize::from(before.is_none());
+                let Some(behind) = behind else {
+                    return (before, None);
+                };
+                parts.insert(at + 1, behind);
+                let behind = divided(parts, last).map(Self::branch);
+                *length -= behind.as_ref().map_or(0, Self::len);
+                (before, behind.and_then(Part::new))
+            }
+        }
+    }
+
+    /// Removes the item at a place.
+    pub(super) fn remove(&mut self, place: &mut impl Place<T>) -> Option<T> {
+        match self {
+            Self::Leaf(items) => {
+                let at = place.item(items).ok()?;
+                Some(items.remove(at))
+            }
+            Self::Branch { length, parts } => {
+                let at = place.part(parts);
+                let part = parts.get_mut(at)?;
+                let removed = Arc::make_mut(&mut part.tree).remove(place)?;
+                part.length -= 1;
+                *length -= 1;
+                if part.length == 0 {
+                    parts.remove(at);
+                }
+                if *length == 0 {
+                    *self = Self::default();
+                }
+                Some(removed)
+            }
+        }
+    }
+
+    /// Hands all items over in their order.
+    pub(super) fn into_list(self) -> Vec<T> {
+        match self {
+            Self::Leaf(items) => items,
+            Self::Branch { length, parts } => {
+                let mut list = Vec::with_capacity(length);
+                for part in parts {
+                    list.extend(Arc::unwrap_or_clone(part.tree).into_list());
+                }
+                list
+            }
+        }
+    }
+}
+
+/// Takes the second half off a list that has become too long. A tree that grows at its end
+/// leaves full lists behind.
+fn divided<E>(list: &mut Vec<E>, at_end: bool) -> Option<Vec<E>> {
+    let half = if at_end { WIDTH } else { WIDTH / 2 };
+    (list.len() > WIDTH).then(|| list.split_off(half))
+}
+
+/// The items in their order.
+#[derive(Clone)]
+pub(super) struct Iter<'t, T: Item> {
+    /// What is left of the list that is at its turn.
+    leaf: std::slice::Iter<'t, T>,
+    /// What is left of the lists above it, the outermost first.
+    above: Vec<std::slice::Iter<'t, Part<T>>>,
+    left: usize,
+}
+
+impl<'t, T: Item> Iter<'t, T> {
+    pub(super) fn of_tree(tree: &'t Tree<T>) -> Self {
+        match tree {
+            Tree::Leaf(items) => Self::of_list(items),
+            Tree::Branch { length, parts } => Self {
+                leaf: [].iter(),
+                above: vec![parts.iter()],
+                left: *length,
+            },
+        }
+    }
+
+    pub(super) fn of_list(items: &'t [T]) -> Self {
+        Self {
+            leaf: items.iter(),
+            above: Vec::new(),
+            left: items.len(),
+        }
+    }
+}
+
+impl<'t, T: Item> Iterator for Iter<'t, T> {
+    type Item = &'t T;
+
+    #[inline]
+    fn next(&mut self) -> Option<&'t T> {
+        match self.leaf.next() {
+            Some(item) => {
+                self.left -= 1;
+                Some(item)
+            }
+            None => self.nth(0),
+        }
+    }
+
+    /// Steps over whole parts.
+    fn nth(&mut self, mut skipped: usize) -> Option<&'t T> {
+        loop {
+            let here = self.leaf.len();
+            if skipped < here {
+                self.left -= skipped + 1;
+                return self.leaf.nth(skipped);
+            }
+            skipped -= here;
+            self.left -= here;
+            self.leaf = [].iter();
+            match self.above.last_mut()?.next() {
+                None => {
+                    self.above.pop();
+                }
+                Some(part) if part.length <= skipped => {
+                    skipped -= part.length;
+                    self.left -= part.length;
+                }
+                Some(part) => match part.tree.as_ref() {
+                    Tree::Leaf(items) => self.leaf = items.iter(),
+                    Tree::Branch { parts, .. } => self.above.push(parts.iter()),
+                },
+            }
+        }
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl<T: Item> ExactSizeIterator for Iter<'_, T> {}
+
+/// The items in their order, to change.
+pub(super) struct IterMut<'t, T: Item> {
+    leaf: std::slice::IterMut<'t, T>,
+    above: Vec<std::slice::IterMut<'t, Part<T>>>,
+}
+
+impl<'t, T: Item> IterMut<'t, T> {
+    pub(super) fn new(tree: &'t mut Tree<T>) -> Self {
+        let (leaf, above) = match tree {
+            Tree::Leaf(items) => (items.iter_mut(), Vec::new()),
+            Tree::Branch { parts, .. } => ([].iter_mut(), vec![parts.iter_mut()]),
+        };
+        Self { leaf, above }
+    }
+}
+
+impl<'t, T: Item> Iterator for IterMut<'t, T> {
+    type Item = &'t mut T;
+
+    fn next(&mut self) -> Option<&'t mut T> {
+        loop {
+            if let Some(item) = self.leaf.next() {
+                return Some(item);
+            }
+            match self.above.last_mut()?.next() {
+                None => {
+                    self.above.pop();
+                }
+                Some(part) => match Arc::make_mut(&mut part.tree) {
+                    Tree::Leaf(items) => self.leaf = items.iter_mut(),
+                    Tree::Branch { parts, .. } => self.above.push(parts.iter_mut()),
+                },
+            }
+        }
+    }
+}
