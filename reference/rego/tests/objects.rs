@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 
 use rego::Value;
-use rego::value::Object;
+use rego::value::{Object, from_json};
 
 /// Numbers that repeat from one run to the next.
 struct Dice(u64);
@@ -91,4 +91,62 @@ fn objects_are_made_of_members_in_any_order() {
         (Value::from("b"), Value::from(3)),
     ]);
     assert_eq!(Value::from(twice).to_string(), r#"{"a":2,"b":3}"#);
+}
+
+/// What changes an object and its model.
+type Change = fn(&mut Object, &mut BTreeMap<Value, Value>);
+
+#[test]
+fn objects_that_were_read_change_alone() {
+    let changes: &[Change] = &[
+        |object, model| {
+            object.insert("00000", Value::Null);
+            model.insert(Value::from("00000"), Value::Null);
+        },
+        |object, model| {
+            object.insert("new", Value::Null);
+            model.insert(Value::from("new"), Value::Null);
+        },
+        |object, model| {
+            object.insert_if_missing("00001", || Value::Null);
+            model.entry(Value::from("00001")).or_insert(Value::Null);
+        },
+        |object, model| {
+            assert_eq!(object.remove("00002"), model.remove(&Value::from("00002")));
+        },
+        |object, model| {
+            for value in object.values_mut().chain(model.values_mut()) {
+                *value = Value::Null;
+            }
+        },
+        |object, model| {
+            object.retain(|_, value| *value == Value::from(0));
+            model.retain(|_, value| *value == Value::from(0));
+        },
+    ];
+    for size in [0, 1, 3, 64, 65, 5000] {
+        let members = (0..size).rev().map(|at| format!(r#""{at:05}":{at}"#));
+        let one = format!("{{{}}}", members.collect::<Vec<_>>().join(","));
+        let both = from_json(format!("[{one},{one}]").as_bytes()).unwrap_or(Value::Null);
+        let model: BTreeMap<Value, Value> = (0..size)
+            .map(|at| (Value::from(format!("{at:05}")), Value::from(at)))
+            .collect();
+        let objects: Vec<&Object> = both
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter_map(Value::as_object)
+            .collect();
+        assert_eq!(objects.len(), 2);
+        for change in changes {
+            for object in &objects {
+                let (mut changed, mut model) = ((*object).clone(), model.clone());
+                change(&mut changed, &mut model);
+                check_same(&changed, &model);
+            }
+        }
+        for object in objects {
+            check_same(object, &model);
+        }
+    }
 }

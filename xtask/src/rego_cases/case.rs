@@ -98,12 +98,7 @@ impl Case {
             Err(_) => return Err(shown(&outcome)),
         };
         if let Some(wanted) = self.fields.get("want_result") {
-            let wanted = wanted
-                .as_array()
-                .unwrap_or_default()
-                .iter()
-                .cloned()
-                .collect();
+            let wanted = wanted.as_array().into_iter().flatten().cloned().collect();
             return match *answers == wanted {
                 true => Ok(()),
                 false => Err(format!(
@@ -126,7 +121,7 @@ impl Case {
     fn answers(&self) -> Result<Set, (String, String)> {
         let modules = self.fields.get("modules").and_then(Value::as_array);
         let mut compiler = Compiler::new(&Policy::default());
-        for (at, text) in modules.unwrap_or_default().iter().enumerate() {
+        for (at, text) in modules.into_iter().flatten().enumerate() {
             let id = format!("test-{at}.rego");
             let module = Module::parse(&id, text.as_str().unwrap_or_default()).map_err(refused)?;
             compiler = compiler.put(&id, module);
