@@ -4,6 +4,7 @@ mod builtins;
 mod compile;
 pub mod error;
 mod eval;
+pub mod filter;
 pub mod json_ast;
 pub mod syntax;
 pub mod trace;

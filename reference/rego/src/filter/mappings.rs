@@ -1,0 +1,127 @@
+//! The names of tables and columns in a database, where a policy uses others.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::condition::Column;
+use super::target::Target;
+use crate::Value;
+use crate::value::Object;
+
+/// The names of one target, as `targetSQLTableMappings` gives them: for each table an object of
+/// its columns, in which `$self` is the table itself, and `$table` another table that it stands
+/// for.
+#[derive(Debug, Clone, Default)]
+pub struct Mappings(Object);
+
+/// A column by the names of the database.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Place {
+    /// The schema and table, outermost first; none if the name stands alone.
+    pub(super) table: Vec<String>,
+    /// The column.
+    pub(super) column: String,
+}
+
+impl Mappings {
+    /// The names for a target: those under its dialect, else those under its language, else all.
+    ///
+    /// # Errors
+    /// Says which name is no string.
+    pub fn select(all: &Value, target: Target) -> Result<Self, String> {
+        let Value::Object(levels) = all else {
+            return Err(format!(
+                "invalid mappings: expected object, got {}",
+                all.kind()
+            ));
+        };
+        let mut chosen: &Object = levels;
+        for (level, what) in [(target.dialect(), "dialect"), (target.language(), "target")] {
+            match levels.get(level) {
+                None | Some(Value::Null) => {}
+                Some(Value::Object(tables)) => {
+                    chosen = tables;
+                    break;
+                }
+                Some(_) => return Err(format!("invalid mappings for {what} {level}")),
+            }
+        }
+        for (table, names) in chosen {
+            let columns = names.as_object().into_iter().flatten();
+            for (column, name) in columns {
+                let special = matches!(column.as_str(), Some("$self" | "$table"));
+                match name {
+                    Value::String(_) => {}
+                    // The names of a target that was not chosen.
+                    Value::Object(_) if !special => {}
+                    other => {
+                        let at = |key: &Value| key.as_str().unwrap_or_default().to_owned();
+                        return Err(format!(
+                            "invalid mappings: {}.{}: expected string, got {}",
+                            at(table),
+                            at(column),
+                            other.kind()
+                        ));
+                    }
+                }
+            }
+        }
+        Ok(Self(chosen.clone()))
+    }
+
+    /// The names that stand for columns without a table: those which any target's mappings give
+    /// a `$table`.
+    pub fn short_names(all: &Value) -> BTreeSet<Arc<str>> {
+        let levels = all.as_object().into_iter().flatten();
+        let tables = levels
+            .filter_map(|(_, tables)| tables.as_object())
+            .flatten();
+        let short = tables.filter(|(_, names)| names.get("$table").is_some());
+        short
+            .filter_map(|(name, _)| name.as_str().map(Arc::from))
+            .collect()
+    }
+
+    pub(super) fn place(&self, column: &Column) -> Place {
+        let name = |table: &str, key: &str| self.0.get(table)?.get(key)?.as_str();
+        let Some(own) = column.table.as_deref() else {
+            let own = &*column.name;
+            return match name(own, "$table") {
+                Some(table) => Place {
+                    table: parts(name(table, "$self").unwrap_or(table)),
+                    column: name(table, own).unwrap_or(own).to_owned(),
+                },
+                None => Place {
+                    table: Vec::new(),
+                    column: name(own, "$self").unwrap_or(own).to_owned(),
+                },
+            };
+        };
+        let named = name(own, &column.name);
+        let table = name(own, "$table");
+        let other = table.unwrap_or(own);
+        let named = named.or_else(|| name(other, &column.name));
+        let table = match name(other, "$self").or(table) {
+            Some(table) => parts(table),
+            None => vec![own.to_owned()],
+        };
+        Place {
+            table,
+            column: named.unwrap_or(&column.name).to_owned(),
+        }
+    }
+}
+
+/// The parts of a table's name that was given with its schema.
+fn parts(name: &str) -> Vec<String> {
+    name.split('.').map(str::to_owned).collect()
+}
+
+impl Place {
+    /// The field of a UCAST condition.
+    pub(super) fn field(&self) -> String {
+        let mut names = self.table.clone();
+        names.push(self.column.clone());
+        names.join(".")
+    }
+}

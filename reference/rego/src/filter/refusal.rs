@@ -1,0 +1,45 @@
+//! Why a query is no filter.
+
+use std::fmt;
+
+use crate::syntax::Location;
+
+/// A part of a query that cannot be said in the language of a target.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Refusal {
+    /// What it is, for people.
+    pub message: String,
+    /// The expression of the policy; absent for what stands nowhere.
+    pub location: Option<Location>,
+    /// What to do instead.
+    pub advice: Option<String>,
+}
+
+impl Refusal {
+    /// The code that clients see.
+    pub const CODE: &'static str = "pe_fragment_error";
+
+    pub(super) fn at(location: &Location, message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            location: (location.row > 0).then(|| location.clone()),
+            advice: None,
+        }
+    }
+
+    pub(super) fn advice(mut self, advice: String) -> Self {
+        self.advice = Some(advice);
+        self
+    }
+}
+
+impl fmt::Display for Refusal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(Location { file, row, .. }) = &self.location {
+            write!(f, "{file}:{row}: ")?;
+        }
+        write!(f, "{}: {}", Self::CODE, self.message)
+    }
+}
+
+impl std::error::Error for Refusal {}

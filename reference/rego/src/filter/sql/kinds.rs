@@ -1,0 +1,180 @@
+//! Databases that take a string for a number and the other way round wherever they compare
+//! them: MySQL and SQL Server. The kind of a column is looked at beside each comparison, by the
+//! text of its value in JSON; booleans are the numbers 0 and 1.
+
+use super::{Comparison, Place, Scalar, Subject, Writer, Written, literal, names};
+
+/// How such a database says what the comparisons need.
+pub(super) trait Kinds {
+    /// Whether a column has a string, or has none; NULL is none.
+    fn is_text(&self, column: &str, expected: bool) -> String;
+
+    /// The bytes of a column's text, to be put in order.
+    fn bytes(&self, column: &str) -> String;
+
+    /// A string as a constant that is compared with bytes.
+    fn bytes_of(&self, text: &str) -> String;
+
+    /// Whether a column has exactly this text, apart from its kind.
+    fn same_text(&self, column: &str, text: &str) -> String;
+
+    /// Whether a column has exactly one of these texts, apart from its kind.
+    fn one_of_texts(&self, column: &str, texts: &[&str]) -> String;
+
+    /// Whether a column has a text somewhere, apart from its kind.
+    fn like(&self, column: &str, place: Place, text: &str) -> String;
+
+    /// Whether two columns are equal by the database's own rules.
+    fn equal(&self, left: &str, right: &str) -> String;
+
+    /// A boolean or number.
+    fn constant(&self, value: &Scalar) -> Written;
+
+    /// How a name is written between quotes.
+    fn quoted(&self, name: &str) -> String {
+        names::doubled(name, '"')
+    }
+}
+
+/// Writes tests with a look at the kinds of the columns.
+pub(super) struct ByKinds<K>(pub(super) K);
+
+impl<K: Kinds> Writer for ByKinds<K> {
+    fn quoted(&self, name: &str) -> String {
+        self.0.quoted(name)
+    }
+
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
+        let column = &*column.name;
+        if let Scalar::Text(text) = value {
+            return Ok(self.compare_text(column, comparison, text));
+        }
+        let value = self.0.constant(value)?;
+        let compared = format!("{column} {} {value}", comparison.sql());
+        let number = self.0.is_text(column, false);
+        Ok(match comparison {
+            Comparison::Equal => format!("({compared} AND {number})"),
+            Comparison::NotEqual => {
+                let text = self.0.is_text(column, true);
+                format!("({column} IS NULL OR {compared} OR {text})")
+            }
+            Comparison::Less | Comparison::LessOrEqual => {
+                format!("({column} IS NULL OR ({compared} AND {number}))")
+            }
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                format!("({compared} OR {})", self.0.is_text(column, true))
+            }
+        })
+    }
+
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written {
+        let column = &*column.name;
+        let texts: Vec<&str> = values
+            .iter()
+            .filter_map(|value| match value {
+                Scalar::Text(text) => Some(text.as_str()),
+                _ => None,
+            })
+            .collect();
+        if texts.is_empty() {
+            let values = values.iter().map(|value| self.0.constant(value));
+            let values = values.collect::<Result<Vec<_>, _>>()?.join(", ");
+            let number = self.0.is_text(column, false);
+            return Ok(format!("({column} IN ({values}) AND {number})"));
+        }
+        let same = self.0.one_of_texts(column, &texts);
+        Ok(if texts.iter().any(|text| literal::is_ambiguous(text)) {
+            format!("({same} AND {})", self.0.is_text(column, true))
+        } else {
+            format!("({same})")
+        })
+    }
+
+    fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String {
+        let number = |column| self.0.is_text(column, false);
+        let text = |column| self.0.is_text(column, true);
+        let operator = comparison.sql();
+        match comparison {
+            Comparison::Equal | Comparison::NotEqual => {
+                let (left_bytes, right_bytes) = (self.0.bytes(left), self.0.bytes(right));
+                let equal = self.0.equal(left, right);
+                let equal = format!(
+                    "(({} AND {} AND {equal}) OR ({} AND {} AND {left_bytes} = {right_bytes}))",
+                    number(left),
+                    number(right),
+                    text(left),
+                    text(right),
+                );
+                match comparison {
+                    Comparison::Equal => equal,
+                    _ => format!("NOT {equal}"),
+                }
+            }
+            Comparison::Less | Comparison::LessOrEqual => {
+                let (left_bytes, right_bytes) = (self.0.bytes(left), self.0.bytes(right));
+                let null = match comparison {
+                    Comparison::Less => format!("({left} IS NULL AND {right} IS NOT NULL)"),
+                    _ => format!("{left} IS NULL"),
+                };
+                format!(
+                    "({null} OR ({} AND {}) OR ({} AND {} AND {left} {operator} {right}) \
+                     OR ({} AND {} AND {left_bytes} {operator} {right_bytes}))",
+                    number(left),
+                    text(right),
+                    number(left),
+                    number(right),
+                    text(left),
+                    text(right),
+                )
+            }
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                self.columns(right, comparison.mirrored(), left)
+            }
+        }
+    }
+
+    fn text(&self, column: &Subject, place: Place, text: &str) -> Written {
+        let column = &*column.name;
+        let kind = self.0.is_text(column, true);
+        Ok(if text.is_empty() {
+            kind
+        } else {
+            format!("({} AND {kind})", self.0.like(column, place, text))
+        })
+    }
+}
+
+impl<K: Kinds> ByKinds<K> {
+    fn compare_text(&self, column: &str, comparison: Comparison, text: &str) -> String {
+        let operator = comparison.sql();
+        match comparison {
+            Comparison::Equal => format!("({})", self.equals_text(column, text)),
+            Comparison::NotEqual => {
+                format!(
+                    "({column} IS NULL OR NOT ({}))",
+                    self.equals_text(column, text)
+                )
+            }
+            Comparison::Less | Comparison::LessOrEqual => {
+                let (number, bytes) = (self.0.is_text(column, false), self.0.bytes(column));
+                format!("({number} OR {bytes} {operator} {})", self.0.bytes_of(text))
+            }
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                let (string, bytes) = (self.0.is_text(column, true), self.0.bytes(column));
+                format!(
+                    "({string} AND {bytes} {operator} {})",
+                    self.0.bytes_of(text)
+                )
+            }
+        }
+    }
+
+    fn equals_text(&self, column: &str, text: &str) -> String {
+        let same = self.0.same_text(column, text);
+        if literal::is_ambiguous(text) {
+            format!("{same} AND {}", self.0.is_text(column, true))
+        } else {
+            same
+        }
+    }
+}

@@ -1,0 +1,47 @@
+//! Strings as constants of SQL.
+
+/// A string between quotes, those inside doubled.
+pub(super) fn doubled(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "''"))
+}
+
+/// A string between quotes, for databases in which a backslash begins an escape. Quotes are
+/// doubled, so that none ends the string where backslashes are taken literally.
+pub(super) fn backslashed(text: &str, escapes: &[(char, &str)]) -> String {
+    let mut written = String::from("'");
+    for c in text.chars() {
+        match c {
+            '\'' => written.push_str("''"),
+            '\\' => written.push_str("\\\\"),
+            c => match escapes.iter().find(|(escaped, _)| *escaped == c) {
+                Some((_, escape)) => written.push_str(escape),
+                None => written.push(c),
+            },
+        }
+    }
+    written.push('\'');
+    written
+}
+
+/// A string whose NULs are written as an expression, for databases that cannot have them between
+/// quotes.
+pub(super) fn concatenated(text: &str, nul: &str, join: &str, part: fn(&str) -> String) -> String {
+    if !text.contains('\0') {
+        return part(text);
+    }
+    let parts: Vec<String> = text.split('\0').map(part).collect();
+    format!("({})", parts.join(&format!(" {join} {nul} {join} ")))
+}
+
+/// Whether a text could be that of a number or boolean, so that a database might take one for the
+/// other.
+pub(super) fn is_ambiguous(text: &str) -> bool {
+    let lower = text.trim().to_ascii_lowercase();
+    let words = ["true", "false", "yes", "no", "on", "off"];
+    let is_word = !lower.is_empty() && words.iter().any(|word| word.starts_with(&*lower));
+    let unsigned = lower.trim_start_matches(['+', '-']);
+    let radix = ["0x", "0o", "0b"];
+    is_word
+        || radix.iter().any(|prefix| unsigned.starts_with(prefix))
+        || lower.replace('_', "").parse::<f64>().is_ok()
+}

@@ -1,0 +1,308 @@
+//! Conditions as WHERE clauses.
+//!
+//! Negations are moved to the tests first, which Rego's total order allows: what is not less is
+//! greater or equal. So a test only has to be true for exactly the right rows; where it is not,
+//! SQL may say false or NULL.
+
+mod kinds;
+mod literal;
+mod mysql;
+mod names;
+mod number;
+mod pattern;
+mod postgresql;
+mod sqlite;
+mod sqlserver;
+
+use std::collections::BTreeMap;
+
+use super::Refusal;
+use super::condition::{Ask, Column, Comparison, Condition, Place, Test};
+use super::mappings::Mappings;
+use super::target::Dialect;
+use crate::Value;
+use crate::value::Number;
+
+/// How one database writes tests. Columns come as they are written. An answer that is no lone
+/// comparison or call stands in parentheses.
+trait Writer {
+    /// What always holds, or never.
+    fn constant(&self, holds: bool) -> &'static str {
+        if holds { "1 = 1" } else { "1 = 0" }
+    }
+
+    /// How a name is written between quotes.
+    fn quoted(&self, name: &str) -> String {
+        names::doubled(name, '"')
+    }
+
+    /// A comparison with a boolean, a number or a string.
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written;
+
+    /// A comparison of two columns, where two without values are equal.
+    fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String;
+
+    /// Whether a column is one of these values, of which there is at least one; all are
+    /// booleans, all numbers or all strings.
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written;
+
+    /// Whether a column is a string that has a text somewhere.
+    fn text(&self, column: &Subject, place: Place, text: &str) -> Written;
+}
+
+/// A test, or why the database cannot say it.
+type Written = Result<String, String>;
+
+/// A column and what is known of it.
+struct Subject {
+    /// Its name as it is written.
+    name: String,
+    /// Whether the condition compares it to values of several kinds, so that it is unknown which
+    /// it has.
+    mixed: bool,
+}
+
+/// A constant that is compared with columns.
+#[derive(Debug, Clone, PartialEq)]
+enum Scalar {
+    Bool(bool),
+    Number(Number),
+    Text(String),
+}
+
+impl Scalar {
+    fn of(value: &Value) -> Option<Self> {
+        Some(match value {
+            Value::Bool(value) => Self::Bool(*value),
+            Value::Number(number) => Self::Number(number.clone()),
+            Value::String(text) => Self::Text(text.to_string()),
+            _ => return None,
+        })
+    }
+
+    fn kind(&self) -> u8 {
+        match self {
+            Self::Bool(_) => 1,
+            Self::Number(_) => 2,
+            Self::Text(_) => 4,
+        }
+    }
+}
+
+/// The clause, empty if the condition always holds; absent if it never does.
+pub(super) fn write(
+    condition: &Condition,
+    dialect: Dialect,
+    mappings: &Mappings,
+) -> Result<Option<String>, Refusal> {
+    let writer: &dyn Writer = match dialect {
+        Dialect::SqlServer => &kinds::ByKinds(sqlserver::SqlServer),
+        Dialect::MySql => &kinds::ByKinds(mysql::MySql),
+        Dialect::PostgreSql => &postgresql::PostgreSql,
+        Dialect::Sqlite => &sqlite::Sqlite,
+    };
+    let condition = condition.map(&nulls);
+    let text = match &condition {
+        Condition::Constant(true) => String::new(),
+        Condition::Constant(false) => return Ok(None),
+        condition => {
+            let clause = Clause {
+                writer,
+                dialect,
+                mappings,
+                kinds: kinds_of_columns(condition),
+            };
+            format!("WHERE {}", clause.condition(condition, false)?)
+        }
+    };
+    Ok(Some(text))
+}
+
+/// A clause in the making.
+struct Clause<'c> {
+    writer: &'c dyn Writer,
+    dialect: Dialect,
+    mappings: &'c Mappings,
+    /// The kinds of values that columns are compared with, as sets of [`Scalar::kind`].
+    kinds: BTreeMap<&'c Column, u8>,
+}
+
+impl Clause<'_> {
+    fn condition(&self, condition: &Condition, negated: bool) -> Result<String, Refusal> {
+        let joined = |parts: &[Condition], word: &str| {
+            let parts = parts.iter().map(|part| self.condition(part, negated));
+            let parts = parts.collect::<Result<Vec<_>, _>>()?;
+            Ok(format!("({})", parts.join(word)))
+        };
+        match condition {
+            Condition::Constant(holds) => Ok(self.writer.constant(*holds != negated).to_owned()),
+            Condition::All(parts) if !negated => joined(parts, " AND "),
+            Condition::Any(parts) if negated => joined(parts, " AND "),
+            Condition::All(parts) | Condition::Any(parts) => joined(parts, " OR "),
+            Condition::Not(inner, _) => self.condition(inner, !negated),
+            Condition::Test(test) => self
+                .test(test, negated)
+                .map_err(|message| Refusal::at(&test.location, message)),
+        }
+    }
+
+    fn test(&self, test: &Test, negated: bool) -> Written {
+        let column = Subject {
+            name: self.name(&test.column)?,
+            mixed: self
+                .kinds
+                .get(&test.column)
+                .is_some_and(|kinds| kinds.count_ones() > 1),
+        };
+        let effective = |comparison: Comparison| match negated {
+            true => comparison.opposite(),
+            false => comparison,
+        };
+        match &test.ask {
+            Ask::Compare(comparison, value) => {
+                let comparison = effective(*comparison);
+                match Scalar::of(value) {
+                    Some(value) => self.writer.compare(&column, comparison, &value),
+                    None => Ok(null_test(self.writer, &column.name, comparison)),
+                }
+            }
+            Ask::CompareColumn(comparison, other) => {
+                let other = self.name(other)?;
+                Ok(self
+                    .writer
+                    .columns(&column.name, effective(*comparison), &other))
+            }
+            Ask::Among(values) => {
+                let holds = self.among(&column, values)?;
+                let has_null = values.contains(&Value::Null);
+                Ok(match (negated, has_null) {
+                    (false, false) => holds,
+                    (false, true) if holds.is_empty() => format!("{} IS NULL", column.name),
+                    (false, true) => format!("({} IS NULL OR {holds})", column.name),
+                    (true, false) => otherwise(&column.name, &holds),
+                    (true, true) if holds.is_empty() => format!("{} IS NOT NULL", column.name),
+                    (true, true) => format!("({} IS NOT NULL AND {})", column.name, not(&holds)),
+                })
+            }
+            Ask::Text(place, text) => {
+                let holds = self.writer.text(&column, *place, text)?;
+                Ok(if negated {
+                    otherwise(&column.name, &holds)
+                } else {
+                    holds
+                })
+            }
+            Ask::Exists => Ok(self.writer.constant(!negated).to_owned()),
+        }
+    }
+
+    /// Whether a column with a value is one of these; empty if they are all null.
+    fn among(&self, column: &Subject, values: &[Value]) -> Written {
+        let scalars: Vec<Scalar> = values.iter().filter_map(Scalar::of).collect();
+        let mut tests = Vec::new();
+        for kind in [1, 2, 4] {
+            let of_kind: Vec<&Scalar> = scalars
+                .iter()
+                .filter(|value| value.kind() == kind)
+                .collect();
+            if !of_kind.is_empty() {
+                tests.push(self.writer.among(column, &of_kind)?);
+            }
+        }
+        Ok(match tests.len() {
+            0 | 1 => tests.pop().unwrap_or_default(),
+            _ => format!("({})", tests.join(" OR ")),
+        })
+    }
+
+    fn name(&self, column: &Column) -> Written {
+        let place = self.mappings.place(column);
+        let mut names = Vec::new();
+        for name in place.table.iter().chain([&place.column]) {
+            if name.contains('\0') {
+                return Err(format!("invalid name of a column: {:?}", column.shown()));
+            }
+            names.push(if names::is_plain(name) {
+                name.clone()
+            } else if place.table.is_empty() && self.dialect == Dialect::Sqlite {
+                // SQLite takes a lone name between double quotes that it does not know as a string.
+                names::doubled(name, '`')
+            } else {
+                self.writer.quoted(name)
+            });
+        }
+        Ok(names.join("."))
+    }
+}
+
+/// Where a test does not hold that says NULL only for a column without a value.
+fn otherwise(column: &str, holds: &str) -> String {
+    format!("({column} IS NULL OR {})", not(holds))
+}
+
+fn not(test: &str) -> String {
+    if is_group(test) {
+        format!("NOT {test}")
+    } else {
+        format!("NOT ({test})")
+    }
+}
+
+/// Whether parentheses stand around all of a test.
+fn is_group(test: &str) -> bool {
+    let mut quote = None;
+    let mut open = 0_usize;
+    for (at, c) in test.char_indices() {
+        match (quote, c) {
+            // A quote inside quotes is doubled, which closes and opens again.
+            (Some(end), c) if c == end => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"' | '`') => quote = Some(c),
+            (None, '(') => open += 1,
+            (None, ')') => open = open.saturating_sub(1),
+            (None, _) => {}
+        }
+        if open == 0 {
+            return at > 0 && at + 1 == test.len();
+        }
+    }
+    false
+}
+
+/// How a column compares to null, the least of all values.
+fn null_test(writer: &dyn Writer, column: &str, comparison: Comparison) -> String {
+    match comparison {
+        Comparison::Equal | Comparison::LessOrEqual => format!("{column} IS NULL"),
+        Comparison::NotEqual | Comparison::Greater => format!("{column} IS NOT NULL"),
+        Comparison::Less => writer.constant(false).to_owned(),
+        Comparison::GreaterOrEqual => writer.constant(true).to_owned(),
+    }
+}
+
+/// Comparisons with null that always or never hold.
+fn nulls(test: &Test) -> Condition {
+    match &test.ask {
+        Ask::Compare(Comparison::Less, Value::Null) => Condition::Constant(false),
+        Ask::Compare(Comparison::GreaterOrEqual, Value::Null) => Condition::Constant(true),
+        _ => Condition::Test(test.clone()),
+    }
+}
+
+/// The kinds of values that each column is compared with.
+fn kinds_of_columns(condition: &Condition) -> BTreeMap<&Column, u8> {
+    let mut kinds: BTreeMap<&Column, u8> = BTreeMap::new();
+    condition.visit(&mut |part| {
+        let Condition::Test(test) = part else {
+            return;
+        };
+        let kind = |value: &Value| Scalar::of(value).map_or(0, |scalar| scalar.kind());
+        let found = match &test.ask {
+            Ask::Compare(_, value) => kind(value),
+            Ask::Among(values) => values.iter().map(kind).fold(0, |all, kind| all | kind),
+            Ask::Text(..) => 4,
+            Ask::CompareColumn(..) | Ask::Exists => 0,
+        };
+        *kinds.entry(&test.column).or_default() |= found;
+    });
+    kinds
+}

@@ -1,0 +1,22 @@
+//! Names of tables and columns.
+
+/// A name between quotes, those inside doubled.
+pub(super) fn doubled(name: &str, quote: char) -> String {
+    let inner = name.replace(quote, &format!("{quote}{quote}"));
+    format!("{quote}{inner}{quote}")
+}
+
+/// Whether a name is taken as one without quotes by every database.
+pub(super) fn is_plain(name: &str) -> bool {
+    let mut characters = name.chars();
+    characters
+        .next()
+        .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
+        && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
+        && !RESERVED
+            .split_ascii_whitespace()
+            .any(|word| word.eq_ignore_ascii_case(name))
+}
+
+/// The words that some of the databases reserve.
+const RESERVED: &str = include_str!("reserved.txt");

@@ -1,0 +1,126 @@
+//! Numbers as constants of SQL.
+
+use std::cmp::Ordering;
+
+use super::Comparison;
+use crate::value::Number;
+
+/// A number in digits, without an exponent.
+///
+/// # Errors
+/// When it needs more digits than the database keeps.
+pub(super) fn digits(number: &Number, most: usize) -> Result<String, String> {
+    let text = number.text();
+    let (mantissa, exponent) = match text.split_once(['e', 'E']) {
+        Some((mantissa, exponent)) => (mantissa, exponent),
+        None => (&*text, "0"),
+    };
+    let refused = || Err(format!("number with too many digits: {text}"));
+    let Ok(exponent) = exponent.trim_start_matches('+').parse::<i32>() else {
+        return refused();
+    };
+    let (sign, mantissa) = match mantissa.strip_prefix('-') {
+        Some(mantissa) => ("-", mantissa),
+        None => ("", mantissa),
+    };
+    let (whole, fraction) = mantissa.split_once('.').unwrap_or((mantissa, ""));
+    if exponent == 0 {
+        return if whole.len() + fraction.len() > most {
+            refused()
+        } else {
+            Ok(text.into_owned())
+        };
+    }
+    let Ok(shift) = usize::try_from(exponent.unsigned_abs()) else {
+        return refused();
+    };
+    if shift > most || whole.len() + fraction.len() + shift > most {
+        return refused();
+    }
+    let all = format!("{whole}{fraction}");
+    let (padded, point) = if exponent > 0 {
+        let point = whole.len() + shift;
+        (format!("{all:0<point$}"), point)
+    } else {
+        let length = all.len() + shift;
+        (format!("{all:0>length$}"), whole.len())
+    };
+    let (whole, fraction) = padded.split_at(point);
+    let whole = whole.trim_start_matches('0');
+    let whole = if whole.is_empty() { "0" } else { whole };
+    Ok(if fraction.is_empty() {
+        format!("{sign}{whole}")
+    } else {
+        format!("{sign}{whole}.{fraction}")
+    })
+}
+
+/// A number that a database of 64-bit integers and floats can have, with a comparison to it that
+/// holds for the same columns; the answer of the comparison if it is always the same.
+pub(super) fn nearest(
+    number: &Number,
+    comparison: Comparison,
+) -> Result<(String, Comparison), bool> {
+    let (text, order) = near(number);
+    use Comparison::{Equal, Greater, GreaterOrEqual, Less, LessOrEqual, NotEqual};
+    Ok((
+        text,
+        match (order, comparison) {
+            (Ordering::Equal, comparison) => comparison,
+            (_, Equal) => return Err(false),
+            (_, NotEqual) => return Err(true),
+            // The nearest is less: what is less than the number is at most the nearest.
+            (Ordering::Less, Less | LessOrEqual) => LessOrEqual,
+            (Ordering::Less, Greater | GreaterOrEqual) => Greater,
+            (Ordering::Greater, Less | LessOrEqual) => Less,
+            (Ordering::Greater, Greater | GreaterOrEqual) => GreaterOrEqual,
+        },
+    ))
+}
+
+/// The nearest number that can be had, and how it compares to the number itself.
+fn near(number: &Number) -> (String, Ordering) {
+    if let Some(integer) = integer(number) {
+        return (integer.to_string(), Ordering::Equal);
+    }
+    let float = number.as_f64();
+    if float.is_infinite() {
+        let above = float > 0.0;
+        let text = if above { "9e999" } else { "-9e999" };
+        let order = if above {
+            Ordering::Greater
+        } else {
+            Ordering::Less
+        };
+        return (text.to_owned(), order);
+    }
+    // Between 2^53 and 2^63 integers are nearer to each other than floats are.
+    const EXACT: f64 = 9_007_199_254_740_992.0;
+    const TOP: f64 = 9_223_372_036_854_775_808.0;
+    if (EXACT..TOP).contains(&float.abs())
+        && let Ok(digits) = digits(number, 1_000)
+        && let Some((whole, _)) = digits.split_once('.')
+        && let Some(whole) = Number::parse(whole)
+    {
+        return (whole.to_string(), whole.cmp(number));
+    }
+    let text = format!("{float:e}");
+    let order = Number::parse(&text).map_or(Ordering::Equal, |near| near.cmp(number));
+    if order.is_eq() {
+        return (number.to_string(), order);
+    }
+    (text, order)
+}
+
+/// The number, if it is an integer of 64 bits, however it is written.
+fn integer(number: &Number) -> Option<i64> {
+    if let Some(integer) = number.as_i64() {
+        return Some(integer);
+    }
+    let digits = digits(number, 40).ok()?;
+    let (whole, fraction) = digits.split_once('.').unwrap_or((&digits, ""));
+    if fraction.bytes().any(|digit| digit != b'0') {
+        return None;
+    }
+    whole.parse().ok()
+}

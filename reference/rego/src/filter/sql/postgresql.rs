@@ -1,0 +1,209 @@
+//! PostgreSQL. It refuses to compare a column with a number or boolean that is not of its type,
+//! which is why those are compared as they are. A string takes the type of its column instead, so
+//! that one which could be a number or boolean is compared with the column's text, and its kind
+//! is looked at. Where a condition compares a column with several kinds, it becomes JSON first.
+
+use super::{Comparison, Place, Scalar, Subject, Writer, Written, literal, number, pattern};
+
+pub(super) struct PostgreSql;
+
+/// Literals may have more digits than that, but no column has.
+const MOST_DIGITS: usize = 1_000;
+
+impl Writer for PostgreSql {
+    fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
+        let name = &column.name;
+        if let Scalar::Text(text) = value {
+            return Ok(match text.split_once('\0') {
+                None => compare_text(column, comparison, text),
+                // No column has a NUL, so that none is equal, and all that begin with what
+                // stands before it and go on are greater.
+                Some((before, _)) => match comparison {
+                    Comparison::Equal => self.constant(false).to_owned(),
+                    Comparison::NotEqual => self.constant(true).to_owned(),
+                    Comparison::Less | Comparison::LessOrEqual => {
+                        compare_text(column, Comparison::LessOrEqual, before)
+                    }
+                    Comparison::Greater | Comparison::GreaterOrEqual => {
+                        compare_text(column, Comparison::Greater, before)
+                    }
+                },
+            });
+        }
+        if column.mixed {
+            return compare_json(name, comparison, value);
+        }
+        let value = constant(value)?;
+        Ok(match comparison {
+            Comparison::Equal => format!("{name} = {value}"),
+            Comparison::NotEqual => format!("{name} IS DISTINCT FROM {value}"),
+            Comparison::Less | Comparison::LessOrEqual => {
+                format!("({name} {} {value} OR {name} IS NULL)", comparison.sql())
+            }
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                format!("{name} {} {value}", comparison.sql())
+            }
+        })
+    }
+
+    fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String {
+        let ordered = |operator: &str| {
+            format!(
+                "CASE WHEN {} THEN {} {operator} {} ELSE {left} {operator} {right} END",
+                kind(left, "= 'string'"),
+                text(left),
+                text(right),
+            )
+        };
+        match comparison {
+            Comparison::Equal => format!("{left} IS NOT DISTINCT FROM {right}"),
+            Comparison::NotEqual => format!("{left} IS DISTINCT FROM {right}"),
+            Comparison::Less => {
+                let below = ordered("<");
+                format!("({below} OR ({left} IS NULL AND {right} IS NOT NULL))")
+            }
+            Comparison::LessOrEqual => format!("({} OR {left} IS NULL)", ordered("<=")),
+            Comparison::Greater | Comparison::GreaterOrEqual => {
+                self.columns(right, comparison.mirrored(), left)
+            }
+        }
+    }
+
+    fn among(&self, column: &Subject, values: &[&Scalar]) -> Written {
+        let name = &column.name;
+        let texts: Option<Vec<&String>> = values
+            .iter()
+            .map(|value| match value {
+                Scalar::Text(text) => Some(text),
+                _ => None,
+            })
+            .collect();
+        if let Some(texts) = texts {
+            let texts: Vec<&String> = texts
+                .into_iter()
+                .filter(|text| !text.contains('\0'))
+                .collect();
+            if texts.is_empty() {
+                return Ok(self.constant(false).to_owned());
+            }
+            let list: Vec<String> = texts.iter().map(|text| string(text)).collect();
+            let list = list.join(", ");
+            let plain = !column.mixed && !texts.iter().any(|text| literal::is_ambiguous(text));
+            return Ok(if plain {
+                format!("{name} IN ({list})")
+            } else {
+                format!(
+                    "({name}::text IN ({list}) AND {})",
+                    kind(name, "= 'string'")
+                )
+            });
+        }
+        let list = values.iter().map(|value| {
+            let value = constant(value)?;
+            Ok(if column.mixed { json(&value) } else { value })
+        });
+        let list = list.collect::<Result<Vec<_>, String>>()?.join(", ");
+        Ok(if column.mixed {
+            format!("{} IN ({list})", json(name))
+        } else {
+            format!("{name} IN ({list})")
+        })
+    }
+
+    fn text(&self, column: &Subject, place: Place, part: &str) -> Written {
+        if part.contains('\0') {
+            return Ok(self.constant(false).to_owned());
+        }
+        let name = &column.name;
+        let (pattern, escape) = pattern::like(place, part, &[]);
+        let pattern = string(&pattern);
+        Ok(if column.mixed {
+            let kind = kind(name, "= 'string'");
+            format!("({name}::text LIKE {pattern}{escape} AND {kind})")
+        } else {
+            format!("{name} LIKE {pattern}{escape}")
+        })
+    }
+}
+
+fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String {
+    let name = &column.name;
+    let plain = !column.mixed && !literal::is_ambiguous(value);
+    let value = string(value);
+    match comparison {
+        Comparison::Equal if plain => format!("{name} = {value}"),
+        Comparison::NotEqual if plain => format!("{name} IS DISTINCT FROM {value}"),
+        Comparison::Equal => format!("({name}::text = {value} AND {})", kind(name, "= 'string'")),
+        Comparison::NotEqual => format!(
+            "({name} IS NULL OR {name}::text <> {value} OR {})",
+            kind(name, "<> 'string'")
+        ),
+        Comparison::Less | Comparison::LessOrEqual => format!(
+            "({name} IS NULL OR {} OR {} {} {value})",
+            kind(name, "IN ('boolean', 'number')"),
+            text(name),
+            comparison.sql()
+        ),
+        Comparison::Greater | Comparison::GreaterOrEqual => format!(
+            "({} AND {} {} {value})",
+            kind(name, "= 'string'"),
+            text(name),
+            comparison.sql()
+        ),
+    }
+}
+
+/// A comparison with a boolean or number in the order of all kinds.
+fn compare_json(name: &str, comparison: Comparison, value: &Scalar) -> Written {
+    let (same, below, above) = match value {
+        Scalar::Bool(_) => ("= 'boolean'", None, "IN ('number', 'string')"),
+        _ => ("= 'number'", Some("= 'boolean'"), "= 'string'"),
+    };
+    let value = json(&constant(value)?);
+    let column = json(name);
+    let compared = format!("{column} {} {value}", comparison.sql());
+    let same = kind(name, same);
+    Ok(match comparison {
+        Comparison::Equal => compared,
+        Comparison::NotEqual => format!("{column} IS DISTINCT FROM {value}"),
+        Comparison::Less | Comparison::LessOrEqual => {
+            let below = below.map_or(String::new(), |below| format!("{} OR ", kind(name, below)));
+            format!("({name} IS NULL OR {below}({same} AND {compared}))")
+        }
+        Comparison::Greater | Comparison::GreaterOrEqual => {
+            format!("({} OR ({same} AND {compared}))", kind(name, above))
+        }
+    })
+}
+
+fn json(value: &str) -> String {
+    format!("to_jsonb({value})")
+}
+
+/// What kind of value a column has.
+fn kind(column: &str, test: &str) -> String {
+    format!("jsonb_typeof(to_jsonb({column})) {test}")
+}
+
+/// The text of a string, in the order of its bytes.
+fn text(column: &str) -> String {
+    format!("(to_jsonb({column}) #>> '{{}}') COLLATE \"C\"")
+}
+
+fn constant(value: &Scalar) -> Written {
+    match value {
+        Scalar::Bool(value) => Ok(if *value { "TRUE" } else { "FALSE" }.to_owned()),
+        Scalar::Number(value) => number::digits(value, MOST_DIGITS),
+        Scalar::Text(text) => Ok(string(text)),
+    }
+}
+
+fn string(text: &str) -> String {
+    let escapes = [
+        ('\n', "\\n"),
+        ('\r', "\\r"),
+        ('\t', "\\t"),
+        ('\u{8}', "\\b"),
+    ];
+    format!("E{}", literal::backslashed(text, &escapes))
+}

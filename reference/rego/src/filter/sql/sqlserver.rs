@@ -1,0 +1,73 @@
+//! SQL Server. Its collations usually fold case, and its `=` ignores spaces at the end, so that
+//! strings are compared in a binary collation with a full stop behind both.
+
+use super::kinds::Kinds;
+use super::{Place, Scalar, Written, literal, number, pattern};
+
+pub(super) struct SqlServer;
+
+/// Decimal numbers have so many digits.
+const MOST_DIGITS: usize = 38;
+
+/// Compares by code points.
+const EXACT: &str = "COLLATE Latin1_General_100_BIN2";
+
+/// Keeps strings in UTF-8.
+const UTF8: &str = "COLLATE Latin1_General_100_BIN2_UTF8";
+
+impl Kinds for SqlServer {
+    fn is_text(&self, column: &str, expected: bool) -> String {
+        let operator = if expected { "LIKE" } else { "NOT LIKE" };
+        let json = format!("SELECT {column} AS v FOR JSON PATH, WITHOUT_ARRAY_WRAPPER");
+        // An object without members stands for a column without a value.
+        format!("COALESCE(({json}), N'{{}}') {operator} N'{{\"v\":\"%'")
+    }
+
+    fn bytes(&self, column: &str) -> String {
+        let text = format!("CAST({column} AS nvarchar(max)) {UTF8}");
+        format!("CAST(CAST({text} AS varchar(max)) AS varbinary(max))")
+    }
+
+    fn bytes_of(&self, text: &str) -> String {
+        let digits = text.bytes().map(|byte| format!("{byte:02X}"));
+        format!("0x{}", digits.collect::<String>())
+    }
+
+    fn same_text(&self, column: &str, text: &str) -> String {
+        let (value, ended) = (string(text), string(&format!("{text}.")));
+        let exact = format!("CAST({column} AS nvarchar(max)) + N'.' = {ended} {EXACT}");
+        format!("{column} = {value} AND {exact}")
+    }
+
+    fn one_of_texts(&self, column: &str, texts: &[&str]) -> String {
+        let values: Vec<String> = texts.iter().map(|text| string(text)).collect();
+        let ended = texts.iter().map(|text| string(&format!("{text}.")));
+        let ended = ended.collect::<Vec<_>>().join(", ");
+        let exact = format!("(CAST({column} AS nvarchar(max)) + N'.') {EXACT} IN ({ended})");
+        format!("{column} IN ({}) AND {exact}", values.join(", "))
+    }
+
+    fn like(&self, column: &str, place: Place, text: &str) -> String {
+        let (pattern, escape) = pattern::like(place, text, &['[', ']', '^', '-']);
+        let pattern = string(&pattern);
+        format!("CAST({column} AS nvarchar(max)) {EXACT} LIKE {pattern}{escape}")
+    }
+
+    fn equal(&self, left: &str, right: &str) -> String {
+        format!("({left} = {right} OR ({left} IS NULL AND {right} IS NULL))")
+    }
+
+    fn constant(&self, value: &Scalar) -> Written {
+        match value {
+            Scalar::Bool(value) => Ok(if *value { "1" } else { "0" }.to_owned()),
+            Scalar::Number(value) => number::digits(value, MOST_DIGITS),
+            Scalar::Text(text) => Ok(string(text)),
+        }
+    }
+}
+
+fn string(text: &str) -> String {
+    literal::concatenated(text, "NCHAR(0)", "+", |part| {
+        format!("N{}", literal::doubled(part))
+    })
+}

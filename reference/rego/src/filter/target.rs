@@ -1,0 +1,170 @@
+//! Who reads a filter, and what each of them understands.
+
+use super::Refusal;
+use super::condition::{Ask, Condition};
+
+/// A language that filters are written in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Target {
+    /// A UCAST object for one kind of reader.
+    Ucast(Variant),
+    /// The WHERE clause of one database.
+    Sql(Dialect),
+}
+
+/// What a reader of UCAST understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Variant {
+    /// All of it.
+    All,
+    /// Comparisons with scalars, `and` and `or`.
+    Minimal,
+    /// The same and `in`.
+    Linq,
+    /// All but comparisons of columns with each other.
+    Prisma,
+}
+
+/// A database.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Dialect {
+    /// Microsoft SQL Server, 2019 or later.
+    SqlServer,
+    /// MySQL 8 or MariaDB, over a connection in `utf8mb4`.
+    MySql,
+    /// PostgreSQL.
+    PostgreSql,
+    /// SQLite.
+    Sqlite,
+}
+
+/// What not every target understands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Feature {
+    Not,
+    Columns,
+    Existence,
+    Membership,
+    Text,
+}
+
+impl Target {
+    /// Every target.
+    pub const ALL: [Self; 8] = [
+        Self::Ucast(Variant::All),
+        Self::Ucast(Variant::Minimal),
+        Self::Ucast(Variant::Linq),
+        Self::Ucast(Variant::Prisma),
+        Self::Sql(Dialect::SqlServer),
+        Self::Sql(Dialect::MySql),
+        Self::Sql(Dialect::PostgreSql),
+        Self::Sql(Dialect::Sqlite),
+    ];
+
+    /// The language: `ucast` or `sql`.
+    pub fn language(self) -> &'static str {
+        match self {
+            Self::Ucast(_) => "ucast",
+            Self::Sql(_) => "sql",
+        }
+    }
+
+    /// The variant or dialect, such as `minimal` or `postgresql`.
+    pub fn dialect(self) -> &'static str {
+        match self {
+            Self::Ucast(Variant::All) => "all",
+            Self::Ucast(Variant::Minimal) => "minimal",
+            Self::Ucast(Variant::Linq) => "linq",
+            Self::Ucast(Variant::Prisma) => "prisma",
+            Self::Sql(Dialect::SqlServer) => "sqlserver",
+            Self::Sql(Dialect::MySql) => "mysql",
+            Self::Sql(Dialect::PostgreSql) => "postgresql",
+            Self::Sql(Dialect::Sqlite) => "sqlite",
+        }
+    }
+
+    /// The target of this language and dialect.
+    pub fn find(language: &str, dialect: &str) -> Option<Self> {
+        Self::ALL
+            .into_iter()
+            .find(|target| target.language() == language && target.dialect() == dialect)
+    }
+
+    /// The name in messages.
+    fn shown(self) -> String {
+        match self {
+            Self::Ucast(Variant::Minimal) => "UCAST".to_owned(),
+            Self::Ucast(Variant::Linq) => "UCAST (LINQ)".to_owned(),
+            Self::Ucast(_) => format!("UCAST ({})", self.dialect()),
+            Self::Sql(_) => format!("SQL ({})", self.dialect()),
+        }
+    }
+
+    fn understands(self, feature: Feature) -> bool {
+        match self {
+            Self::Sql(_) => true,
+            Self::Ucast(Variant::All) => feature != Feature::Existence,
+            Self::Ucast(Variant::Minimal) => false,
+            Self::Ucast(Variant::Linq) => feature == Feature::Membership,
+            Self::Ucast(Variant::Prisma) => feature != Feature::Columns,
+        }
+    }
+}
+
+/// What of a condition the targets do not understand, each part once.
+pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Refusal> {
+    let mut found: Vec<Refusal> = Vec::new();
+    condition.visit(&mut |part| {
+        let refusal = refusal(part, targets);
+        found.extend(refusal.filter(|refusal| !found.contains(refusal)));
+    });
+    found
+}
+
+fn refusal(part: &Condition, targets: &[Target]) -> Option<Refusal> {
+    let (feature, location) = match part {
+        Condition::Not(_, location) => (Feature::Not, location),
+        Condition::Test(test) => {
+            let feature = match &test.ask {
+                Ask::Compare(..) => return None,
+                Ask::CompareColumn(..) => Feature::Columns,
+                Ask::Among(_) => Feature::Membership,
+                Ask::Text(..) => Feature::Text,
+                Ask::Exists => Feature::Existence,
+            };
+            (feature, &test.location)
+        }
+        Condition::Constant(_) | Condition::All(_) | Condition::Any(_) => return None,
+    };
+    let lacking = targets
+        .iter()
+        .filter(|target| !target.understands(feature))
+        .map(|target| match feature {
+            Feature::Not => lacks("not", *target),
+            Feature::Columns => lacks("field-ref", *target),
+            Feature::Existence => lacks("existence-ref", *target),
+            Feature::Membership | Feature::Text => format!("unsupported for {}", target.shown()),
+        });
+    let lacking: Vec<String> = lacking.collect();
+    if lacking.is_empty() {
+        return None;
+    }
+    let what = match (feature, part) {
+        (Feature::Not, _) => "\"not\" not permitted".to_owned(),
+        (Feature::Columns, _) => "reference to field".to_owned(),
+        (Feature::Existence, _) => "existence of field".to_owned(),
+        (Feature::Text, Condition::Test(test)) => match &test.ask {
+            Ask::Text(place, _) => format!("invalid builtin `{}`", place.name()),
+            _ => return None,
+        },
+        (Feature::Membership | Feature::Text, _) => "invalid builtin `in`".to_owned(),
+    };
+    Some(Refusal::at(
+        location,
+        format!("{what}: {}", lacking.join("\n")),
+    ))
+}
+
+fn lacks(feature: &str, target: Target) -> String {
+    format!("unsupported feature \"{feature}\" for {}", target.shown())
+}

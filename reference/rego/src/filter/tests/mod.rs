@@ -1,0 +1,55 @@
+//! Residual queries and what becomes of them.
+
+mod mappings;
+mod refusals;
+mod sql;
+mod support;
+mod ucast;
+
+use std::collections::BTreeSet;
+
+use super::{Dialect, Filter, Mappings, Refusal, Target, Variant};
+use crate::syntax::{Module, parse_module, parse_query};
+
+/// The filter of queries, one on each line, and of a support module.
+fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Refusal>> {
+    let queries: Vec<_> = queries
+        .lines()
+        .filter(|line| !line.trim().is_empty())
+        .map(|line| match line.trim() {
+            "always" => Vec::new(),
+            query => parse_query(query).unwrap(),
+        })
+        .collect();
+    let support: Vec<Module> = match support {
+        "" => Vec::new(),
+        text => vec![parse_module("support.rego", text).unwrap()],
+    };
+    Filter::of(&queries, &support, &BTreeSet::from(["short".into()]))
+}
+
+fn filter(queries: &str) -> Result<Filter, Vec<Refusal>> {
+    filter_with(queries, "")
+}
+
+fn written(filter: &Filter, target: Target, mappings: &Mappings) -> String {
+    if let Err(refused) = filter.check(&[target]) {
+        return shown(&refused);
+    }
+    match target {
+        Target::Ucast(_) => match filter.to_ucast(mappings) {
+            Some(query) => query.to_string(),
+            None => "never".to_owned(),
+        },
+        Target::Sql(dialect) => match filter.to_sql(dialect, mappings) {
+            Ok(Some(text)) => text,
+            Ok(None) => "never".to_owned(),
+            Err(refusal) => refusal.message,
+        },
+    }
+}
+
+fn shown(refused: &[Refusal]) -> String {
+    let messages = refused.iter().map(|refusal| refusal.message.as_str());
+    messages.collect::<Vec<_>>().join("\n")
+}

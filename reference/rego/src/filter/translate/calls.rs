@@ -1,0 +1,376 @@
+//! What calls of built-in functions say of their operands.
+
+use std::sync::Arc;
+
+use super::super::Refusal;
+use super::super::condition::{Ask, Column, Comparison, Condition, Place};
+use super::operand::Operand;
+use super::{Scope, Translator, defined, present, shown, test};
+use crate::Value;
+use crate::compile::terms::{self, dotted};
+use crate::syntax::{Location, Term, TermValue};
+
+/// The answer of a call that is true or false where it is defined.
+struct Verdict {
+    holds: Condition,
+    defined: Condition,
+}
+
+impl Verdict {
+    /// The answer as what a variable or another call gets.
+    fn operand(self, location: &Location) -> Operand {
+        let fails = Condition::all([self.defined, self.holds.clone().negated(location)]);
+        Operand::Choice(vec![
+            (Operand::Constant(Value::Bool(true)), self.holds),
+            (Operand::Constant(Value::Bool(false)), fails),
+        ])
+    }
+}
+
+/// The name of the function of a call.
+fn function(call: &[Term]) -> Option<Arc<str>> {
+    terms::operator(call).and_then(dotted)
+}
+
+impl Translator<'_> {
+    /// When a call is neither undefined nor false; its last operand may be unified with what it
+    /// answers.
+    pub(super) fn call(
+        &mut self,
+        call: &[Term],
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Condition, Refusal> {
+        let Some(name) = function(call).filter(|name| !name.starts_with("data.")) else {
+            return Err(unknown(call, location));
+        };
+        let operands = call.get(1..).unwrap_or_default();
+        if Comparison::of_builtin(&name) == Some(Comparison::Equal)
+            && let [left, right] = operands
+        {
+            let left = self.operand(left, scope, Some(&name), location)?;
+            let right = self.operand(right, scope, Some(&name), location)?;
+            return self.unify(left, right, scope, location);
+        }
+        let (operands, result) = match operands {
+            [left, right, result] if name.as_ref() != "internal.member_3" => {
+                (vec![left, right], Some(result))
+            }
+            operands => (operands.iter().collect(), None),
+        };
+        let Some(verdict) = self.verdict(&name, &operands, scope, location)? else {
+            return Err(unknown(call, location));
+        };
+        let Some(result) = result else {
+            return Ok(verdict.holds);
+        };
+        let result = self.operand(result, scope, Some(&name), location)?;
+        self.unify(verdict.operand(location), result, scope, location)
+    }
+
+    /// What a nested call answers; absent if it is no call that is true or false.
+    pub(super) fn value(
+        &mut self,
+        call: &[Term],
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Option<Operand>, Refusal> {
+        let Some(name) = function(call) else {
+            return Ok(None);
+        };
+        let operands: Vec<&Term> = call.iter().skip(1).collect();
+        let verdict = self.verdict(&name, &operands, scope, location)?;
+        Ok(verdict.map(|verdict| verdict.operand(location)))
+    }
+
+    /// What a call of this function says; absent if that is not understood.
+    fn verdict(
+        &mut self,
+        name: &str,
+        operands: &[&Term],
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Option<Verdict>, Refusal> {
+        let [left, right] = operands else {
+            return Ok(None);
+        };
+        if let Some(comparison) = Comparison::of_builtin(name) {
+            let left = self.operand(left, scope, Some(name), location)?;
+            let right = self.operand(right, scope, Some(name), location)?;
+            let defined = Condition::all([present(&left), present(&right)]);
+            let holds = compare(&left, comparison, &right, location)?;
+            return Ok(Some(Verdict { holds, defined }));
+        }
+        if let Some(place) = Place::of_builtin(name) {
+            let text = self.operand(left, scope, Some(name), location)?;
+            let part = self.operand(right, scope, Some(name), location)?;
+            return text_test(place, &text, &part, location).map(Some);
+        }
+        if name == "internal.member_2" {
+            let member = self.operand(left, scope, Some(name), location)?;
+            let holds = self.membership(&member, right, scope, location)?;
+            let defined = present(&member);
+            return Ok(Some(Verdict { holds, defined }));
+        }
+        Ok(None)
+    }
+
+    /// When an operand is in a collection that is written out.
+    fn membership(
+        &mut self,
+        member: &Operand,
+        collection: &Term,
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Condition, Refusal> {
+        const NAME: &str = "internal.member_2";
+        let unknown = || Refusal::at(location, format!("rhs of {NAME} must be known"));
+        let members: Vec<Operand> = match &collection.value {
+            TermValue::Array(items) | TermValue::Set(items) => {
+                let items = items.iter();
+                let items = items.map(|item| self.operand(item, scope, Some(NAME), location));
+                items.collect::<Result<_, _>>()?
+            }
+            _ => match self.operand(collection, scope, Some(NAME), location)? {
+                Operand::Constant(Value::Array(items)) => {
+                    items.iter().cloned().map(Operand::Constant).collect()
+                }
+                Operand::Constant(Value::Set(items)) => {
+                    items.iter().cloned().map(Operand::Constant).collect()
+                }
+                Operand::List(items) => items,
+                Operand::Constant(Value::Object(_)) => {
+                    let message = "invalid use of \"... in ...\"";
+                    return Err(Refusal::at(location, message));
+                }
+                // Nothing is in a scalar.
+                Operand::Constant(_) => Vec::new(),
+                _ => return Err(unknown()),
+            },
+        };
+        if let Operand::Column(column) = member {
+            let scalar = |member: &Operand| match member {
+                Operand::Constant(value) => is_scalar(value).then(|| value.clone()),
+                _ => None,
+            };
+            let scalars: Option<Vec<Value>> = members.iter().map(scalar).collect();
+            if let Some(scalars) = scalars {
+                return Ok(match scalars.is_empty() {
+                    true => Condition::Constant(false),
+                    false => test(column, Ask::Among(scalars), location),
+                });
+            }
+        }
+        let equal = members
+            .iter()
+            .map(|other| compare(member, Comparison::Equal, other, location));
+        Ok(Condition::any(equal.collect::<Result<Vec<_>, _>>()?))
+    }
+
+    /// When two operands are equal; a variable without a value gets that of the other side.
+    fn unify(
+        &mut self,
+        left: Operand,
+        right: Operand,
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Condition, Refusal> {
+        match (left, right) {
+            (Operand::Free(left), Operand::Free(right)) if left == right => {
+                Ok(Condition::Constant(true))
+            }
+            (Operand::Free(name), other) | (other, Operand::Free(name)) => {
+                let condition = defined(&other, location);
+                scope.insert(name, other);
+                Ok(condition)
+            }
+            (Operand::List(left), right @ (Operand::List(_) | Operand::Constant(_))) => {
+                self.unify_items(left, right, scope, location)
+            }
+            (left @ Operand::Constant(_), Operand::List(right)) => {
+                self.unify_items(right, left, scope, location)
+            }
+            (left, right) => compare(&left, Comparison::Equal, &right, location),
+        }
+    }
+
+    fn unify_items(
+        &mut self,
+        left: Vec<Operand>,
+        right: Operand,
+        scope: &mut Scope,
+        location: &Location,
+    ) -> Result<Condition, Refusal> {
+        let right = match right {
+            Operand::List(items) => items,
+            Operand::Constant(Value::Array(items)) => {
+                items.iter().cloned().map(Operand::Constant).collect()
+            }
+            _ => return Ok(Condition::Constant(false)),
+        };
+        if left.len() != right.len() {
+            return Ok(Condition::Constant(false));
+        }
+        let mut conditions = Vec::new();
+        for (left, right) in left.into_iter().zip(right) {
+            // A variable that is in the list twice has its value by now.
+            let left = current(left, scope);
+            let right = current(right, scope);
+            conditions.push(self.unify(left, right, scope, location)?);
+        }
+        Ok(Condition::all(conditions))
+    }
+}
+
+/// An operand, if it is a variable what that stands for now.
+fn current(operand: Operand, scope: &Scope) -> Operand {
+    match operand {
+        Operand::Free(name) => scope.get(&name).cloned().unwrap_or(Operand::Free(name)),
+        operand => operand,
+    }
+}
+
+/// A call that is no condition.
+fn unknown(call: &[Term], location: &Location) -> Refusal {
+    let name = call.first().map(Term::to_string).unwrap_or_default();
+    match function(call) {
+        Some(function) if function.starts_with("data.") => {
+            let call = shown(call);
+            Refusal::at(location, format!("invalid data reference \"{call}\""))
+                .advice(format!("has function \"{name}(...)\" an `else`?"))
+        }
+        Some(function) if &*function == "internal.member_3" => {
+            Refusal::at(location, "invalid use of \"... in ...\"")
+        }
+        _ => Refusal::at(location, format!("invalid builtin `{name}`")),
+    }
+}
+
+fn is_scalar(value: &Value) -> bool {
+    matches!(
+        value,
+        Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_)
+    )
+}
+
+/// When a comparison holds.
+fn compare(
+    left: &Operand,
+    comparison: Comparison,
+    right: &Operand,
+    location: &Location,
+) -> Result<Condition, Refusal> {
+    use Operand::{Choice, Column, Constant, Free, List};
+    let refused = || Refusal::at(location, "both rhs and lhs non-scalar/non-ground");
+    match (left, right) {
+        (Free(_), _) | (_, Free(_)) => Err(refused()),
+        (Constant(left), Constant(right)) => Ok(Condition::Constant(comparison.holds(left, right))),
+        (Choice(cases), other) => {
+            let cases = cases.iter().map(|(value, when)| {
+                let holds = compare(value, comparison, other, location)?;
+                Ok(Condition::all([when.clone(), holds]))
+            });
+            Ok(Condition::any(cases.collect::<Result<Vec<_>, _>>()?))
+        }
+        (other, Choice(_)) => compare(right, comparison.mirrored(), other, location),
+        (Column(column), Constant(value)) if is_scalar(value) => {
+            let ask = Ask::Compare(comparison, value.clone());
+            Ok(test(column, ask, location))
+        }
+        (Constant(value), Column(_)) if is_scalar(value) => {
+            compare(right, comparison.mirrored(), left, location)
+        }
+        (Column(column), Column(other)) => Ok(columns(column, comparison, other, location)),
+        (List(left), List(right)) => items(left, comparison, right, location),
+        (List(left), Constant(Value::Array(right))) => {
+            let right: Vec<_> = right.iter().cloned().map(Constant).collect();
+            items(left, comparison, &right, location)
+        }
+        (Constant(Value::Array(_)), List(_)) => {
+            compare(right, comparison.mirrored(), left, location)
+        }
+        _ => Err(refused()),
+    }
+}
+
+fn columns(
+    column: &Column,
+    comparison: Comparison,
+    other: &Column,
+    location: &Location,
+) -> Condition {
+    if column == other {
+        // Whatever the value is, it is equal to itself.
+        return Condition::Constant(comparison.holds(&Value::Null, &Value::Null));
+    }
+    test(
+        column,
+        Ask::CompareColumn(comparison, other.clone()),
+        location,
+    )
+}
+
+/// When two arrays are equal, or are not.
+fn items(
+    left: &[Operand],
+    comparison: Comparison,
+    right: &[Operand],
+    location: &Location,
+) -> Result<Condition, Refusal> {
+    let equal = if left.len() == right.len() {
+        let pairs = left.iter().zip(right);
+        let equal = pairs.map(|(left, right)| compare(left, Comparison::Equal, right, location));
+        Condition::all(equal.collect::<Result<Vec<_>, _>>()?)
+    } else {
+        Condition::Constant(false)
+    };
+    match comparison {
+        Comparison::Equal => Ok(equal),
+        Comparison::NotEqual => {
+            let defined = left.iter().chain(right).map(present);
+            let defined = Condition::all(defined);
+            Ok(Condition::all([defined, equal.negated(location)]))
+        }
+        _ => {
+            let message = "both rhs and lhs non-scalar/non-ground";
+            Err(Refusal::at(location, message))
+        }
+    }
+}
+
+/// When a string has a text somewhere. What is no string makes the call undefined.
+fn text_test(
+    place: Place,
+    text: &Operand,
+    part: &Operand,
+    location: &Location,
+) -> Result<Verdict, Refusal> {
+    let verdict = |holds, defined| Ok(Verdict { holds, defined });
+    let never = || Condition::Constant(false);
+    match (text, part) {
+        (Operand::Column(column), Operand::Constant(Value::String(part))) => {
+            let ask = |place, part: &str| test(column, Ask::Text(place, part.into()), location);
+            verdict(ask(place, part), ask(Place::Start, ""))
+        }
+        (Operand::Constant(Value::String(text)), Operand::Constant(Value::String(part))) => {
+            let holds = place.holds(text, part);
+            verdict(Condition::Constant(holds), Condition::Constant(true))
+        }
+        (Operand::Choice(cases), part) => {
+            let mut holds = Vec::new();
+            let mut defined = Vec::new();
+            for (text, when) in cases {
+                let of_case = text_test(place, text, part, location)?;
+                holds.push(Condition::all([when.clone(), of_case.holds]));
+                defined.push(Condition::all([when.clone(), of_case.defined]));
+            }
+            verdict(Condition::any(holds), Condition::any(defined))
+        }
+        (Operand::Constant(_), Operand::Constant(_))
+        | (Operand::Column(_), Operand::Constant(_)) => verdict(never(), never()),
+        _ => {
+            let message = format!("rhs of {} must be known", place.name());
+            Err(Refusal::at(location, message))
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! From residual queries to a condition on columns.
+//!
+//! An expression that does not become a condition exactly is refused with its place. Variables
+//! are followed to what they are unified with; rules of support modules are put where they are
+//! referred to, with their defaults and `else` branches.
+
+mod calls;
+mod operand;
+mod rules;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::sync::Arc;
+
+use super::Refusal;
+use super::condition::{Ask, Comparison, Condition, Test};
+use crate::Value;
+use crate::compile::terms::{Path, operator, rule_reference};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Module, Rule, TermValue, Var};
+use crate::{compile::terms, syntax::format::Conjunction};
+use operand::Operand;
+
+/// A condition may have this many parts.
+const MAX_PARTS: usize = 20_000;
+
+/// Rules of support modules and terms may be nested this deep.
+const MAX_DEPTH: usize = 64;
+
+/// What the variables of a body stand for.
+type Scope = HashMap<Var, Operand>;
+
+/// What residual queries refer to.
+pub(super) struct Translator<'r> {
+    /// The rules of the support modules by their paths below `data`.
+    rules: BTreeMap<Path, Vec<&'r Rule>>,
+    short_names: &'r BTreeSet<Arc<str>>,
+    /// How many rules and terms are open.
+    depth: usize,
+}
+
+/// The condition that residual queries make.
+pub(super) fn queries(
+    queries: &[Body],
+    support: &[Module],
+    short_names: &BTreeSet<Arc<str>>,
+) -> Result<Condition, Vec<Refusal>> {
+    let mut rules: BTreeMap<Path, Vec<&Rule>> = BTreeMap::new();
+    for module in support {
+        for rule in &module.rules {
+            if let Some(path) = terms::data_path(&rule_reference(module, rule)) {
+                rules.entry(path).or_default().push(rule);
+            }
+        }
+    }
+    let mut translator = Translator {
+        rules,
+        short_names,
+        depth: 0,
+    };
+    let mut alternatives = Vec::new();
+    let mut refused = Vec::new();
+    let mut size = 0;
+    for body in queries {
+        match translator.body(body, &mut Scope::new()) {
+            Ok(condition) => {
+                size += condition.size();
+                alternatives.push(condition);
+                if size > MAX_PARTS {
+                    let place = body.first().map(|expr| &expr.location);
+                    refused.extend(place.map(too_large));
+                    return Err(refused);
+                }
+            }
+            Err(more) => refused.extend(more),
+        }
+    }
+    if refused.is_empty() {
+        Ok(Condition::any(alternatives))
+    } else {
+        Err(refused)
+    }
+}
+
+impl Translator<'_> {
+    /// The condition of a body, whose variables get their values in the scope.
+    fn body(&mut self, body: &[Expr], scope: &mut Scope) -> Result<Condition, Vec<Refusal>> {
+        // What gives variables their values comes first, wherever it stands.
+        let gives = |expr: &Expr| !expr.negated && expr.with.is_empty() && is_equality(expr);
+        let (first, then): (Vec<&Expr>, Vec<&Expr>) = body.iter().partition(|expr| gives(expr));
+        let mut conditions = Vec::new();
+        let mut refused = Vec::new();
+        for expr in first.into_iter().chain(then) {
+            match self.expr(expr, scope) {
+                Ok(condition) => conditions.push((expr.index, condition)),
+                Err(refusal) => refused.push((expr.index, refusal)),
+            }
+        }
+        if !refused.is_empty() {
+            refused.sort_by_key(|(index, _)| *index);
+            return Err(refused.into_iter().map(|(_, refusal)| refusal).collect());
+        }
+        conditions.sort_by_key(|(index, _)| *index);
+        Ok(Condition::all(
+            conditions.into_iter().map(|(_, condition)| condition),
+        ))
+    }
+
+    fn expr(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Refusal> {
+        if !expr.with.is_empty() {
+            return Err(Refusal::at(&expr.location, "\"with\" not permitted"));
+        }
+        if !expr.negated {
+            return self.holds(expr, scope);
+        }
+        // Variables that only a negation has do not leave it.
+        let condition = self.holds(expr, &mut scope.clone())?;
+        Ok(condition.negated(&expr.location))
+    }
+
+    /// When an expression is neither undefined nor false.
+    fn holds(&mut self, expr: &Expr, scope: &mut Scope) -> Result<Condition, Refusal> {
+        let location = &expr.location;
+        let condition = match &expr.terms {
+            ExprTerms::Term(term) => match &term.value {
+                TermValue::Call(call) => self.call(call, scope, location)?,
+                _ => {
+                    let operand = self.operand(term, scope, None, location)?;
+                    truthy(&operand, location).ok_or_else(|| {
+                        Refusal::at(location, format!("invalid statement \"{term}\""))
+                            .advice(format!("try `{term} != false`"))
+                    })?
+                }
+            },
+            ExprTerms::Call(call) => self.call(call, scope, location)?,
+            ExprTerms::Some(declaration) => {
+                let only_names = |term: &crate::syntax::Term| terms::as_var(term).is_some();
+                if !declaration.symbols.iter().all(only_names) {
+                    let message = "invalid use of \"... in ...\"";
+                    return Err(Refusal::at(location, message));
+                }
+                Condition::Constant(true)
+            }
+            ExprTerms::Every(_) => {
+                return Err(Refusal::at(location, "\"every\" not permitted"));
+            }
+        };
+        if condition.size() > MAX_PARTS {
+            return Err(too_large(location));
+        }
+        Ok(condition)
+    }
+
+    /// Does something one level deeper.
+    fn deeper<T>(
+        &mut self,
+        location: &Location,
+        then: impl FnOnce(&mut Self) -> Result<T, Refusal>,
+    ) -> Result<T, Refusal> {
+        if self.depth == MAX_DEPTH {
+            return Err(Refusal::at(location, "the filter is nested too deep"));
+        }
+        self.depth += 1;
+        let result = then(self);
+        self.depth -= 1;
+        result
+    }
+}
+
+fn is_equality(expr: &Expr) -> bool {
+    let ExprTerms::Call(call) = &expr.terms else {
+        return false;
+    };
+    let name = operator(call).and_then(terms::dotted);
+    name.and_then(|name| Comparison::of_builtin(&name)) == Some(Comparison::Equal)
+}
+
+fn too_large(location: &Location) -> Refusal {
+    Refusal::at(location, "the filter has too many conditions")
+}
+
+fn test(column: &super::Column, ask: Ask, location: &Location) -> Condition {
+    Condition::Test(Test {
+        column: column.clone(),
+        ask,
+        location: location.clone(),
+    })
+}
+
+/// When an operand has a value that is not false; absent for a variable without a value.
+fn truthy(operand: &Operand, location: &Location) -> Option<Condition> {
+    Some(match operand {
+        Operand::Constant(value) => Condition::Constant(*value != Value::Bool(false)),
+        Operand::Column(column) => {
+            let ask = Ask::Compare(Comparison::NotEqual, Value::Bool(false));
+            test(column, ask, location)
+        }
+        Operand::Choice(cases) => {
+            let mut alternatives = Vec::new();
+            for (value, when) in cases {
+                alternatives.push(Condition::all([when.clone(), truthy(value, location)?]));
+            }
+            Condition::any(alternatives)
+        }
+        Operand::List(_) => present(operand),
+        Operand::Free(_) => return None,
+    })
+}
+
+/// When an operand has a value, where every column has one.
+fn present(operand: &Operand) -> Condition {
+    match operand {
+        Operand::Constant(_) | Operand::Free(_) | Operand::Column(_) => Condition::Constant(true),
+        Operand::Choice(cases) => Condition::any(
+            cases
+                .iter()
+                .map(|(value, when)| Condition::all([when.clone(), present(value)])),
+        ),
+        Operand::List(items) => Condition::all(items.iter().map(present)),
+    }
+}
+
+/// The same, with the question whether there is such a column.
+fn defined(operand: &Operand, location: &Location) -> Condition {
+    match operand {
+        Operand::Constant(_) | Operand::Free(_) => Condition::Constant(true),
+        Operand::Column(column) => test(column, Ask::Exists, location),
+        Operand::Choice(cases) => Condition::any(
+            cases
+                .iter()
+                .map(|(value, when)| Condition::all([when.clone(), defined(value, location)])),
+        ),
+        Operand::List(items) => Condition::all(items.iter().map(|item| defined(item, location))),
+    }
+}
+
+/// A call as it is shown in messages.
+fn shown(call: &[crate::syntax::Term]) -> String {
+    match call.first() {
+        Some(first) => crate::syntax::Term {
+            value: TermValue::Call(call.to_vec()),
+            location: first.location.clone(),
+        }
+        .to_string(),
+        None => Conjunction(&[]).to_string(),
+    }
+}

@@ -1,0 +1,131 @@
+//! What terms stand for.
+
+use std::sync::Arc;
+
+use super::super::Refusal;
+use super::super::condition::{Column, Condition};
+use super::{Scope, Translator};
+use crate::Value;
+use crate::compile::terms::{constant, data_path, is_var};
+use crate::syntax::format::Reference;
+use crate::syntax::{Location, Term, TermValue, Var};
+
+/// What a term stands for.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Operand {
+    /// A value of the row.
+    Column(Column),
+    /// A value that is known.
+    Constant(Value),
+    /// One of several, of which at most one is meant for a row; undefined if none is.
+    Choice(Vec<(Operand, Condition)>),
+    /// An array, of which some items are not known.
+    List(Vec<Operand>),
+    /// A variable that has no value yet.
+    Free(Var),
+}
+
+impl Translator<'_> {
+    /// What a term stands for, as an operand of the function of this name, if there is one.
+    pub(super) fn operand(
+        &mut self,
+        term: &Term,
+        scope: &mut Scope,
+        function: Option<&str>,
+        location: &Location,
+    ) -> Result<Operand, Refusal> {
+        if let Some(value) = constant(term) {
+            return Ok(Operand::Constant(value));
+        }
+        let refused = |what: &str| {
+            let message = match function {
+                Some(function) => format!("{function}: {what}: {term}"),
+                None => format!("invalid statement \"{term}\""),
+            };
+            Refusal::at(location, message)
+        };
+        match &term.value {
+            TermValue::Var(name) if is_root(name) => Err(refused("invalid ref operand")),
+            TermValue::Var(name) => Ok(follow(name, scope)),
+            TermValue::Ref(reference) => self.reference(reference, function, location),
+            TermValue::Call(call) => self.deeper(location, |deeper| {
+                deeper
+                    .value(call, scope, location)?
+                    .ok_or_else(|| refused("nested call operand"))
+            }),
+            TermValue::Array(items) => self.deeper(location, |deeper| {
+                let items = items
+                    .iter()
+                    .map(|item| deeper.operand(item, scope, function, location));
+                Ok(Operand::List(items.collect::<Result<_, _>>()?))
+            }),
+            _ => Err(refused("invalid operand")),
+        }
+    }
+
+    fn reference(
+        &mut self,
+        reference: &[Term],
+        function: Option<&str>,
+        location: &Location,
+    ) -> Result<Operand, Refusal> {
+        let shown = Reference(reference).to_string();
+        if let Some(path) = data_path(reference)
+            && let Some(found) = self.rule(&path, location)?
+        {
+            return Ok(found);
+        }
+        if let Some(column) = self.column(reference) {
+            return Ok(Operand::Column(column));
+        }
+        let of_data = reference.first().is_some_and(|head| is_var(head, "data"));
+        Err(match function {
+            Some(function) => Refusal::at(
+                location,
+                format!("{function}: invalid ref operand: {shown}"),
+            ),
+            None if of_data => Refusal::at(location, format!("invalid data reference \"{shown}\""))
+                .advice(format!("has rule \"{shown}\" an `else`?")),
+            None => Refusal::at(location, format!("invalid statement \"{shown}\""))
+                .advice(format!("try `{shown} != false`")),
+        })
+    }
+
+    /// The column that a reference names.
+    fn column(&self, reference: &[Term]) -> Option<Column> {
+        let name = |term: &Term| match &term.value {
+            TermValue::String(name) => Some(name.clone()),
+            _ => None,
+        };
+        match reference {
+            [input, table, column] if is_var(input, "input") => Some(Column {
+                table: Some(name(table)?),
+                name: name(column)?,
+            }),
+            [input, column] if is_var(input, "input") => {
+                let name: Arc<str> = name(column)?;
+                self.short_names
+                    .contains(&name)
+                    .then_some(Column { table: None, name })
+            }
+            _ => None,
+        }
+    }
+}
+
+fn is_root(name: &Var) -> bool {
+    matches!(&*name.0, "input" | "data")
+}
+
+/// What a variable stands for.
+fn follow(name: &Var, scope: &Scope) -> Operand {
+    let mut name = name;
+    // A variable is bound only while it is free, so that no way leads back.
+    while let Some(found) = scope.get(name) {
+        match found {
+            Operand::Free(next) => name = next,
+            found => return found.clone(),
+        }
+    }
+    Operand::Free(name.clone())
+}

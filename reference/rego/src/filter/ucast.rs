@@ -1,0 +1,55 @@
+//! Conditions as UCAST: objects with `type`, `operator`, `field` and `value`.
+
+use super::condition::{Ask, Condition, Test};
+use super::mappings::Mappings;
+use crate::Value;
+
+/// The condition as UCAST, an empty object if it always holds; absent if it never does.
+pub(super) fn write(condition: &Condition, mappings: &Mappings) -> Option<Value> {
+    match condition {
+        Condition::Constant(false) => None,
+        Condition::Constant(true) => Some(Value::object::<&str>([])),
+        condition => Some(node(condition, mappings)),
+    }
+}
+
+fn node(condition: &Condition, mappings: &Mappings) -> Value {
+    let compound = |operator: &str, parts: &[Condition]| {
+        let parts = parts.iter().map(|part| node(part, mappings));
+        Value::object([
+            ("type", Value::from("compound")),
+            ("operator", Value::from(operator)),
+            ("value", Value::from(parts.collect::<Vec<_>>())),
+        ])
+    };
+    match condition {
+        Condition::All(parts) => compound("and", parts),
+        Condition::Any(parts) => compound("or", parts),
+        Condition::Not(inner, _) => compound("not", std::slice::from_ref(inner)),
+        Condition::Test(test) => field(test, mappings),
+        // Constants are folded into what surrounds them; alone, nothing says "none" in UCAST but
+        // an alternative of none.
+        Condition::Constant(true) => compound("and", &[]),
+        Condition::Constant(false) => compound("or", &[]),
+    }
+}
+
+fn field(test: &Test, mappings: &Mappings) -> Value {
+    let (operator, value) = match &test.ask {
+        Ask::Compare(comparison, value) => (comparison.ucast(), value.clone()),
+        Ask::CompareColumn(comparison, other) => {
+            let other = mappings.place(other).field();
+            let value = Value::object([("field", Value::from(other))]);
+            (comparison.ucast(), value)
+        }
+        Ask::Among(values) => ("in", Value::from(values.clone())),
+        Ask::Text(place, text) => (place.name(), Value::from(text.clone())),
+        Ask::Exists => return node(&Condition::Constant(true), mappings),
+    };
+    Value::object([
+        ("type", Value::from("field")),
+        ("operator", Value::from(operator)),
+        ("field", Value::from(mappings.place(&test.column).field())),
+        ("value", value),
+    ])
+}
