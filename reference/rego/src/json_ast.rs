@@ -5,8 +5,8 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::Value;
 use crate::syntax::{
-    Annotations, Comment, Expr, ExprTerms, Head, Import, Module, Package, Rule, Term, TermValue,
-    With,
+    Annotations, Comment, Expr, ExprTerms, Head, Import, Logic, Module, Package, Rule, Term,
+    TermValue, With,
 };
 use crate::value::Object;
 
@@ -129,6 +129,7 @@ impl Expr {
                 ("domain", every.domain.to_json()),
                 ("body", body_to_json(&every.body)),
             ]),
+            ExprTerms::Logic(logic) => logic.to_json(),
         };
         let mut json = Object::new();
         json.insert("index", Value::from(self.index as u64));
@@ -136,6 +137,26 @@ impl Expr {
         insert_if(&mut json, "negated", self.negated);
         insert_if(&mut json, "generated", self.generated);
         insert_list(&mut json, "with", &self.with, with);
+        json.into()
+    }
+}
+
+impl Logic {
+    /// The connective as `type`, and `body` and `explicit_body`, or `lhs` and `rhs` with
+    /// `explicit_lhs` and `explicit_rhs` where those are written in braces.
+    fn to_json(&self) -> Value {
+        let mut json = Object::new();
+        json.insert("type", Value::from(self.connective.name()));
+        if let [negated] = self.operands.as_slice() {
+            json.insert("body", body_to_json(&negated.body));
+            json.insert("explicit_body", Value::Bool(negated.explicit));
+        }
+        if let [left, right] = self.operands.as_slice() {
+            json.insert("lhs", body_to_json(&left.body));
+            json.insert("rhs", body_to_json(&right.body));
+            insert_if(&mut json, "explicit_lhs", left.explicit);
+            insert_if(&mut json, "explicit_rhs", right.explicit);
+        }
         json.into()
     }
 }

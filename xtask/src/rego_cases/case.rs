@@ -28,7 +28,7 @@ pub(super) fn all(root: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
             let document = from_yaml(&text).map_err(|why| format!("{}: {why}", file.display()))?;
             let listed = document.get("cases").and_then(Value::as_array);
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
-            cases.extend(listed.unwrap_or_default().iter().map(|fields| Case {
+            cases.extend(listed.into_iter().flatten().map(|fields| Case {
                 folder: name.clone().into_owned(),
                 fields: fields.clone(),
             }));

@@ -14,40 +14,51 @@ use unmet::Unmet;
 /// Runs every case of the current language version and shows the score of each folder.
 ///
 /// # Errors
-/// When the module cannot be had, a case that is not listed as unmet fails, or a listed one
-/// passes.
+/// When the module cannot be had, no case is chosen, a case that is not listed as unmet fails, a
+/// listed one passes, or none is what an entry of the list is about.
 pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> {
     let folder = folder()?;
     let unmet = Unmet::open(&root().join("xtask/rego-cases.toml"))?;
     let mut scores: BTreeMap<String, (usize, usize)> = BTreeMap::new();
+    let cases = case::all(&folder)?;
+    let ids: Vec<String> = cases.iter().map(case::Case::id).collect();
     let mut surprises = 0;
-    for case in case::all(&folder)? {
-        if only.is_some_and(|only| !case.id().contains(only)) {
+    for listed in unmet.idle(&ids) {
+        surprises += 1;
+        report(listed, "is listed as unmet, but there is no such case");
+    }
+    for (case, id) in cases.iter().zip(&ids) {
+        if only.is_some_and(|only| !id.contains(only)) {
             continue;
         }
         let failure = case.run();
         let (passed, all) = scores.entry(case.folder.clone()).or_default();
         *passed += usize::from(failure.is_none());
         *all += 1;
-        match (&failure, unmet.reason(&case.id())) {
+        match (&failure, unmet.reason(id)) {
             (Some(failure), None) => {
                 surprises += 1;
-                report(&case.id(), failure);
+                report(id, failure);
             }
             (Some(failure), Some(reason)) if list => {
-                report(&case.id(), &format!("{failure} (listed: {reason})"));
+                report(id, &format!("{failure} (listed: {reason})"));
             }
             (None, Some(_)) => {
                 surprises += 1;
-                report(&case.id(), "passes, but is listed as unmet");
+                report(id, "passes, but is listed as unmet");
             }
             _ => {}
         }
     }
     show(&scores, only.is_some() || list);
-    match surprises {
-        0 => Ok(()),
-        some => Err(format!("{some} cases differ from xtask/rego-cases.toml").into()),
+    match (surprises, only) {
+        (0, Some(only)) if scores.is_empty() => {
+            Err(format!("no case has {only:?} in its name").into())
+        }
+        (0, _) => Ok(()),
+        (some, _) => {
+            Err(format!("{some} cases or entries differ from xtask/rego-cases.toml").into())
+        }
     }
 }
 

@@ -30,14 +30,24 @@ impl Unmet {
 
     /// Why a case is not met, if it is listed.
     pub(super) fn reason(&self, id: &str) -> Option<&str> {
-        let about = |listed: &String| match listed.strip_suffix('*') {
-            Some(folder) => id.starts_with(folder),
-            None => listed == id,
-        };
         let found = self
             .unmet
             .iter()
-            .find(|reason| reason.cases.iter().any(about));
+            .find(|reason| reason.cases.iter().any(|listed| is_about(listed, id)));
         found.map(|reason| reason.reason.as_str())
+    }
+
+    /// What is listed and is about no case.
+    pub(super) fn idle(&self, ids: &[String]) -> Vec<&str> {
+        let listed = self.unmet.iter().flat_map(|reason| &reason.cases);
+        let idle = listed.filter(|listed| !ids.iter().any(|id| is_about(listed, id)));
+        idle.map(String::as_str).collect()
+    }
+}
+
+fn is_about(listed: &str, id: &str) -> bool {
+    match listed.strip_suffix('*') {
+        Some(folder) => id.starts_with(folder),
+        None => listed == id,
     }
 }

@@ -53,6 +53,11 @@ impl Dynamics<'_> {
                 self.inner(&mut every.domain, with, result);
                 deep(|| self.body(&mut every.body));
             }
+            ExprTerms::Logic(logic) => deep(|| {
+                for operand in &mut logic.operands {
+                    self.body(&mut operand.body);
+                }
+            }),
             ExprTerms::Some(_) => {}
         }
     }

@@ -71,6 +71,11 @@ fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
                 expand_body(&mut every.body, names);
             });
         }
+        ExprTerms::Logic(logic) => deep(|| {
+            for operand in &mut logic.operands {
+                expand_body(&mut operand.body, names);
+            }
+        }),
         ExprTerms::Some(_) => {}
     }
     for (index, mut part) in support.into_iter().enumerate() {

@@ -44,7 +44,7 @@ pub(super) fn of_expr<'t>(expr: &'t Expr, world: &World, safe: Safe<'_>) -> Vars
     match &expr.terms {
         ExprTerms::Term(_) => of_steps(safe, |visitor| visit::expr(expr, visitor)),
         ExprTerms::Every(every) => of_steps(safe, |visitor| visit::term(&every.domain, visitor)),
-        ExprTerms::Some(_) => Vars::new(),
+        ExprTerms::Some(_) | ExprTerms::Logic(_) => Vars::new(),
         ExprTerms::Call(call) => match equality(expr) {
             Some((left, right)) => {
                 let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));

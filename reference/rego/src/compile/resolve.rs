@@ -142,6 +142,11 @@ impl Resolver {
                     });
                 });
             }
+            ExprTerms::Logic(logic) => deep(|| {
+                for operand in &mut logic.operands {
+                    self.exprs(&mut operand.body);
+                }
+            }),
         }
         for with in &mut expr.with {
             self.term(&mut with.target);

@@ -11,7 +11,8 @@ use super::{Found, QueryUnit, Unit, World};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{
-    Body, Comprehension, Expr, ExprTerms, Location, Rule, Template, Term, TermValue, Var,
+    Body, Comprehension, Connective, Expr, ExprTerms, Location, Rule, Template, Term, TermValue,
+    Var,
 };
 
 /// Rewrites a module.
@@ -73,8 +74,20 @@ struct Templates<'p, 'n> {
 
 impl Rewrite for Templates<'_, '_> {
     fn expr(&mut self, expr: &mut Expr) -> bool {
-        let ExprTerms::Every(every) = &mut expr.terms else {
-            return true;
+        let every = match &mut expr.terms {
+            ExprTerms::Every(every) => every,
+            ExprTerms::Logic(logic) => {
+                for operand in &mut logic.operands {
+                    let mark = self.bound.mark();
+                    deep(|| self.exprs(&mut operand.body));
+                    self.bound.leave(mark);
+                }
+                for with in &mut expr.with {
+                    visit::rewrite_term(&mut with.value, self);
+                }
+                return false;
+            }
+            _ => return true,
         };
         visit::rewrite_term(&mut every.domain, self);
         let mark = self.bound.mark();
@@ -167,6 +180,18 @@ impl Templates<'_, '_> {
                         value: TermValue::Call(call),
                         location: part.location,
                     }
+                }
+                ExprTerms::Logic(logic) => {
+                    let kind = match logic.connective {
+                        Connective::Not => "Not",
+                        Connective::And => "LogicalAnd",
+                        Connective::Or => "LogicalOr",
+                    };
+                    let message =
+                        format!("unexpected template-string expression type: *ast.{kind}");
+                    self.found
+                        .push(LanguageError::at(Code::Compile, &part.location, message));
+                    continue;
                 }
                 ExprTerms::Some(_) | ExprTerms::Every(_) => continue,
             };

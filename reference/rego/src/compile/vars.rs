@@ -1,6 +1,6 @@
 //! The variables of nodes.
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 
 use super::terms::{as_var, is_var};
 use super::visit::deep;
@@ -18,8 +18,11 @@ pub(super) struct Scan {
     pub(super) call_heads: bool,
     /// Not the keys of objects.
     pub(super) keys: bool,
-    /// Not what is inside of comprehensions, template strings and the bodies of `every`.
+    /// Not what is inside of comprehensions, template strings, the bodies of `every` and the
+    /// operands of `not`, `and` and `or`.
     pub(super) closures: bool,
+    /// Of operands without braces also what they cannot bind themselves, if nothing else.
+    pub(super) open_operands: bool,
     /// Not what is inside of sets.
     pub(super) sets: bool,
 }
@@ -30,6 +33,7 @@ pub(super) const ALL: Scan = Scan {
     call_heads: true,
     keys: true,
     closures: true,
+    open_operands: false,
     sets: true,
 };
 
@@ -38,6 +42,12 @@ pub(super) const NEEDED: Scan = Scan {
     call_heads: false,
     closures: false,
     ..ALL
+};
+
+/// The same, and those that operands without braces need from around them.
+pub(super) const NEEDED_AROUND: Scan = Scan {
+    open_operands: true,
+    ..NEEDED
 };
 
 /// The variables that a pattern binds when it is unified with a value.
@@ -138,6 +148,17 @@ impl Scan {
                     deep(|| self.body(&every.body, found));
                 }
             }
+            ExprTerms::Logic(logic) => {
+                for operand in &logic.operands {
+                    if self.closures {
+                        deep(|| self.body(&operand.body, found));
+                    } else if self.open_operands && !operand.explicit {
+                        for (var, at) in self.open(&operand.body) {
+                            found(var, at);
+                        }
+                    }
+                }
+            }
         }
         for with in &expr.with {
             self.with(with, found);
@@ -167,6 +188,31 @@ impl Scan {
         }
     }
 
+    /// The variables that an operand without braces needs from around it. It was one expression;
+    /// what the compiler took out of that binds variables for it.
+    fn open(self, body: &[Expr]) -> Vec<(&Var, &Location)> {
+        let scan = Scan {
+            open_operands: false,
+            ..self
+        };
+        let mut vars = Vec::new();
+        scan.body(body, &mut |var, at| vars.push((var, at)));
+        if body.len() > 1 {
+            let mut occurrences: HashMap<&Var, usize> = HashMap::new();
+            for expr in body {
+                for var in scan.of_body(std::slice::from_ref(expr)) {
+                    *occurrences.entry(var).or_default() += 1;
+                }
+            }
+            let inner: Vars<'_> = body.iter().filter_map(given).collect();
+            let is_inner = |var: &Var| {
+                inner.contains(var) && occurrences.get(var).is_some_and(|count| *count > 1)
+            };
+            vars.retain(|(var, _)| !is_inner(var));
+        }
+        vars
+    }
+
     /// The set of the variables of a term.
     pub(super) fn of_term(self, term: &Term) -> Vars<'_> {
         self.of_terms(std::slice::from_ref(term))
@@ -189,6 +235,17 @@ impl Scan {
         });
         vars
     }
+}
+
+/// The variable for which the compiler made an expression.
+fn given(expr: &Expr) -> Option<&Var> {
+    let term = match (equality(expr), &expr.terms) {
+        _ if !expr.generated => None,
+        (Some((left, _)), _) => Some(left),
+        (None, ExprTerms::Call(call)) => call.last(),
+        _ => None,
+    };
+    term.and_then(as_var)
 }
 
 /// The steps of a reference behind its head.

@@ -49,6 +49,11 @@ pub(crate) fn expr<'t>(node: &'t Expr, visitor: &mut impl Visit<'t>) {
             term(&every.domain, visitor);
             deep(|| body(&every.body, visitor));
         }
+        ExprTerms::Logic(logic) => deep(|| {
+            for operand in &logic.operands {
+                body(&operand.body, visitor);
+            }
+        }),
     }
     for with in &node.with {
         if visitor.with(with) {
@@ -125,7 +130,7 @@ pub(crate) trait Rewrite {
     fn expr(&mut self, _: &mut Expr) -> bool {
         true
     }
-    /// The body of a rule, a comprehension or `every`.
+    /// The body of a rule, a comprehension or `every`, or an operand of `not`, `and` or `or`.
     fn body(&mut self, _: &mut Body) -> bool {
         true
     }
@@ -157,6 +162,11 @@ pub(crate) fn rewrite_expr(node: &mut Expr, rewrite: &mut impl Rewrite) {
             rewrite_term(&mut every.domain, rewrite);
             deep(|| rewrite_body(&mut every.body, rewrite));
         }
+        ExprTerms::Logic(logic) => deep(|| {
+            for operand in &mut logic.operands {
+                rewrite_body(&mut operand.body, rewrite);
+            }
+        }),
     }
     for with in &mut node.with {
         rewrite_term(&mut with.target, rewrite);

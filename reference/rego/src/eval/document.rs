@@ -128,9 +128,14 @@ impl<'p> Machine<'p> {
         }
         let base = at.base.and_then(|base| stored(base, key));
         match (rules, base, overlay) {
-            (None, Some(value), None) | (None, None, Some(value)) => {
+            (None, Some(value), None) => {
+                let rest = Walk {
+                    stored: true,
+                    ..rest
+                };
                 self.walk(frame, rest, value, each)
             }
+            (None, None, Some(value)) => self.walk(frame, rest, value, each),
             (None, None, None) => Ok(()),
             _ => {
                 let at = At {
@@ -243,6 +248,7 @@ impl<'p> Machine<'p> {
                     let walk = Walk {
                         steps: &[],
                         target: None,
+                        stored: false,
                     };
                     self.rules(frame, walk, &here, (child, set), &mut |_, value| {
                         taken = Some(value.clone());

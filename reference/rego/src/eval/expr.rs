@@ -59,6 +59,7 @@ impl<'p> Machine<'p> {
             Kind::Builtin(call) => self.builtin(frame, expr, call, next),
             Kind::Function(call) => self.call(frame, call, next),
             Kind::Every(every) => self.every(frame, expr, every, next),
+            Kind::Logic(connective, bodies) => self.logic(frame, *connective, bodies, next),
         }
     }
 
@@ -73,6 +74,7 @@ impl<'p> Machine<'p> {
                 let walk = super::reference::Walk {
                     steps: &reference.steps,
                     target: None,
+                    stored: false,
                 };
                 self.values(frame, reference, walk, &mut test)
             }

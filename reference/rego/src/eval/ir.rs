@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::Value;
 use crate::builtins::Function;
-use crate::syntax::{Location, Var};
+use crate::syntax::{Connective, Location, Var};
 
 /// A variable: its place in the frame.
 pub(crate) type Slot = usize;
@@ -75,6 +75,8 @@ pub(super) enum Kind {
     Function(Box<FunctionCall>),
     /// A condition holds for every member.
     Every(Box<Every>),
+    /// Bodies have solutions, or have none.
+    Logic(Connective, Vec<Body>),
 }
 
 /// A term. After the compiler's work only the two sides of an equation and lone terms are

@@ -101,6 +101,11 @@ impl Lowering {
                     body: self.body(&every.body),
                 }))
             }
+            ExprTerms::Logic(logic) => {
+                let operands = logic.operands.iter();
+                let bodies = operands.map(|operand| self.body(&operand.body)).collect();
+                Kind::Logic(logic.connective, bodies)
+            }
             ExprTerms::Some(_) => Kind::Holds(Operand::Known(Value::Bool(true))),
         };
         Expr {

@@ -17,6 +17,7 @@ mod every;
 mod expr;
 mod functions;
 mod ir;
+mod logic;
 mod lower;
 mod machine;
 mod memo;

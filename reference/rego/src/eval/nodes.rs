@@ -38,6 +38,11 @@ impl<'s> Nodes<'s> {
                     self.term(&every.domain);
                     self.body(&every.body);
                 }
+                ExprTerms::Logic(logic) => {
+                    for operand in &logic.operands {
+                        self.body(&operand.body);
+                    }
+                }
                 ExprTerms::Some(_) => {}
             }
             self.terms(expr.with.iter().map(|with| &with.value));

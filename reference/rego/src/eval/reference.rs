@@ -15,6 +15,8 @@ pub(super) struct Walk<'w> {
     pub(super) steps: &'w [Step],
     /// What its values are unified with. If that is known, sets need not be searched.
     pub(super) target: Option<&'w Operand>,
+    /// Whether they are taken in base documents, as they are stored.
+    pub(super) stored: bool,
 }
 
 impl<'w> Walk<'w> {
@@ -43,6 +45,7 @@ impl<'p> Machine<'p> {
         let walk = Walk {
             steps: &reference.steps,
             target: Some(target),
+            stored: false,
         };
         self.values(frame, reference, walk, &mut |machine, value| {
             machine.accept(frame, value, target, next)
@@ -76,16 +79,17 @@ impl<'p> Machine<'p> {
         value: &Value,
         each: Each<'_, 'p>,
     ) -> Flow {
+        let find = if walk.stored { stored } else { member };
         let mut value = value;
         while let Some((step, rest)) = walk.split() {
             let found = match step {
-                Step::One(Operand::Known(key)) => member(value, key),
+                Step::One(Operand::Known(key)) => find(value, key),
                 Step::One(Operand::Var(slot)) => match self.slot(frame, *slot) {
-                    Some(key) => member(value, key),
+                    Some(key) => find(value, key),
                     None => return self.members(frame, step, rest, value, each),
                 },
                 Step::One(operand) => match self.value(frame, operand) {
-                    Some(key) => member(value, &key),
+                    Some(key) => find(value, &key),
                     None => return self.members(frame, step, rest, value, each),
                 },
                 Step::Any(_) => return self.members(frame, step, rest, value, each),

@@ -127,6 +127,8 @@ pub enum ExprTerms {
     Some(SomeDecl),
     /// `every k, v in xs { … }`
     Every(Box<Every>),
+    /// `not { … }`, `a and b`, `a or b`
+    Logic(Box<Logic>),
 }
 
 /// A declaration of variables.
@@ -147,6 +149,35 @@ pub struct Every {
     pub domain: Term,
     /// What must hold for each member.
     pub body: Body,
+}
+
+/// What must hold of bodies. What they bind stays in them.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Logic {
+    /// How the bodies are connected.
+    pub connective: Connective,
+    /// One body for `not`, two for the others.
+    pub operands: Vec<Operand>,
+}
+
+/// How bodies are connected.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Connective {
+    /// The body has no solution.
+    Not,
+    /// Both bodies have a solution.
+    And,
+    /// One of the bodies has a solution.
+    Or,
+}
+
+/// A body on one side of a connective.
+#[derive(Debug, Clone)]
+pub struct Operand {
+    /// What it says.
+    pub body: Body,
+    /// Whether it was written in braces; only then it can declare variables.
+    pub explicit: bool,
 }
 
 /// `with target as value`
@@ -263,6 +294,17 @@ pub struct Module {
     pub comments: Vec<Comment>,
 }
 
+impl Connective {
+    /// The keyword.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Not => "not",
+            Self::And => "and",
+            Self::Or => "or",
+        }
+    }
+}
+
 impl Var {
     /// Whether authors cannot name it: a wildcard or a name that the compiler made.
     pub fn is_generated(&self) -> bool {
@@ -305,6 +347,7 @@ macro_rules! compare_by {
 
 compare_by!(Term, value);
 compare_by!(Expr, index, negated, terms, with);
+compare_by!(Operand, body);
 compare_by!(With, target, value);
 compare_by!(Package, path);
 compare_by!(Import, path, alias);

@@ -5,8 +5,8 @@ use std::fmt::{self, Display, Formatter};
 
 use super::token::is_keyword;
 use super::{
-    Comprehension, Every, Expr, ExprTerms, Head, Import, Package, Rule, SomeDecl, Template, Term,
-    TermValue, Var, With,
+    Comprehension, Connective, Every, Expr, ExprTerms, Head, Import, Logic, Operand, Package, Rule,
+    SomeDecl, Template, Term, TermValue, Var, With,
 };
 use crate::builtins;
 
@@ -236,6 +236,9 @@ impl Display for Expr {
             },
             ExprTerms::Some(declaration) => declaration.fmt(f)?,
             ExprTerms::Every(every) => every.fmt(f)?,
+            ExprTerms::Logic(logic) => {
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || logic.fmt(f))?
+            }
         }
         self.with.iter().try_for_each(|with| write!(f, " {with}"))
     }
@@ -265,6 +268,97 @@ impl Display for Every {
         }
         let body = Conjunction(&self.body);
         write!(f, "{} in {} {{ {body} }}", self.value, self.domain)
+    }
+}
+
+impl Display for Logic {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let name = self.connective.name();
+        match self.operands.as_slice() {
+            [negated] => {
+                write!(f, "{name} ")?;
+                match negated.alone() {
+                    None => write!(f, "{{{}}}", Conjunction(&negated.body)),
+                    Some(only) => Bracketed(only, only.hides_negation()).fmt(f),
+                }
+            }
+            operands => {
+                for (position, operand) in operands.iter().enumerate() {
+                    if position > 0 {
+                        write!(f, " {name} ")?;
+                    }
+                    match operand.alone() {
+                        None => write!(f, "{{ {} }}", Conjunction(&operand.body))?,
+                        Some(only) => {
+                            let needed = only.hides_operand(self.connective, position > 0);
+                            Bracketed(only, needed).fmt(f)?;
+                        }
+                    }
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+/// An expression, in parentheses if it needs them.
+struct Bracketed<'a>(&'a Expr, bool);
+
+impl Display for Bracketed<'_> {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        if self.1 {
+            write!(f, "({})", self.0)
+        } else {
+            self.0.fmt(f)
+        }
+    }
+}
+
+impl Operand {
+    /// The only expression of a body that was written without braces.
+    fn alone(&self) -> Option<&Expr> {
+        match self.body.as_slice() {
+            [only] if !self.explicit => Some(only),
+            _ => None,
+        }
+    }
+}
+
+impl Expr {
+    /// Whether `not` in front of it would be about something else.
+    fn hides_negation(&self) -> bool {
+        match &self.terms {
+            _ if !self.with.is_empty() => true,
+            ExprTerms::Logic(_) => true,
+            ExprTerms::Term(term) => begins_with_brace(term),
+            _ => false,
+        }
+    }
+
+    /// Whether it would be no operand of a connective on this side.
+    fn hides_operand(&self, of: Connective, is_right: bool) -> bool {
+        match &self.terms {
+            _ if !self.with.is_empty() => true,
+            ExprTerms::Logic(logic) => match logic.connective {
+                Connective::Not => false,
+                Connective::And => of == Connective::And && is_right,
+                Connective::Or => of == Connective::And || is_right,
+            },
+            ExprTerms::Term(term) => begins_with_brace(term),
+            _ => false,
+        }
+    }
+}
+
+/// Whether a term is shown with a brace first, which would open a body.
+fn begins_with_brace(term: &Term) -> bool {
+    match &term.value {
+        TermValue::Set(members) => !members.is_empty(),
+        TermValue::Object(_)
+        | TermValue::SetComprehension(_)
+        | TermValue::ObjectComprehension(_) => true,
+        TermValue::Ref(steps) => steps.first().is_some_and(begins_with_brace),
+        _ => false,
     }
 }
 

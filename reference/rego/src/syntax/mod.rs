@@ -9,8 +9,9 @@ mod parser;
 mod token;
 
 pub use ast::{
-    Annotations, Body, Comment, Comprehension, Every, Expr, ExprTerms, Head, Import, Module,
-    ObjectComprehension, Package, Ref, Rule, SomeDecl, Template, Term, TermValue, Var, With,
+    Annotations, Body, Comment, Comprehension, Connective, Every, Expr, ExprTerms, Head, Import,
+    Logic, Module, ObjectComprehension, Operand, Package, Ref, Rule, SomeDecl, Template, Term,
+    TermValue, Var, With,
 };
 pub use location::Location;
 pub use parser::{MAX_NESTING, parse_module, parse_query};

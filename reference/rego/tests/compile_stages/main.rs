@@ -5,6 +5,7 @@
 
 mod declarations;
 mod functions;
+mod logic;
 mod queries;
 mod safety;
 

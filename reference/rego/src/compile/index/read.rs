@@ -6,8 +6,8 @@ use super::{Root, Subject, Test, glob};
 use crate::Value;
 use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
 use crate::compile::tree::Node;
-use crate::compile::visit::{self, Visit};
-use crate::syntax::{Expr, ExprTerms, Rule, Term, TermValue, Var};
+use crate::compile::visit::{self, Visit, deep};
+use crate::syntax::{Connective, Expr, ExprTerms, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 
 /// The subjects that a rule compares, and for each the tests of which one must hold.
@@ -22,11 +22,7 @@ pub(super) fn conditions(rule: &Rule, root: &Node) -> Vec<(Subject, Vec<Test>)> 
         aliases: HashMap::new(),
         found: Vec::new(),
     };
-    for expr in &rule.body {
-        if expr.with.is_empty() && !expr.negated {
-            reader.expr(expr);
-        }
-    }
+    reader.body(&rule.body);
     reader.found
 }
 
@@ -39,7 +35,7 @@ fn prints(rule: &Rule) -> bool {
                 let name = operator(call).and_then(dotted);
                 self.0 |= name.as_deref() == Some("internal.print");
             }
-            matches!(expr.terms, ExprTerms::Every(_))
+            matches!(expr.terms, ExprTerms::Every(_) | ExprTerms::Logic(_))
         }
     }
     let mut prints = Prints(false);
@@ -58,6 +54,23 @@ struct Reader<'r> {
 }
 
 impl<'r> Reader<'r> {
+    fn body(&mut self, body: &'r [Expr]) {
+        for expr in body {
+            if expr.with.is_empty() && !expr.negated {
+                self.expr(expr);
+            }
+        }
+    }
+
+    /// Both operands of `and` must hold, but what they bind stays in them.
+    fn operands(&mut self, operands: &'r [Operand]) {
+        for operand in operands {
+            let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
+            deep(|| self.body(&operand.body));
+            (self.constants, self.aliases) = (constants, aliases);
+        }
+    }
+
     fn expr(&mut self, expr: &'r Expr) {
         if is_equality(expr) {
             if let [left, right] = operands(expr)
@@ -76,6 +89,9 @@ impl<'r> Reader<'r> {
                 return;
             }
             ExprTerms::Call(call) => call,
+            ExprTerms::Logic(logic) if logic.connective == Connective::And => {
+                return self.operands(&logic.operands);
+            }
             _ => return,
         };
         let name = operator(call).and_then(dotted);

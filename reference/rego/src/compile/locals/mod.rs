@@ -1,6 +1,7 @@
 //! Gives local variables names of their own: what `:=`, `some`, `every` and parameters declare
 //! is renamed within its scope, and `some` is gone afterwards.
 
+mod logic;
 mod scopes;
 mod terms;
 

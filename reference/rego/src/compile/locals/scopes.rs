@@ -55,6 +55,23 @@ impl Scopes {
         }
     }
 
+    /// Closes the innermost scope. What occurs in it and no scope declares occurs in the scope
+    /// around it as well.
+    pub(super) fn close_seen(&mut self) {
+        let vars = self.inner.last().cloned().unwrap_or_default();
+        let seen = vars.into_iter().filter(|var| {
+            let entry = self.entries.get(var).and_then(|entries| entries.last());
+            entry.is_some_and(|entry| entry.kind == Kind::Seen && entry.local == *var)
+        });
+        let seen: Vec<Var> = seen.collect();
+        self.close();
+        for var in seen {
+            if !self.entries.contains_key(&var) {
+                self.insert(&var, var.clone(), Kind::Seen, None);
+            }
+        }
+    }
+
     /// Lets the innermost scope know a variable.
     pub(super) fn insert(&mut self, var: &Var, local: Var, kind: Kind, at: Option<Location>) {
         let depth = self.inner.len();

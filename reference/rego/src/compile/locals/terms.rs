@@ -30,17 +30,18 @@ impl Locals<'_> {
                     return None;
                 }
             }
+            ExprTerms::Logic(_) => self.logic(&mut expr),
             _ => self.plain(&mut expr),
         }
         Some(expr)
     }
 
     /// Rewrites an expression that declares nothing.
-    fn plain(&mut self, expr: &mut Expr) {
+    pub(super) fn plain(&mut self, expr: &mut Expr) {
         match &mut expr.terms {
             ExprTerms::Term(term) => self.term(term),
             ExprTerms::Call(parts) => self.terms(parts),
-            ExprTerms::Some(_) | ExprTerms::Every(_) => {}
+            ExprTerms::Some(_) | ExprTerms::Every(_) | ExprTerms::Logic(_) => {}
         }
         for with in &mut expr.with {
             self.with(with);
@@ -362,7 +363,7 @@ impl Locals<'_> {
         self.scopes.close();
     }
 
-    fn with(&mut self, with: &mut With) {
+    pub(super) fn with(&mut self, with: &mut With) {
         let input = Var("input".into());
         self.term(&mut with.target);
         // A local variable may be called `input`, but what a modifier names is the document.

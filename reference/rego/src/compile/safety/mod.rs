@@ -7,7 +7,7 @@ mod report;
 
 use self::order::Blocked;
 use super::outputs::Bound;
-use super::vars::{ALL, NEEDED, Vars};
+use super::vars::{ALL, NEEDED_AROUND, Vars};
 use super::visit::{self, Rewrite, deep};
 use super::{Found, QueryUnit, Unit, World};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
@@ -78,7 +78,7 @@ impl<'w> Safety<'w> {
             if place != usize::MAX {
                 let at = expr.location.clone();
                 visit::rewrite_expr(&mut expr, &mut Closures { safety: self, at });
-                NEEDED.expr(&expr, &mut |var, _| {
+                NEEDED_AROUND.expr(&expr, &mut |var, _| {
                     self.bound.insert(var.clone());
                 });
             }
@@ -107,6 +107,12 @@ impl Rewrite for Closures<'_, '_> {
                 });
             }
             deep(|| self.safety.body(&mut every.body));
+            return false;
+        }
+        if let ExprTerms::Logic(logic) = &mut expr.terms {
+            for operand in &mut logic.operands {
+                deep(|| self.safety.body(&mut operand.body));
+            }
             return false;
         }
         true
@@ -140,7 +146,7 @@ impl Closures<'_, '_> {
         if open.is_empty() {
             return;
         }
-        let inside = NEEDED.of_body(body);
+        let inside = NEEDED_AROUND.of_body(body);
         let vars: Vec<Var> = open
             .into_iter()
             .filter(|var| !inside.contains(*var))

@@ -6,9 +6,9 @@ use std::collections::{BinaryHeap, HashMap};
 use super::super::World;
 use super::super::outputs::{Bound, of_expr};
 use super::super::terms::operator;
-use super::super::vars::{ALL, NEEDED, PATTERN, RESULT, STEPS, Vars, equality, steps};
+use super::super::vars::{ALL, NEEDED_AROUND, PATTERN, RESULT, STEPS, Vars, equality, steps};
 use super::super::visit::{self, Visit};
-use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 
 /// An expression that cannot be evaluated, with the variables that nobody binds.
 #[derive(Debug)]
@@ -35,7 +35,7 @@ pub(super) struct Order {
 /// that can be evaluated by then. An expression is looked at again only when a variable is bound
 /// that it waits for.
 pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
-    let visible = NEEDED.of_body(body);
+    let visible = NEEDED_AROUND.of_body(body);
     let mut candidates: Vec<_> = body
         .iter()
         .map(|expr| Candidate::of(expr, &visible, bound))
@@ -108,7 +108,7 @@ enum Look {
 impl<'t> Candidate<'t> {
     fn of(expr: &'t Expr, visible: &Vars<'t>, bound: &Bound) -> Self {
         let mut needs = Vars::new();
-        NEEDED.expr(expr, &mut |var, _| {
+        NEEDED_AROUND.expr(expr, &mut |var, _| {
             if !bound.contains(var) {
                 needs.insert(var);
             }
@@ -191,7 +191,7 @@ impl<'t> Candidate<'t> {
 /// The variables that an expression may bind, whatever is bound before.
 fn could_bind<'t>(expr: &'t Expr, world: &World) -> Vars<'t> {
     let mut found = InSteps(Vars::new());
-    if expr.negated {
+    if expr.negated || matches!(expr.terms, ExprTerms::Logic(_)) {
         return found.0;
     }
     visit::expr(expr, &mut found);
@@ -230,18 +230,22 @@ impl<'t> Visit<'t> for InSteps<'t> {
     }
 }
 
-/// The variables inside of comprehensions and `every`.
+/// The variables inside of comprehensions, `every`, `not`, `and` and `or`.
 struct Inside<'t>(Vars<'t>);
 
 impl<'t> Visit<'t> for Inside<'t> {
     fn expr(&mut self, expr: &'t Expr) -> bool {
-        if let ExprTerms::Every(every) = &expr.terms {
-            ALL.body(&every.body, &mut |var, _| {
+        let bodies: Vec<&Body> = match &expr.terms {
+            ExprTerms::Every(every) => vec![&every.body],
+            ExprTerms::Logic(logic) => logic.operands.iter().map(|of| &of.body).collect(),
+            _ => return true,
+        };
+        for body in bodies {
+            ALL.body(body, &mut |var, _| {
                 self.0.insert(var);
             });
-            return false;
         }
-        true
+        false
     }
 
     fn term(&mut self, term: &'t Term) -> bool {

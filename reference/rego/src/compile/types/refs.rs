@@ -11,7 +11,7 @@ use crate::Value;
 use crate::compile::terms::constant;
 use crate::compile::visit::deep;
 use crate::error::LanguageError;
-use crate::syntax::{Expr, ExprTerms, Ref, Term, TermValue};
+use crate::syntax::{Connective, Expr, ExprTerms, Ref, Term, TermValue};
 
 /// Checks every reference of an expression, except those inside of comprehensions, which have
 /// their own bodies.
@@ -36,6 +36,17 @@ fn in_expr(scope: &mut Scope<'_>, expr: &Expr, found: &mut Vec<LanguageError>) {
         ExprTerms::Some(decl) => {
             for term in &decl.symbols {
                 in_term(scope, term, found);
+            }
+        }
+        ExprTerms::Logic(logic) => {
+            deep(|| {
+                for expr in logic.operands.iter().flat_map(|operand| &operand.body) {
+                    in_expr(scope, expr, found);
+                }
+            });
+            // The modifiers of a negation are those of a term.
+            if logic.connective == Connective::Not {
+                return;
             }
         }
         ExprTerms::Every(every) => {

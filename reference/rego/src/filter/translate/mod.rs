@@ -142,6 +142,10 @@ impl Translator<'_> {
             ExprTerms::Every(_) => {
                 return Err(Refusal::at(location, "\"every\" not permitted"));
             }
+            ExprTerms::Logic(_) => {
+                let refusal = Refusal::at(location, format!("invalid statement \"{expr}\""));
+                return Err(refusal.advice(format!("try `{expr} != false`")));
+            }
         };
         if condition.size() > MAX_PARTS {
             return Err(too_large(location));

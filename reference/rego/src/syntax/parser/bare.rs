@@ -30,7 +30,9 @@ pub(super) fn bare_rule(body: Body) -> Result<Rule, String> {
             }
         }
         ExprTerms::Some(_) => Err("'some' declarations cannot be used for rule head".into()),
-        ExprTerms::Every(_) => Err("expression cannot be used for rule head".into()),
+        ExprTerms::Every(_) | ExprTerms::Logic(_) => {
+            Err("expression cannot be used for rule head".into())
+        }
     }
 }
 

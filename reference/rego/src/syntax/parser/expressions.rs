@@ -2,7 +2,9 @@
 
 use super::Parser;
 use crate::syntax::token::{Keywords, Token};
-use crate::syntax::{Body, Every, Expr, ExprTerms, Location, SomeDecl, Term, TermValue, With};
+use crate::syntax::{
+    Body, Connective, Every, Expr, ExprTerms, Location, SomeDecl, Term, TermValue, With,
+};
 
 impl Parser<'_> {
     /// Reads a body up to its end. An attempted body may turn out to be none, so its errors need
@@ -52,47 +54,74 @@ impl Parser<'_> {
     /// Reads an expression with all that belongs to it.
     pub(super) fn literal(&mut self) -> Option<Expr> {
         let (location, start) = (self.here(), self.offset());
-        let expression = self.literal_here()?;
-        Some(Expr {
-            location: self.until_last(&location, start),
-            ..expression
-        })
+        let outer = std::mem::take(&mut self.height);
+        let expression = self.literal_here();
+        self.height = self.height.max(outer);
+        let mut expression = expression?;
+        expression.location = self.until_last(&location, start);
+        if let ExprTerms::Logic(logic) = &mut expression.terms
+            && logic.connective == Connective::Not
+        {
+            // What is negated without braces stands where the negation does.
+            let operands = logic.operands.iter_mut();
+            for operand in operands.filter(|operand| !operand.explicit) {
+                for negated in &mut operand.body {
+                    negated.location = expression.location.clone();
+                }
+            }
+        }
+        Some(expression)
     }
 
     fn literal_here(&mut self) -> Option<Expr> {
-        if self.reference_ahead() {
-            return self.plain_literal(false);
+        if let Some(expression) = self.bracketed_literal()? {
+            return Some(expression);
         }
-        let negated = self.token() == Token::Not;
-        if negated {
+        if self.reference_ahead() {
+            return self.plain_literal(None);
+        }
+        let not = (self.token() == Token::Not).then(|| self.here());
+        if not.is_some() {
             self.scan();
         }
+        if let Some(not) = not.as_ref().filter(|_| self.negates_bodies)
+            && let Some(side) = self.negated_bracket(not)?
+        {
+            return self.chain(side);
+        }
         match self.token() {
-            Token::Some if negated => {
+            Token::Some if not.is_some() => {
                 self.unexpected_but("illegal negation of 'some'");
                 None
             }
-            Token::Every if negated => {
+            Token::Every if not.is_some() => {
                 self.unexpected_but("illegal negation of 'every'");
                 None
             }
             Token::Some => self.some(),
             Token::Every => self.every(),
-            _ => self.plain_literal(negated),
+            _ => self.plain_literal(not.as_ref()),
         }
     }
 
-    fn plain_literal(&mut self, negated: bool) -> Option<Expr> {
+    /// Reads an expression of terms, which may stand behind a `not`.
+    fn plain_literal(&mut self, not: Option<&Location>) -> Option<Expr> {
+        let (location, start) = (self.here(), self.offset());
         let terms = self.expression()?;
-        let with = self.modifiers()?;
-        Some(Expr {
-            negated,
-            with,
+        let mut expression = Expr {
+            location: self.until_last(&location, start),
             ..self.made_of(terms)
-        })
+        };
+        let with = (self.token() == Token::With).then(|| self.here());
+        expression.with = self.modifiers()?;
+        match not {
+            Some(not) if self.negates_bodies => expression = self.negate(expression, not)?,
+            not => expression.negated = not.is_some(),
+        }
+        self.operators_behind(expression, not.is_some(), with.as_ref())
     }
 
-    fn made_of(&self, terms: ExprTerms) -> Expr {
+    pub(super) fn made_of(&self, terms: ExprTerms) -> Expr {
         Expr {
             terms,
             negated: false,
@@ -104,7 +133,7 @@ impl Parser<'_> {
         }
     }
 
-    fn expression(&mut self) -> Option<ExprTerms> {
+    pub(super) fn expression(&mut self) -> Option<ExprTerms> {
         let left = self.infix()?;
         if let Some(operator) = self.assignment() {
             let right = self.infix()?;
@@ -120,7 +149,7 @@ impl Parser<'_> {
     }
 
     /// Reads the `with` modifiers, if there are any.
-    fn modifiers(&mut self) -> Option<Vec<With>> {
+    pub(super) fn modifiers(&mut self) -> Option<Vec<With>> {
         let mut modifiers = Vec::new();
         while self.token() == Token::With {
             let (location, start) = (self.here(), self.offset());

@@ -32,6 +32,10 @@ fn is_ground_body(body: &Body) -> bool {
         ExprTerms::Term(term) => term.is_ground(),
         ExprTerms::Call(terms) => terms.iter().skip(1).all(Term::is_ground),
         ExprTerms::Some(_) | ExprTerms::Every(_) => false,
+        ExprTerms::Logic(logic) => logic
+            .operands
+            .iter()
+            .all(|operand| is_ground_body(&operand.body)),
     })
 }
 

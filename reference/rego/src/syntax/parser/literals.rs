@@ -190,7 +190,7 @@ fn refusal(expression: &Expr) -> Option<&'static str> {
         },
         ExprTerms::Every(_) => Some("unexpected 'every' in template-string expression"),
         ExprTerms::Some(_) => Some("unexpected 'some' in template-string expression"),
-        ExprTerms::Term(_) => None,
+        ExprTerms::Term(_) | ExprTerms::Logic(_) => None,
     }
 }
 

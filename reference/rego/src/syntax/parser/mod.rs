@@ -9,6 +9,7 @@ mod expressions;
 mod ground;
 mod heads;
 mod literals;
+mod logic;
 mod module;
 mod operators;
 mod relocate;
@@ -65,6 +66,8 @@ struct Parser<'t> {
     file: Arc<str>,
     lexer: Lexer<'t>,
     keywords: Keywords,
+    /// Whether `not` can negate a body; then it is a node of its own.
+    negates_bodies: bool,
     state: State,
     hints: Vec<String>,
     errors: Vec<LanguageError>,
@@ -77,6 +80,8 @@ struct Parser<'t> {
     height: usize,
     /// Whether the text is nested too deep, so that nothing else need be tried.
     exhausted: bool,
+    /// How many bytes were read again, after brackets turned out to hold no operand.
+    read_again: usize,
     /// Whether texts are read only to find a hint.
     hinting: bool,
     names: HashMap<&'t str, Arc<str>>,
@@ -99,6 +104,7 @@ impl<'t> Parser<'t> {
             file: file.clone(),
             lexer,
             keywords: Keywords::USUAL,
+            negates_bodies: false,
             state: State {
                 cursor: start,
                 lexeme,
@@ -113,6 +119,7 @@ impl<'t> Parser<'t> {
             depth: 0,
             height: 0,
             exhausted: false,
+            read_again: 0,
             hinting: false,
             names: HashMap::new(),
         };

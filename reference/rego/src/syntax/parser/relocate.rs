@@ -32,6 +32,11 @@ fn relocate_expression(expression: &mut Expr, location: &Location) {
             relocate_term(&mut every.domain, location);
             relocate_body(&mut every.body, location);
         }
+        ExprTerms::Logic(logic) => {
+            for operand in &mut logic.operands {
+                relocate_body(&mut operand.body, location);
+            }
+        }
     }
     for with in &mut expression.with {
         with.location = location.clone();

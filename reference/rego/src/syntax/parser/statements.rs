@@ -253,6 +253,7 @@ impl<'t> Parser<'t> {
         } else if matches!(path, ["v2"]) {
             self.keywords.and = true;
             self.keywords.or = true;
+            self.negates_bodies = true;
         }
     }
 
@@ -265,6 +266,7 @@ impl<'t> Parser<'t> {
             ["keywords", keyword] => match *keyword {
                 "and" => self.keywords.and = true,
                 "or" => self.keywords.or = true,
+                "not" => self.negates_bodies = true,
                 other if IMPORTABLE.contains(&other) => {}
                 _ => {
                     let all = IMPORTABLE.join(" ");
@@ -274,6 +276,7 @@ impl<'t> Parser<'t> {
             ["keywords", ..] => {
                 self.keywords.and = true;
                 self.keywords.or = true;
+                self.negates_bodies = true;
             }
             _ => self.error(at, "invalid import, must be `future.keywords`"),
         }

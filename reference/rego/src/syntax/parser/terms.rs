@@ -12,6 +12,12 @@ impl Parser<'_> {
 
     fn term_here(&mut self) -> Option<Term> {
         let start = self.offset();
+        // Where a term begins, `and(…)` and `or(…)` call the functions of these names.
+        if matches!(self.token(), Token::LogicalAnd | Token::LogicalOr)
+            && self.next_token() == Token::LeftParen
+        {
+            self.set_token(Token::Ident);
+        }
         let term = match self.token() {
             Token::Null => self.scalar(TermValue::Null),
             Token::True => self.scalar(TermValue::Bool(true)),

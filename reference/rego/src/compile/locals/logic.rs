@@ -1,0 +1,76 @@
+//! Renames variables in the operands of `not`, `and` and `or`.
+
+use super::super::vars::call_of;
+use super::super::visit::deep;
+use super::{HashSet, Locals};
+use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
+
+impl Locals<'_> {
+    /// Rewrites the operands, of which those in braces are scopes of their own, then what stands
+    /// in the scope around them.
+    pub(super) fn logic(&mut self, expr: &mut Expr) {
+        deep(|| {
+            let mistakes = self.found.len();
+            let ExprTerms::Logic(logic) = &mut expr.terms else {
+                return;
+            };
+            let Logic {
+                connective,
+                operands,
+            } = &mut **logic;
+            if let (Connective::Not, [negated]) = (&connective, operands.as_mut_slice())
+                && negated.explicit
+            {
+                self.scopes.open();
+                self.scope_of(negated);
+                for with in &mut expr.with {
+                    self.with(with);
+                }
+                self.scopes.close();
+                return;
+            }
+            for operand in &mut *operands {
+                if operand.explicit {
+                    self.scopes.open();
+                    self.scope_of(operand);
+                    self.scopes.close_seen();
+                } else {
+                    self.declares_nothing(operand, *connective);
+                }
+            }
+            if self.found.len() > mistakes {
+                return;
+            }
+            for operand in operands.iter_mut().filter(|operand| !operand.explicit) {
+                let plain = |expr: &&mut Expr| !matches!(expr.terms, ExprTerms::Logic(_));
+                for expr in operand.body.iter_mut().filter(plain) {
+                    self.plain(expr);
+                }
+            }
+            for with in &mut expr.with {
+                self.with(with);
+            }
+        });
+    }
+
+    fn scope_of(&mut self, operand: &mut Operand) {
+        let at = self.exprs(&mut operand.body);
+        self.check_unused(at.as_ref(), &HashSet::new());
+    }
+
+    /// An operand without braces cannot declare variables, as nobody could use them.
+    fn declares_nothing(&mut self, operand: &mut Operand, of: Connective) {
+        for expr in &mut operand.body {
+            if call_of(expr, "assign").is_some() {
+                let what = match of {
+                    Connective::Not => "negated expression",
+                    Connective::And => "implicit and operand",
+                    Connective::Or => "implicit or operand",
+                };
+                self.refuse(&expr.location, format!("cannot assign vars inside {what}"));
+            } else if matches!(expr.terms, ExprTerms::Logic(_)) {
+                self.logic(expr);
+            }
+        }
+    }
+}

@@ -1,0 +1,48 @@
+//! `not`, `and` and `or` of bodies.
+
+use super::ir::Body;
+use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
+use crate::syntax::Connective;
+
+impl<'p> Machine<'p> {
+    /// Goes on once if the bodies have solutions as the connective wants them. What is bound in
+    /// them stays in them, and the second is looked at only if it can make a difference.
+    pub(super) fn logic(
+        &mut self,
+        frame: &Frame<'_>,
+        connective: Connective,
+        bodies: &[Body],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut holds = connective == Connective::And;
+        for body in bodies {
+            // All solutions of what is negated are looked for, as effects may depend on them.
+            let is_operand = connective != Connective::Not;
+            holds = self.has_solution(frame, body, is_operand)?;
+            if holds == (connective == Connective::Or) {
+                break;
+            }
+        }
+        if connective == Connective::Not {
+            holds = !holds;
+        }
+        if holds { next(self) } else { Ok(()) }
+    }
+
+    fn has_solution(
+        &mut self,
+        frame: &Frame<'_>,
+        body: &Body,
+        find_one: bool,
+    ) -> Result<bool, Stop> {
+        let mut child = frame.closure(self, body);
+        child.find_one = find_one;
+        let mut found = false;
+        let flow = self.run(&child, &mut |_| {
+            found = true;
+            Ok(())
+        });
+        leave(flow)?;
+        Ok(found)
+    }
+}
