@@ -84,10 +84,13 @@ struct Primary {
 struct Entry {
     rule: usize,
     branch: usize,
-    /// One of the tests of each subject must hold.
-    conditions: Vec<(usize, Vec<Test>)>,
+    /// The ways to the rule, of which one must be open.
+    ways: Vec<Way<usize>>,
     gives: Gives,
 }
+
+/// Subjects with their tests: one of the tests of each must hold.
+type Way<S> = Vec<(S, Vec<Test>)>;
 
 /// What is known of the value that a rule gives.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -132,15 +135,20 @@ impl Index {
             let branches =
                 std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
             for (branch, rule) in branches.enumerate() {
-                let conditions = read::conditions(rule, root).into_iter();
-                let conditions = conditions.map(|(subject, tests)| {
+                let mut number = |subject: Subject| {
                     let next = subjects.len();
-                    (*subjects.entry(subject).or_insert(next), tests)
+                    *subjects.entry(subject).or_insert(next)
+                };
+                let ways = read::ways(rule, root).into_iter().map(|way| {
+                    let tests = way.into_iter();
+                    tests
+                        .map(|(subject, tests)| (number(subject), tests))
+                        .collect()
                 });
                 entries.push(Entry {
                     rule: position,
                     branch,
-                    conditions: conditions.collect(),
+                    ways: ways.collect(),
                     gives: gives(rule),
                 });
             }
@@ -172,15 +180,12 @@ impl Index {
             let Some(entry) = self.entries.get(entry) else {
                 return Ok(());
             };
-            for (subject, tests) in &entry.conditions {
-                let holds = match known.get(*subject)? {
-                    Resolved::Unknown => true,
-                    Resolved::Undefined => false,
-                    Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
-                };
-                if !holds {
-                    return Ok(());
-                }
+            let mut is_open = false;
+            for way in &entry.ways {
+                is_open = is_open || known.allow(way)?;
+            }
+            if !is_open {
+                return Ok(());
             }
             let same = gives.is_none_or(|gives| *gives == entry.gives);
             early_exit &= same && entry.gives != Gives::Various;
@@ -234,6 +239,21 @@ struct Known<'i, 'r, E> {
 }
 
 impl<E> Known<'_, '_, E> {
+    /// Whether a test of each subject holds.
+    fn allow(&mut self, way: &Way<usize>) -> Result<bool, E> {
+        for (subject, tests) in way {
+            let holds = match self.get(*subject)? {
+                Resolved::Unknown => true,
+                Resolved::Undefined => false,
+                Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
+            };
+            if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
     fn get(&mut self, number: usize) -> Result<&Resolved, E> {
         if self.values.len() <= number {
             self.values.resize_with(self.subjects.len(), || None);
@@ -288,9 +308,13 @@ impl Primary {
     }
 }
 
-/// The subjects that an entry compares with nothing but values.
+/// The subjects that an entry compares with nothing but values, if there is one way to it.
 fn equalities(entry: &Entry) -> impl Iterator<Item = (usize, Vec<&Value>)> {
-    entry.conditions.iter().filter_map(|(subject, tests)| {
+    let only = match entry.ways.as_slice() {
+        [only] => only.as_slice(),
+        _ => &[],
+    };
+    only.iter().filter_map(|(subject, tests)| {
         let values = tests.iter().map(|test| match test {
             Test::Equals(value) => Some(value),
             _ => None,

@@ -2,28 +2,32 @@
 
 use std::collections::HashMap;
 
-use super::{Root, Subject, Test, glob};
+use super::{Root, Subject, Test, Way, glob};
 use crate::Value;
 use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
 use crate::compile::tree::Node;
 use crate::compile::visit::{self, Visit, deep};
-use crate::syntax::{Connective, Expr, ExprTerms, Operand, Rule, Term, TermValue, Var};
+use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 
-/// The subjects that a rule compares, and for each the tests of which one must hold.
-pub(super) fn conditions(rule: &Rule, root: &Node) -> Vec<(Subject, Vec<Test>)> {
+/// There may be this many ways to a rule; with more, what `or` says does not count.
+const MAX_WAYS: usize = 32;
+
+/// The ways to a rule: there are several if it has `or`.
+pub(super) fn ways(rule: &Rule, root: &Node) -> Vec<Way<Subject>> {
     if prints(rule) {
-        return Vec::new();
+        return vec![Way::new()];
     }
     let mut reader = Reader {
         root,
         args: &rule.head.args,
         constants: HashMap::new(),
         aliases: HashMap::new(),
-        found: Vec::new(),
+        found: Way::new(),
+        choices: Vec::new(),
     };
     reader.body(&rule.body);
-    reader.found
+    reader.ways()
 }
 
 /// Whether a rule has an effect that would be missed.
@@ -50,7 +54,9 @@ struct Reader<'r> {
     constants: HashMap<&'r Var, Value>,
     /// Variables that stand for a subject.
     aliases: HashMap<&'r Var, Subject>,
-    found: Vec<(Subject, Vec<Test>)>,
+    found: Way<Subject>,
+    /// Of each one must be open as well.
+    choices: Vec<Vec<Way<Subject>>>,
 }
 
 impl<'r> Reader<'r> {
@@ -62,13 +68,66 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Both operands of `and` must hold, but what they bind stays in them.
-    fn operands(&mut self, operands: &'r [Operand]) {
-        for operand in operands {
-            let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
-            deep(|| self.body(&operand.body));
-            (self.constants, self.aliases) = (constants, aliases);
+    /// What `and` and `or` say of the rule.
+    fn logic(&mut self, logic: &'r Logic) {
+        let operands = logic.operands.iter();
+        match logic.connective {
+            Connective::Not => {}
+            Connective::And => {
+                let ways: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
+                ways.into_iter().for_each(|ways| self.require(ways));
+            }
+            Connective::Or => {
+                let ways: Vec<_> = operands.map(|operand| self.operand(operand)).collect();
+                // What holds for any input says nothing.
+                if !ways.iter().any(Vec::is_empty) {
+                    self.require(ways.into_iter().flatten().collect());
+                }
+            }
         }
+    }
+
+    /// The ways through an operand; none if they are all open. What it binds stays in it.
+    fn operand(&mut self, operand: &'r Operand) -> Vec<Way<Subject>> {
+        let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
+        let found = std::mem::take(&mut self.found);
+        let choices = std::mem::take(&mut self.choices);
+        deep(|| self.body(&operand.body));
+        let mut ways = self.ways();
+        (self.constants, self.aliases) = (constants, aliases);
+        (self.found, self.choices) = (found, choices);
+        if matches!(ways.as_slice(), [only] if only.is_empty()) {
+            ways.clear();
+        }
+        ways
+    }
+
+    fn require(&mut self, mut ways: Vec<Way<Subject>>) {
+        if ways.len() > 1 {
+            self.choices.push(ways);
+        } else if let Some(only) = ways.pop() {
+            add_all(&mut self.found, only);
+        }
+    }
+
+    /// Every way that what was found leaves.
+    fn ways(&mut self) -> Vec<Way<Subject>> {
+        let found = std::mem::take(&mut self.found);
+        let mut ways = vec![found.clone()];
+        for choice in std::mem::take(&mut self.choices) {
+            if ways.len() * choice.len() > MAX_WAYS {
+                return vec![found];
+            }
+            let both = ways.iter().flat_map(|way| {
+                choice.iter().map(|chosen| {
+                    let mut way = way.clone();
+                    add_all(&mut way, chosen.clone());
+                    way
+                })
+            });
+            ways = both.collect();
+        }
+        ways
     }
 
     fn expr(&mut self, expr: &'r Expr) {
@@ -89,9 +148,7 @@ impl<'r> Reader<'r> {
                 return;
             }
             ExprTerms::Call(call) => call,
-            ExprTerms::Logic(logic) if logic.connective == Connective::And => {
-                return self.operands(&logic.operands);
-            }
+            ExprTerms::Logic(logic) => return self.logic(logic),
             _ => return,
         };
         let name = operator(call).and_then(dotted);
@@ -113,17 +170,8 @@ impl<'r> Reader<'r> {
         }
     }
 
-    /// Adds a test. That a subject is defined goes without saying where it is compared.
     fn add(&mut self, subject: Subject, test: Test) {
-        let found = self.found.iter_mut().find(|(other, _)| *other == subject);
-        match found {
-            None => self.found.push((subject, vec![test])),
-            Some((_, tests)) => match (tests.as_slice(), &test) {
-                ([Test::Defined], _) => *tests = vec![test],
-                (_, Test::Defined) => {}
-                _ => tests.push(test),
-            },
-        }
+        add(&mut self.found, subject, test);
     }
 
     /// The value of a constant, or of a variable that has one.
@@ -333,6 +381,27 @@ impl<'r> Reader<'r> {
             for base in bases {
                 self.add(subject.clone(), test(base));
             }
+        }
+    }
+}
+
+/// Adds a test. That a subject is defined goes without saying where it is compared.
+fn add(way: &mut Way<Subject>, subject: Subject, test: Test) {
+    let found = way.iter_mut().find(|(other, _)| *other == subject);
+    match found {
+        None => way.push((subject, vec![test])),
+        Some((_, tests)) => match (tests.as_slice(), &test) {
+            ([Test::Defined], _) => *tests = vec![test],
+            (_, Test::Defined) => {}
+            _ => tests.push(test),
+        },
+    }
+}
+
+fn add_all(way: &mut Way<Subject>, more: Way<Subject>) {
+    for (subject, tests) in more {
+        for test in tests {
+            add(way, subject.clone(), test);
         }
     }
 }
