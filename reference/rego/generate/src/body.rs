@@ -1,110 +1,212 @@
 //! Bodies.
 
 use super::Choices;
-use super::term::{Scope, term};
+use super::mistakes;
+use super::template::expand;
+use super::terms::{KINDS, Scope, term};
 
 /// One to four expressions; variables that they bind are in scope behind them.
 pub(crate) fn body(choices: &mut Choices<'_>, scope: &mut Scope, between: &str) -> String {
     let count = 1 + choices.below(if scope.depth == 0 { 2 } else { 4 });
-    let expressions: Vec<String> = (0..count).map(|_| expression(choices, scope)).collect();
+    let expressions: Vec<String> = (0..count)
+        .map(|_| {
+            let made = expression(choices, scope);
+            scope.begins = false;
+            made
+        })
+        .collect();
     expressions.join(between)
 }
 
 fn expression(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    match choices.below(11) {
-        0 => {
-            let operator = choices.of(&["==", "!=", "<", "<=", ">", ">="]);
-            format!(
-                "{} {operator} {}",
-                term(choices, scope),
-                term(choices, scope)
-            )
+    if scope.faulty && choices.rarely(12) {
+        let template = choices.of(mistakes::EXPRESSIONS);
+        if !(scope.unmodified && template.contains(" with ")) {
+            return expand(choices, scope, template);
         }
-        1 => bind(choices, scope),
+    }
+    let ways = if scope.depth == 0 { 8 } else { 12 };
+    match choices.below(ways) {
+        // What binds a variable, of any kind.
+        0 | 1 => {
+            let kind = choices.of(KINDS);
+            expand(choices, scope, &format!("!{kind} := #{kind}"))
+        }
         2 => {
-            let from = term(choices, scope);
-            let item = scope.fresh();
-            scope.variables.push(item.clone());
-            format!("some {item} in {from}")
+            let kind = choices.of(KINDS);
+            expand(choices, scope, &format!("!{kind} = #{kind}"))
         }
         3 => {
-            let from = term(choices, scope);
-            let (key, item) = (scope.fresh(), scope.fresh());
-            scope.variables.extend([key.clone(), item.clone()]);
-            format!("some {key}, {item} in {from}")
+            let template = choices.of(ITERATIONS);
+            expand(choices, scope, template)
         }
-        4 => term(choices, scope),
-        5 => format!("not {}", closed(choices, scope)),
-        6 => every(choices, scope),
-        7 => format!("{} in {}", term(choices, scope), term(choices, scope)),
-        8 => with(choices, scope),
-        9 => unify(choices, scope),
-        // An expression that is written before what it needs.
-        _ => {
-            let later = scope.fresh();
-            let value = term(choices, scope);
-            scope.variables.push(later.clone());
-            format!("{later} > 0; {later} = {value}")
+        4 | 5 => {
+            let template = choices.of(TESTS);
+            expand(choices, scope, template)
         }
+        6 if !scope.unmodified => with(choices, scope),
+        6 | 7 => {
+            let template = choices.of(NEGATIONS);
+            closed(scope, |scope| expand(choices, scope, template))
+        }
+        8 => {
+            let template = choices.of(PATTERNS);
+            expand(choices, scope, template)
+        }
+        9 => {
+            let template = choices.of(EVERY);
+            let (known, unmodified) = (scope.variables.len(), scope.unmodified);
+            scope.unmodified |= scope.query;
+            let made = scope.deeper(|scope| expand(choices, scope, template));
+            scope.variables.truncate(known);
+            scope.unmodified = unmodified;
+            made
+        }
+        10 => term(choices, scope, 'b'),
+        _ => term(choices, scope, 'x'),
     }
 }
 
-fn bind(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    let value = term(choices, scope);
-    let name = scope.fresh();
-    scope.variables.push(name.clone());
-    format!("{name} := {value}")
-}
+const ITERATIONS: &[&str] = &[
+    "some !n in #N",
+    "some !s in #S",
+    "some !n in #M",
+    "some !s in #T",
+    "some !s, !n in #O",
+    "some !n, !s in #S",
+    "some !n, !n in #N",
+    "some !x in #d",
+    "some !x, !x in #d",
+    "some \"k\", !n in data.base.sizes",
+    "some !n; ^1 = #N[_]",
+    "some !n, !s; ^2 = #S[^1]",
+    "some !s; #O[^1] > #n",
+    "some {\"name\": !s} in data.base.people",
+    "some [!x, !x] in [[#n, #s], [#s, #n]]",
+    "!n = #N[_]",
+    "!n := #M[_]",
+    "!n := #N[!n]",
+    "#T[!s]",
+    "#O[!s] = !n",
+    "walk(#x, [!x, !x])",
+    "data.base.people[!n].tags[!n] = !s",
+    "data.base[!s][!x]",
+];
 
-/// What is negated. References in collections and calls are looked up before the negation there,
-/// which engines see differently, so they stand alone.
-fn closed(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    let depth = std::mem::take(&mut scope.depth);
-    let one = term(choices, scope);
-    let text = match choices.below(2) {
-        0 => one,
-        _ => format!("{one} == {}", term(choices, scope)),
-    };
-    scope.depth = depth;
+const TESTS: &[&str] = &[
+    "#n > #n",
+    "#n <= #n",
+    "#s == #s",
+    "#s != #s",
+    "#d == #x",
+    "#x < #x",
+    "#n in #N",
+    "#s in #S",
+    "#n, #n in #N",
+    "#n in #M",
+    "startswith(#s, #s)",
+    "count(#N) > 0",
+    "#n == #N[_]",
+    "#N[_] >= #n",
+    "print(\"seen\", |#x|)",
+    "is_number(#x)",
+    "true",
+    "#d",
+    "#x",
+];
+
+/// Where a part of what is negated has no value, the whole is undefined for some engines and
+/// true for others; both do as OPA does.
+const NEGATIONS: &[&str] = &[
+    "not #b",
+    "not #n == #n",
+    "not #d",
+    "not #s in #T",
+    "not #n < #n",
+    "not startswith(#s, #s)",
+    "not #x",
+    "not #d == #x",
+    "not data.base.missing",
+    "not count(#N) == #n",
+];
+
+const PATTERNS: &[&str] = &[
+    "[!n, !n] = [#n, #n]",
+    "[!n, !s] := [#n, #s]",
+    "{\"a\": !n, \"b\": !s} := {\"a\": #n, \"b\": #s}",
+    "{\"a\": !x} = #d",
+    "[!x, !x] = #d",
+    "#d = [!x, [!x]]",
+    "[!n, 1] = [#n, #n]",
+    "[#n, !s] = [!n, #s]",
+    // Written before what it needs.
+    "!n > #n; ^1 = #n",
+    "!s != #s; ^1 = #S[_]",
+    "!n + 1 == !n; ^1 = #n; ^2 = #n",
+];
+
+const EVERY: &[&str] = &[
+    "every !n in #N { ^1 >= @n }",
+    "every !n in #M { ^1 > @n; % }",
+    "every !s in #S { ^1 != @s }",
+    "every !s, !n in #O { ^2 > 0; ^1 != \"b\" }",
+    "every !n, !s in #S { ^1 < 5; ^2 in @S }",
+    "every !x in #d { ^1 != @x }",
+    "every !n in #N { some !n in #N; ^2 > ^1 }",
+    "every !n in [] { ^1 > 1 }",
+    "every !n in #N { every !s in #S { ^2 != \"zz\"; ^1 < 100; % } }",
+];
+
+fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
+    let tested = choices.of(&[
+        "#x", "#b", "#n == #n", "!x := #x", "!x = #x", "!n = #n", "some !n in #N",
+    ]);
+    let known = scope.variables.len();
+    let mut text = expand(choices, scope, tested);
+    // What the expression binds is not known to its modifiers.
+    let bound = scope.variables.split_off(known);
+    let templates = [
+        "input as #x",
+        "input.x as #n",
+        "input.y as #s",
+        "input.list as #N",
+        "input.who.name as #s",
+        "input.deep.a as #x",
+        "data.base.flag as #b",
+        "data.base.numbers as #N",
+        "data.base.map.a as #n",
+        "data.base.sizes as #O",
+        "data.base as #d",
+        "data.base.extra.deep as #x",
+        "data.m.r0 as #x",
+        "data.m.r1 as #n",
+        "count as #n",
+        "count as sum",
+        "upper as lower",
+        "startswith as true",
+        "data.m.f0 as #x",
+        "to_number as 7",
+    ];
+    for _ in 0..1 + choices.below(2) {
+        let template = choices.of(&templates);
+        // Modifiers of functions name nothing that a module may lack.
+        if template.contains("f0") && scope.functions.is_empty()
+            || template.contains("r0") && scope.rules.is_empty()
+            || template.contains("r1") && scope.rules.len() < 2
+        {
+            continue;
+        }
+        text.push_str(" with ");
+        text.push_str(&expand(choices, scope, template));
+    }
+    scope.variables.extend(bound);
     text
 }
 
-fn every(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    let domain = term(choices, scope);
-    let (known, depth) = (scope.variables.len(), scope.depth);
-    let item = scope.fresh();
-    scope.variables.push(item.clone());
-    scope.depth = depth.saturating_sub(1);
-    let body = body(choices, scope, "; ");
-    scope.variables.truncate(known);
-    scope.depth = depth;
-    format!("every {item} in {domain} {{ {body} }}")
-}
-
-fn with(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    let tested = term(choices, scope);
-    let target = choices.of(&[
-        "input",
-        "input.x",
-        "data.base.flag",
-        "data.base.map.a",
-        "data.m.r0",
-        "count",
-    ]);
-    let value = match target {
-        "count" => "sum".to_owned(),
-        _ => term(choices, scope),
-    };
-    format!("{tested} with {target} as {value}")
-}
-
-fn unify(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
-    let value = term(choices, scope);
-    let (first, second) = (scope.fresh(), scope.fresh());
-    scope.variables.extend([first.clone(), second.clone()]);
-    match choices.below(3) {
-        0 => format!("[{first}, {second}] = {value}"),
-        1 => format!("{{\"a\": {first}, \"b\": {second}}} = {value}"),
-        _ => format!("{value} = [{first}, [{second}]]"),
-    }
+/// Runs where nothing can be bound, so without wildcards.
+pub(crate) fn closed(scope: &mut Scope, make: impl FnOnce(&mut Scope) -> String) -> String {
+    let before = std::mem::replace(&mut scope.closed, true);
+    let made = make(scope);
+    scope.closed = before;
+    made
 }

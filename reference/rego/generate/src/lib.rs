@@ -2,17 +2,20 @@
 //!
 //! Everything is made from a string of bytes, each of which decides one choice, so that a test
 //! tool that shrinks bytes shrinks policies: without bytes left, the simplest choice is taken.
-//! Most policies are sound; some hold one of the mistakes that compilers have to find.
+//! Terms are made for the kind of value that is needed, so that most policies are sound and do
+//! something; some hold mistakes that compilers have to find.
 
 mod body;
 mod choices;
 pub mod measured;
+mod mistakes;
 mod module;
-mod term;
+mod template;
+mod terms;
 mod world;
 
 pub use choices::Choices;
-pub use module::module;
+pub use module::{module, query};
 pub use world::{INPUTS, documents, input};
 
 /// The rules of a generated policy, as references to ask for.
@@ -22,5 +25,6 @@ pub const QUERIES: &[&str] = &[
     "data.m.r2",
     "data.m.r3",
     "data.m.r4",
+    "data.m.r5",
     "data.m",
 ];

@@ -1,0 +1,100 @@
+//! Texts with holes.
+
+use super::Choices;
+use super::body::{body, closed};
+use super::terms::{Kind, Scope, literal, term};
+
+/// Fills the holes of a template, each of which is a mark and, for most, the letter of a kind:
+///
+/// - `#n` is a term,
+/// - `~n` a constant,
+/// - `!n` a new variable, which is in scope in `@n` and `%` and behind the template,
+/// - `^1` the first variable that the template made, `^2` the second,
+/// - `|#n|` a term without wildcards,
+/// - `%` a body in braces or behind the `|` of a comprehension,
+/// - `@n` a term in which what the template and its body bind is in scope.
+///
+/// What only `@` and `%` see is out of scope behind the template. A doubled mark is the sign.
+pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String {
+    let known = scope.variables.len();
+    let begins = scope.begins;
+    let mut new: Vec<(String, Kind)> = Vec::new();
+    let mut pieces: Vec<String> = Vec::new();
+    let mut later: Vec<(usize, Kind)> = Vec::new();
+    let mut signs = template.chars().peekable();
+    while let Some(sign) = signs.next() {
+        if !"#~!^%@$".contains(sign) {
+            pieces.push(sign.to_string());
+            continue;
+        }
+        if signs.next_if_eq(&sign).is_some() {
+            pieces.push(sign.to_string());
+            continue;
+        }
+        if sign == '%' {
+            scope.variables.append(&mut new.clone());
+            scope.begins = true;
+            let closed = std::mem::take(&mut scope.closed);
+            let unmodified = std::mem::replace(&mut scope.unmodified, scope.query);
+            let inside = scope.deeper(|scope| body(choices, scope, "; "));
+            (scope.begins, scope.closed) = (begins, closed);
+            scope.unmodified = unmodified;
+            pieces.push(inside);
+            later.push((usize::MAX, 'x'));
+            continue;
+        }
+        let kind = signs.next_if(char::is_ascii_alphanumeric);
+        let Some(kind) = kind else {
+            pieces.push(sign.to_string());
+            continue;
+        };
+        match sign {
+            '#' => {
+                let is_closed = pieces.last().is_some_and(|piece| piece == "|")
+                    && signs.next_if_eq(&'|').is_some();
+                let made = if is_closed {
+                    pieces.pop();
+                    closed(scope, |scope| term(choices, scope, kind))
+                } else {
+                    term(choices, scope, kind)
+                };
+                // What stands in parentheses has no parts.
+                let is_operation = made.starts_with('(') && signs.peek() == Some(&'[');
+                pieces.push(match is_operation {
+                    true => literal(choices, kind),
+                    false => made,
+                });
+            }
+            '~' => pieces.push(literal(choices, kind)),
+            '!' => {
+                let name = scope.fresh(choices);
+                scope.begins = false;
+                new.push((name.clone(), kind));
+                pieces.push(name);
+            }
+            '^' => {
+                let at = kind.to_digit(10).and_then(|at| usize::try_from(at).ok());
+                let name = at.and_then(|at| new.get(at.saturating_sub(1)));
+                pieces.push(name.map(|(name, _)| name.clone()).unwrap_or_default());
+            }
+            _ => {
+                later.push((pieces.len(), kind));
+                pieces.push(String::new());
+            }
+        }
+    }
+    if later.is_empty() {
+        scope.variables.append(&mut new);
+        return pieces.concat();
+    }
+    if !template.contains('%') {
+        scope.variables.append(&mut new);
+    }
+    for (at, kind) in later {
+        if let Some(piece) = pieces.get_mut(at) {
+            *piece = term(choices, scope, kind);
+        }
+    }
+    scope.variables.truncate(known);
+    pieces.concat()
+}

@@ -1,0 +1,123 @@
+//! Compares generated policies and queries with the real OPA.
+
+mod ours;
+mod tally;
+mod theirs;
+
+use std::cell::RefCell;
+use std::error::Error;
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use rego_generate::Choices;
+
+use crate::servers::{Client, Server};
+use crate::{peers, report};
+use tally::Tally;
+
+/// The bytes that decide a policy.
+const BYTES: usize = 900;
+
+/// What is asked of every policy, beside its rules: so many generated queries.
+const QUERIES: usize = 3;
+
+/// What one side says: the value, or what is wrong, each as `code row:col message` and details.
+type Answer = Result<String, Vec<String>>;
+
+/// Asks both for the same until they differ: which policies and queries they take, what those
+/// answer, and which mistakes and failures they find in the others, with codes, places and
+/// messages.
+///
+/// # Errors
+/// With the smallest case in which they differ, when OPA cannot be built or asked, or when too
+/// few of the policies and queries were evaluated to mean much.
+pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
+    let program = peers::build()?;
+    let folder = program.parent().ok_or("no folder")?;
+    let opa = Server::start(&program, peers::SERVE, folder)?;
+    let mut client = opa.client()?;
+    client.ok("PUT", "/v1/data", rego_generate::documents())?;
+    let state = RefCell::new((client, Tally::default()));
+    let config = Config {
+        cases,
+        max_shrink_iters: 4_000,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    let (start, _) = bytes.split_at_mut(8);
+    start.copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let judged = runner.run(&vec(any::<u8>(), 0..BYTES), |bytes| {
+        let (client, tally) = &mut *state.borrow_mut();
+        compare(client, tally, &bytes).map_err(TestCaseError::fail)
+    });
+    match judged {
+        Ok(()) => {
+            let (_, tally) = state.into_inner();
+            report("the same", &tally.to_string());
+            tally.check()
+        }
+        Err(TestError::Fail(why, _)) => Err(why.message().into()),
+        Err(TestError::Abort(why)) => Err(why.message().into()),
+    }
+}
+
+/// Compares one policy and all of its queries.
+fn compare(client: &mut Client, tally: &mut Tally, bytes: &[u8]) -> Result<(), String> {
+    let mut choices = Choices::new(bytes);
+    let input = rego_generate::input(&mut choices);
+    let asked: Vec<_> = (0..QUERIES)
+        .map(|_| rego_generate::query(&mut choices))
+        .collect();
+    let module = rego_generate::module(&mut choices);
+    let differ = |query: &str, ours: &Answer, theirs: &Answer| {
+        Err(format!(
+            "{module}\nquery: {query}\ninput: {input}\nours: {}\nOPA:  {}",
+            shown(ours),
+            shown(theirs)
+        ))
+    };
+    let theirs = theirs::put(client, &module)?;
+    let policy = match (ours::compile(&module), theirs) {
+        (Ok(policy), Ok(_)) => policy,
+        (Err(ours), Err(theirs)) if ours == theirs => {
+            tally.refused += 1;
+            return Ok(());
+        }
+        (ours, theirs) => return differ("none", &ours.map(|_| "taken".to_owned()), &theirs),
+    };
+    tally.taken += 1;
+    let rules = rego_generate::QUERIES.iter();
+    for query in rules.map(|rule| format!("x = {rule}")).chain(asked) {
+        let ours = ours::ask(&policy, &query, input);
+        let theirs = theirs::ask(client, &query, input)?;
+        if ours != theirs {
+            return differ(&query, &ours, &theirs);
+        }
+        tally.count(&ours);
+    }
+    Ok(())
+}
+
+fn shown(answer: &Answer) -> String {
+    match answer {
+        Ok(value) => value.clone(),
+        Err(mistakes) => mistakes
+            .iter()
+            .map(|mistake| format!("\n  {mistake}"))
+            .collect(),
+    }
+}
+
+/// Puts what is said of one place in order. OPA keeps the variables of a query that nobody binds
+/// in a map whose order varies from call to call, and sorts them by their places only.
+fn ordered(mut mistakes: Vec<String>) -> Vec<String> {
+    let place = |mistake: &str| mistake.splitn(3, ' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+    for run in mistakes.chunk_by_mut(|left, right| place(left) == place(right)) {
+        run.sort();
+    }
+    mistakes
+}
