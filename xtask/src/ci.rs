@@ -56,7 +56,7 @@ fn language_cases() -> Result<(), Box<dyn Error>> {
 }
 
 fn beside_opa() -> Result<(), Box<dyn Error>> {
-    fuzz_opa::run(1_000, 0, false)
+    fuzz_opa::run(1_000, 0)
 }
 
 /// The store suite makes its cases on PostgreSQL only where a server is named, so none at all

@@ -43,9 +43,6 @@ enum Task {
         /// Where the random policies begin, to make others
         #[arg(long, default_value_t = 0)]
         seed: u64,
-        /// Compare the codes and places of all mistakes too
-        #[arg(long)]
-        exact: bool,
     },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
@@ -61,7 +58,7 @@ fn main() -> ExitCode {
         Task::Ci => ci::run(),
         Task::Peers => peers::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
-        Task::FuzzOpa { cases, seed, exact } => fuzz_opa::run(cases, seed, exact),
+        Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

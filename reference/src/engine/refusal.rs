@@ -7,13 +7,23 @@ use serde_json::{Value, json};
 
 use crate::http::{ApiError, Code};
 
-/// 400: a module that cannot be compiled.
+/// 400: a module that cannot be compiled. Of one without any statement the message says so.
 pub(super) fn module(errors: &Errors) -> ApiError {
+    if let [only] = errors.0.as_slice()
+        && only.location.as_ref().is_some_and(|at| at.row == 0)
+    {
+        return ApiError::invalid_parameter(only.to_string());
+    }
     refused("error(s) occurred while compiling module(s)", errors)
 }
 
-/// 400: a query that cannot be parsed.
+/// 400: a query that cannot be parsed; 500 for a statement that is no query.
 pub(super) fn unparsed(errors: &Errors) -> ApiError {
+    if let [only] = errors.0.as_slice()
+        && only.location.is_none()
+    {
+        return ApiError::new(Code::InternalError, only.message.clone());
+    }
     refused("error(s) occurred while parsing query", errors)
 }
 

@@ -34,8 +34,10 @@ type Answer = Result<String, Vec<String>>;
 /// few of the policies and queries were evaluated to mean much.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let program = peers::build()?;
-    let folder = program.parent().ok_or("no folder")?;
-    let opa = Server::start(&program, peers::SERVE, folder)?;
+    let folder = tempfile::tempdir()?;
+    // OPA compiles `print` only where it logs.
+    let arguments = [peers::SERVE, &["--log-level", "info"]].concat();
+    let opa = Server::start(&program, &arguments, folder.path())?;
     let mut client = opa.client()?;
     client.ok("PUT", "/v1/data", rego_generate::documents())?;
     let state = RefCell::new((client, Tally::default()));
@@ -115,7 +117,13 @@ fn shown(answer: &Answer) -> String {
 /// Puts what is said of one place in order. OPA keeps the variables of a query that nobody binds
 /// in a map whose order varies from call to call, and sorts them by their places only.
 fn ordered(mut mistakes: Vec<String>) -> Vec<String> {
-    let place = |mistake: &str| mistake.splitn(3, ' ').take(2).map(str::to_owned).collect::<Vec<_>>();
+    let place = |mistake: &str| {
+        mistake
+            .splitn(3, ' ')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
     for run in mistakes.chunk_by_mut(|left, right| place(left) == place(right)) {
         run.sort();
     }

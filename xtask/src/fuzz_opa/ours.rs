@@ -29,7 +29,9 @@ pub(super) fn ask(policy: &Policy, query: &str, input: &str) -> Answer {
     match query.evaluate(&mut evaluation) {
         Ok(answers) => {
             let answers: Vec<_> = answers.iter().map(Binding::to_value).collect();
-            Ok(Value::from(answers).to_string())
+            // Members of objects in the order of their names, which JSON leaves open.
+            let text = Value::from(answers).to_string();
+            Ok(from_json(text.as_bytes()).map_or(text, |read| read.to_string()))
         }
         Err(error) => {
             let at = error.location.as_ref().map(|at| (at.row, at.col));

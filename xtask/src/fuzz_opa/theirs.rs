@@ -32,7 +32,9 @@ fn answer(client: &mut Client, request: &[u8]) -> Result<Answer, String> {
     let answer = from_json(client.body()).map_err(|why| why.to_string())?;
     if status == 200 {
         let result = answer.get("result").cloned();
-        return Ok(Ok(result.unwrap_or_else(|| Value::from(Vec::new())).to_string()));
+        return Ok(Ok(result
+            .unwrap_or_else(|| Value::from(Vec::new()))
+            .to_string()));
     }
     let Some(errors) = answer.get("errors").and_then(Value::as_array) else {
         return Ok(Err(vec![text(&answer, "message").to_owned()]));

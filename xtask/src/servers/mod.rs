@@ -25,7 +25,8 @@ pub(crate) struct Server {
 }
 
 impl Server {
-    /// Starts a program and waits until it answers.
+    /// Starts a program and waits until it answers. It logs only errors unless the arguments say
+    /// more.
     pub(crate) fn start(
         program: &Path,
         arguments: &[&str],
@@ -34,9 +35,14 @@ impl Server {
         let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
         let log = fs::File::create(folder.join(format!("{}.log", address.port())))?;
         let begun = Instant::now();
+        let quiet: &[&str] = match arguments.contains(&"--log-level") {
+            true => &[],
+            false => &["--log-level", "error"],
+        };
         let process = Command::new(program)
             .args(arguments)
-            .args(["--addr", &address.to_string(), "--log-level", "error"])
+            .args(["--addr", &address.to_string()])
+            .args(quiet)
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)

@@ -197,9 +197,12 @@ pub(crate) fn damage(choices: &mut Choices<'_>, text: &str) -> String {
     let rest: String = after.iter().skip(1).collect();
     match choices.below(3) {
         0 => {}
-        1 => damaged.push_str(choices.of(&["\"", "(", "]", "}", ",", " ", "\n", ".", ":=", "1", "=", "|"])),
+        1 => damaged.push_str(choices.of(&[
+            "\"", "(", "]", "}", ",", " ", "\n", ".", ":=", "1", "=", "|",
+        ])),
         _ => {
-            damaged.push_str(choices.of(&["{", ")", "[", " not ", " some ", "x", ";", ":", "#", "`"]));
+            damaged
+                .push_str(choices.of(&["{", ")", "[", " not ", " some ", "x", ";", ":", "#", "`"]));
             damaged.extend(after.first());
         }
     }

@@ -62,7 +62,10 @@ fn rule(choices: &mut Choices<'_>, scope: &mut Scope, at: usize) -> String {
         5 => (keyed(choices, scope, &name), 'O'),
         6 => {
             let kind = choices.of(KINDS);
-            (format!("\n{name} := {}\n", term(choices, scope, kind)), kind)
+            (
+                format!("\n{name} := {}\n", term(choices, scope, kind)),
+                kind,
+            )
         }
         _ => (deep(choices, scope, &name), 'x'),
     };
@@ -193,7 +196,10 @@ fn function(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
     let mut text = String::new();
     if choices.rarely(5) {
         let wild = vec!["_"; kinds.len()].join(", ");
-        text.push_str(&format!("\ndefault {name}({wild}) := {}\n", literal(choices, kind)));
+        text.push_str(&format!(
+            "\ndefault {name}({wild}) := {}\n",
+            literal(choices, kind)
+        ));
     }
     for _ in 0..1 + choices.below(3) {
         let known = scope.variables.len();

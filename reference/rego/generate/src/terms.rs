@@ -198,9 +198,20 @@ fn document(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
             "data.base.people[_].tags",
             "input.list",
         ],
-        'M' => &["{x | x := data.base.numbers[_]}", "{x | some x in input.list}"],
-        'T' => &["{x | x := data.base.names[_]}", "{x | some x in data.base.people[0].tags}"],
-        'O' => &["data.base.sizes", "data.base.map", "input.who", "data.base.people[_]"],
+        'M' => &[
+            "{x | x := data.base.numbers[_]}",
+            "{x | some x in input.list}",
+        ],
+        'T' => &[
+            "{x | x := data.base.names[_]}",
+            "{x | some x in data.base.people[0].tags}",
+        ],
+        'O' => &[
+            "data.base.sizes",
+            "data.base.map",
+            "input.who",
+            "data.base.people[_]",
+        ],
         _ => &[
             "data.base.list",
             "data.base.map",
@@ -235,9 +246,7 @@ fn variable(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
 
 fn rule(choices: &mut Choices<'_>, scope: &Scope, kind: Kind) -> String {
     let rules = scope.rules.iter();
-    let rules: Vec<_> = rules
-        .filter(|(_, of)| kind == 'x' || kind == *of)
-        .collect();
+    let rules: Vec<_> = rules.filter(|(_, of)| kind == 'x' || kind == *of).collect();
     match rules.get(choices.below(rules.len().max(1))) {
         // A rule is named by itself, and as a part of the documents.
         Some((name, _)) if choices.rarely(4) => format!("data.m.{name}"),

@@ -65,10 +65,15 @@ fn fractional(position: usize) -> Failure {
     ))
 }
 
-/// The operand, a number that is written as an integer of usual size.
+/// The operand, a number that is written as an integer of usual size, perhaps with zeros behind
+/// a point.
 pub(super) fn integer(operands: &[Value], position: usize) -> Result<i64, Failure> {
     let number = number(operands, position)?;
-    number.as_i64().ok_or_else(|| fractional(position))
+    let written = || super::operand::integer(number);
+    number
+        .as_i64()
+        .or_else(written)
+        .ok_or_else(|| fractional(position))
 }
 
 /// The operand, an integer of any size.

@@ -6,7 +6,7 @@ use super::expected::{Answer, set};
 use super::operand::{answer, mistyped};
 use super::{Call, Group};
 use crate::Value;
-use crate::value::Set;
+use crate::value::{Set, distinct};
 
 pub(super) const BUILTINS: Group = &[
     ("and", |_, operands| {
@@ -26,7 +26,12 @@ pub(super) fn difference(left: &Set, right: &Set) -> Set {
 }
 
 fn common(left: &Set, right: &Set) -> Set {
-    left.intersection(right).cloned().collect()
+    // Of equal numbers that are written differently, those of the smaller set stay.
+    let (few, many) = match right.len() < left.len() {
+        true => (right, left),
+        false => (left, right),
+    };
+    few.intersection(many).cloned().collect()
 }
 
 fn or(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
@@ -62,5 +67,5 @@ fn union(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
         };
         members.extend(next.iter().cloned());
     }
-    answer(members.into_iter().collect::<Set>())
+    answer(distinct(members))
 }

@@ -128,7 +128,6 @@ impl Build {
                 outline,
                 written: Vec::new(),
                 next_local: 0,
-                lenient: Found::new(),
             });
         }
         Self {
@@ -146,11 +145,18 @@ impl Build {
         for step in STAGES {
             // What a strict stage finds keeps the next from running.
             let mut strict = Found::new();
+            let mut stops = false;
             match step {
                 Step::Module(run) => {
                     for unit in &mut self.units {
                         strict.extend(run(unit, &self.world));
-                        found.append(&mut unit.lenient);
+                    }
+                }
+                Step::MixedModule(run) => {
+                    for unit in &mut self.units {
+                        let (more, is_wrong) = run(unit, &self.world);
+                        found.extend(more);
+                        stops |= is_wrong;
                     }
                 }
                 Step::LenientModule(run) => {
@@ -161,7 +167,7 @@ impl Build {
                 Step::All(run) => strict.extend(run(&mut self)),
                 Step::Lenient(run) => found.extend(run(&mut self)),
             }
-            let is_last = !strict.is_empty() || found.len() >= MAX_ERRORS;
+            let is_last = stops || !strict.is_empty() || found.len() >= MAX_ERRORS;
             found.append(&mut strict);
             if is_last {
                 return Err(limited(found));

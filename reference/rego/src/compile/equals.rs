@@ -4,7 +4,7 @@ use super::names::operator;
 use super::vars::call_of;
 use super::visit::{self, Rewrite, each_rule};
 use super::{Found, Unit, World};
-use crate::syntax::{Expr, ExprTerms};
+use crate::syntax::{Expr, ExprTerms, Term};
 
 /// Rewrites a module.
 pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
@@ -14,6 +14,30 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
     });
     Found::new()
 }
+
+/// Writes the comparisons of a term as its author did, for messages.
+pub(in crate::compile) fn undo(term: &mut Term) {
+    visit::rewrite_term(term, &mut Comparisons);
+}
+
+struct Comparisons;
+
+impl Rewrite for Comparisons {
+    fn expr(&mut self, expr: &mut Expr) -> bool {
+        let is_equality = matches!(call_of(expr, "eq"), Some([_, _, _])) && !expr.assigned;
+        if is_equality
+            && let ExprTerms::Call(call) = &mut expr.terms
+            && let Some(name) = call.first_mut()
+            && name.location.length == EQUALS
+        {
+            *name = operator("equal", &name.location);
+        }
+        true
+    }
+}
+
+/// The length of `==`.
+const EQUALS: u32 = 2;
 
 struct Equals;
 

@@ -65,8 +65,6 @@ pub(crate) struct Unit {
     pub(crate) written: Vec<(Var, Var)>,
     /// The number of the next generated variable.
     pub(crate) next_local: usize,
-    /// Mistakes that later stages do not stumble over.
-    lenient: Found,
     /// The tree that was given.
     parsed: Arc<Module>,
     /// What others see of it.
@@ -93,6 +91,8 @@ enum Step {
     Module(fn(&mut Unit, &World) -> Found),
     /// The same, and the next stage runs even after mistakes.
     LenientModule(fn(&mut Unit, &World) -> Found),
+    /// The same, and the answer tells whether the next stage must not run.
+    MixedModule(fn(&mut Unit, &World) -> (Found, bool)),
     /// Looks at all modules together.
     All(fn(&mut Build) -> Found),
     /// The same, and the next stage runs even after mistakes.
@@ -107,7 +107,7 @@ const STAGES: &[Step] = &[
     Step::LenientModule(keyword_overrides::run),
     Step::LenientModule(duplicate_imports::run),
     Step::All(Build::plant),
-    Step::Module(locals::run),
+    Step::MixedModule(locals::run),
     Step::Module(template_strings::run),
     Step::Module(void_calls::run),
     Step::Module(print_calls::run),

@@ -1,6 +1,8 @@
 //! Checks what `with` modifiers name, and moves values that must be evaluated in front of the
 //! expression.
 
+use std::collections::HashMap;
+
 use super::names::{Names, operator};
 use super::terms::{constant, dotted, operator as name_of};
 use super::vars::{is_operator, push, requires_evaluation};
@@ -50,10 +52,20 @@ struct Modifiers<'n, 'w> {
 impl Rewrite for Modifiers<'_, '_> {
     fn body(&mut self, body: &mut Body) -> bool {
         let mut result = Vec::with_capacity(body.len());
+        // Expressions that were made from one have the same modifiers, whose values are evaluated
+        // once for all of them.
+        let mut hoisted: HashMap<(u32, u32), Term> = HashMap::new();
         for mut expr in std::mem::take(body) {
             for with in &mut expr.with {
+                let place = (with.location.row, with.location.col);
                 match self.check(with) {
-                    Ok(true) => push(&mut result, self.names.hoist(&mut with.value)),
+                    Ok(true) => match hoisted.get(&place) {
+                        Some(local) => with.value = local.clone(),
+                        None => {
+                            push(&mut result, self.names.hoist(&mut with.value));
+                            hoisted.insert(place, with.value.clone());
+                        }
+                    },
                     Ok(false) => {}
                     Err(mistake) => {
                         // The rest of the body would only repeat it.

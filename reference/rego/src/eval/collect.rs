@@ -4,7 +4,7 @@ use super::ir::{Collect, Comprehension, Operand};
 use super::machine::{Frame, Machine, Stop};
 use crate::Value;
 use crate::error::EvalCode;
-use crate::value::{Object, Set};
+use crate::value::{Object, distinct};
 
 impl<'p> Machine<'p> {
     /// The value of a comprehension.
@@ -23,7 +23,7 @@ impl<'p> Machine<'p> {
             Collect::Set(term) => {
                 let mut members = Vec::new();
                 self.collect(&child, term, &mut |member| members.push(member))?;
-                Ok(Value::from(members.into_iter().collect::<Set>()))
+                Ok(Value::from(distinct(members)))
             }
             Collect::Object(key, value) => {
                 let mut members = Object::new();

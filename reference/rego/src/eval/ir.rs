@@ -139,7 +139,7 @@ pub(super) struct Comprehension {
     pub(super) collect: Collect,
     /// What must hold.
     pub(super) body: Body,
-    /// Where it stands.
+    /// Where it stands, or its key.
     pub(super) location: Location,
 }
 

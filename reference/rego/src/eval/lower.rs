@@ -178,25 +178,30 @@ impl Lowering {
             }
             TermValue::ArrayComprehension(of) => {
                 let collect = Collect::Array(self.operand(&of.term));
-                self.comprehension(collect, &of.body, term)
+                self.comprehension(collect, &of.body, &term.location)
             }
             TermValue::SetComprehension(of) => {
                 let collect = Collect::Set(self.operand(&of.term));
-                self.comprehension(collect, &of.body, term)
+                self.comprehension(collect, &of.body, &term.location)
             }
             TermValue::ObjectComprehension(of) => {
                 let (key, value) = (self.operand(&of.key), self.operand(&of.value));
-                self.comprehension(Collect::Object(key, value), &of.body, term)
+                self.comprehension(Collect::Object(key, value), &of.body, &of.key.location)
             }
             _ => Operand::Var(self.nowhere()),
         }
     }
 
-    fn comprehension(&mut self, collect: Collect, body: &syntax::Body, term: &Term) -> Operand {
+    fn comprehension(
+        &mut self,
+        collect: Collect,
+        body: &syntax::Body,
+        at: &syntax::Location,
+    ) -> Operand {
         Operand::Comprehension(Box::new(Comprehension {
             collect,
             body: self.body(body),
-            location: term.location.clone(),
+            location: at.clone(),
         }))
     }
 

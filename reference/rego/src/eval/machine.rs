@@ -367,7 +367,8 @@ impl<'p> Machine<'p> {
             }
             Operand::Set(members) => {
                 let members = members.iter().map(|member| self.value(frame, member));
-                Some(Value::from(members.collect::<Option<crate::value::Set>>()?))
+                let members = members.collect::<Option<Vec<_>>>()?;
+                Some(Value::from(crate::value::distinct(members)))
             }
             Operand::Reference(_) | Operand::Comprehension(_) => None,
         }

@@ -33,6 +33,7 @@ pub use json::{SyntaxError, from_json, from_json_prefix};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted};
 pub use number::Number;
+pub(crate) use object::distinct;
 pub use object::{Iter, IterMut, Object, Set};
 pub use smol_str::SmolStr as Text;
 pub use yaml::{YamlError, from_yaml};

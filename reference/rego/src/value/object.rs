@@ -21,6 +21,13 @@ pub struct Object(Members);
 /// The members of a set, in their order.
 pub type Set = BTreeSet<Value>;
 
+/// The set of these values; of equal numbers that are written differently, the first stays.
+pub(crate) fn distinct(mut members: Vec<Value>) -> Set {
+    members.sort();
+    members.dedup();
+    members.into_iter().collect()
+}
+
 pub(super) type Member = (Value, Value);
 
 #[derive(Clone)]

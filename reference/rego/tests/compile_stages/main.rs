@@ -8,6 +8,7 @@ mod functions;
 mod logic;
 mod queries;
 mod safety;
+mod scopes;
 
 use rego::{Compiler, Module, Policy};
 

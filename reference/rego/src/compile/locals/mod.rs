@@ -17,16 +17,17 @@ use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
 
-/// Rewrites a module.
-pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
-    let mut found = Found::new();
+/// How many expressions of one module are gone through more than once.
+const MAX_REPEATS: usize = 64;
+
+/// Rewrites a module. The mistakes come in the order in which they are found, and whether there
+/// are any that later stages would stumble over.
+pub(super) fn run(unit: &mut Unit, _: &World) -> (Found, bool) {
     let mut locals = Locals::new(Names::of_module(&mut unit.next_local), &mut unit.written);
     for rule in &mut unit.module.rules {
         locals.rule(rule);
-        found.append(&mut locals.found);
-        unit.lenient.append(&mut locals.unused);
     }
-    found
+    (locals.all, locals.is_wrong)
 }
 
 /// Rewrites a query.
@@ -45,9 +46,16 @@ struct Locals<'n> {
     names: Names<'n>,
     written: &'n mut Vec<(Var, Var)>,
     scopes: Scopes,
+    /// Mistakes of the part of a rule that is rewritten.
     found: Found,
-    /// Mistakes that later stages do not stumble over.
+    /// Mistakes of the same part that later stages do not stumble over.
     unused: Found,
+    /// The mistakes of both kinds in the parts before.
+    all: Found,
+    /// Whether later stages would stumble over one of those.
+    is_wrong: bool,
+    /// How many expressions have been gone through more than once.
+    repeats: usize,
     /// How many mistakes of both kinds there were when the outermost scope was opened. Of the
     /// variables that are not used, only the first such scope tells.
     before: (usize, usize),
@@ -61,6 +69,9 @@ impl<'n> Locals<'n> {
             scopes: Scopes::default(),
             found: Found::new(),
             unused: Found::new(),
+            all: Found::new(),
+            is_wrong: false,
+            repeats: 0,
             before: (0, 0),
         }
     }
@@ -79,7 +90,7 @@ impl<'n> Locals<'n> {
         let parameters = std::mem::take(&mut self.scopes);
         let mut next = Some(first);
         while let Some(rule) = next {
-            self.before.0 = self.found.len();
+            self.finish();
             if has_variables(&rule.head) {
                 for part in rule
                     .head
@@ -92,10 +103,19 @@ impl<'n> Locals<'n> {
                 }
             }
             self.scopes = parameters.clone();
-            self.before = (self.found.len(), self.unused.len());
+            self.finish();
             self.alone(rule);
             next = rule.else_rule.as_deref_mut();
         }
+        self.finish();
+    }
+
+    /// Ends a part of a rule: what follows does not keep silent because of its mistakes.
+    fn finish(&mut self) {
+        self.is_wrong |= !self.found.is_empty();
+        self.all.append(&mut self.found);
+        self.all.append(&mut self.unused);
+        self.before = (0, 0);
     }
 
     fn parameter(&mut self, term: &mut Term) {

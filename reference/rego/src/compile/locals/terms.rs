@@ -4,10 +4,11 @@ use std::collections::HashSet;
 
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
+use super::super::terms::as_var;
 use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
 use super::super::visit::{deep, sort_object, sort_set};
 use super::scopes::{Kind, Scopes};
-use super::{Locals, called};
+use super::{Locals, MAX_REPEATS, called};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 impl Locals<'_> {
@@ -21,7 +22,7 @@ impl Locals<'_> {
             }
             ExprTerms::Some(decl) => {
                 let symbols = std::mem::take(&mut decl.symbols);
-                let (left, right) = self.some(symbols, &expr.location)?;
+                let (left, right) = self.some(symbols, &mut expr.with, &expr.location)?;
                 expr.terms = ExprTerms::Call(vec![operator("eq", &expr.location), left, right]);
                 self.plain(&mut expr);
             }
@@ -109,7 +110,12 @@ impl Locals<'_> {
     }
 
     /// Declares the variables of `some`. `some x in xs` becomes the sides of an equality.
-    fn some(&mut self, symbols: Vec<Term>, at: &Location) -> Option<(Term, Term)> {
+    fn some(
+        &mut self,
+        symbols: Vec<Term>,
+        with: &mut Vec<With>,
+        at: &Location,
+    ) -> Option<(Term, Term)> {
         for symbol in symbols {
             match symbol.value {
                 TermValue::Var(var) => {
@@ -122,7 +128,7 @@ impl Locals<'_> {
                         1 => self.names.term(&container.location),
                         _ => call.pop()?,
                     };
-                    return self.some_in(key, member, container, at);
+                    return self.some_in((key, member), container, with, at);
                 }
                 _ => {}
             }
@@ -132,9 +138,9 @@ impl Locals<'_> {
 
     fn some_in(
         &mut self,
-        key: Term,
-        member: Term,
+        (key, member): (Term, Term),
         container: Term,
+        with: &mut Vec<With>,
         at: &Location,
     ) -> Option<(Term, Term)> {
         let domain = Scan {
@@ -173,12 +179,15 @@ impl Locals<'_> {
         };
         let right = Term { value, location };
         let safe = |var: &Var| safe.contains(var);
-        let eq = expression(
+        let mut eq = expression(
             ExprTerms::Call(vec![operator("eq", at), member, right]),
             at.clone(),
         );
+        // What the modifiers would bind counts as well.
+        eq.with = std::mem::take(with);
         let mut bound: Vec<Var> = of_equality_expr(&eq, &safe).into_iter().cloned().collect();
         bound.sort();
+        *with = std::mem::take(&mut eq.with);
         for var in bound {
             self.declare_at(var, at)?;
         }
@@ -203,8 +212,15 @@ impl Locals<'_> {
             return false;
         };
         let at = &expr.location;
+        let mistakes = self.found.len();
         self.term(&mut every.domain);
         self.scopes.open();
+        let names: Vec<Var> = [every.key.as_ref(), Some(&every.value)]
+            .into_iter()
+            .flatten()
+            .filter_map(as_var)
+            .cloned()
+            .collect();
         let fine = 'declared: {
             match &mut every.key {
                 None => every.key = Some(self.names.term(&every.value.location)),
@@ -220,8 +236,11 @@ impl Locals<'_> {
             let place = deep(|| self.exprs(&mut every.body));
             self.check_unused(place.as_ref(), &HashSet::new());
             // The variables hide others of their names in the domain as well.
-            if matches!(every.domain.value, TermValue::Var(_)) {
+            if names_any(&every.domain, &names) {
                 self.term(&mut every.domain);
+            }
+            if self.found.len() > mistakes {
+                self.again(&mut every.body);
             }
             for with in &mut expr.with {
                 self.with(with);
@@ -230,6 +249,27 @@ impl Locals<'_> {
         };
         self.scopes.close();
         fine
+    }
+
+    /// Goes through the body of an `every` once more, as OPA does: what is wrong in comprehensions
+    /// there is told again. Each nesting doubles the passes, so their number has a bound.
+    fn again(&mut self, body: &mut Body) {
+        for expr in body {
+            if self.repeats >= MAX_REPEATS {
+                return;
+            }
+            self.repeats += 1;
+            match &mut expr.terms {
+                ExprTerms::Every(every) => {
+                    self.term(&mut every.domain);
+                    deep(|| self.again(&mut every.body));
+                    for with in &mut expr.with {
+                        self.with(with);
+                    }
+                }
+                _ => self.plain(expr),
+            }
+        }
     }
 
     fn every_variable(&mut self, term: &mut Term, at: &Location) -> bool {
@@ -338,13 +378,19 @@ impl Locals<'_> {
                 sort_object(members);
             }
             TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
-                self.comprehension(&mut of.body, |locals| locals.term(&mut of.term));
+                let used = |used: &mut HashSet<Var>| used.extend(variables(&of.term));
+                self.comprehension(&mut of.body, used);
+                self.term(&mut of.term);
+                self.scopes.close();
             }
             TermValue::ObjectComprehension(of) => {
-                self.comprehension(&mut of.body, |locals| {
-                    locals.term(&mut of.key);
-                    locals.term(&mut of.value);
-                });
+                let used = |used: &mut HashSet<Var>| {
+                    used.extend(variables(&of.key).chain(variables(&of.value)));
+                };
+                self.comprehension(&mut of.body, used);
+                self.term(&mut of.key);
+                self.term(&mut of.value);
+                self.scopes.close();
             }
             TermValue::Template(template) => {
                 for part in &mut template.parts {
@@ -355,12 +401,17 @@ impl Locals<'_> {
         }
     }
 
-    fn comprehension(&mut self, body: &mut Body, terms: impl FnOnce(&mut Self)) {
+    /// Opens the scope of a comprehension and rewrites its body. What its terms use, which are
+    /// rewritten after that, is only looked for where the body leaves something unused.
+    fn comprehension(&mut self, body: &mut Body, used: impl FnOnce(&mut HashSet<Var>)) {
         self.scopes.open();
         let at = self.exprs(body);
-        terms(self);
-        self.check_unused(at.as_ref(), &HashSet::new());
-        self.scopes.close();
+        if self.scopes.unused().is_empty() {
+            return;
+        }
+        let mut in_terms = HashSet::new();
+        used(&mut in_terms);
+        self.check_unused(at.as_ref(), &in_terms);
     }
 
     pub(super) fn with(&mut self, with: &mut With) {
@@ -417,6 +468,22 @@ impl Locals<'_> {
             _ => {}
         }
     }
+}
+
+/// The variables of a term, those of its comprehensions among them.
+fn variables(term: &Term) -> impl Iterator<Item = Var> {
+    ALL.of_term(term).into_iter().cloned()
+}
+
+/// Whether a term has one of these variables outside of comprehensions.
+fn names_any(term: &Term, names: &[Var]) -> bool {
+    let scan = Scan {
+        closures: false,
+        ..ALL
+    };
+    scan.of_term(term)
+        .into_iter()
+        .any(|var| names.contains(var))
 }
 
 /// What a term is, for messages.

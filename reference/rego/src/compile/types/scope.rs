@@ -8,6 +8,7 @@ use super::run::dependents;
 use super::{Type, body};
 use crate::Value;
 use crate::builtins::signature;
+use crate::compile::equals;
 use crate::compile::graph::selected;
 use crate::compile::terms::{
     Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
@@ -130,6 +131,7 @@ impl<'w> Scope<'w> {
             && depth < MAX_STANDING
         {
             term.value = other.value.clone();
+            equals::undo(term);
             if let TermValue::Ref(steps) = &mut term.value {
                 for (index, step) in steps.iter_mut().enumerate() {
                     self.show(step, index == 0, depth + 1);
