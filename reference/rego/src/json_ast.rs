@@ -164,7 +164,7 @@ impl Logic {
 impl Term {
     /// The term: its `type` and `value`.
     pub fn to_json(&self) -> Value {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.term_to_json())
+        crate::syntax::deep(|| self.term_to_json())
     }
 
     fn term_to_json(&self) -> Value {

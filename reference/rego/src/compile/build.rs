@@ -1,13 +1,13 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 use std::sync::{Arc, OnceLock};
 
 use super::graph::Dependency;
 use super::policy::{CompiledModule, Policy};
 use super::terms::{Path, data_path, data_prefix, rule_reference};
 use super::tree::{CompiledRule, Outline, Written, ground_steps};
-use super::world::World;
+use super::world::{ModuleRules, World};
 use super::{Found, STAGES, Step, Unit};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
@@ -16,7 +16,7 @@ use crate::syntax::{Body, ExprTerms, Head, Module, Rule, TermValue};
 /// A run ends with this many mistakes.
 pub(super) const MAX_ERRORS: usize = 10;
 
-/// A rule may be this many steps below `data`.
+/// A rule or a package may be this many steps below `data`.
 const MAX_STEPS: usize = 256;
 
 /// The state of a run.
@@ -47,7 +47,7 @@ impl Build {
         let mut above = BTreeSet::new();
         for (id, module) in &changes {
             let old = world.modules.get(id);
-            for rule in old.iter().flat_map(|old| &old.rules) {
+            for rule in old.iter().flat_map(|old| &old.rules.all) {
                 changed.insert(rule.path().collect::<Path>());
             }
             if let Some(module) = module {
@@ -115,7 +115,9 @@ impl Build {
         let mut units = Vec::new();
         for (id, module) in again {
             let outline = Arc::new(outline(&id, &module));
-            if let Some(path) = data_path(&module.package.path) {
+            // Longer paths are refused before anyone looks there.
+            let path = data_path(&module.package.path).filter(|path| path.len() < MAX_STEPS);
+            if let Some(path) = path {
                 world.root.update(&path, &mut |node| {
                     let at = node.modules.partition_point(|other| other.id < id);
                     node.modules.insert(at, outline.clone());
@@ -183,7 +185,14 @@ impl Build {
     /// Puts the heads of all rules in their places.
     pub(super) fn plant(&mut self) -> Found {
         let mut found = Found::new();
+        let mut places: BTreeMap<Path, Vec<_>> = BTreeMap::new();
         for unit in &self.units {
+            let package = &unit.module.package;
+            if package.path.len() > MAX_STEPS {
+                let message = "the path of the package has too many steps";
+                found.push(LanguageError::at(Code::Compile, &package.location, message));
+                continue;
+            }
             let mut all = Vec::with_capacity(unit.module.rules.len());
             for (position, rule) in unit.module.rules.iter().enumerate() {
                 let planted = compiled(unit, position, head_only(rule), is_constant(rule));
@@ -197,13 +206,16 @@ impl Build {
                     continue;
                 }
                 let planted = Arc::new(planted);
-                self.world
-                    .root
-                    .update(&path, &mut |node| node.add(planted.clone()));
-                self.changed.insert(path);
+                places.entry(path).or_default().push(planted.clone());
                 all.push(planted);
             }
+            let all = Arc::new(ModuleRules::new(all));
             self.world.planted.insert(unit.id.clone(), all);
+        }
+        for (path, rules) in places {
+            let root = &mut self.world.root;
+            root.update(&path, &mut |node| node.add(rules.clone()));
+            self.changed.insert(path);
         }
         found
     }
@@ -211,15 +223,16 @@ impl Build {
     /// Puts the finished rules in the places of their heads.
     fn finish(self) -> Policy {
         let mut world = self.world;
+        let mut places: BTreeMap<Path, Vec<_>> = BTreeMap::new();
+        let units: HashSet<_> = self.units.iter().map(|unit| unit.id.clone()).collect();
         for mut unit in self.units {
             let rules = std::mem::take(&mut unit.module.rules);
             let written: Written =
                 Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
             let mut reads = BTreeSet::new();
             let planted = world.planted.remove(&unit.id).unwrap_or_default();
-            let mut planted = planted.into_iter();
+            let mut planted = planted.all.iter();
             let mut finished = Vec::with_capacity(rules.len());
-            let mut paths = BTreeSet::new();
             for (position, rule) in rules.into_iter().enumerate() {
                 let is_constant = is_constant(&rule);
                 let mut rule = compiled(&unit, position, rule, is_constant);
@@ -228,19 +241,10 @@ impl Build {
                     rule.reads = known.reads.clone();
                 }
                 reads.extend(rule.reads().iter().flatten().flat_map(Dependency::paths));
-                paths.insert(rule.path().collect::<Path>());
-                finished.push(Arc::new(rule));
-            }
-            for path in &paths {
-                world.root.update(path, &mut |node| {
-                    node.take(&|module| *module == *unit.id);
-                    for rule in finished
-                        .iter()
-                        .filter(|rule| rule.path().eq(path.iter().cloned()))
-                    {
-                        node.add(rule.clone());
-                    }
-                });
+                let rule = Arc::new(rule);
+                let place = places.entry(rule.path().collect()).or_default();
+                place.push(rule.clone());
+                finished.push(rule);
             }
             let order = self.orders.get(&unit.id).copied().unwrap_or_default();
             let module = CompiledModule {
@@ -248,11 +252,17 @@ impl Build {
                 order,
                 parsed: unit.parsed,
                 frame: unit.module,
-                rules: finished,
+                rules: Arc::new(ModuleRules::new(finished)),
                 outline: unit.outline,
                 reads: reads.into_iter().collect(),
             };
             world.modules.insert_mut(unit.id, Arc::new(module));
+        }
+        for (path, rules) in places {
+            world.root.update(&path, &mut |node| {
+                node.take(&|module| units.contains(module));
+                node.add(rules.clone());
+            });
         }
         Policy {
             world: Arc::new(world),
@@ -294,6 +304,7 @@ fn uproot(world: &mut World, id: &str) -> Option<u64> {
     }
     let paths: BTreeSet<Path> = module
         .rules
+        .all
         .iter()
         .map(|rule| rule.path().collect())
         .collect();

@@ -1,6 +1,9 @@
 //! Calls of what is no function, and calls with the wrong number of operands.
 
+use std::sync::Arc;
+
 use super::terms::{is_equality, operator, shown};
+use super::tree::Written;
 use super::types::{Scope, Type, argument_error};
 use super::visit::{self, Visit};
 use super::{Found, QueryUnit, Unit, World};
@@ -10,7 +13,7 @@ use crate::syntax::{Expr, ExprTerms, Term, Var};
 /// Looks at a module.
 pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
     // What rules give is not known yet, so only built-in functions show their types.
-    let mut calls = Calls::new(world, &unit.written, Scope::new(world));
+    let mut calls = Calls::new(world, written(&unit.written), Scope::new(world));
     for rule in visit::all_rules(&unit.module.rules) {
         visit::rule(rule, &mut calls);
     }
@@ -19,21 +22,26 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
 
 /// Looks at a query.
 pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
-    let scope = Scope::of_rules(world, world.types());
-    let mut calls = Calls::new(world, &unit.written, scope);
+    let written = written(&unit.written);
+    let scope = Scope::of_rules(world, world.types(), written.clone());
+    let mut calls = Calls::new(world, written, scope);
     visit::body(&unit.body, &mut calls);
     calls.found
 }
 
+fn written(names: &[(Var, Var)]) -> Written {
+    Arc::new(names.iter().cloned().collect())
+}
+
 struct Calls<'w> {
     world: &'w World,
-    written: &'w [(Var, Var)],
+    written: Written,
     scope: Scope<'w>,
     found: Found,
 }
 
 impl<'w> Calls<'w> {
-    fn new(world: &'w World, written: &'w [(Var, Var)], scope: Scope<'w>) -> Self {
+    fn new(world: &'w World, written: Written, scope: Scope<'w>) -> Self {
         Self {
             world,
             written,
@@ -43,12 +51,7 @@ impl<'w> Calls<'w> {
     }
 
     fn name(&self, operator: &[Term]) -> String {
-        shown(operator, &|var| {
-            let mut names = self.written.iter();
-            names
-                .find(|(generated, _)| generated == var)
-                .map(|(_, written)| written.clone())
-        })
+        shown(operator, &|var| self.written.get(var).cloned())
     }
 
     fn check(&mut self, expr: &Expr, call: &[Term]) -> Option<LanguageError> {

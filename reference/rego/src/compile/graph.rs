@@ -69,8 +69,9 @@ pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 pub(super) fn connect(build: &mut Build) -> Found {
     for unit in &build.units {
         let planted = build.world.planted.get(&unit.id);
+        let planted = planted.iter().flat_map(|rules| &rules.all);
         let mut paths = BTreeSet::new();
-        for (rule, planted) in unit.module.rules.iter().zip(planted.into_iter().flatten()) {
+        for (rule, planted) in unit.module.rules.iter().zip(planted) {
             let chain = std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref());
             let reads: Reads = chain.map(dependencies).collect();
             paths.extend(reads.iter().flatten().flat_map(Dependency::paths));

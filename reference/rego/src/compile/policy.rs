@@ -4,8 +4,8 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::terms::Path;
-use super::tree::{CompiledRule, Outline};
-use super::world::World;
+use super::tree::Outline;
+use super::world::{ModuleRules, World};
 use crate::Value;
 use crate::syntax::Module;
 
@@ -37,7 +37,7 @@ pub struct CompiledModule {
     pub(super) parsed: Arc<Module>,
     /// The tree that the stages left, without its rules.
     pub(super) frame: Module,
-    pub(super) rules: Vec<Arc<CompiledRule>>,
+    pub(super) rules: Arc<ModuleRules>,
     pub(super) outline: Arc<Outline>,
     /// What it reads below `data`.
     pub(super) reads: Vec<Path>,
@@ -80,6 +80,7 @@ impl CompiledModule {
         Module {
             rules: self
                 .rules
+                .all
                 .iter()
                 .map(|rule| rule.ast.as_ref().clone())
                 .collect(),

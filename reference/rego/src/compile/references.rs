@@ -1,10 +1,14 @@
-//! Which modules read which places below `data`, to find those that a change concerns.
+//! Which modules, and which rules of a module, read which places below `data`, to find those that
+//! a change concerns.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
+use super::graph::Dependency;
+use super::terms::Path;
+use super::tree::CompiledRule;
 use crate::Value;
 
 /// References are followed this far; what is deeper counts as reading the place there.
@@ -62,6 +66,48 @@ impl Readers {
         while let Some(node) = open.pop() {
             found.extend(node.modules.iter().cloned());
             open.extend(node.children.values().map(Arc::as_ref));
+        }
+    }
+}
+
+/// A place below `data` and the rules of one module that read it, by their positions.
+#[derive(Debug, Default)]
+pub(super) struct Reading {
+    rules: Vec<usize>,
+    children: BTreeMap<Value, Reading>,
+}
+
+impl Reading {
+    /// What the rules of a module read.
+    pub(super) fn of(rules: &[Arc<CompiledRule>]) -> Self {
+        let mut root = Self::default();
+        for (position, rule) in rules.iter().enumerate() {
+            let paths = rule.reads().iter().flatten().flat_map(Dependency::paths);
+            for path in paths.collect::<BTreeSet<Path>>() {
+                let mut node = &mut root;
+                for step in path.into_iter().take(MAX_STEPS) {
+                    node = node.children.entry(step).or_default();
+                }
+                node.rules.push(position);
+            }
+        }
+        root
+    }
+
+    /// The rules that read this path, something above that holds it, or something below.
+    pub(super) fn overlapping(&self, path: &[Value], found: &mut BTreeSet<usize>) {
+        let mut node = self;
+        for step in path {
+            found.extend(&node.rules);
+            match node.children.get(step) {
+                Some(child) => node = child,
+                None => return,
+            }
+        }
+        let mut open = vec![node];
+        while let Some(node) = open.pop() {
+            found.extend(&node.rules);
+            open.extend(node.children.values());
         }
     }
 }

@@ -243,27 +243,23 @@ impl Node {
         }
     }
 
-    /// Adds a rule to this place.
-    pub(crate) fn add(&mut self, rule: Arc<CompiledRule>) {
-        let mut all: Vec<_> = self
-            .rules
-            .iter()
-            .flat_map(|set| set.all())
-            .cloned()
-            .collect();
-        all.push(rule);
+    /// Adds rules to this place.
+    pub(crate) fn add(&mut self, more: Vec<Arc<CompiledRule>>) {
+        let mut all = self.own();
+        all.extend(more);
         self.rules = RuleSet::new(all).map(Arc::new);
     }
 
     /// Takes the rules of these modules away from this place.
     pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
-        let mut all: Vec<_> = self
-            .rules
-            .iter()
-            .flat_map(|set| set.all())
-            .cloned()
-            .collect();
+        let mut all = self.own();
         all.retain(|rule| !gone(&rule.module));
         self.rules = RuleSet::new(all).map(Arc::new);
+    }
+
+    /// The rules of this place.
+    fn own(&self) -> Vec<Arc<CompiledRule>> {
+        let all = self.rules.iter().flat_map(|set| set.all());
+        all.cloned().collect()
     }
 }

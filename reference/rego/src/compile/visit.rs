@@ -1,13 +1,8 @@
 //! Walks over the syntax tree. A walk asks its visitor at each node, then looks at the parts of
 //! the node in the order of the text, unless the visitor says no.
 
+pub(crate) use crate::syntax::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
-
-/// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
-/// them be, which is deeper than a thread's stack.
-pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
-    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
-}
 
 /// Looks at nodes. The answers say whether the parts of a node are of interest.
 pub(crate) trait Visit<'t> {

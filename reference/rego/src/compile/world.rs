@@ -2,11 +2,11 @@
 
 use rpds::RedBlackTreeMapSync;
 use std::collections::{BTreeSet, HashMap};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::policy::CompiledModule;
-use super::references::Readers;
-use super::terms::{data_path, dotted};
+use super::references::{Readers, Reading};
+use super::terms::{Path, data_path, dotted};
 use super::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use super::types::TypeNode;
 use crate::Value;
@@ -26,9 +26,27 @@ pub(crate) struct World {
     /// The types of the rules.
     pub(super) types: TypeNode,
     /// The heads of the rules of modules that are being compiled, in the order of the text.
-    pub(super) planted: HashMap<Arc<str>, Vec<Arc<CompiledRule>>>,
+    pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
     /// The number of the next module, to keep the order in which they came.
     pub(super) next: u64,
+}
+
+/// The rules of a module.
+#[derive(Debug, Default)]
+pub(super) struct ModuleRules {
+    /// In the order of the text.
+    pub(super) all: Vec<Arc<CompiledRule>>,
+    /// What they read, once that is asked for.
+    reading: OnceLock<Reading>,
+}
+
+impl ModuleRules {
+    pub(super) fn new(all: Vec<Arc<CompiledRule>>) -> Self {
+        Self {
+            all,
+            reading: OnceLock::new(),
+        }
+    }
 }
 
 impl World {
@@ -47,13 +65,23 @@ impl World {
         &self.types
     }
 
-    /// The rules of a module, in the order of the text.
-    pub(super) fn of_module(&self, id: &str) -> &[Arc<CompiledRule>] {
-        match (self.planted.get(id), self.modules.get(id)) {
-            (Some(planted), _) => planted,
-            (None, Some(module)) => &module.rules,
-            (None, None) => &[],
+    /// The places whose rules read a path, something above that holds it, or something below.
+    pub(super) fn dependents(&self, path: &[Value]) -> BTreeSet<Path> {
+        let mut modules = BTreeSet::new();
+        self.readers.overlapping(path, &mut modules);
+        let mut places = BTreeSet::new();
+        for id in &modules {
+            let compiled = || self.modules.get(id).map(|module| &module.rules);
+            let Some(module) = self.planted.get(id).or_else(compiled) else {
+                continue;
+            };
+            let reading = module.reading.get_or_init(|| Reading::of(&module.all));
+            let mut positions = BTreeSet::new();
+            reading.overlapping(path, &mut positions);
+            let rules = positions.into_iter().filter_map(|at| module.all.get(at));
+            places.extend(rules.map(|rule| rule.path().collect::<Path>()));
         }
+        places
     }
 
     /// The rules that a reference names in full; absent if a step is not constant or nothing is

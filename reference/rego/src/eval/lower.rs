@@ -80,7 +80,7 @@ impl Lowering {
         let node = self.bodies;
         self.bodies += 1;
         Body {
-            exprs: body.iter().map(|expr| self.expr(expr)).collect(),
+            exprs: syntax::deep(|| body.iter().map(|expr| self.expr(expr)).collect()),
             node,
         }
     }
@@ -159,6 +159,11 @@ impl Lowering {
         if let Some(value) = constant(term) {
             return Operand::Known(value);
         }
+        syntax::deep(|| self.unknown(term))
+    }
+
+    /// What is not known before the evaluation.
+    fn unknown(&mut self, term: &Term) -> Operand {
         match &term.value {
             TermValue::Var(_) if is_var(term, "data") || is_var(term, "input") => {
                 self.reference(std::slice::from_ref(term))

@@ -23,7 +23,7 @@ pub type Ref = Vec<Term>;
 pub type Body = Vec<Expr>;
 
 /// A term and where it stands.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Term {
     /// The term.
     pub value: TermValue,
@@ -139,7 +139,7 @@ pub struct SomeDecl {
 }
 
 /// A condition on every member of a domain.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Every {
     /// The variable of the index or name, if it was given.
     pub key: Option<Term>,
@@ -302,6 +302,27 @@ impl Connective {
             Self::And => "and",
             Self::Or => "or",
         }
+    }
+}
+
+// Every way down a tree goes through one of these two again and again.
+impl Clone for Term {
+    fn clone(&self) -> Self {
+        super::deep(|| Self {
+            value: self.value.clone(),
+            location: self.location.clone(),
+        })
+    }
+}
+
+impl Clone for Every {
+    fn clone(&self) -> Self {
+        super::deep(|| Self {
+            key: self.key.clone(),
+            value: self.value.clone(),
+            domain: self.domain.clone(),
+            body: self.body.clone(),
+        })
     }
 }
 

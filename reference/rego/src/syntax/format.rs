@@ -41,7 +41,7 @@ impl Display for Var {
 
 impl Display for Term {
     fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
-        stacker::maybe_grow(64 * 1024, 1024 * 1024, || self.value.fmt(f))
+        super::deep(|| self.value.fmt(f))
     }
 }
 

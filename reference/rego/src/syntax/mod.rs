@@ -16,6 +16,12 @@ pub use ast::{
 pub use location::Location;
 pub use parser::{MAX_NESTING, parse_module, parse_query};
 
+/// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
+/// them be, which is deeper than a thread's stack.
+pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
+    stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
+}
+
 impl Module {
     /// Reads a module, see [`parse_module`].
     pub fn parse(id: &str, text: &str) -> Result<Self, crate::Errors> {

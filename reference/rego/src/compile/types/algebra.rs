@@ -118,11 +118,11 @@ impl Type {
     pub(crate) fn keys(&self) -> Option<Type> {
         match self {
             Self::Array(_) => Some(Self::Number),
-            Self::Object(object) => {
+            Self::Object(object) => object.keys.get(|| {
                 let members = object.members.iter().map(|(key, _)| Some(Self::of(key)));
                 let rest = object.rest.iter().map(|(key, _)| key.clone());
                 Self::union(members.chain(rest))
-            }
+            }),
             Self::Set(set) => set.of.clone(),
             Self::Any(any) if any.of.is_empty() => Some(self.clone()),
             Self::Any(any) => Self::union(any.of.iter().map(Self::keys)),
@@ -133,14 +133,14 @@ impl Type {
     /// The type of the members.
     pub(crate) fn values(&self) -> Option<Type> {
         match self {
-            Self::Array(array) => {
-                Self::union(array.items.iter().cloned().chain([array.rest.clone()]))
-            }
-            Self::Object(object) => {
+            Self::Array(array) => array
+                .values
+                .get(|| Self::union(array.items.iter().cloned().chain([array.rest.clone()]))),
+            Self::Object(object) => object.values.get(|| {
                 let members = object.members.iter().map(|(_, of)| of.clone());
                 let rest = object.rest.iter().map(|(_, of)| of.clone());
                 Self::union(members.chain(rest))
-            }
+            }),
             Self::Set(set) => set.of.clone(),
             Self::Any(any) if any.of.is_empty() => Some(self.clone()),
             Self::Any(any) => Self::union(any.of.iter().map(Self::values)),

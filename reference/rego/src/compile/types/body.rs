@@ -51,27 +51,26 @@ pub(super) fn check(scope: &mut Scope<'_>, body: &Body) -> Vec<LanguageError> {
 
 /// The mistakes in the comprehensions of an expression; the last that has any is reported.
 fn closures(scope: &mut Scope<'_>, expr: &Expr) -> Vec<LanguageError> {
-    struct Closures<'t>(Vec<&'t Body>);
+    struct Closures<'t>(Vec<&'t Term>);
     impl<'t> Visit<'t> for Closures<'t> {
         fn term(&mut self, term: &'t Term) -> bool {
-            match &term.value {
-                TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
-                    self.0.push(&of.body);
-                    false
-                }
-                TermValue::ObjectComprehension(of) => {
-                    self.0.push(&of.body);
-                    false
-                }
-                _ => true,
+            let is_closure = matches!(
+                term.value,
+                TermValue::ArrayComprehension(_)
+                    | TermValue::SetComprehension(_)
+                    | TermValue::ObjectComprehension(_)
+            );
+            if is_closure {
+                self.0.push(term);
             }
+            !is_closure
         }
     }
     let mut closures = Closures(Vec::new());
     visit::expr(expr, &mut closures);
     let mut last = Vec::new();
-    for body in closures.0 {
-        let found = scope.look(body, |_, found| found);
+    for closure in closures.0 {
+        let found = scope.comprehension(closure);
         if !found.is_empty() {
             last = found;
         }

@@ -18,6 +18,16 @@ pub(crate) struct TypeNode {
     extent: OnceLock<Option<Type>>,
 }
 
+/// What becomes of a place when one at or below it changes.
+enum Change {
+    /// It looks as before from above.
+    Nothing,
+    /// A place that is new has this type.
+    Added(Type),
+    /// Anything else.
+    Other,
+}
+
 impl Clone for TypeNode {
     fn clone(&self) -> Self {
         Self {
@@ -79,29 +89,67 @@ impl TypeNode {
 
     /// Sets what the rules of a place give, and what that adds to the objects above.
     pub(crate) fn set(&mut self, path: &[Value], own: Option<Type>) {
-        match path.split_first() {
-            None => self.own = own,
-            Some((first, rest)) => {
-                let mut child = self.children.get(first).cloned().unwrap_or_default();
-                Arc::make_mut(&mut child).set(rest, own);
-                if child.own.is_none() && child.children.is_empty() {
-                    self.children.remove_mut(first);
-                } else {
-                    self.children.insert_mut(first.clone(), child);
+        self.change(path, own);
+    }
+
+    fn change(&mut self, path: &[Value], own: Option<Type>) -> Change {
+        let Some((first, rest)) = path.split_first() else {
+            self.own = own;
+            let (was_there, is_leaf) = (self.value.is_some(), self.children.is_empty());
+            return match (self.refresh(), &self.value) {
+                (Change::Other, Some(value)) if !was_there && is_leaf => {
+                    Change::Added(value.clone())
                 }
-            }
+                (Change::Other, None) if !was_there => Change::Nothing,
+                (change, _) => change,
+            };
+        };
+        let mut child = self.children.get(first).cloned().unwrap_or_default();
+        let change = Arc::make_mut(&mut child).change(rest, own);
+        if child.own.is_none() && child.children.is_empty() {
+            self.children.remove_mut(first);
+        } else {
+            self.children.insert_mut(first.clone(), child);
         }
-        self.extent = OnceLock::new();
-        self.value = self.own.clone();
-        if matches!(self.value, Some(Type::Object(_))) && self.has_children() {
+        match change {
+            Change::Nothing => Change::Nothing,
+            Change::Added(of) => match &self.value {
+                // What the other places add is in the type already.
+                Some(value @ Type::Object(_)) => {
+                    let value = value.with_member(path, Some(of));
+                    self.replace(Some(value))
+                }
+                Some(_) => Change::Nothing,
+                None => {
+                    self.extent = OnceLock::new();
+                    Change::Added(of)
+                }
+            },
+            Change::Other => self.refresh(),
+        }
+    }
+
+    /// Finds the type of this place anew.
+    fn refresh(&mut self) -> Change {
+        let mut value = self.own.clone();
+        if matches!(value, Some(Type::Object(_))) && self.has_children() {
             let mut leaves = Vec::new();
             self.leaves(&mut Vec::new(), &mut leaves);
             for (path, of) in leaves {
-                self.value = self
-                    .value
-                    .take()
-                    .map(|value| value.with_member(&path, Some(of)));
+                value = value.map(|value| value.with_member(&path, Some(of)));
             }
+        }
+        self.replace(value)
+    }
+
+    fn replace(&mut self, value: Option<Type>) -> Change {
+        self.extent = OnceLock::new();
+        let is_same = self.value.is_some() && self.value == value;
+        self.value = value;
+        if is_same {
+            Change::Nothing
+        } else {
+            Change::Other
         }
     }
 

@@ -1,6 +1,7 @@
 //! What the compiler knows about values before there are any.
 
-use std::sync::Arc;
+use std::cmp::Ordering;
+use std::sync::{Arc, OnceLock};
 
 use crate::Value;
 
@@ -67,6 +68,7 @@ pub(crate) struct Array {
     pub(crate) rest: Option<Type>,
     pub(crate) items: Vec<Option<Type>>,
     weight: Weight,
+    values: Derived,
 }
 
 /// Objects: members that are known, in the order of their names, and what others look like.
@@ -75,6 +77,39 @@ pub(crate) struct Object {
     pub(crate) rest: Option<(Option<Type>, Option<Type>)>,
     pub(crate) members: Vec<(Value, Option<Type>)>,
     weight: Weight,
+    keys: Derived,
+    values: Derived,
+}
+
+/// A type that follows from the parts of another, once it was asked for. It tells nothing more,
+/// so all are equal.
+#[derive(Debug, Default)]
+struct Derived(OnceLock<Option<Type>>);
+
+impl Derived {
+    fn get(&self, derive: impl FnOnce() -> Option<Type>) -> Option<Type> {
+        self.0.get_or_init(derive).clone()
+    }
+}
+
+impl PartialEq for Derived {
+    fn eq(&self, _: &Self) -> bool {
+        true
+    }
+}
+
+impl Eq for Derived {}
+
+impl PartialOrd for Derived {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl Ord for Derived {
+    fn cmp(&self, _: &Self) -> Ordering {
+        Ordering::Equal
+    }
 }
 
 /// Sets; without a type of members the empty set.
@@ -160,6 +195,7 @@ impl Type {
             rest,
             items,
             weight,
+            values: Derived::default(),
         }))
     }
 
@@ -181,6 +217,8 @@ impl Type {
             rest,
             members,
             weight,
+            keys: Derived::default(),
+            values: Derived::default(),
         }))
     }
 

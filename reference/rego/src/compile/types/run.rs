@@ -11,9 +11,8 @@ use crate::compile::Found;
 use crate::compile::build::Build;
 use crate::compile::graph::selected;
 use crate::compile::terms::Path;
-use crate::compile::tree::CompiledRule;
+use crate::compile::tree::{CompiledRule, Written};
 use crate::compile::visit::{self, Visit};
-use crate::compile::world::World;
 use crate::error::LanguageError;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
@@ -26,20 +25,25 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
     // Every round follows the dependencies one step further, and there are no cycles.
     while !round.is_empty() {
         let mut next = BTreeSet::new();
-        for path in rules.ordered(&round) {
-            let before = types.find(&path).and_then(|node| node.value().cloned());
-            let (of, found) = rules.check(&path, &types);
-            types.set(&path, of);
+        let ordered = rules.ordered(&round);
+        let places = ordered.iter().enumerate();
+        let places: BTreeMap<_, _> = places.map(|(place, path)| (path, place)).collect();
+        for (place, path) in ordered.iter().enumerate() {
+            let before = types.find(path).and_then(|node| node.value().cloned());
+            let (of, found) = rules.check(path, &types);
+            types.set(path, of);
             if found.is_empty() {
-                mistakes.remove(&path);
+                mistakes.remove(path);
             } else {
                 mistakes.insert(path.clone(), found);
             }
-            let after = types.find(&path).and_then(TypeNode::value);
+            let after = types.find(path).and_then(TypeNode::value);
             if before.as_ref() != after {
-                next.extend(dependents(&build.world, &path));
+                // Those whose turn is still to come in this round need no other.
+                let mut dependents = build.world.dependents(path);
+                dependents.retain(|other| places.get(other).is_none_or(|other| *other < place));
+                next.extend(dependents);
             }
-            next.remove(&path);
         }
         round = next;
     }
@@ -58,14 +62,20 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
 /// The rules of the units and of all other modules.
 struct Rules<'b> {
     build: &'b Build,
-    units: HashMap<&'b str, usize>,
+    units: HashMap<&'b str, (usize, Written)>,
 }
 
 impl<'b> Rules<'b> {
     fn new(build: &'b Build) -> Self {
         let units = build.units.iter().enumerate();
-        let units = units.map(|(at, unit)| (&*unit.id, at)).collect();
-        Self { build, units }
+        let units = units.map(|(at, unit)| {
+            let written = unit.written.iter().cloned().collect();
+            (&*unit.id, (at, Arc::new(written)))
+        });
+        Self {
+            build,
+            units: units.collect(),
+        }
     }
 
     fn at(&self, path: &[Value]) -> Vec<&'b Arc<CompiledRule>> {
@@ -80,7 +90,7 @@ impl<'b> Rules<'b> {
         let unit = self
             .units
             .get(&*rule.module)
-            .and_then(|at| self.build.units.get(*at));
+            .and_then(|(at, _)| self.build.units.get(*at));
         let ast = unit.and_then(|unit| unit.module.rules.get(rule.position));
         ast.unwrap_or(&rule.ast)
     }
@@ -139,15 +149,9 @@ impl<'b> Rules<'b> {
         let mut found = Found::new();
         let mut of = None;
         for rule in self.at(path) {
-            let unit = self
-                .units
-                .get(&*rule.module)
-                .and_then(|at| self.build.units.get(*at));
-            let mut scope = Scope::of_rules(&self.build.world, types);
-            scope.name_by(match unit {
-                Some(unit) => unit.written.iter().cloned().collect(),
-                None => rule.written.as_ref().clone(),
-            });
+            let unit = self.units.get(&*rule.module);
+            let written = unit.map_or(&rule.written, |(_, written)| written);
+            let mut scope = Scope::of_rules(&self.build.world, types, written.clone());
             let mut next = Some(self.ast(rule));
             while let Some(ast) = next {
                 let (more, mistakes) =
@@ -159,21 +163,6 @@ impl<'b> Rules<'b> {
         }
         (of, found)
     }
-}
-
-/// The places whose rules read a path.
-pub(super) fn dependents(world: &World, path: &[Value]) -> BTreeSet<Path> {
-    let mut modules = BTreeSet::new();
-    world.readers.overlapping(path, &mut modules);
-    let rules = modules.iter().flat_map(|id| world.of_module(id));
-    let reading = rules.filter(|rule| {
-        let overlaps = |read: Path| read.starts_with(path) || path.starts_with(&read);
-        rule.reads()
-            .iter()
-            .flatten()
-            .any(|read| read.paths().any(overlaps))
-    });
-    reading.map(|rule| rule.path().collect()).collect()
 }
 
 /// The type that one rule gives to its place, which has the first steps of its reference, and its

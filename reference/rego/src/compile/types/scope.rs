@@ -4,7 +4,6 @@ use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
 use super::environment::TypeNode;
-use super::run::dependents;
 use super::{Type, body};
 use crate::Value;
 use crate::builtins::signature;
@@ -13,13 +12,15 @@ use crate::compile::graph::selected;
 use crate::compile::terms::{
     Path, constant, data_path, dotted, is_equality, is_var, operands, rename,
 };
+use crate::compile::tree::Written;
 use crate::compile::visit::deep;
 use crate::compile::world::World;
+use crate::error::LanguageError;
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
 
-/// After this many bodies, comprehensions count as any value, so that nesting them cannot
-/// multiply the work.
-const MAX_BODIES: usize = 1 << 14;
+/// A comprehension is looked at this many times, because what is known of the variables around it
+/// can change in between. Then its type stands, so that nesting cannot multiply the work.
+const MAX_LOOKS: u8 = 4;
 
 /// What stands for a variable is looked up this many times in what was found.
 const MAX_STANDING: usize = 8;
@@ -32,13 +33,22 @@ pub(crate) struct Scope<'w> {
     rules: Option<Arc<TypeNode>>,
     layers: Vec<Layer>,
     /// The names that authors wrote, by the generated variables that took their place.
-    written: HashMap<Var, Var>,
+    written: Written,
     /// The terms for which generated variables stand.
     stands_for: HashMap<Var, Term>,
-    /// The types of comprehensions that were looked at, by their addresses, until a variable gets
-    /// a type.
-    known: HashMap<usize, Option<Type>>,
-    bodies: usize,
+    /// The comprehensions that were looked at, by the addresses of their bodies.
+    known: HashMap<usize, Known>,
+    /// The state that comes next.
+    next: usize,
+}
+
+/// What is known of a comprehension.
+#[derive(Debug)]
+struct Known {
+    of: Option<Type>,
+    /// What its layer was in when that was found.
+    state: usize,
+    looks: u8,
 }
 
 /// A body, or the modifiers of an expression.
@@ -47,6 +57,8 @@ struct Layer {
     vars: HashMap<Var, Option<Type>>,
     /// The documents that are replaced, `data` and `input` among the first steps.
     replaced: Option<TypeNode>,
+    /// A number that no other layer has, and that changes with its variables.
+    state: usize,
 }
 
 /// Where a reference begins.
@@ -66,25 +78,21 @@ impl<'w> Scope<'w> {
             world,
             rules: None,
             layers: vec![Layer::default()],
-            written: HashMap::new(),
+            written: Written::default(),
             stands_for: HashMap::new(),
             known: HashMap::new(),
-            bodies: 0,
+            next: 1,
         }
     }
 
-    /// A scope that knows the types of rules.
-    pub(crate) fn of_rules(world: &'w World, rules: &TypeNode) -> Self {
+    /// A scope that knows the types of rules, and the names that errors show.
+    pub(crate) fn of_rules(world: &'w World, rules: &TypeNode, written: Written) -> Self {
         let has_rules = rules.has_children();
         Self {
             rules: has_rules.then(|| Arc::new(rules.clone())),
+            written,
             ..Self::new(world)
         }
-    }
-
-    /// Takes the names that errors show.
-    pub(super) fn name_by(&mut self, written: HashMap<Var, Var>) {
-        self.written = written;
     }
 
     /// Notes which term a generated variable stands for.
@@ -160,7 +168,7 @@ impl<'w> Scope<'w> {
                 let from_root: Path = std::iter::once(root).chain(path.iter().cloned()).collect();
                 tree.set(&from_root, Some(Type::any()));
             }
-            for next in dependents(self.world, &path) {
+            for next in self.world.dependents(&path) {
                 if seen.insert(next.clone()) {
                     open.push(next);
                 }
@@ -170,31 +178,43 @@ impl<'w> Scope<'w> {
     }
 
     /// Goes into a body.
-    pub(super) fn enter(&mut self) {
-        self.layers.push(Layer::default());
+    fn enter(&mut self) {
+        let state = self.state();
+        self.layers.push(Layer {
+            state,
+            ..Layer::default()
+        });
+    }
+
+    fn state(&mut self) -> usize {
+        self.next += 1;
+        self.next
     }
 
     /// Leaves a body; what is known of its variables goes.
     pub(super) fn leave(&mut self) {
         self.layers.pop();
-        self.known.clear();
     }
 
     /// Looks at documents that are replaced by modifiers. Variables still belong to the body.
     pub(super) fn replace(&mut self, documents: TypeNode) {
-        self.known.clear();
+        let state = self.state();
         self.layers.push(Layer {
-            vars: HashMap::new(),
             replaced: Some(documents),
+            state,
+            ..Layer::default()
         });
     }
 
     /// Gives a type to a variable of the innermost body.
     pub(super) fn bind(&mut self, var: &Var, of: Option<Type>) {
-        self.known.clear();
-        let mut layers = self.layers.iter_mut().rev();
-        if let Some(layer) = layers.find(|layer| layer.replaced.is_none()) {
-            layer.vars.insert(var.clone(), of);
+        for layer in self.layers.iter_mut().rev() {
+            self.next += 1;
+            layer.state = self.next;
+            if layer.replaced.is_none() {
+                layer.vars.insert(var.clone(), of);
+                return;
+            }
         }
     }
 
@@ -237,45 +257,66 @@ impl<'w> Scope<'w> {
                 }
                 Some(Type::object(known, rest))
             }
-            TermValue::ArrayComprehension(of) => self.closure(&of.body, |scope| {
-                let of = scope.of_term(&of.term);
-                Type::array(Vec::new(), of)
-            }),
-            TermValue::SetComprehension(of) => self.closure(&of.body, |scope| {
-                let of = scope.of_term(&of.term);
-                Type::set(of)
-            }),
-            TermValue::ObjectComprehension(of) => self.closure(&of.body, |scope| {
-                let rest = (scope.of_term(&of.key), scope.of_term(&of.value));
-                Type::object(Vec::new(), Some(rest))
-            }),
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_) => {
+                self.comprehension(term);
+                let known = inside(term).and_then(|body| self.known.get(&address(body)));
+                known.and_then(|known| known.of.clone())
+            }
             TermValue::Call(_) => None,
         })
     }
 
-    /// The type of a comprehension; absent if its body has mistakes.
-    fn closure(&mut self, inside: &Body, of: impl FnOnce(&mut Self) -> Type) -> Option<Type> {
-        let address = inside.as_ptr().addr();
-        if let Some(known) = self.known.get(&address) {
-            return known.clone();
+    /// Looks at a comprehension, unless what is known of it still holds. It has no type if its
+    /// body has mistakes, which are the answer.
+    pub(super) fn comprehension(&mut self, term: &Term) -> Vec<LanguageError> {
+        let Some(body) = inside(term) else {
+            return Vec::new();
+        };
+        let state = self.layers.last().map(|layer| layer.state);
+        let known = self.known.get(&address(body));
+        if known.is_some_and(|known| Some(known.state) == state || known.looks >= MAX_LOOKS) {
+            return Vec::new();
         }
-        let found = self.look(inside, |scope, found| found.is_empty().then(|| of(scope)));
-        self.known.insert(address, found.clone());
+        let looks = known.map_or(0, |known| known.looks) + 1;
+        let (of, found) = self.look(body, |scope, found| {
+            let of = found.is_empty().then(|| scope.collected(term)).flatten();
+            (of, found)
+        });
+        let state = state.unwrap_or_default();
+        let known = Known { of, state, looks };
+        self.known.insert(address(body), known);
         found
+    }
+
+    /// The type of a comprehension whose body is open.
+    fn collected(&mut self, term: &Term) -> Option<Type> {
+        match &term.value {
+            TermValue::ArrayComprehension(of) => {
+                let of = self.of_term(&of.term);
+                Some(Type::array(Vec::new(), of))
+            }
+            TermValue::SetComprehension(of) => {
+                let of = self.of_term(&of.term);
+                Some(Type::set(of))
+            }
+            TermValue::ObjectComprehension(of) => {
+                let rest = (self.of_term(&of.key), self.of_term(&of.value));
+                Some(Type::object(Vec::new(), Some(rest)))
+            }
+            _ => None,
+        }
     }
 
     /// Checks a body in its own layer, and answers before that goes.
     pub(super) fn look<T>(
         &mut self,
         inside: &Body,
-        answer: impl FnOnce(&mut Self, Vec<crate::error::LanguageError>) -> T,
+        answer: impl FnOnce(&mut Self, Vec<LanguageError>) -> T,
     ) -> T {
-        self.bodies += 1;
         self.enter();
-        let found = match self.bodies {
-            0..MAX_BODIES => body::check(self, inside),
-            _ => Vec::new(),
-        };
+        let found = deep(|| body::check(self, inside));
         let answer = answer(self, found);
         self.leave();
         answer
@@ -330,6 +371,19 @@ impl<'w> Scope<'w> {
     pub(super) fn top(&self) -> usize {
         self.layers.len() + 1
     }
+}
+
+/// The body of a comprehension.
+fn inside(term: &Term) -> Option<&Body> {
+    match &term.value {
+        TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => Some(&of.body),
+        TermValue::ObjectComprehension(of) => Some(&of.body),
+        _ => None,
+    }
+}
+
+fn address(body: &Body) -> usize {
+    body.as_ptr().addr()
 }
 
 /// Whether a variable is `input` or `data`.

@@ -353,7 +353,7 @@ impl<'t> Parser<'t> {
     fn nested<T>(&mut self, read: impl FnOnce(&mut Self) -> Option<T>) -> Option<T> {
         self.enter()?;
         let outer = std::mem::take(&mut self.height);
-        let node = stacker::maybe_grow(64 * 1024, 1024 * 1024, || read(self));
+        let node = crate::syntax::deep(|| read(self));
         self.leave();
         let result = node.and_then(|node| self.higher().map(|()| node));
         self.height = self.height.max(outer);

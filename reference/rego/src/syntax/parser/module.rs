@@ -149,6 +149,7 @@ impl Parser<'_> {
     }
 
     fn statement(&mut self, rules: bool, statements: &mut Vec<Statement>) -> Option<()> {
+        self.height = 0;
         if rules && self.keyword_as_rule_name(false) {
             return None;
         }

@@ -1,0 +1,274 @@
+//! Policies of one shape, small and four times as large: what compiling costs grows with the text,
+//! not with its square. And nesting of every kind, which must not exhaust the stack of a thread.
+
+#![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+
+use std::fmt::Write as _;
+use std::time::{Duration, Instant};
+
+use rego::{Compiler, Errors, Module, Policy, Query, QueryOptions};
+
+/// What a text is made of: what comes first, each line, what comes last. `@` in a line is its
+/// number, `<` the one before it.
+struct Shape {
+    name: &'static str,
+    first: &'static str,
+    line: &'static str,
+    last: &'static str,
+    lines: usize,
+}
+
+const fn shape(
+    name: &'static str,
+    lines: usize,
+    first: &'static str,
+    line: &'static str,
+    last: &'static str,
+) -> Shape {
+    Shape {
+        name,
+        first,
+        line,
+        last,
+        lines,
+    }
+}
+
+const SHAPES: &[Shape] = &[
+    shape("a chain of rules", 100, "r0 if input.x", "r@ if r<", ""),
+    shape(
+        "a chain of values",
+        100,
+        "r0 := 1",
+        "r@ := v if v := r< + 1",
+        "",
+    ),
+    shape(
+        "a chain of sets",
+        100,
+        "r0 contains 1",
+        "r@ contains x if some x in r<",
+        "",
+    ),
+    shape(
+        "a chain of functions",
+        100,
+        "r0(x) := x",
+        "r@(x) := r<(x)",
+        "",
+    ),
+    shape("rules of one name", 160, "", "p if input.x == @", ""),
+    shape("functions of one name", 160, "", "p(@) := @", ""),
+    shape("members of one object", 120, "", "p.k@ := @ if input.x", ""),
+    shape(
+        "members beside any member",
+        120,
+        "p[x] := 1 if x := input.y",
+        "p.k@ := @ if input.x",
+        "",
+    ),
+    shape(
+        "members that are read one by one",
+        80,
+        "p[x] := 1 if x := input.y",
+        "p.k@ := @ if input.x\nq@ if p.k@",
+        "",
+    ),
+    shape(
+        "steps into a large constant",
+        80,
+        "q0 := 1",
+        "p@ := c.k1",
+        "c := {<<\"k@\": @,>> \"k\": 1}",
+    ),
+    shape("imports", 160, "", "import data.b.c@", "p if c1"),
+    shape("expressions", 100, "p if {", "x@ := input.x[@]", "}"),
+    shape(
+        "expressions in the wrong order",
+        60,
+        "p if {",
+        "x< = x@",
+        "x@ = 1 }",
+    ),
+    shape("variables that nobody binds", 40, "p if {", "x< == x@", "}"),
+    shape(
+        "comprehensions",
+        80,
+        "p if {",
+        "x@ := [y | y := input.x[_]]",
+        "}",
+    ),
+    shape("negations", 120, "p if {", "not input.x@", "}"),
+    shape("modifiers", 120, "p if true", "with input.x@ as @", ""),
+    shape(
+        "modified rules",
+        80,
+        "q if data.b.x",
+        "p@ if q with data.b.x as @",
+        "",
+    ),
+    shape(
+        "reads of unknown rules",
+        80,
+        "",
+        "r@ := data.b[input.x@]",
+        "",
+    ),
+    shape(
+        "rules that need themselves",
+        60,
+        "r0 if r@@",
+        "r@ if r<",
+        "",
+    ),
+    shape("calls of nothing", 120, "", "p@ if nothing.x@(1)", ""),
+    shape("METADATA", 80, "", "# METADATA\n# title: t@\np@ := 1", ""),
+    shape("types within types", 60, "r0 := 1", "r@ := [r<]", ""),
+];
+
+/// The text of a shape. `<<…>>` is repeated as often as there are lines, `@@` is their number.
+fn text(shape: &Shape, lines: usize) -> String {
+    let fixed = |part: &str| {
+        let part = part.replace("@@", &lines.to_string());
+        match part.split_once("<<") {
+            None => part.replace('@', &lines.to_string()),
+            Some((before, rest)) => {
+                let (each, after) = rest.split_once(">>").unwrap();
+                let all = (1..=lines).map(|number| each.replace('@', &number.to_string()));
+                format!("{before}{}{after}", all.collect::<String>())
+            }
+        }
+    };
+    let mut text = format!("package a\n{}\n", fixed(shape.first));
+    for number in 1..=lines {
+        let line = shape.line.replace('@', &number.to_string());
+        writeln!(text, "{}", line.replace('<', &(number - 1).to_string())).unwrap();
+    }
+    text.push_str(&fixed(shape.last));
+    text
+}
+
+fn compile(text: &str) -> Result<Policy, Errors> {
+    let module = Module::parse("m", text)?;
+    Compiler::new(&Policy::default()).put("m", module).compile()
+}
+
+fn cost(text: &str) -> Duration {
+    let once = || {
+        let start = Instant::now();
+        let _ = compile(text);
+        start.elapsed()
+    };
+    (0..3).map(|_| once()).min().unwrap()
+}
+
+#[test]
+fn four_times_the_text_does_not_cost_its_square() {
+    let mut wrong = Vec::new();
+    for shape in SHAPES {
+        let (small, large) = (text(shape, shape.lines), text(shape, 4 * shape.lines));
+        // Another program may have had the processor for a while, but not each time.
+        let ratios = (0..3).map(|_| cost(&large).as_secs_f64() / cost(&small).as_secs_f64());
+        let ratio = ratios
+            .scan(f64::MAX, |least, ratio| {
+                let go_on = *least > 9.0;
+                *least = least.min(ratio);
+                go_on.then_some(*least)
+            })
+            .last()
+            .unwrap();
+        if ratio > 9.0 {
+            wrong.push(format!("{}: {ratio:.1} times the cost", shape.name));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// What the shapes are meant to measure is compiling, so most of them must be accepted.
+#[test]
+fn shapes_are_policies() {
+    let refused = SHAPES
+        .iter()
+        .filter(|shape| compile(&text(shape, 40)).is_err());
+    let refused: Vec<_> = refused.map(|shape| shape.name).collect();
+    assert_eq!(
+        refused,
+        [
+            "variables that nobody binds",
+            "rules that need themselves",
+            "calls of nothing"
+        ]
+    );
+}
+
+/// What opens a level of nesting and what closes it.
+const NESTINGS: &[(&str, &str)] = &[
+    ("[", "]"),
+    ("{\"a\": ", "}"),
+    ("{", "}"),
+    ("f(", ")"),
+    ("input[", "]"),
+    ("[x | x := ", "]"),
+    ("{x | x = ", "}"),
+    ("{x: y | y := 1; x := ", "}"),
+    ("{\"a\": [z | z := ", "]}"),
+    ("[x, y] = [1, [z | ", "]]"),
+    ("f([z | ", "])"),
+    ("every x in [1] { x; ", " }"),
+    ("every x in [y | y := 1; ", "] { x }"),
+    ("$\"{", "}\""),
+    ("1 + (", ")"),
+    ("[1 | true with input as ", "]"),
+];
+
+#[test]
+fn nesting_does_not_exhaust_the_stack() {
+    for (open, close) in NESTINGS {
+        for depth in [20, 120, 240, 500] {
+            let nested = format!("{}1{}", open.repeat(depth), close.repeat(depth));
+            // A thread has 2 MiB, those of a server among them.
+            let thread = std::thread::Builder::new().stack_size(2 << 20);
+            let worker = thread.spawn(move || {
+                if let Ok(policy) = compile(&format!("package a\nf(x) := x\np if {{ {nested} }}")) {
+                    let tree = policy.module("m").unwrap().tree();
+                    assert_eq!(tree.rules, tree.clone().rules);
+                    let _ = tree.to_json().to_string();
+                }
+                let _ = Query::parse(&Policy::default(), &nested, &QueryOptions::default());
+            });
+            worker.unwrap().join().unwrap();
+        }
+    }
+}
+
+#[test]
+fn long_texts_are_not_nested_ones() {
+    for text in [
+        format!("package a\n{}", "f(x) := g(x)\n".repeat(1000) + "g(x) := x"),
+        format!("package a\np := [{}1]", "abs(1), ".repeat(1000)),
+        format!("package a\np if {{ {}true }}", "1 + 1 == 2; ".repeat(1000)),
+        format!(
+            "package a\np if {{ {}true }}",
+            "not abs(1) in [2]; ".repeat(1000)
+        ),
+    ] {
+        assert!(compile(&text).is_ok(), "{}", text.get(..60).unwrap());
+    }
+}
+
+#[test]
+fn places_have_a_depth() {
+    for (text, wanted) in [
+        (
+            format!("package a{}\np := 1", ".b".repeat(5000)),
+            "the path of the package has too many steps",
+        ),
+        (
+            format!("package a\np{} := 1", ".b".repeat(5000)),
+            "the reference of the rule has too many steps",
+        ),
+    ] {
+        let found = compile(&text).unwrap_err().to_string();
+        assert!(found.contains(wanted), "{found}");
+    }
+}
