@@ -12,8 +12,8 @@ use crate::value::{Array, Literal, escape, escape_code, quoted};
 
 pub(super) const BUILTINS: Group = &[("sprintf", sprintf)];
 
-/// Widths and precisions from here on are no formats.
-const MAX_SIZE: usize = 1_000_000;
+/// Widths and precisions from here on are no formats: a digit follows more than a million.
+const MAX_SIZE: usize = 10_000_010;
 
 /// What is formatted.
 enum Argument<'v> {

@@ -96,7 +96,7 @@ pub struct Template {
 }
 
 /// An expression of a body.
-#[derive(Debug, Clone)]
+#[derive(Debug)]
 pub struct Expr {
     /// What it says.
     pub terms: ExprTerms,
@@ -139,7 +139,7 @@ pub struct SomeDecl {
 }
 
 /// A condition on every member of a domain.
-#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Every {
     /// The variable of the index or name, if it was given.
     pub key: Option<Term>,
@@ -315,13 +315,16 @@ impl Clone for Term {
     }
 }
 
-impl Clone for Every {
+impl Clone for Expr {
     fn clone(&self) -> Self {
         super::deep(|| Self {
-            key: self.key.clone(),
-            value: self.value.clone(),
-            domain: self.domain.clone(),
-            body: self.body.clone(),
+            terms: self.terms.clone(),
+            negated: self.negated,
+            with: self.with.clone(),
+            index: self.index,
+            generated: self.generated,
+            assigned: self.assigned,
+            location: self.location.clone(),
         })
     }
 }
