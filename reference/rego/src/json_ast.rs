@@ -129,7 +129,9 @@ impl Expr {
                 ("domain", every.domain.to_json()),
                 ("body", body_to_json(&every.body)),
             ]),
-            ExprTerms::Logic(logic) => logic.to_json(),
+            ExprTerms::Logic(logic) => {
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || logic.to_json())
+            }
         };
         let mut json = Object::new();
         json.insert("index", Value::from(self.index as u64));

@@ -173,6 +173,34 @@ fn brackets_in_brackets_take_no_time() {
     assert!(body(&chain).is_err());
 }
 
+#[test]
+fn what_is_nested_is_compiled_and_evaluated() {
+    let mut many = vec!["input.a"; 400].join(" and ");
+    many.push_str(" or input.a");
+    for text in [
+        many,
+        format!("{}input.a{}", "not (".repeat(200), ")".repeat(200)),
+        format!("{}input.a{}", "not { ".repeat(200), " }".repeat(200)),
+        format!("{}input.a{}", "{ ".repeat(200), " } or input.b".repeat(200)),
+        format!("{}input.a{}", "(".repeat(200), " and input.a)".repeat(200)),
+    ] {
+        let text = format!(
+            "package a\nimport rego.v2\np if {{ {text} }}\nq if false else if {{ {text} }}"
+        );
+        let module = Module::parse("m", &text).unwrap_or_else(|errors| panic!("{errors}"));
+        assert!(module.to_json().to_string().len() > text.len());
+        assert!(module.rules.iter().all(|rule| rule.to_string().len() > 400));
+        let policy = Compiler::new(&Policy::default()).put("m", module).compile();
+        let policy = policy.unwrap_or_else(|errors| panic!("{errors}"));
+        let documents = from_json(b"{}").expect("the documents are read");
+        let query = Query::parse(&policy, "data.a.p; data.a.q", &QueryOptions::default());
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.input = from_json(br#"{"a": 1}"#).ok();
+        let answers = query.expect("the query compiles").evaluate(&mut evaluation);
+        assert_eq!(answers.expect("it is evaluated").len(), 1);
+    }
+}
+
 const POLICY: &str = "package a
 import rego.v2
 

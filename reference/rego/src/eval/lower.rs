@@ -11,6 +11,7 @@ use super::ir::{
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var};
+use crate::compile::visit::deep;
 use crate::syntax::{self, ExprTerms, Rule, Term, TermValue, Var};
 
 /// A rule in the form that is evaluated: itself, then each `else` behind it.
@@ -103,7 +104,8 @@ impl Lowering {
             }
             ExprTerms::Logic(logic) => {
                 let operands = logic.operands.iter();
-                let bodies = operands.map(|operand| self.body(&operand.body)).collect();
+                let bodies = operands.map(|operand| deep(|| self.body(&operand.body)));
+                let bodies = bodies.collect();
                 Kind::Logic(logic.connective, bodies)
             }
             ExprTerms::Some(_) => Kind::Holds(Operand::Known(Value::Bool(true))),

@@ -1,5 +1,6 @@
 //! The nodes of the syntax tree, by the numbers that the compiled form has for them.
 
+use crate::compile::visit::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Rule, Term, TermValue};
 
 /// The expressions and bodies of one query or rule, in the order in which lowering meets them:
@@ -40,7 +41,7 @@ impl<'s> Nodes<'s> {
                 }
                 ExprTerms::Logic(logic) => {
                     for operand in &logic.operands {
-                        self.body(&operand.body);
+                        deep(|| self.body(&operand.body));
                     }
                 }
                 ExprTerms::Some(_) => {}

@@ -10,7 +10,7 @@ use crate::syntax::{Body, Connective, Expr, ExprTerms, Location, Logic, Operand,
 
 /// Brackets are read a second time up to this many times the text, so that nesting them cannot
 /// multiply the work.
-const MAX_SECOND_READINGS: usize = 16;
+const MAX_SECOND_READINGS: usize = 8;
 
 /// An operand and where it stands.
 #[derive(Debug)]

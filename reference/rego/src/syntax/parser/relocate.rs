@@ -34,7 +34,9 @@ fn relocate_expression(expression: &mut Expr, location: &Location) {
         }
         ExprTerms::Logic(logic) => {
             for operand in &mut logic.operands {
-                relocate_body(&mut operand.body, location);
+                stacker::maybe_grow(64 * 1024, 1024 * 1024, || {
+                    relocate_body(&mut operand.body, location);
+                });
             }
         }
     }
