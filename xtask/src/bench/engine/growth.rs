@@ -48,19 +48,39 @@ fn module(package: &str, version: usize) -> String {
     )
 }
 
-/// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, and memory with both.
+/// The users of a document of 1 MB and of one of 100 MB.
+const SMALL: usize = 10_000;
+const LARGE: usize = 1_000_000;
+
+/// How the users of a document are kept.
+#[derive(Debug, Clone, Copy)]
+enum Kind {
+    /// By their names.
+    Object,
+    /// In their order.
+    Array,
+}
+
+/// The cost of a PATCH into a document of 100 MB to that into one of 1 MB, for objects and for
+/// arrays, and memory with both objects.
 pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     let mut client = pair.ours.client()?;
     let mut opa = pair.opa.client()?;
-    for (name, users) in [("small", 10_000), ("large", 1_000_000)] {
-        let document = document(users);
+    for (name, users) in [("small", SMALL), ("large", LARGE)] {
+        let document = Kind::Object.document(users);
         client.ok("PUT", &format!("/v1/data/{name}"), &document)?;
         opa.ok("PUT", &format!("/v1/data/{name}"), &document)?;
     }
     let memory = pair.memory()?;
-    let small = patch(&mut client, "small")?;
-    let large = patch(&mut client, "large")?;
-    let theirs = patch(&mut opa, "large")?;
+    let small = patch(&mut client, "small", Kind::Object)?;
+    let large = patch(&mut client, "large", Kind::Object)?;
+    let theirs = patch(&mut opa, "large", Kind::Object)?;
+    for (name, users) in [("few", SMALL), ("many", LARGE)] {
+        let document = Kind::Array.document(users);
+        client.ok("PUT", &format!("/v1/data/{name}"), &document)?;
+    }
+    let few = patch(&mut client, "few", Kind::Array)?;
+    let many = patch(&mut client, "many", Kind::Array)?;
     Ok(vec![
         Bound::new(
             "resident memory with 100 MB of documents, ours to OPA",
@@ -73,6 +93,11 @@ pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
             Wanted::AtMost(3.0),
         ),
         Bound::new(
+            "PATCH into an array of 100 MB, to 1 MB",
+            many / few,
+            Wanted::AtMost(3.0),
+        ),
+        Bound::new(
             "PATCH into 100 MB, OPA to ours",
             theirs / large,
             Wanted::Any,
@@ -80,30 +105,48 @@ pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     ])
 }
 
-/// An object of users, about 100 bytes each.
-fn document(users: usize) -> String {
-    let mut text = String::from("{");
-    for at in 0..users {
-        if at > 0 {
-            text.push(',');
+impl Kind {
+    /// A document of users, about 100 bytes each.
+    fn document(self, users: usize) -> String {
+        let (open, close) = match self {
+            Self::Object => ('{', '}'),
+            Self::Array => ('[', ']'),
+        };
+        let mut text = String::from(open);
+        for at in 0..users {
+            if at > 0 {
+                text.push(',');
+            }
+            let name = match self {
+                Self::Object => format!(r#""user-{at:07}":"#),
+                Self::Array => String::new(),
+            };
+            // Writing into a string cannot fail.
+            let _written = write!(
+                text,
+                r#"{name}{{"name":"User {at}","roles":["reader","writer-{}"],"level":{},"active":true}}"#,
+                at % 97,
+                at % 11
+            );
         }
-        // Writing into a string cannot fail.
-        let _written = write!(
-            text,
-            r#""user-{at:07}":{{"name":"User {at}","roles":["reader","writer-{}"],"level":{},"active":true}}"#,
-            at % 97,
-            at % 11
-        );
+        text.push(close);
+        text
     }
-    text.push('}');
-    text
+
+    /// The path of one of the users.
+    fn user(self) -> &'static str {
+        match self {
+            Self::Object => "user-0005000",
+            Self::Array => "5000",
+        }
+    }
 }
 
-fn patch(client: &mut Client, name: &str) -> Result<f64, Box<dyn Error>> {
+fn patch(client: &mut Client, name: &str, kind: Kind) -> Result<f64, Box<dyn Error>> {
     let mut times = Vec::new();
     for round in 0..ROUNDS {
-        let operations =
-            format!(r#"[{{"op":"replace","path":"/user-0005000/level","value":{round}}}]"#);
+        let user = kind.user();
+        let operations = format!(r#"[{{"op":"replace","path":"/{user}/level","value":{round}}}]"#);
         let begun = Instant::now();
         client.ok("PATCH", &format!("/v1/data/{name}"), &operations)?;
         times.push(begun.elapsed().as_secs_f64());
