@@ -58,7 +58,6 @@ const TERMS: &[&str] = &[
     "data.m.r9",
     "data.m.r0.a.b.c",
     "$$\"{unbound}\"",
-    "$$\"{x := 1}\"",
     "data.base.numbers[upper(1)]",
     "count(upper(1))",
     "[upper(unbound), lower(2)]",

@@ -58,9 +58,11 @@ pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &st
                 } else {
                     term(choices, scope, kind)
                 };
-                // What stands in parentheses has no parts.
+                // What stands in parentheses has no parts, and OPA does not resolve names in
+                // template strings in the steps of references.
                 let is_operation = made.starts_with('(') && signs.peek() == Some(&'[');
-                pieces.push(match is_operation {
+                let is_step = pieces.last().is_some_and(|piece| piece == "[");
+                pieces.push(match is_operation || is_step && made.contains('$') {
                     true => literal(choices, kind),
                     false => made,
                 });

@@ -338,7 +338,7 @@ fn compound(kind: Kind) -> &'static [&'static str] {
             "trim_space(#s)",
             "substring(#s, #n, 2)",
             "substring(#s, 0, #n)",
-            "replace(#s, #s, #s)",
+            "replace(#s, \"n\", #s)",
             "strings.reverse(#s)",
             "strings.replace_n({\"a\": #s, \"n\": \"m\"}, #s)",
             "sprintf(\"%%v-%%v\", [#x, #n])",

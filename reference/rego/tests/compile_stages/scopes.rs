@@ -175,3 +175,67 @@ fn modifiers_of_declarations() {
         ),
     ]);
 }
+
+#[test]
+fn the_second_pass_sees_later_declarations() {
+    check(&[
+        (
+            "p if { v17 = 1; every v in {v17} { v > 1; v17 := true; v17 } }",
+            &["3:17 rego_unsafe_var_error var v17 is unsafe"],
+        ),
+        (
+            "p if { v1 = 1; every v in [1] { v > 0; v1 := v1 } }",
+            &["3:40 rego_unsafe_var_error var v1 is unsafe"],
+        ),
+        (
+            "p if { every v in [1] { v > count([x | x := v16]); [v16, v17] := [1, 2]; v17 } }",
+            &[],
+        ),
+        (
+            "p if { every v in [\"a\" | w == 1; w := 2] { v != \"a\" } }",
+            &[
+                "3:34 rego_compile_error var w referenced above",
+                "3:34 rego_compile_error var w referenced above",
+            ],
+        ),
+    ]);
+}
+
+#[test]
+fn definitions_with_mistakes_have_any_type() {
+    check(&[
+        (
+            "f(x) := 1 if upper(1)\n\nf(x) := 2 if x\n\np if f(1)",
+            &[
+                "3:14 rego_type_error upper: invalid argument(s)",
+                "7:6 rego_type_error undefined function data.m.f",
+            ],
+        ),
+        (
+            "f(x) := 2 if x\n\nf(x) := 1 if upper(1)\n\np if f(1)",
+            &["5:14 rego_type_error upper: invalid argument(s)"],
+        ),
+        (
+            "f(x) := 1 if upper(1)\n\nf(x) := 2 if x\n\nf(x) := 3 if x\n\np if f(1)",
+            &["3:14 rego_type_error upper: invalid argument(s)"],
+        ),
+        (
+            "f(x) := 2 if upper(1)\nelse := 1\n\np if f(1)",
+            &[
+                "3:14 rego_type_error upper: invalid argument(s)",
+                "6:6 rego_type_error undefined function data.m.f",
+            ],
+        ),
+        (
+            "r[x] := 2 if { x := input.y; upper(1) }\n\nr[x] := 2 if { x := 1 }\n\np if r.x.y",
+            &[
+                "3:30 rego_type_error upper: invalid argument(s)",
+                "7:6 rego_type_error undefined ref: data.m.r.x.y",
+            ],
+        ),
+        (
+            "r := 1 if upper(1)\n\nr := 2\n\np if r.x",
+            &["3:11 rego_type_error upper: invalid argument(s)"],
+        ),
+    ]);
+}

@@ -18,7 +18,7 @@ use crate::error::{Code, LanguageError};
 use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
 
 /// How many expressions of one module are gone through more than once.
-const MAX_REPEATS: usize = 64;
+const MAX_REPEATS: usize = 1 << 12;
 
 /// Rewrites a module. The mistakes come in the order in which they are found, and whether there
 /// are any that later stages would stumble over.

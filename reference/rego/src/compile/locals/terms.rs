@@ -4,7 +4,6 @@ use std::collections::HashSet;
 
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
-use super::super::terms::as_var;
 use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
 use super::super::visit::{deep, sort_object, sort_set};
 use super::scopes::{Kind, Scopes};
@@ -215,12 +214,6 @@ impl Locals<'_> {
         let mistakes = self.found.len();
         self.term(&mut every.domain);
         self.scopes.open();
-        let names: Vec<Var> = [every.key.as_ref(), Some(&every.value)]
-            .into_iter()
-            .flatten()
-            .filter_map(as_var)
-            .cloned()
-            .collect();
         let fine = 'declared: {
             match &mut every.key {
                 None => every.key = Some(self.names.term(&every.value.location)),
@@ -235,11 +228,16 @@ impl Locals<'_> {
             }
             let place = deep(|| self.exprs(&mut every.body));
             self.check_unused(place.as_ref(), &HashSet::new());
-            // The variables hide others of their names in the domain as well.
-            if names_any(&every.domain, &names) {
+            // OPA goes through domain and body once more: what the scope declares hides others of
+            // their names in the domain, and in the body before the declarations.
+            let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
+            let domain = ALL.of_term(&every.domain);
+            if is_wrong || domain.into_iter().any(|var| self.declares(var)) {
+                self.repeats += 1;
                 self.term(&mut every.domain);
             }
-            if self.found.len() > mistakes {
+            let body = ALL.of_body(&every.body);
+            if is_wrong || body.into_iter().any(|var| self.declares(var)) {
                 self.again(&mut every.body);
             }
             for with in &mut expr.with {
@@ -251,8 +249,14 @@ impl Locals<'_> {
         fine
     }
 
-    /// Goes through the body of an `every` once more, as OPA does: what is wrong in comprehensions
-    /// there is told again. Each nesting doubles the passes, so their number has a bound.
+    /// Whether the innermost scope declares a variable.
+    fn declares(&self, var: &Var) -> bool {
+        let kind = self.scopes.own_kind(var);
+        kind.is_some_and(|kind| kind != Kind::Seen)
+    }
+
+    /// Goes through the body of an `every` once more; what is wrong in comprehensions there is told
+    /// again. Each nesting doubles the passes, so their number has a bound.
     fn again(&mut self, body: &mut Body) {
         for expr in body {
             if self.repeats >= MAX_REPEATS {
@@ -473,17 +477,6 @@ impl Locals<'_> {
 /// The variables of a term, those of its comprehensions among them.
 fn variables(term: &Term) -> impl Iterator<Item = Var> {
     ALL.of_term(term).into_iter().cloned()
-}
-
-/// Whether a term has one of these variables outside of comprehensions.
-fn names_any(term: &Term, names: &[Var]) -> bool {
-    let scan = Scan {
-        closures: false,
-        ..ALL
-    };
-    scan.of_term(term)
-        .into_iter()
-        .any(|var| names.contains(var))
 }
 
 /// What a term is, for messages.

@@ -147,7 +147,7 @@ impl<'b> Rules<'b> {
     /// The type that the rules of a place give, and their mistakes.
     fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Found) {
         let mut found = Found::new();
-        let mut of = None;
+        let (mut of, mut is_lost) = (None, false);
         for rule in self.at(path) {
             let unit = self.units.get(&*rule.module);
             let written = unit.map_or(&rule.written, |(_, written)| written);
@@ -156,12 +156,26 @@ impl<'b> Rules<'b> {
             while let Some(ast) = next {
                 let (more, mistakes) =
                     check_rule(&mut scope, ast, rule.ground.saturating_sub(rule.package));
+                let is_function = |of: &Option<Type>| matches!(of, Some(Type::Function(_)));
+                of = if !mistakes.is_empty() {
+                    // Others that read it have no mistake because of this one.
+                    match rule.ground < rule.reference.len() {
+                        true => of,
+                        false => Some(Type::any()),
+                    }
+                } else if of.is_some() && more.is_some() && is_function(&of) != is_function(&more) {
+                    // OPA does not know a function behind a definition with mistakes.
+                    is_lost = true;
+                    None
+                } else {
+                    Type::merge(of, more)
+                };
                 found.extend(mistakes);
-                of = Type::merge(of, more);
                 next = ast.else_rule.as_deref();
             }
         }
-        (of, found)
+        // Nothing would stand for what is not known yet.
+        (of.or(is_lost.then_some(Type::Null)), found)
     }
 }
 
@@ -174,8 +188,7 @@ fn check_rule(
 ) -> (Option<Type>, Vec<LanguageError>) {
     scope.look(&rule.body, |scope, found| {
         if !found.is_empty() {
-            // Others that read it have no mistake because of this one.
-            return (Some(Type::any()), found);
+            return (None, found);
         }
         let head = &rule.head;
         if !head.args.is_empty() {

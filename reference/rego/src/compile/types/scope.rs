@@ -146,6 +146,11 @@ impl<'w> Scope<'w> {
                 }
                 return;
             }
+            if let TermValue::Call(call) = &mut term.value {
+                for operand in call.iter_mut().skip(1) {
+                    self.show(operand, true, depth + 1);
+                }
+            }
         }
         rename(term, &|var| self.written.get(var).cloned());
     }
