@@ -125,7 +125,7 @@ fn shown(answer: &Answer) -> String {
 /// - It forgets where calls in template strings stand, so a place that it does not name may be any.
 /// - References that begin with the name of a rule share that name's place, which is the place of
 ///   the last of them in the module; ours have each its own.
-/// - A comprehension in front of a reference is told as far as the compiler had rewritten it, which
+/// - A comprehension or call in front of a reference is told as far as the compiler had rewritten it, which
 ///   says nothing about the policy.
 fn alike(ours: &[String], theirs: &[String]) -> bool {
     if ours == theirs {
@@ -155,7 +155,8 @@ fn told(mistake: &str, places: bool) -> String {
     );
     let of_reference =
         message.starts_with("undefined ref") || message.contains("used as reference");
-    let message = match of_reference && message.contains(" | ") {
+    let is_rewritten = message.contains(" | ") || message.contains('(');
+    let message = match of_reference && is_rewritten {
         true => "undefined ref",
         false => message,
     };
