@@ -104,7 +104,6 @@ pub(crate) const EXPRESSIONS: &[&str] = &[
     "#x with nosuch as 1",
     "#x with nosuch.a as 1",
     "#x with data.m.nosuch as 1",
-    "#x with input.x[0] as 1",
     "#x with input[unbound] as 1",
     "#x with input.x as unbound",
     "#x with count as f0",
