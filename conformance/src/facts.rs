@@ -5,6 +5,7 @@ use serde_json::Value;
 use crate::answer::Answer;
 use crate::names::{canonical, fill, quoted, shown};
 use crate::places::places;
+use crate::residual;
 use crate::scenario::{Alternative, Check, Keep, Kind};
 
 /// Longest text of a body that stands in for a fact that does not hold.
@@ -64,6 +65,9 @@ impl View<'_> {
             }),
             Keep::Unset(pointer) => self.pointed("", pointer, |found| self.unset(found)),
             Keep::Sorted(pointer) => self.pointed("sorted ", pointer, |found| self.sorted(found)),
+            Keep::Residual(pointer) => {
+                self.pointed("residual ", pointer, |found| self.residual(found))
+            }
             Keep::Names(pointer) => self.pointed("names ", pointer, |found| self.names(found)),
             Keep::Length(pointer) => self.pointed("length ", pointer, |found| match found {
                 Some(Value::Array(items)) => items.len().to_string(),
@@ -200,6 +204,13 @@ impl View<'_> {
             || self.nothing(),
             |found| format!("<no array: {}>", shortened(&canonical(found, self.ns))),
         )
+    }
+
+    fn residual(&self, found: Option<&Value>) -> String {
+        match found.and_then(residual::text) {
+            Some(text) => quoted(&shown(&text, self.ns)),
+            None => self.no_array(found),
+        }
     }
 
     fn sorted(&self, found: Option<&Value>) -> String {

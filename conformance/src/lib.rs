@@ -27,6 +27,7 @@ mod places;
 mod reach;
 pub mod redact;
 pub mod report;
+mod residual;
 pub mod rules;
 mod runner;
 pub mod scenario;

@@ -164,6 +164,8 @@ pub enum Keep {
     Unset(String),
     /// The array at the pointer, in canonical order.
     Sorted(String),
+    /// The queries of a residual at the pointer, in canonical form.
+    Residual(String),
     /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
     /// sorted.
     /// A name found twice is shown twice.
@@ -527,6 +529,12 @@ pub fn unset(pointer: impl Into<String>) -> Keep {
 /// Keeps the array at the pointer without regard to order.
 pub fn sorted(pointer: impl Into<String>) -> Keep {
     Keep::Sorted(pointer.into())
+}
+
+/// Keeps the queries of a residual at the pointer, whatever names, order and form of equations the
+/// server chose.
+pub fn residual(pointer: impl Into<String>) -> Keep {
+    Keep::Residual(pointer.into())
 }
 
 /// Keeps the scenario's own names in the array at the pointer.

@@ -7,6 +7,7 @@ mod fuzz_opa;
 mod peers;
 mod postgres;
 mod rego_cases;
+mod residuals;
 mod servers;
 
 use std::path::{Path, PathBuf};
@@ -44,6 +45,15 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Compare what partial evaluation leaves of generated policies with what they mean
+    Residuals {
+        /// How many policies
+        #[arg(long, default_value_t = 3_000)]
+        cases: u32,
+        /// Where the random policies begin, to make others
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
     /// Measure, as ratios taken in one run
@@ -59,6 +69,7 @@ fn main() -> ExitCode {
         Task::Peers => peers::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
+        Task::Residuals { cases, seed } => residuals::run(cases, seed),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

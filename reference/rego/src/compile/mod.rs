@@ -131,7 +131,7 @@ const STAGES: &[Step] = &[
 /// What looks at a query, step by step.
 type QueryStage = fn(&mut QueryUnit, &World) -> Found;
 
-/// The stages of queries.
+/// The stages of queries, of which the first makes the values of expressions answers.
 const QUERY_STAGES: &[QueryStage] = &[
     query::capture,
     locals::query,
@@ -152,12 +152,29 @@ const QUERY_STAGES: &[QueryStage] = &[
 /// # Errors
 /// All mistakes of the first stage that finds any.
 pub(crate) fn query(policy: &Policy, body: Body) -> Result<QueryUnit, crate::Errors> {
+    run_query(policy, body, QUERY_STAGES)
+}
+
+/// The same for a query that is evaluated partially: the values of its expressions are not asked
+/// for.
+///
+/// # Errors
+/// As [`query`].
+pub(crate) fn partial_query(policy: &Policy, body: Body) -> Result<QueryUnit, crate::Errors> {
+    run_query(policy, body, QUERY_STAGES.get(1..).unwrap_or_default())
+}
+
+fn run_query(
+    policy: &Policy,
+    body: Body,
+    stages: &[QueryStage],
+) -> Result<QueryUnit, crate::Errors> {
     let mut unit = QueryUnit {
         body,
         written: Vec::new(),
         next_local: 0,
     };
-    for stage in QUERY_STAGES {
+    for stage in stages {
         let mut found = stage(&mut unit, policy.world());
         if !found.is_empty() {
             if found.len() > build::MAX_ERRORS {

@@ -10,6 +10,7 @@ use crate::syntax::Location;
 mod builtin;
 mod choose;
 mod collect;
+mod concrete;
 mod conflicts;
 mod document;
 mod evaluation;
@@ -33,9 +34,12 @@ mod tree;
 mod unify;
 mod with;
 
+pub(crate) use concrete::{Concrete, Prepared};
 pub use evaluation::{Answer, Evaluation, Print};
 pub(crate) use lower::Lowered;
+pub(crate) use query::forbidden;
 pub use query::{Query, QueryOptions};
+pub(crate) use reference::{member, stored};
 
 /// The place of what stands nowhere.
 fn no_location() -> Location {

@@ -208,7 +208,7 @@ fn is_name(text: &str) -> bool {
 }
 
 /// The calls of functions that the query may not call.
-fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<LanguageError> {
+pub(crate) fn forbidden(body: &Body, options: &QueryOptions<'_>) -> Vec<LanguageError> {
     if options.forbidden.is_empty() {
         return Vec::new();
     }

@@ -184,7 +184,7 @@ impl<'p> Machine<'p> {
 }
 
 /// The member of a collection that a key names.
-pub(super) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
+pub(crate) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
         (Value::Object(members), _) => members.get_value(key),
         (Value::Array(items), Value::Number(number)) => items.get(position(number)?),
@@ -195,7 +195,7 @@ pub(super) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
 
 /// The member of a base document that a key names. The store knows only names, so numbers are
 /// their text there.
-pub(super) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
+pub(crate) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
         (Value::Object(members), Value::Number(number)) => {
             members.get(&number.text()).or_else(|| member(value, key))

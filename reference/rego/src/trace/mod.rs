@@ -27,6 +27,8 @@ pub enum Op {
     Fail,
     /// Another answer is looked for.
     Redo,
+    /// An expression became a part of the residual.
+    Save,
     /// A rule gives what another has given already.
     Duplicate,
     /// The rules that can matter were chosen.

@@ -118,7 +118,7 @@ impl Tracer for Recorder {
         }
         // The documented events are steps of a query and notes, so those that only tell how the
         // evaluator works are for people.
-        if self.form == Form::Machine && matches!(event.op, Op::Index | Op::Unify) {
+        if self.form == Form::Machine && matches!(event.op, Op::Index | Op::Save | Op::Unify) {
             return;
         }
         let wanted = match self.filter {
@@ -177,6 +177,7 @@ impl Op {
             Self::Eval => "Eval",
             Self::Fail => "Fail",
             Self::Redo => "Redo",
+            Self::Save => "Save",
             Self::Duplicate => "Duplicate",
             Self::Index => "Index",
             Self::Note => "Note",

@@ -103,6 +103,15 @@ pub(crate) const RULES: &[Rule] = &[
                     .off_contract("the body is cut off"),
             ))
     }),
+    Rule::new("compile-post-failure", || {
+        scenario()
+            .when(error_object(
+                post("/v1/compile").json(json!({"query": "input.a =="})),
+            ))
+            .when(error_object(
+                post("/v1/compile").json(json!({"query": "missing > 1"})),
+            ))
+    }),
     Rule::new("failed-compilation-is-invalid-parameter", || {
         scenario()
             .when(policy("allow if missing > 1").keep(at("/code")))

@@ -40,6 +40,13 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(unlisted(method, "/v1/query"))
             })
     }),
+    Rule::new("compile", || {
+        scenario()
+            .given(post("/v1/compile").json(json!({"query": "input.a == 1"})))
+            .each(["PUT", "PATCH", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/compile"))
+            })
+    }),
     Rule::new("config", || {
         scenario()
             .given(get("/v1/config"))

@@ -60,6 +60,13 @@ pub(crate) const RULES: &[Rule] = &[
                 .keep(pretty()),
         )
     }),
+    Rule::new("compile-post", || {
+        scenario().when(
+            post("/v1/compile?pretty=true")
+                .json(json!({"query": "input.a == [1, 2]"}))
+                .keep(pretty()),
+        )
+    }),
     Rule::new("config-get", || {
         scenario().when(get("/v1/config?pretty=true").keep(pretty()))
     }),

@@ -1,5 +1,6 @@
 //! The main version.
 
+pub(crate) mod compile;
 pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod policies;

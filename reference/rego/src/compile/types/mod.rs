@@ -23,6 +23,7 @@ pub(crate) use parse::parse;
 pub(crate) use query::run as check_query;
 pub(in crate::compile) use run::run as check_rules;
 pub(crate) use scope::Scope;
+pub(crate) use unify::fits;
 
 /// A type with more parts than this becomes `any`, so that a module cannot make the compiler
 /// compare more than it wrote.

@@ -1,15 +1,140 @@
 //! POST /v1/compile
 
-use crate::engine::v1::without_policies;
-use crate::engine::{Engine, body};
-use crate::http::{ApiError, Reply, Request};
+use std::sync::Arc;
 
-/// Evaluates a query partially: not supported.
+use http::StatusCode;
+use rego::value::Object;
+use rego::{
+    Evaluation, PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value,
+};
+
+use crate::engine::explain::Explain;
+use crate::engine::metrics::Metrics;
+use crate::engine::state::State;
+use crate::engine::v1::query::UNSAFE;
+use crate::engine::{Engine, body, refusal};
+use crate::http::{ApiError, Code, Reply, Request};
+
+/// Answers with what is left of the query that the body's member `query` holds, when the
+/// documents that `unknowns` lists are not known: `queries`, of which one must hold, and the
+/// modules that they refer to as `support`.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no object with a string `query`, `internal_error`
-/// otherwise.
-pub(in crate::engine) fn handle(_engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    body::string(&body::object(request)?, "query")?;
-    Err(without_policies("partial evaluation"))
+/// `invalid_parameter` when the body is no object with a string `query`, when the query or an
+/// unknown cannot be parsed, or the query cannot be compiled; `internal_error` when a reference in
+/// `options.disableInlining` cannot be parsed or the evaluation fails.
+pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let mut metrics = Metrics::of_decision(request);
+    let asked = body::object(request)?;
+    let text = asked.get("query").filter(|text| **text != Value::Null);
+    let text = text.map(|_| body::string(&asked, "query")).transpose()?;
+    let query = metrics.time("timer_rego_query_parse_ns", || read(text))?;
+    let options = options(&asked)?;
+    let state = engine.state();
+    let query = metrics.time("timer_rego_query_compile_ns", || {
+        let options = QueryOptions { forbidden: UNSAFE };
+        PartialQuery::compile(&state.contents().policy, query, &options)
+    });
+    let stage = "timer_query_compile_stage_all_ns";
+    metrics.also(stage, "timer_rego_query_compile_ns");
+    let query = query.map_err(|errors| refusal::module(&errors))?;
+    let input = asked.get("input").cloned();
+    let (residual, explanation) = metrics.time("timer_rego_partial_eval_ns", || {
+        evaluate(&state, &query, input, &options, request)
+    })?;
+    let mut envelope = Object::new();
+    if let Some(explanation) = explanation {
+        envelope.insert("explanation", explanation);
+    }
+    envelope.insert("result", residual.to_json());
+    if metrics.asked() {
+        envelope.insert("metrics", metrics.finish());
+    }
+    let pretty = request.flag("pretty");
+    let answer = Value::from(envelope);
+    Ok(Reply::document(StatusCode::OK, &answer, pretty))
+}
+
+/// Reads the query.
+fn read(text: Option<&str>) -> Result<rego::syntax::Body, ApiError> {
+    let body = Query::read(text.unwrap_or_default());
+    let body = body.map_err(|errors| refusal::unparsed(&errors))?;
+    match body.is_empty() {
+        true => Err(ApiError::invalid_parameter(
+            "missing required 'query' value",
+        )),
+        false => Ok(body),
+    }
+}
+
+/// What the request says about unknowns and options.
+fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
+    let mut options = PartialOptions::default();
+    if let Some(texts) = texts(asked, "unknowns")? {
+        let unknowns = References::parse(texts);
+        options.unknowns = unknowns.map_err(|errors| refusal::unparsed(&errors))?;
+    }
+    let Some(given) = asked.get("options").filter(|given| **given != Value::Null) else {
+        return Ok(options);
+    };
+    if given.as_object().is_none() {
+        return Err(ApiError::invalid_parameter("`options` must be an object"));
+    }
+    if let Some(texts) = texts(given, "disableInlining")? {
+        let references = References::parse(texts).map_err(|errors| {
+            let message = format!("`disableInlining`: {errors}");
+            ApiError::new(Code::InternalError, message)
+        });
+        options.disable_inlining = references?;
+    }
+    // The documented name lacks a letter; clients of other engines have it.
+    for name in ["nondeterminsticBuiltins", "nondeterministicBuiltins"] {
+        match given.get(name) {
+            Some(Value::Bool(evaluate)) => options.nondeterministic_builtins |= evaluate,
+            None | Some(Value::Null) => {}
+            Some(_) => {
+                let message = format!("`{name}` must be a boolean");
+                return Err(ApiError::invalid_parameter(message));
+            }
+        }
+    }
+    Ok(options)
+}
+
+/// A member that must be an array of strings, if it is there.
+fn texts<'a>(object: &'a Value, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
+    let Some(member) = object.get(name).filter(|member| **member != Value::Null) else {
+        return Ok(None);
+    };
+    let items = member
+        .as_array()
+        .map(|items| items.iter().map(Value::as_str));
+    let texts = items.and_then(|items| items.collect::<Option<Vec<_>>>());
+    match texts {
+        Some(texts) => Ok(Some(texts)),
+        None => {
+            let message = format!("`{name}` must be an array of strings");
+            Err(ApiError::invalid_parameter(message))
+        }
+    }
+}
+
+fn evaluate(
+    state: &State,
+    query: &PartialQuery,
+    input: Option<Value>,
+    options: &PartialOptions,
+    request: &Request,
+) -> Result<(Residual, Option<Value>), ApiError> {
+    let mut recorder = Explain::asked(request).map(Explain::recorder);
+    let mut evaluation = Evaluation::new(state.documents());
+    evaluation.input = input;
+    evaluation.cancelled = Arc::clone(&request.cancelled);
+    evaluation.tracer = recorder
+        .as_mut()
+        .map(|recorder| recorder as &mut dyn rego::Tracer);
+    let residual = query.evaluate(&mut evaluation, options);
+    let residual = residual.map_err(|error| refusal::evaluation(&error))?;
+    let explanation = recorder.map(|recorder| recorder.finish());
+    Ok((residual, explanation))
 }

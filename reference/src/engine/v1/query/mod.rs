@@ -14,7 +14,7 @@ pub(in crate::engine) mod get;
 pub(in crate::engine) mod post;
 
 /// Functions that ad hoc queries may not call, since they reach beyond this server.
-const UNSAFE: &[&str] = &["http.send"];
+pub(super) const UNSAFE: &[&str] = &["http.send"];
 
 /// Answers with the bindings of every answer of a query.
 fn answer(

@@ -1,0 +1,236 @@
+//! What partial evaluation leaves, as one canonical text: queries and expressions in a fixed
+//! order, variables by the terms they stand for or by numbers, so that servers which choose other
+//! names, another order, or another way to write an equation are judged alike.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value;
+
+/// Nothing that a server sends is followed deeper.
+const MAX_DEPTH: usize = 64;
+
+/// The text of a list of queries: `(…; …) or (…)`. Absent if it is none.
+pub(crate) fn text(queries: &Value) -> Option<String> {
+    let queries = queries.as_array()?.iter().map(query);
+    let mut queries = queries.collect::<Option<Vec<_>>>()?;
+    queries.sort();
+    queries.dedup();
+    Some(queries.join(" or "))
+}
+
+/// What variables of a query stand for.
+type Named = BTreeMap<String, String>;
+
+fn query(query: &Value) -> Option<String> {
+    let exprs = query.as_array()?;
+    let mut named = Named::new();
+    let mut plain = Vec::new();
+    for expr in exprs {
+        match equation(expr) {
+            Some((name, other)) if !named.contains_key(name) && !mentions(other, name, 0) => {
+                let text = term(other, &named, 0)?;
+                named.insert(name.to_owned(), text);
+            }
+            _ => plain.push(expr),
+        }
+    }
+    let used = |name: &str| plain.iter().any(|expr| mentions(expr, name, 0));
+    let mut texts = Vec::new();
+    for (name, text) in &named {
+        if !used(name) {
+            texts.push(format!("{text} is defined"));
+        }
+    }
+    for expr in plain {
+        texts.push(self::expr(expr, &named)?);
+    }
+    texts.sort();
+    texts.dedup();
+    let text = texts.join("; ");
+    Some(format!("({})", numbered(&text)))
+}
+
+/// A variable and what it equals.
+fn equation(expr: &Value) -> Option<(&str, &Value)> {
+    if expr.get("negated") == Some(&Value::Bool(true)) || expr.get("with").is_some() {
+        return None;
+    }
+    let [operator, left, right] = expr.get("terms")?.as_array()?.as_slice() else {
+        return None;
+    };
+    if !matches!(&*name(operator)?, "eq" | "assign") {
+        return None;
+    }
+    match (variable(left), variable(right)) {
+        (Some(name), _) => Some((name, right)),
+        (None, Some(name)) => Some((name, left)),
+        (None, None) => None,
+    }
+}
+
+fn variable(term: &Value) -> Option<&str> {
+    let name = term.get("value")?.as_str()?;
+    (term.get("type")? == "var" && !matches!(name, "input" | "data")).then_some(name)
+}
+
+/// Whether a variable occurs in a node.
+fn mentions(node: &Value, name: &str, depth: usize) -> bool {
+    if depth > MAX_DEPTH {
+        return true;
+    }
+    match node {
+        Value::Array(items) => items.iter().any(|item| mentions(item, name, depth + 1)),
+        Value::Object(members) => {
+            variable(node) == Some(name)
+                || members.values().any(|item| mentions(item, name, depth + 1))
+        }
+        _ => false,
+    }
+}
+
+fn expr(expr: &Value, named: &Named) -> Option<String> {
+    let terms = expr.get("terms")?;
+    let mut text = match terms.as_array() {
+        Some(call) => self::call(call, named, 0)?,
+        None => term(terms, named, 0)?,
+    };
+    if expr.get("negated") == Some(&Value::Bool(true)) {
+        text = format!("not {text}");
+    }
+    let with = expr.get("with").and_then(Value::as_array);
+    for with in with.into_iter().flatten() {
+        let target = term(with.get("target")?, named, 0)?;
+        let value = term(with.get("value")?, named, 0)?;
+        text.push_str(&format!(" with {target} as {value}"));
+    }
+    Some(text)
+}
+
+/// The name of a function.
+fn name(operator: &Value) -> Option<String> {
+    if operator.get("type")? == "var" {
+        return Some(operator.get("value")?.as_str()?.to_owned());
+    }
+    let steps = operator.get("value")?.as_array()?.iter();
+    let steps = steps.map(|step| step.get("value")?.as_str());
+    Some(steps.collect::<Option<Vec<_>>>()?.join("."))
+}
+
+fn call(call: &[Value], named: &Named, depth: usize) -> Option<String> {
+    let (operator, operands) = call.split_first()?;
+    let operator = name(operator)?;
+    let operands = operands
+        .iter()
+        .map(|operand| term(operand, named, depth + 1));
+    let mut operands = operands.collect::<Option<Vec<_>>>()?;
+    if matches!(&*operator, "eq" | "equal" | "assign" | "neq") {
+        operands.sort();
+    }
+    let (sign, mirrored) = match &*operator {
+        "eq" | "equal" | "assign" => ("==", false),
+        "neq" => ("!=", false),
+        "lt" => ("<", false),
+        "lte" => ("<=", false),
+        "gt" => ("<", true),
+        "gte" => ("<=", true),
+        _ => return Some(format!("{operator}({})", operands.join(", "))),
+    };
+    match operands.as_slice() {
+        [left, right] if mirrored => Some(format!("{right} {sign} {left}")),
+        [left, right] => Some(format!("{left} {sign} {right}")),
+        _ => Some(format!("{operator}({})", operands.join(", "))),
+    }
+}
+
+fn term(term: &Value, named: &Named, depth: usize) -> Option<String> {
+    if depth > MAX_DEPTH {
+        return None;
+    }
+    let value = term.get("value");
+    let list = |items: &Value| {
+        let items = items.as_array()?.iter();
+        let items = items.map(|item| self::term(item, named, depth + 1));
+        items.collect::<Option<Vec<_>>>()
+    };
+    Some(match term.get("type")?.as_str()? {
+        "null" => "null".to_owned(),
+        "boolean" | "number" | "string" => value?.to_string(),
+        "var" => match variable(term) {
+            Some(name) => named.get(name).cloned().unwrap_or(format!("<{name}>")),
+            None => value?.as_str()?.to_owned(),
+        },
+        "ref" => {
+            let steps = list(value?)?;
+            let (head, steps) = steps.split_first()?;
+            let steps = steps.iter().map(|step| format!("[{step}]"));
+            format!("{head}{}", steps.collect::<String>())
+        }
+        "array" => format!("[{}]", list(value?)?.join(", ")),
+        "set" => {
+            let mut items = list(value?)?;
+            items.sort();
+            format!("{{{}}}", items.join(", "))
+        }
+        "call" => call(value?.as_array()?, named, depth + 1)?,
+        kind => format!("{kind} {}", value?),
+    })
+}
+
+/// The text with numbers in the place of the names of variables, in the order in which they come.
+fn numbered(text: &str) -> String {
+    let mut numbers: BTreeMap<&str, usize> = BTreeMap::new();
+    let mut shown = String::new();
+    let mut rest = text;
+    while let Some((before, behind)) = rest.split_once('<') {
+        shown.push_str(before);
+        match behind.split_once('>') {
+            Some((name, after)) if !name.is_empty() && !name.contains([' ', '"', '=']) => {
+                let next = numbers.len() + 1;
+                let number = *numbers.entry(name).or_insert(next);
+                shown.push_str(&format!("v{number}"));
+                rest = after;
+            }
+            _ => {
+                shown.push('<');
+                rest = behind;
+            }
+        }
+    }
+    shown.push_str(rest);
+    shown
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::text;
+
+    #[test]
+    fn the_same_conditions_have_the_same_text() {
+        let input = |name: &str| {
+            json!({"type": "ref", "value": [
+                {"type": "var", "value": "input"}, {"type": "string", "value": name}]})
+        };
+        let var = |name: &str| json!({"type": "var", "value": name});
+        let op = |name: &str| json!({"type": "ref", "value": [{"type": "var", "value": name}]});
+        let one = json!({"type": "number", "value": 1});
+        let same = [
+            json!([[{"index": 0, "terms": [op("gt"), input("a"), one]}]]),
+            json!([[{"index": 0, "terms": [op("lt"), one, input("a")]}]]),
+            json!([[
+                {"index": 0, "terms": [op("eq"), var("x"), input("a")]},
+                {"index": 1, "terms": [op("gt"), var("x"), one]},
+            ]]),
+        ];
+        for queries in same {
+            let shown = text(&queries);
+            assert_eq!(shown.as_deref(), Some(r#"(1 < input["a"])"#), "{queries}");
+        }
+        let defined = json!([[{"index": 0, "terms": [op("eq"), var("$0"), input("a")]}]]);
+        let shown = text(&defined);
+        assert_eq!(shown.as_deref(), Some(r#"(input["a"] is defined)"#));
+        assert_eq!(text(&json!([[]])).as_deref(), Some("()"));
+        assert_eq!(text(&json!({})), None);
+    }
+}

@@ -1,0 +1,91 @@
+//! Evaluation of single expressions some of whose variables have values: what partial evaluation
+//! needs of the machine for everything that is known.
+
+use std::collections::BTreeSet;
+
+use super::evaluation::Evaluation;
+use super::ir::{Program, Slot};
+use super::lower;
+use super::machine::{Machine, Stop};
+use crate::Value;
+use crate::compile::Policy;
+use crate::error::EvalError;
+use crate::syntax::{Expr, Var};
+
+/// An expression in the form that is evaluated.
+#[derive(Debug)]
+pub(crate) struct Prepared(Program);
+
+/// Evaluates expressions, one after the other; what rules give is kept between them.
+pub(crate) struct Concrete<'p>(Machine<'p>);
+
+impl Prepared {
+    /// Makes it of an expression as the compiler left it.
+    pub(crate) fn new(expr: &Expr) -> Self {
+        Self(lower::query(&vec![expr.clone()]))
+    }
+
+    /// The variables of the expression, those inside of its closures among them.
+    pub(crate) fn names(&self) -> &[Var] {
+        &self.0.names
+    }
+}
+
+impl<'p> Concrete<'p> {
+    /// Begins an evaluation.
+    pub(crate) fn new(
+        policy: &'p Policy,
+        documents: &'p Value,
+        evaluation: &Evaluation<'_>,
+    ) -> Self {
+        let mut machine = Machine::new(policy, documents, evaluation.session());
+        machine.input = evaluation.input.clone();
+        machine.strict = evaluation.strict;
+        Self(machine)
+    }
+
+    /// The distinct answers of an expression: the values of the wanted variables, by their
+    /// places among [`Prepared::names`].
+    ///
+    /// # Errors
+    /// What fails the evaluation.
+    pub(crate) fn answers(
+        &mut self,
+        prepared: &Prepared,
+        known: &[(Slot, Value)],
+        wanted: &[Slot],
+    ) -> Result<Vec<Vec<Option<Value>>>, Box<EvalError>> {
+        let machine = &mut self.0;
+        let frame = machine.open(None, &prepared.0, wanted.is_empty());
+        for (slot, value) in known {
+            machine.set(frame.base + slot, Some(value.clone()));
+        }
+        let mut seen = BTreeSet::new();
+        let mut answers = Vec::new();
+        let flow = machine.run(&frame, &mut |machine| {
+            let values = wanted
+                .iter()
+                .map(|slot| machine.slot(&frame, *slot).cloned());
+            let answer: Vec<_> = values.collect();
+            if seen.insert(answer.clone()) {
+                answers.push(answer);
+            }
+            Ok(())
+        });
+        machine.close(&frame);
+        let failed = match flow {
+            Err(Stop::Failed(error)) => Some(error),
+            _ => None,
+        };
+        match machine.builtin_error.take().or(failed) {
+            Some(error) => Err(error),
+            None => Ok(answers),
+        }
+    }
+}
+
+impl std::fmt::Debug for Concrete<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Concrete")
+    }
+}

@@ -1,0 +1,187 @@
+//! Calls of functions whose operands or answers are not known.
+
+use super::reference::{Walk, constants};
+use super::rules::Solution;
+use super::solver::{Flow, Next, Solver, Wanted};
+use super::store::Frame;
+use super::terms::{self, Sym};
+use super::unknowns::Root;
+use crate::Value;
+use crate::builtins::{Signature, signature};
+use crate::compile::tree::RuleSet;
+use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
+
+impl<'p> Solver<'p> {
+    /// Calls a built-in function, or leaves the call in the residual.
+    pub(super) fn builtin(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        name: &str,
+        operands: &'p [Term],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let Some(signature) = signature(name) else {
+            return Ok(());
+        };
+        let location = &expr.location;
+        let all: Vec<_> = operands.iter().map(|one| self.plug(frame, one)).collect();
+        let (args, output) = match all.split_at_checked(signature.arity) {
+            Some((args, output)) => (args, output.first().cloned()),
+            None => (all.as_slice(), None),
+        };
+        let held = self.hold && signature.nondeterministic;
+        let known: Option<Vec<_>> = args.iter().map(|arg| arg.known().cloned()).collect();
+        if let Some(known) = known
+            && !held
+        {
+            let operator = terms::operator(name, location);
+            for value in self.results(operator, &known, location)? {
+                self.result(Sym::Known(value), output.clone(), location, next)?;
+            }
+            return Ok(());
+        }
+        self.left(signature, args, output, location, next)
+    }
+
+    /// Leaves a call of a built-in function in the residual.
+    fn left(
+        &mut self,
+        signature: &Signature,
+        args: &[Sym],
+        output: Option<Sym>,
+        location: &Location,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut parts = vec![terms::operator(signature.name, location)];
+        let args = args.iter().cloned();
+        parts.extend(args.map(|arg| arg.into_term(location)));
+        let mark = self.store.mark();
+        let is_value = !signature.relation && !signature.nondeterministic && !signature.void;
+        let possible = match output {
+            None => {
+                self.store
+                    .save(terms::expr(ExprTerms::Call(parts), location));
+                true
+            }
+            Some(output) if is_value => {
+                let call = terms::term(TermValue::Call(parts), location);
+                self.unify(Sym::Term(call), output, location)
+            }
+            Some(output) => {
+                parts.push(output.into_term(location));
+                self.store
+                    .save(terms::expr(ExprTerms::Call(parts), location));
+                true
+            }
+        };
+        let flow = match possible {
+            true => next(self),
+            false => Ok(()),
+        };
+        self.store.undo(mark);
+        flow
+    }
+
+    /// Unifies the result of a call with its output, or tests it.
+    fn result(
+        &mut self,
+        value: Sym,
+        output: Option<Sym>,
+        location: &Location,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        match output {
+            Some(output) => self.fits(&output, value, location, |solver| next(solver)),
+            None => self.holds(value, location, next),
+        }
+    }
+
+    /// Calls a function of the policy.
+    pub(super) fn function(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        name: &'p [Term],
+        operands: &'p [Term],
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let path = constants(name.get(1..).unwrap_or_default());
+        let world = self.policy.world();
+        let node = world.find(&path);
+        let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_deref()?))) else {
+            return Ok(());
+        };
+        let location = &expr.location;
+        let all: Vec<_> = operands.iter().map(|one| self.plug(frame, one)).collect();
+        let (args, output) = match all.split_at_checked(set.arity) {
+            Some((args, output)) => (args, output.first().cloned()),
+            None => return Ok(()),
+        };
+        if self.opaque.touch(Root::Data, &path) {
+            return self.call_support(&path, args, output, location, next);
+        }
+        let known: Option<Vec<_>> = args.iter().map(|arg| arg.known().cloned()).collect();
+        if let Some(known) = known
+            && !self.depends.rules(node, set)
+        {
+            let operator = terms::reference("data", name.iter().skip(1).cloned(), location);
+            for value in self.results(operator, &known, location)? {
+                self.result(Sym::Known(value), output.clone(), location, next)?;
+            }
+            return Ok(());
+        }
+        self.inlined(set, args, output, location, next)
+    }
+
+    /// Puts the rules of a function in the place of its call.
+    fn inlined(
+        &mut self,
+        set: &'p RuleSet,
+        args: &[Sym],
+        output: Option<Sym>,
+        location: &Location,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut solutions: Vec<Solution> = Vec::new();
+        for rule in &set.rules {
+            self.chain(rule, 0, args, &mut solutions)?;
+        }
+        let default = set.default.as_deref();
+        let default = default.and_then(|rule| rule.ast.head.value.clone());
+        let default = default.map(|value| self.plug(0, &value));
+        let wanted = match &output {
+            None => Some(Wanted::Truthy),
+            Some(Sym::Known(value)) => Some(Wanted::Is(value.clone())),
+            Some(Sym::Term(_)) => None,
+        };
+        let walk = Walk {
+            steps: &[],
+            wanted: wanted.as_ref(),
+            location,
+        };
+        self.choose(&solutions, default, walk, &mut |solver, value| {
+            solver.result(value, output.clone(), location, next)
+        })
+    }
+
+    /// Leaves a call of a function that is not to be inlined.
+    fn call_support(
+        &mut self,
+        path: &[Value],
+        args: &[Sym],
+        output: Option<Sym>,
+        location: &Location,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let mut parts = vec![self.supported(path, location)];
+        let operands = args.iter().cloned().chain(output);
+        parts.extend(operands.map(|operand| operand.into_term(location)));
+        let mark = self.store.mark();
+        self.store
+            .save(terms::expr(ExprTerms::Call(parts), location));
+        let flow = next(self);
+        self.store.undo(mark);
+        flow
+    }
+}

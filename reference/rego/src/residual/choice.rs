@@ -1,0 +1,247 @@
+//! `not`, `every`, and all that needs to know whether something holds at all: bodies are looked
+//! at by themselves, then turned round or put into rules that support the residual.
+
+use super::finish::closed;
+use super::rules::saved_vars;
+use super::solver::{Flow, Next, Solver};
+use super::store::{Frame, Saved};
+use super::terms::{self, Sym};
+use crate::Value;
+use crate::compile::terms::{constant, dotted, operator};
+use crate::syntax::{Body, Every, Expr, ExprTerms, Location, Term, TermValue, Var};
+
+/// So many ways are written out; more become a rule.
+const MAX_WAYS: usize = 16;
+
+/// A domain of more members is not unrolled.
+const MAX_MEMBERS: usize = 32;
+
+impl<'p> Solver<'p> {
+    /// Goes on if an expression does not hold, without its `not`.
+    pub(super) fn negated(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
+        let bodies = self.bodies(|solver, next| solver.kind(frame, expr, next))?;
+        self.none_of(&bodies, next)
+    }
+
+    /// The ways in which something holds, each as what it saves.
+    pub(super) fn bodies(
+        &mut self,
+        run: impl FnOnce(&mut Self, Next<'_, 'p>) -> Flow,
+    ) -> Result<Vec<Vec<Saved>>, Box<crate::EvalError>> {
+        let mark = self.store.mark();
+        let mut bodies: Vec<Vec<Saved>> = Vec::new();
+        let flow = run(self, &mut |solver| {
+            let saved = solver.store.since(mark);
+            solver.grow(&saved)?;
+            if !bodies.contains(&saved) && solver.is_typed(&saved) {
+                bodies.push(saved);
+            }
+            Ok(())
+        });
+        self.store.undo(mark);
+        flow?;
+        if bodies.iter().any(Vec::is_empty) {
+            bodies = vec![Vec::new()];
+        }
+        Ok(bodies)
+    }
+
+    /// Goes on if none of several bodies holds.
+    pub(super) fn none_of(&mut self, bodies: &[Vec<Saved>], next: Next<'_, 'p>) -> Flow {
+        let mut turned = Vec::new();
+        let mut supported = Vec::new();
+        let mut ways = 1_usize;
+        for saved in bodies {
+            if saved.is_empty() {
+                return Ok(());
+            }
+            let body = closed(saved);
+            let is_own = |name: &Var| !self.store.is_saved(name);
+            let locals = saved_vars(saved).iter().any(is_own);
+            let more = ways.saturating_mul(body.len());
+            let turns = body.iter().all(|expr| self.turns(expr));
+            if locals || more > MAX_WAYS || !turns {
+                supported.push(saved.clone());
+            } else {
+                ways = more;
+                turned.push(body);
+            }
+        }
+        let mark = self.store.mark();
+        if !supported.is_empty() {
+            let mut expr = self.any_rule("__not", &supported);
+            expr.negated = true;
+            self.store.save(expr);
+        }
+        let flow = self.each_turned(&turned, next);
+        self.store.undo(mark);
+        flow
+    }
+
+    /// Goes on for each choice of an expression of each body, none of which may hold.
+    fn each_turned(&mut self, bodies: &[Body], next: Next<'_, 'p>) -> Flow {
+        let Some((first, rest)) = bodies.split_first() else {
+            return next(self);
+        };
+        for expr in first {
+            self.step()?;
+            let mark = self.store.mark();
+            let mut expr = expr.clone();
+            expr.negated = !expr.negated;
+            self.store.save(expr);
+            let flow = self.each_turned(rest, next);
+            self.store.undo(mark);
+            flow?;
+        }
+        Ok(())
+    }
+
+    /// Whether an expression may be negated as it is. Compilers evaluate the operands of calls in
+    /// front of the expression, outside of its `not`, so that they must have values there.
+    fn turns(&self, expr: &Expr) -> bool {
+        if !expr.with.is_empty() {
+            return false;
+        }
+        match &expr.terms {
+            ExprTerms::Term(term) => is_flat(term),
+            ExprTerms::Call(call) if equality(call) => call.iter().skip(1).all(is_flat),
+            ExprTerms::Call(call) => call.iter().skip(1).all(|term| match &term.value {
+                TermValue::Ref(_) => {
+                    is_flat(term) && self.store.saved.contains(&Saved::Defined(term.clone()))
+                }
+                _ => is_flat(term),
+            }),
+            _ => false,
+        }
+    }
+
+    /// A call of a rule that holds if one of several bodies does.
+    fn any_rule(&mut self, name: &str, bodies: &[Vec<Saved>]) -> Expr {
+        let location = first_location(bodies);
+        let mut args: Vec<Var> = Vec::new();
+        for name in bodies.iter().flat_map(|saved| saved_vars(saved)) {
+            if self.store.is_saved(&name) && !args.contains(&name) {
+                args.push(name);
+            }
+        }
+        let name = format!("{name}{}__", self.store.number());
+        let args: Vec<_> = args.iter().map(|arg| terms::var(arg, &location)).collect();
+        for saved in bodies {
+            let body = closed(saved);
+            self.supports.add(&name, &args, body, &location);
+        }
+        let steps = ["partial", &name].map(|step| terms::string(step, &location));
+        let reference = terms::reference("data", steps, &location);
+        if args.is_empty() {
+            return terms::holds(reference);
+        }
+        let mut parts = vec![reference];
+        parts.extend(args);
+        terms::expr(ExprTerms::Call(parts), &location)
+    }
+
+    /// Goes on if one of several bodies holds.
+    fn one_of(&mut self, bodies: &[Vec<Saved>], next: Next<'_, 'p>) -> Flow {
+        if bodies.iter().any(Vec::is_empty) {
+            return next(self);
+        }
+        for saved in bodies {
+            self.step()?;
+            let mark = self.store.mark();
+            self.store.add(saved);
+            let flow = next(self);
+            self.store.undo(mark);
+            flow?;
+        }
+        Ok(())
+    }
+
+    /// Goes on if a condition holds for every member of a domain. A known one is unrolled.
+    pub(super) fn every(
+        &mut self,
+        frame: Frame,
+        expr: &'p Expr,
+        every: &'p Every,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let domain = self.plug(frame, &every.domain);
+        let members = match &domain {
+            Sym::Known(value) if !is_collection(value) => return Ok(()),
+            Sym::Known(value) => {
+                let members = super::reference::members(value);
+                (members.len() <= MAX_MEMBERS).then_some(members)
+            }
+            Sym::Term(_) => None,
+        };
+        let Some(members) = members else {
+            return self.keep_whole(frame, expr, next);
+        };
+        let mut ways = 1_usize;
+        let mut all = Vec::new();
+        for (key, value) in members {
+            let key = every.key.as_ref().map(|own| (own, key));
+            let given = [key, Some((&every.value, value))];
+            let bodies = self.bodies(|solver, next| {
+                let mark = solver.store.mark();
+                for (own, value) in given.into_iter().flatten() {
+                    if let TermValue::Var(own) = &own.value {
+                        let name = solver.store.fresh();
+                        solver.store.give(frame, own, name.clone());
+                        solver.store.bind(&name, Sym::Known(value));
+                    }
+                }
+                let flow = solver.body(frame, &every.body, next);
+                solver.store.undo(mark);
+                flow
+            })?;
+            if bodies.is_empty() {
+                return Ok(());
+            }
+            ways = ways.saturating_mul(bodies.len());
+            if ways > MAX_WAYS && bodies.len() > 1 {
+                ways /= bodies.len();
+                let rule = self.any_rule("__every", &bodies);
+                all.push(vec![vec![Saved::Expr(rule)]]);
+            } else {
+                all.push(bodies);
+            }
+        }
+        self.all_of(&all, next)
+    }
+
+    fn all_of(&mut self, all: &[Vec<Vec<Saved>>], next: Next<'_, 'p>) -> Flow {
+        match all.split_first() {
+            None => next(self),
+            Some((first, rest)) => self.one_of(first, &mut |solver| solver.all_of(rest, next)),
+        }
+    }
+}
+
+fn equality(call: &[Term]) -> bool {
+    operator(call).and_then(dotted).as_deref() == Some("eq") && call.len() == 3
+}
+
+fn is_collection(value: &Value) -> bool {
+    value.as_array().is_some() || value.as_object().is_some() || value.as_set().is_some()
+}
+
+/// Whether a term can be looked at where it stands.
+fn is_flat(term: &Term) -> bool {
+    match &term.value {
+        TermValue::Ref(steps) => steps.iter().all(|step| match &step.value {
+            TermValue::Var(_) => true,
+            _ => constant(step).is_some(),
+        }),
+        TermValue::Var(_) => true,
+        _ => constant(term).is_some(),
+    }
+}
+
+fn first_location(bodies: &[Vec<Saved>]) -> Location {
+    let first = bodies.iter().flatten().next();
+    match first {
+        Some(Saved::Expr(expr)) => expr.location.clone(),
+        Some(Saved::Defined(Term { location, .. })) => location.clone(),
+        None => terms::nowhere(),
+    }
+}

@@ -1,0 +1,160 @@
+//! Which expressions and rules may depend on something unknown.
+
+use std::collections::HashMap;
+
+use super::unknowns::{References, Root};
+use crate::builtins::signature;
+use crate::compile::World;
+use crate::compile::terms::{constant, dotted, is_var, operator};
+use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
+use crate::compile::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Term, TermValue};
+
+/// Answers by the constant steps of references: what they reach may depend on something unknown,
+/// what is said not to depend on it does not.
+#[derive(Debug)]
+pub(super) struct Depends<'p> {
+    world: &'p World,
+    unknowns: References,
+    /// Whether functions that are not deterministic count as unknown.
+    hold: bool,
+    rules: HashMap<usize, bool>,
+}
+
+struct Look<'d, 'p> {
+    depends: &'d mut Depends<'p>,
+    found: bool,
+}
+
+impl<'p> Depends<'p> {
+    pub(super) fn new(world: &'p World, unknowns: References, hold: bool) -> Self {
+        Self {
+            world,
+            unknowns,
+            hold,
+            rules: HashMap::new(),
+        }
+    }
+
+    /// Whether an expression does, what it calls and refers to included.
+    pub(super) fn expr(&mut self, expr: &Expr) -> bool {
+        let mut look = Look {
+            depends: self,
+            found: false,
+        };
+        visit::expr(expr, &mut look);
+        look.found
+    }
+
+    /// Whether a term does.
+    pub(super) fn term(&mut self, term: &Term) -> bool {
+        let mut look = Look {
+            depends: self,
+            found: false,
+        };
+        visit::term(term, &mut look);
+        look.found
+    }
+
+    /// Whether the rules of a place do. With rules below and references with variables, those
+    /// are part of them.
+    pub(super) fn rules(&mut self, node: &Node, set: &RuleSet) -> bool {
+        if set.kind == RuleKind::PartialObject && !node.is_leaf() {
+            return node.extent().into_iter().any(|set| self.set(set));
+        }
+        self.set(set)
+    }
+
+    fn set(&mut self, set: &RuleSet) -> bool {
+        let address = std::ptr::from_ref(set).addr();
+        if let Some(known) = self.rules.get(&address) {
+            return *known;
+        }
+        self.rules.insert(address, false);
+        let found = visit::deep(|| set.all().into_iter().any(|rule| self.rule(rule)));
+        self.rules.insert(address, found);
+        found
+    }
+
+    fn rule(&mut self, rule: &CompiledRule) -> bool {
+        let chain = std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+        let mut look = Look {
+            depends: self,
+            found: false,
+        };
+        for rule in chain {
+            visit::rule(rule, &mut look);
+        }
+        look.found
+    }
+
+    fn reference(&mut self, reference: &[Term]) -> bool {
+        let Some((head, steps)) = reference.split_first() else {
+            return false;
+        };
+        let path: Vec<_> = steps.iter().map_while(constant).collect();
+        if is_var(head, "input") {
+            return self.unknowns.touch(Root::Input, &path);
+        }
+        if !is_var(head, "data") {
+            return false;
+        }
+        if self.unknowns.touch(Root::Data, &path) {
+            return true;
+        }
+        let mut node = self.world.root();
+        for step in &path {
+            let Some(child) = node.child(step) else {
+                return false;
+            };
+            node = child;
+            if let Some(set) = &node.rules {
+                return self.rules(node, set);
+            }
+        }
+        let below = node.extent();
+        below.into_iter().any(|set| self.set(set))
+    }
+
+    fn call(&mut self, call: &[Term]) -> bool {
+        let name = operator(call).unwrap_or_default();
+        if name.first().is_some_and(|head| is_var(head, "data")) {
+            return false;
+        }
+        self.hold
+            && dotted(name)
+                .and_then(|name| signature(&name))
+                .is_some_and(|of| of.nondeterministic)
+    }
+}
+
+impl<'t> Visit<'t> for Look<'_, '_> {
+    fn expr(&mut self, expr: &'t Expr) -> bool {
+        if let ExprTerms::Call(call) = &expr.terms {
+            self.found |= self.depends.call(call);
+        }
+        // The name of a function that takes another's place may be called.
+        for with in &expr.with {
+            self.found |= self.depends.call(std::slice::from_ref(&with.value));
+        }
+        !self.found
+    }
+
+    fn term(&mut self, term: &'t Term) -> bool {
+        if self.found {
+            return false;
+        }
+        match &term.value {
+            TermValue::Ref(reference) => {
+                let found = visit::deep(|| self.depends.reference(reference));
+                self.found |= found;
+            }
+            TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
+                self.found |= self.depends.reference(std::slice::from_ref(term));
+            }
+            TermValue::Call(call) => self.found |= self.depends.call(call),
+            _ => {}
+        }
+        !self.found
+    }
+}

@@ -1,0 +1,397 @@
+//! Nodes that are kept as they are: closures, expressions with modifiers, the rules that support
+//! a residual. What is known of their variables is put in, and references to rules become
+//! references to their copies.
+
+use super::reference::constants;
+use super::solver::{Flow, Next, Solver};
+use super::store::Frame;
+use super::support::Made;
+use super::terms::{self, Sym, all_vars, is_composite};
+use super::unknowns::Root;
+use crate::Value;
+use crate::builtins::signature;
+use crate::compile::terms::{constant, dotted, is_var, operator};
+use crate::compile::visit;
+use crate::eval::member;
+use crate::syntax::{
+    Body, Comprehension, Every, Expr, ExprTerms, Location, ObjectComprehension, Term, TermValue,
+    With,
+};
+
+impl<'p> Solver<'p> {
+    /// Saves an expression as it is.
+    pub(super) fn keep_whole(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
+        let mark = self.store.mark();
+        if !expr.with.is_empty() {
+            self.settle(frame, expr);
+        }
+        let kept = self.keep_expr(frame, expr);
+        self.store.save(kept);
+        let flow = next(self);
+        self.store.undo(mark);
+        flow
+    }
+
+    /// Gives variables that stand for something unknown a value outside of an expression, in
+    /// which what they stand for may mean something else.
+    fn settle(&mut self, frame: Frame, expr: &Expr) {
+        for own in all_vars(expr) {
+            if self.store.named(frame, &own).is_none() {
+                continue;
+            }
+            let Sym::Term(term) = self.store.lookup(frame, &own) else {
+                continue;
+            };
+            if matches!(term.value, TermValue::Var(_)) {
+                continue;
+            }
+            let name = self.store.fresh();
+            let left = terms::var(&name, &expr.location);
+            self.store
+                .save(terms::call("eq", vec![left, term], &expr.location));
+            self.store.give(frame, &own, name);
+        }
+    }
+
+    pub(super) fn keep_body(&mut self, frame: Frame, body: &[Expr]) -> Body {
+        let mut kept: Body = Vec::with_capacity(body.len());
+        for expr in body {
+            if super::solver::is_print(expr) {
+                continue;
+            }
+            let mut expr = self.keep_expr(frame, expr);
+            expr.index = kept.len();
+            kept.push(expr);
+        }
+        if kept.is_empty() {
+            let location = body.first().map(|expr| expr.location.clone());
+            let location = location.unwrap_or_else(terms::nowhere);
+            kept.push(terms::holds(terms::term(TermValue::Bool(true), &location)));
+        }
+        kept
+    }
+
+    pub(super) fn keep_expr(&mut self, frame: Frame, expr: &Expr) -> Expr {
+        let mut with = Vec::new();
+        let replaces = |with: &With| matches!(target(with), Some((Root::Input, _)));
+        let raw = expr.with.iter().any(replaces);
+        if raw && !self.raw {
+            with.extend(self.known_input(&expr.location));
+        }
+        for one in &expr.with {
+            self.keep_with(frame, one, &mut with);
+        }
+        let before = self.raw;
+        self.raw |= raw;
+        let terms = match &expr.terms {
+            ExprTerms::Term(term) => ExprTerms::Term(Box::new(self.keep_term(frame, term))),
+            ExprTerms::Call(parts) => ExprTerms::Call(self.keep_call(frame, parts)),
+            ExprTerms::Some(decl) => ExprTerms::Some(decl.clone()),
+            ExprTerms::Every(every) => ExprTerms::Every(Box::new(Every {
+                key: every.key.as_ref().map(|key| self.keep_term(frame, key)),
+                value: self.keep_term(frame, &every.value),
+                domain: self.keep_term(frame, &every.domain),
+                body: visit::deep(|| self.keep_body(frame, &every.body)),
+            })),
+        };
+        self.raw = before;
+        Expr {
+            terms,
+            with,
+            negated: expr.negated,
+            index: expr.index,
+            generated: false,
+            assigned: false,
+            location: expr.location.clone(),
+        }
+    }
+
+    fn keep_call(&mut self, frame: Frame, parts: &[Term]) -> Vec<Term> {
+        let Some((first, operands)) = parts.split_first() else {
+            return Vec::new();
+        };
+        let name = operator(parts).unwrap_or_default();
+        let first = match name.first() {
+            Some(head) if is_var(head, "data") => self.keep_term(frame, first),
+            _ => first.clone(),
+        };
+        let operands = operands.iter().map(|term| self.keep_term(frame, term));
+        let mut kept = vec![first];
+        kept.extend(operands.collect::<Vec<_>>());
+        kept
+    }
+
+    /// The modifiers that do the same for what is kept: rules and their copies are replaced
+    /// alike.
+    fn keep_with(&mut self, frame: Frame, with: &With, kept: &mut Vec<With>) {
+        let value = match function(&with.value) {
+            true => with.value.clone(),
+            false => self.keep_term(frame, &with.value),
+        };
+        let mut add = |target: Term| {
+            kept.push(With {
+                target,
+                value: value.clone(),
+                location: with.location.clone(),
+            });
+        };
+        let Some((Root::Data, path)) = target(with) else {
+            return add(with.target.clone());
+        };
+        if self.unknowns.cover(Root::Data, &path) {
+            return add(with.target.clone());
+        }
+        let mut node = self.policy.world().root();
+        for (length, step) in path.iter().enumerate() {
+            let Some(child) = node.child(step) else {
+                return add(with.target.clone());
+            };
+            node = child;
+            if node.rules.is_some() {
+                let (own, rest) = path.split_at(length + 1);
+                let base = self.supported(own, &with.location);
+                let rest = rest.iter().map(|step| terms::value(step, &with.location));
+                return add(terms::extended(base, rest, &with.location));
+            }
+        }
+        add(with.target.clone());
+        if !node.extent().is_empty() {
+            let location = &with.location;
+            let steps = self.copies().into_iter().chain(path);
+            let steps = steps.map(|step| terms::value(&step, location));
+            add(terms::reference(
+                "data",
+                steps.collect::<Vec<_>>(),
+                location,
+            ));
+        }
+    }
+
+    /// Modifiers that supply what is known of the input.
+    fn known_input(&self, location: &Location) -> Vec<With> {
+        let Some(input) = &self.input else {
+            return Vec::new();
+        };
+        let mut found = Vec::new();
+        let one = |path: &[Value], value: &Value| With {
+            target: terms::reference(
+                "input",
+                path.iter().map(|step| terms::value(step, location)),
+                location,
+            ),
+            value: terms::value(value, location),
+            location: location.clone(),
+        };
+        if !self.unknowns.touch(Root::Input, &[]) {
+            found.push(one(&[], input));
+        } else if !self.unknowns.cover(Root::Input, &[]) {
+            for (key, value) in super::reference::members(input) {
+                let path = [key];
+                if !self.unknowns.touch(Root::Input, &path) {
+                    found.push(one(&path, &value));
+                }
+            }
+        }
+        found
+    }
+
+    /// A term with what is known of its variables.
+    pub(super) fn keep_term(&mut self, frame: Frame, term: &Term) -> Term {
+        let location = &term.location;
+        let kept = visit::deep(|| match &term.value {
+            TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
+                return self.keep_reference(frame, std::slice::from_ref(term), location);
+            }
+            TermValue::Var(own) => {
+                return self.store.lookup(frame, own).into_term(location);
+            }
+            TermValue::Ref(parts) => return self.keep_reference(frame, parts, location),
+            TermValue::Array(items) => {
+                terms::term(TermValue::Array(self.keep_terms(frame, items)), location)
+            }
+            TermValue::Set(items) => {
+                let mut items = self.keep_terms(frame, items);
+                visit::sort_set(&mut items);
+                terms::term(TermValue::Set(items), location)
+            }
+            TermValue::Object(members) => {
+                let members = members.iter();
+                let members = members
+                    .map(|(key, value)| (self.keep_term(frame, key), self.keep_term(frame, value)));
+                let mut members: Vec<_> = members.collect();
+                visit::sort_object(&mut members);
+                terms::term(TermValue::Object(members), location)
+            }
+            TermValue::Call(parts) => {
+                terms::term(TermValue::Call(self.keep_call(frame, parts)), location)
+            }
+            TermValue::ArrayComprehension(of) => {
+                let of = self.keep_comprehension(frame, of);
+                terms::term(TermValue::ArrayComprehension(of), location)
+            }
+            TermValue::SetComprehension(of) => {
+                let of = self.keep_comprehension(frame, of);
+                terms::term(TermValue::SetComprehension(of), location)
+            }
+            TermValue::ObjectComprehension(of) => {
+                let of = Box::new(ObjectComprehension {
+                    key: self.keep_term(frame, &of.key),
+                    value: self.keep_term(frame, &of.value),
+                    body: self.keep_body(frame, &of.body),
+                });
+                terms::term(TermValue::ObjectComprehension(of), location)
+            }
+            _ => term.clone(),
+        });
+        kept
+    }
+
+    fn keep_terms(&mut self, frame: Frame, items: &[Term]) -> Vec<Term> {
+        let items = items.iter();
+        items.map(|item| self.keep_term(frame, item)).collect()
+    }
+
+    fn keep_comprehension(&mut self, frame: Frame, of: &Comprehension) -> Box<Comprehension> {
+        Box::new(Comprehension {
+            term: self.keep_term(frame, &of.term),
+            body: self.keep_body(frame, &of.body),
+        })
+    }
+
+    fn keep_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {
+        let Some((head, steps)) = parts.split_first() else {
+            return terms::term(TermValue::Ref(Vec::new()), location);
+        };
+        let steps = self.keep_terms(frame, steps);
+        if is_var(head, "data") {
+            return self.keep_document(&steps, location);
+        }
+        if is_var(head, "input") {
+            return self.keep_input(&steps, location);
+        }
+        match Sym::from(self.keep_term(frame, head)) {
+            Sym::Known(value) => known(&value, &steps, location),
+            Sym::Term(base) => terms::extended(base, steps, location),
+        }
+    }
+
+    /// A reference into `data`: to the copy of rules, or, for base documents and what is
+    /// unknown, as it is.
+    pub(super) fn keep_document(&mut self, steps: &[Term], location: &Location) -> Term {
+        let path = constants(steps);
+        let mut node = Some(self.policy.world().root());
+        for length in 0..=path.len() {
+            let (own, _) = path.split_at(length);
+            if self.unknowns.cover(Root::Data, own) {
+                break;
+            }
+            let Some(here) = node else {
+                break;
+            };
+            let rest = steps.get(length..).unwrap_or_default();
+            if here.rules.is_some() {
+                let base = self.supported(own, location);
+                return terms::extended(base, rest.iter().cloned(), location);
+            }
+            let Some(step) = path.get(length) else {
+                if here.extent().is_empty() {
+                    break;
+                }
+                let base = self.whole(Made::Document, own, location);
+                return terms::extended(base, rest.iter().cloned(), location);
+            };
+            node = here.child(step).map(AsRef::as_ref);
+        }
+        terms::reference("data", steps.iter().cloned(), location)
+    }
+
+    /// A reference into the input: what is known of it is put in.
+    pub(super) fn keep_input(&mut self, steps: &[Term], location: &Location) -> Term {
+        let plain = || terms::reference("input", steps.iter().cloned(), location);
+        if self.raw {
+            return plain();
+        }
+        let path = constants(steps);
+        let mut value = self.input.clone();
+        for length in 0..=path.len() {
+            let (own, _) = path.split_at(length);
+            let rest = steps.get(length..).unwrap_or_default();
+            if self.unknowns.cover(Root::Input, own) {
+                return plain();
+            }
+            if !self.unknowns.below(Root::Input, own) {
+                return match value {
+                    Some(_) => {
+                        let base = self.whole(Made::Known, own, location);
+                        terms::extended(base, rest.iter().cloned(), location)
+                    }
+                    None => undefined(location),
+                };
+            }
+            let Some(step) = path.get(length) else {
+                let base = self.whole(Made::Input, own, location);
+                return terms::extended(base, rest.iter().cloned(), location);
+            };
+            value = value.and_then(|value| member(&value, step).cloned());
+        }
+        plain()
+    }
+}
+
+/// A reference into a value.
+fn known(value: &Value, steps: &[Term], location: &Location) -> Term {
+    let mut value = value.clone();
+    let mut steps = steps;
+    while let Some((first, rest)) = steps.split_first()
+        && let Some(key) = constant(first)
+    {
+        match member(&value, &key) {
+            Some(found) => value = found.clone(),
+            None => return undefined(location),
+        }
+        steps = rest;
+    }
+    let base = terms::value(&value, location);
+    match steps {
+        [] => base,
+        _ if is_composite(&base.value) => {
+            let parts = std::iter::once(base).chain(steps.iter().cloned());
+            terms::term(TermValue::Ref(parts.collect()), location)
+        }
+        _ => undefined(location),
+    }
+}
+
+/// A reference to a document that nobody has.
+fn undefined(location: &Location) -> Term {
+    let steps = ["partial", "__undefined__"].map(|step| terms::string(step, location));
+    terms::reference("data", steps, location)
+}
+
+/// The document that a modifier replaces, if it replaces one.
+pub(super) fn target(with: &With) -> Option<(Root, Vec<Value>)> {
+    let parts = match &with.target.value {
+        TermValue::Ref(parts) => parts.as_slice(),
+        TermValue::Var(_) => std::slice::from_ref(&with.target),
+        _ => return None,
+    };
+    let (head, steps) = parts.split_first()?;
+    let root = if is_var(head, "input") {
+        Root::Input
+    } else if is_var(head, "data") {
+        Root::Data
+    } else {
+        return None;
+    };
+    Some((root, constants(steps)))
+}
+
+/// Whether a term names a built-in function.
+fn function(term: &Term) -> bool {
+    let parts = match &term.value {
+        TermValue::Ref(parts) => parts.as_slice(),
+        TermValue::Var(_) => std::slice::from_ref(term),
+        _ => return false,
+    };
+    dotted(parts).is_some_and(|name| signature(&name).is_some())
+}

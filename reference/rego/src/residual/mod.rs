@@ -1,0 +1,223 @@
+//! Partial evaluation: what is left of a query when some documents are not known.
+//!
+//! [`solver`] looks for all ways in which the query holds: it binds variables to what they are
+//! known to be ([`store`], [`unify`]), puts the bodies of rules and functions in the place of
+//! references and calls ([`reference`], [`rules`], [`calls`]), and saves what cannot be decided.
+//! What needs to know whether something holds at all looks at that by itself ([`choice`]).
+//! Expressions that depend on nothing unknown ([`depends`]) are left to the evaluator, and those
+//! that cannot be taken apart stay as they are ([`keep`]), with copies of the rules they refer to
+//! ([`support`]). [`finish`] makes bodies of what was saved.
+
+mod calls;
+mod choice;
+mod depends;
+mod finish;
+mod keep;
+mod reference;
+mod rules;
+mod solver;
+mod store;
+mod support;
+mod terms;
+mod typed;
+mod unify;
+mod unknowns;
+mod watch;
+
+use std::collections::HashMap;
+use std::fmt;
+
+pub use unknowns::References;
+
+use crate::Value;
+use crate::builtins::signature;
+use crate::compile::{self, Policy};
+use crate::error::{Errors, EvalError};
+use crate::eval::{Evaluation, QueryOptions, forbidden};
+use crate::json_ast::body_to_json;
+use crate::syntax::{Body, Module, Var};
+use crate::trace::Op;
+use crate::value::Object;
+
+use solver::Solver;
+use store::Saved;
+use terms::Sym;
+use watch::Watch;
+
+/// What a partial evaluation does not know, and what it leaves alone.
+#[derive(Debug, Clone)]
+pub struct PartialOptions {
+    /// The documents that are unknown. They are so even where the evaluation has a value.
+    pub unknowns: References,
+    /// Rules that stay references, to copies of the rules in the support modules; also all that
+    /// are below.
+    pub disable_inlining: References,
+    /// Whether functions that are not deterministic, such as `http.send`, are evaluated. If not,
+    /// calls of them stay in the residual.
+    pub nondeterministic_builtins: bool,
+}
+
+impl Default for PartialOptions {
+    /// The input is unknown, everything is inlined.
+    fn default() -> Self {
+        Self {
+            unknowns: References::input(),
+            disable_inlining: References::default(),
+            nondeterministic_builtins: false,
+        }
+    }
+}
+
+/// What is left of a query.
+///
+/// For all values of the unknowns, the query holds if one of the bodies does, evaluated with the
+/// same base documents and the support modules. (A conflict between rules, which is a failure of
+/// the query, may go unnoticed.) Variables that the author of the query named have the values
+/// that the query gives them.
+#[derive(Debug, Clone)]
+pub struct Residual {
+    /// The ways in which the query can hold. A body without expressions always holds; without
+    /// bodies the query never does. Expressions have the locations of those they come from.
+    pub queries: Vec<Body>,
+    /// The modules that the bodies refer to: they are in the package `partial` and below.
+    pub support: Vec<Module>,
+}
+
+impl Residual {
+    /// The residual as the Compile API answers with it: `queries` and `support`, which are left
+    /// out when they are empty.
+    pub fn to_json(&self) -> Value {
+        let mut json = Object::new();
+        if !self.queries.is_empty() {
+            let queries = self.queries.iter().map(|body| body_to_json(body));
+            json.insert("queries", Value::from(queries.collect::<Vec<_>>()));
+        }
+        if !self.support.is_empty() {
+            let support = self.support.iter().map(Module::to_json);
+            json.insert("support", Value::from(support.collect::<Vec<_>>()));
+        }
+        json.into()
+    }
+}
+
+/// A query that is evaluated partially: compiled once, evaluated as often as wanted.
+///
+/// ```
+/// use rego::value::from_json;
+/// use rego::{Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, QueryOptions};
+///
+/// let text = "package example\n\nallow if input.level > data.least\n";
+/// let module = Module::parse("example.rego", text)?;
+/// let policy = Compiler::new(&Policy::default()).put("example.rego", module).compile()?;
+/// let documents = from_json(br#"{"least": 3}"#)?;
+///
+/// let query = PartialQuery::parse(&policy, "data.example.allow", &QueryOptions::default())?;
+/// let residual = query.evaluate(&mut Evaluation::new(&documents), &PartialOptions::default())?;
+/// assert_eq!(residual.queries[0][0].to_string(), "gt(input.level, 3)");
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct PartialQuery {
+    policy: Policy,
+    body: Body,
+    written: HashMap<Var, Var>,
+}
+
+impl PartialQuery {
+    /// Reads and compiles a query.
+    ///
+    /// # Errors
+    /// All mistakes of the first step that finds any.
+    pub fn parse(policy: &Policy, text: &str, options: &QueryOptions<'_>) -> Result<Self, Errors> {
+        Self::compile(policy, crate::Query::read(text)?, options)
+    }
+
+    /// Compiles a query.
+    ///
+    /// # Errors
+    /// All mistakes of the first step that finds any: variables without a value, functions that
+    /// are not there or forbidden, types that do not fit.
+    pub fn compile(
+        policy: &Policy,
+        body: Body,
+        options: &QueryOptions<'_>,
+    ) -> Result<Self, Errors> {
+        let unit = compile::partial_query(policy, body)?;
+        let forbidden = forbidden(&unit.body, options);
+        if !forbidden.is_empty() {
+            return Err(Errors(forbidden));
+        }
+        Ok(Self {
+            policy: policy.clone(),
+            body: unit.body,
+            written: unit.written.into_iter().collect(),
+        })
+    }
+
+    /// Evaluates the query as far as it can be without what is unknown. Of the evaluation,
+    /// `print` is not used: what is printed may never be reached.
+    ///
+    /// # Errors
+    /// A conflict between rules of which nothing is unknown, that the result would be too large
+    /// or take too long to find, or that the evaluation was cancelled.
+    pub fn evaluate(
+        &self,
+        evaluation: &mut Evaluation<'_>,
+        options: &PartialOptions,
+    ) -> Result<Residual, EvalError> {
+        let mut solver = Solver::new(&self.policy, evaluation.documents, evaluation, options);
+        solver.watch = match &mut evaluation.tracer {
+            Some(tracer) => Some(Watch::new(&mut **tracer, &self.written)),
+            None => None,
+        };
+        let named = self.named();
+        for name in &named {
+            solver.store.give(0, name, name.clone());
+        }
+        let mut found: Vec<Vec<Saved>> = Vec::new();
+        solver.tell_query(Op::Enter, &self.body);
+        let flow = solver.body(0, &self.body, &mut |solver| {
+            solver.tell_query(Op::Exit, &self.body);
+            let mark = solver.store.mark();
+            for name in &named {
+                let value = solver.store.lookup(0, name);
+                let at = terms::nowhere();
+                if !matches!(&value, Sym::Term(term) if *term == terms::var(name, &at)) {
+                    let operands = vec![terms::var(name, &at), value.into_term(&at)];
+                    let equal = terms::call("eq", operands, &at);
+                    solver.store.saved.push(Saved::Expr(equal));
+                }
+            }
+            let saved = solver.store.since(store::Mark::default());
+            solver.store.undo(mark);
+            solver.grow(&saved)?;
+            if !found.contains(&saved) && solver.is_typed(&saved) {
+                found.push(saved);
+            }
+            Ok(())
+        });
+        flow.map_err(|error| *error)?;
+        let queries = found.iter();
+        let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
+        let mut queries: Vec<Body> = queries.collect();
+        if queries.iter().any(Vec::is_empty) {
+            queries = vec![Body::new()];
+        }
+        let support = solver.modules(&queries);
+        Ok(Residual { queries, support })
+    }
+
+    /// The variables that the author of the query named.
+    fn named(&self) -> Vec<Var> {
+        let names = self.body.iter().flat_map(terms::expr_vars);
+        let names: std::collections::BTreeSet<_> = names
+            .filter(|name| !name.is_generated() && signature(&name.0).is_none())
+            .collect();
+        names.into_iter().collect()
+    }
+}
+
+impl fmt::Debug for PartialQuery {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(&self.body).finish()
+    }
+}

@@ -1,0 +1,373 @@
+//! What rules and functions give that depend on something unknown: the ways in which each of
+//! them does, found once and used wherever it is asked for.
+
+use std::collections::{BTreeSet, HashMap};
+use std::rc::Rc;
+
+use super::reference::Walk;
+use super::solver::{Each, Flow, Solver};
+use super::store::{Saved, Store};
+use super::terms::{self, Sym, all_vars};
+use super::unknowns::Root;
+use crate::Value;
+use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
+use crate::compile::visit::{self, Rewrite};
+use crate::error::EvalError;
+use crate::syntax::{Rule, Term, TermValue, Var};
+
+/// One way in which a rule gives something.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Solution {
+    /// What must hold.
+    pub(super) saved: Vec<Saved>,
+    /// The steps from the place of the rules to what it gives, for partial objects.
+    path: Vec<Sym>,
+    /// What it gives: a value, or a member of a set.
+    value: Sym,
+    /// Whether it is a member of a set.
+    is_member: bool,
+}
+
+type Found = Result<Vec<Solution>, Box<EvalError>>;
+
+impl<'p> Solver<'p> {
+    /// Visits the values of the steps behind a place that has rules.
+    pub(super) fn rules(
+        &mut self,
+        path: &[Value],
+        node: &'p Node,
+        set: &'p RuleSet,
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        if set.kind == RuleKind::Function {
+            return Ok(());
+        }
+        if self.is_opaque(path) {
+            let whole = self.supported(path, walk.location);
+            return self.walk(Sym::Term(whole), walk, each);
+        }
+        if !self.depends.rules(node, set) {
+            return self.known_rules(path, walk, each);
+        }
+        match set.kind {
+            RuleKind::Complete => self.complete(set, walk, each),
+            _ if walk.steps.is_empty() => {
+                let whole = self.supported(path, walk.location);
+                each(self, Sym::Term(whole))
+            }
+            _ => self.parts(path, node, set, walk, each),
+        }
+    }
+
+    /// Whether the rules of a place are not to be inlined.
+    fn is_opaque(&self, path: &[Value]) -> bool {
+        self.opaque.cover(Root::Data, path) || self.opaque.below(Root::Data, path)
+    }
+
+    /// Visits the values behind rules that depend on nothing unknown.
+    fn known_rules(&mut self, path: &[Value], walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+        let mut path = path.to_vec();
+        let mut rest = walk;
+        while let Some((step, behind)) = rest.split()
+            && let Sym::Known(key) = self.store.resolved(step.clone())
+        {
+            path.push(key);
+            rest = behind;
+        }
+        match self.document(&path, walk.location)? {
+            Some(value) => self.walk(Sym::Known(value), rest, each),
+            None => Ok(()),
+        }
+    }
+
+    /// Visits the value of complete rules.
+    fn complete(&mut self, set: &'p RuleSet, walk: Walk<'_>, each: Each<'_, 'p>) -> Flow {
+        let address = std::ptr::from_ref(set).addr();
+        // Rules have one value, so what was chosen before on this way is chosen again.
+        if let Some(value) = self.store.chosen.get(&address).cloned() {
+            return self.walk(value, walk, each);
+        }
+        let solutions = self.solutions(address, |solver| {
+            let mut found = Vec::new();
+            for rule in &set.rules {
+                solver.chain(rule, 0, &[], &mut found)?;
+            }
+            Ok(found)
+        })?;
+        let default = set.default.as_deref().and_then(|rule| {
+            let value = rule.ast.head.value.clone()?;
+            Some((rule, value))
+        });
+        let default = match default {
+            Some((_, value)) => Some(self.plug(0, &value)),
+            None => None,
+        };
+        self.choose(&solutions, default, walk, &mut |solver, value| {
+            solver.store.choose(address, value.clone());
+            solver.walk(value, walk, each)
+        })
+    }
+
+    /// Goes on with each of several values, or with the one by default if none of them is given.
+    pub(super) fn choose(
+        &mut self,
+        solutions: &[Solution],
+        default: Option<Sym>,
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        if let Some(sure) = solutions.iter().find(|one| one.saved.is_empty()) {
+            return match walk.accepts(&sure.value) {
+                true => each(self, sure.value.clone()),
+                false => Ok(()),
+            };
+        }
+        for solution in solutions {
+            if walk.accepts(&solution.value) {
+                self.apply(solution, |solver| each(solver, solution.value.clone()))?;
+            }
+        }
+        let Some(default) = default.filter(|value| walk.accepts(value)) else {
+            return Ok(());
+        };
+        let bodies: Vec<_> = solutions.iter().map(|one| one.saved.clone()).collect();
+        self.none_of(&bodies, &mut |solver| each(solver, default.clone()))
+    }
+
+    /// Goes on with what a solution demands.
+    pub(super) fn apply(
+        &mut self,
+        solution: &Solution,
+        next: impl FnOnce(&mut Self) -> Flow,
+    ) -> Flow {
+        self.step()?;
+        let mark = self.store.mark();
+        self.store.add(&solution.saved);
+        let flow = next(self);
+        self.store.undo(mark);
+        flow
+    }
+
+    /// Visits the values behind partial rules.
+    fn parts(
+        &mut self,
+        path: &[Value],
+        node: &'p Node,
+        set: &'p RuleSet,
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        let address = std::ptr::from_ref(set).addr();
+        let depth = path.len() + 1;
+        let solutions = self.solutions(address, |solver| {
+            let mut found = Vec::new();
+            for set in extent(node, set) {
+                for rule in &set.rules {
+                    solver.chain(rule, depth, &[], &mut found)?;
+                }
+            }
+            Ok(found)
+        })?;
+        let longest = solutions.iter().map(|one| one.path.len()).max();
+        if longest.is_some_and(|longest| longest > walk.steps.len()) {
+            // A document is asked for to which several rules add.
+            let whole = self.supported(path, walk.location);
+            return self.walk(Sym::Term(whole), walk, each);
+        }
+        for solution in solutions.iter() {
+            let solution = self.renamed(solution);
+            self.apply(&solution, |solver| {
+                solver.part(&solution, &solution.path, walk, each)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Takes the steps to what a partial rule gives.
+    fn part(
+        &mut self,
+        solution: &Solution,
+        path: &[Sym],
+        walk: Walk<'_>,
+        each: Each<'_, 'p>,
+    ) -> Flow {
+        if let Some((key, path)) = path.split_first() {
+            let Some((step, rest)) = walk.split() else {
+                return Ok(());
+            };
+            return self.fits(step, key.clone(), walk.location, |solver| {
+                solver.part(solution, path, rest, each)
+            });
+        }
+        if !solution.is_member {
+            return self.walk(solution.value.clone(), walk, each);
+        }
+        match walk.split() {
+            Some((step, rest)) => self.fits(step, solution.value.clone(), walk.location, |s| {
+                s.walk(solution.value.clone(), rest, each)
+            }),
+            None => Ok(()),
+        }
+    }
+
+    /// What rules give, looked for when it is first asked for, and independently of the way on
+    /// which it is.
+    fn solutions(
+        &mut self,
+        address: usize,
+        find: impl FnOnce(&mut Self) -> Found,
+    ) -> Result<Rc<Vec<Solution>>, Box<EvalError>> {
+        if let Some(known) = self.solved.get(&address) {
+            return Ok(known.clone());
+        }
+        let chosen = std::mem::take(&mut self.store.chosen);
+        let found = visit::deep(|| find(self));
+        self.store.chosen = chosen;
+        let found = Rc::new(found?);
+        self.solved.insert(address, found.clone());
+        Ok(found)
+    }
+
+    /// Adds what a rule gives, and what each `else` behind it gives where those before it give
+    /// nothing. `depth` is the number of steps to the place of the rules, `data` among them; 0
+    /// if the rule gives a value as a whole.
+    pub(super) fn chain(
+        &mut self,
+        rule: &'p CompiledRule,
+        depth: usize,
+        args: &[Sym],
+        found: &mut Vec<Solution>,
+    ) -> Flow {
+        let mut earlier: Vec<Vec<Saved>> = Vec::new();
+        let mut branch = Some(&*rule.ast);
+        while let Some(ast) = branch {
+            branch = ast.else_rule.as_deref();
+            let mut own = Vec::new();
+            let mark = self.store.mark();
+            let flow = self.none_of(&earlier, &mut |solver| {
+                solver.branch(rule, ast, (depth, mark), args, &mut own)
+            });
+            self.store.undo(mark);
+            flow?;
+            let is_sure = own.iter().any(|one| one.saved.is_empty());
+            earlier.extend(own.iter().map(|one| one.saved.clone()));
+            for solution in own {
+                if !found.contains(&solution) {
+                    self.grow(&solution.saved)?;
+                    found.push(solution);
+                }
+            }
+            if is_sure {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn branch(
+        &mut self,
+        rule: &'p CompiledRule,
+        ast: &'p Rule,
+        (depth, mark): (usize, super::store::Mark),
+        args: &[Sym],
+        found: &mut Vec<Solution>,
+    ) -> Flow {
+        let frame = self.store.frame();
+        let head = &ast.head;
+        for (parameter, arg) in head.args.iter().zip(args) {
+            let parameter = self.plug(frame, parameter);
+            if !self.unify(parameter, arg.clone(), &head.location) {
+                return Ok(());
+            }
+        }
+        self.tell_rule(frame, crate::trace::Op::Enter, ast);
+        let path = match depth {
+            0 => &[],
+            depth => rule.reference.get(depth..).unwrap_or_default(),
+        };
+        self.body(frame, &ast.body, &mut |solver| {
+            solver.tell_rule(frame, crate::trace::Op::Exit, ast);
+            let path = path.iter().map(|step| solver.plug(frame, step)).collect();
+            let Some(value) = head.value.as_ref().or(head.key.as_ref()) else {
+                return Ok(());
+            };
+            let value = solver.plug(frame, value);
+            let saved = solver.store.since(mark);
+            if !solver.is_typed(&saved) {
+                return Ok(());
+            }
+            found.push(Solution {
+                saved,
+                path,
+                value,
+                is_member: head.value.is_none(),
+            });
+            Ok(())
+        })
+    }
+
+    /// The same with variables of its own.
+    fn renamed(&mut self, solution: &Solution) -> Solution {
+        let mut renaming = Renaming {
+            store: &mut self.store,
+            names: HashMap::new(),
+        };
+        let mut solution = solution.clone();
+        for part in &mut solution.saved {
+            match part {
+                Saved::Expr(expr) => visit::rewrite_expr(expr, &mut renaming),
+                Saved::Defined(term) => visit::rewrite_term(term, &mut renaming),
+            }
+        }
+        for sym in solution.path.iter_mut().chain([&mut solution.value]) {
+            if let Sym::Term(term) = sym {
+                visit::rewrite_term(term, &mut renaming);
+            }
+        }
+        solution
+    }
+}
+
+/// The rules of a place, and those below where they are part of them.
+pub(super) fn extent<'n>(node: &'n Node, set: &'n RuleSet) -> Vec<&'n RuleSet> {
+    if set.kind == RuleKind::PartialObject && !node.is_leaf() {
+        return node.extent().into_iter().map(AsRef::as_ref).collect();
+    }
+    vec![set]
+}
+
+/// Gives the variables that are the evaluation's own other names.
+struct Renaming<'s> {
+    store: &'s mut Store,
+    names: HashMap<Var, Var>,
+}
+
+impl Rewrite for Renaming<'_> {
+    fn term(&mut self, term: &mut Term) -> bool {
+        if let TermValue::Var(name) = &mut term.value
+            && name.0.starts_with("__local")
+        {
+            if let Some(other) = self.names.get(name) {
+                *name = other.clone();
+            } else {
+                let other = self.store.fresh();
+                self.names.insert(name.clone(), other.clone());
+                *name = other;
+            }
+        }
+        true
+    }
+}
+
+/// Every variable of what was saved.
+pub(super) fn saved_vars(saved: &[Saved]) -> BTreeSet<Var> {
+    let mut found = BTreeSet::new();
+    for part in saved {
+        match part {
+            Saved::Expr(expr) => found.extend(all_vars(expr)),
+            Saved::Defined(term) => found.extend(terms::vars(term)),
+        }
+    }
+    found
+}

@@ -1,0 +1,294 @@
+//! What a partial evaluation has found on its way: bindings and saved expressions, all of which
+//! can be taken back.
+
+use std::collections::HashMap;
+
+use super::terms::{Sym, expr_vars, term, vars};
+use crate::Value;
+use crate::compile::terms::{constant, of_value};
+use crate::compile::visit::{self, Rewrite};
+use crate::syntax::{Expr, Term, TermValue, Var};
+
+/// A query or rule that is evaluated, by its number.
+pub(super) type Frame = usize;
+
+/// What a variable stands for. One that stands for nothing yet is free.
+#[derive(Debug, Clone)]
+enum Binding {
+    /// A value.
+    Known(Value),
+    /// A term of other variables.
+    Is(Term),
+    /// Saved expressions give it a value.
+    Saved,
+}
+
+/// A part of a residual.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Saved {
+    /// This must hold.
+    Expr(Expr),
+    /// This must have a value.
+    Defined(Term),
+}
+
+#[derive(Debug)]
+enum Undo {
+    Name(Frame, Var, Option<Var>),
+    Bound(Var),
+    Chosen(usize),
+}
+
+/// How far something had come, to go back there.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Mark {
+    trail: usize,
+    pub(super) saved: usize,
+}
+
+/// Bindings and saved expressions.
+#[derive(Debug, Default)]
+pub(super) struct Store {
+    names: HashMap<(Frame, Var), Var>,
+    bindings: HashMap<Var, Binding>,
+    /// The value of rules that was chosen on the way, by their address.
+    pub(super) chosen: HashMap<usize, Sym>,
+    pub(super) saved: Vec<Saved>,
+    trail: Vec<Undo>,
+    next: usize,
+    frames: usize,
+}
+
+impl Store {
+    pub(super) fn mark(&self) -> Mark {
+        Mark {
+            trail: self.trail.len(),
+            saved: self.saved.len(),
+        }
+    }
+
+    pub(super) fn undo(&mut self, mark: Mark) {
+        self.saved.truncate(mark.saved);
+        for undo in self.trail.drain(mark.trail..).rev() {
+            match undo {
+                Undo::Name(frame, own, None) => {
+                    self.names.remove(&(frame, own));
+                }
+                Undo::Name(frame, own, Some(before)) => {
+                    self.names.insert((frame, own), before);
+                }
+                Undo::Bound(name) => {
+                    self.bindings.remove(&name);
+                }
+                Undo::Chosen(rules) => {
+                    self.chosen.remove(&rules);
+                }
+            }
+        }
+    }
+
+    /// A frame of its own.
+    pub(super) fn frame(&mut self) -> Frame {
+        self.frames += 1;
+        self.frames
+    }
+
+    /// A variable that nothing else has. Its name cannot be one that compilers make, which end
+    /// with the number.
+    pub(super) fn fresh(&mut self) -> Var {
+        self.next += 1;
+        Var(format!("__local{}__1", self.next).into())
+    }
+
+    /// The number of something that needs one of its own.
+    pub(super) fn number(&mut self) -> usize {
+        self.next += 1;
+        self.next
+    }
+
+    /// The variable of the residual that a variable of a frame is.
+    pub(super) fn name(&mut self, frame: Frame, own: &Var) -> Var {
+        if let Some(name) = self.names.get(&(frame, own.clone())) {
+            return name.clone();
+        }
+        let name = self.fresh();
+        self.give(frame, own, name.clone());
+        name
+    }
+
+    /// Says which variable of the residual a variable of a frame is.
+    pub(super) fn give(&mut self, frame: Frame, own: &Var, name: Var) {
+        let before = self.names.insert((frame, own.clone()), name);
+        self.trail.push(Undo::Name(frame, own.clone(), before));
+    }
+
+    /// The variable of the residual that a variable of a frame is, if it is one already.
+    pub(super) fn named(&self, frame: Frame, own: &Var) -> Option<&Var> {
+        self.names.get(&(frame, own.clone()))
+    }
+
+    /// Whether nothing is said of a variable yet.
+    pub(super) fn is_free(&self, name: &Var) -> bool {
+        !self.bindings.contains_key(name)
+    }
+
+    /// Whether saved expressions give the variable its value.
+    pub(super) fn is_saved(&self, name: &Var) -> bool {
+        matches!(self.bindings.get(name), Some(Binding::Saved))
+    }
+
+    /// Binds a free variable.
+    pub(super) fn bind(&mut self, name: &Var, to: Sym) {
+        let binding = match to {
+            Sym::Known(value) => Binding::Known(value),
+            Sym::Term(term) => Binding::Is(term),
+        };
+        self.insert(name, binding);
+    }
+
+    fn insert(&mut self, name: &Var, binding: Binding) {
+        self.bindings.insert(name.clone(), binding);
+        self.trail.push(Undo::Bound(name.clone()));
+    }
+
+    /// Keeps the value that rules have on this way.
+    pub(super) fn choose(&mut self, rules: usize, value: Sym) {
+        if self.chosen.insert(rules, value).is_none() {
+            self.trail.push(Undo::Chosen(rules));
+        }
+    }
+
+    /// What a variable of a frame stands for.
+    pub(super) fn lookup(&mut self, frame: Frame, own: &Var) -> Sym {
+        let name = self.name(frame, own);
+        self.variable(&name)
+    }
+
+    fn variable(&self, name: &Var) -> Sym {
+        match self.bindings.get(name) {
+            Some(Binding::Known(value)) => Sym::Known(value.clone()),
+            Some(Binding::Is(term)) => self.resolved(Sym::Term(term.clone())),
+            Some(Binding::Saved) | None => {
+                let value = TermValue::Var(name.clone());
+                Sym::Term(term(value, &super::terms::nowhere()))
+            }
+        }
+    }
+
+    /// The same with what its variables stand for.
+    pub(super) fn resolved(&self, sym: Sym) -> Sym {
+        let Sym::Term(mut term) = sym else {
+            return sym;
+        };
+        self.resolve(&mut term);
+        match term.value {
+            TermValue::Ref(_) | TermValue::Call(_) | TermValue::Var(_) => Sym::Term(term),
+            _ => constant(&term).map_or(Sym::Term(term), Sym::Known),
+        }
+    }
+
+    pub(super) fn resolve(&self, term: &mut Term) {
+        visit::rewrite_term(term, &mut Resolve(self));
+        flatten(term);
+    }
+
+    /// Saves an expression. Its variables have values from now on.
+    pub(super) fn save(&mut self, mut expr: Expr) {
+        visit::rewrite_expr(&mut expr, &mut Resolve(self));
+        visit::rewrite_expr(&mut expr, &mut Flatten);
+        for name in expr_vars(&expr) {
+            if self.is_free(&name) {
+                self.insert(&name, Binding::Saved);
+            }
+        }
+        self.saved.push(Saved::Expr(expr));
+    }
+
+    /// Demands that a term has a value.
+    pub(super) fn demand(&mut self, term: Term) {
+        for name in vars(&term) {
+            if self.is_free(&name) {
+                self.insert(&name, Binding::Saved);
+            }
+        }
+        self.saved.push(Saved::Defined(term));
+    }
+
+    /// Saves what was saved elsewhere.
+    pub(super) fn add(&mut self, saved: &[Saved]) {
+        for part in saved {
+            match part {
+                Saved::Expr(expr) => self.save(expr.clone()),
+                Saved::Defined(term) => {
+                    let mut term = term.clone();
+                    self.resolve(&mut term);
+                    self.demand(term);
+                }
+            }
+        }
+    }
+
+    /// What was saved since then, with what its variables stand for.
+    pub(super) fn since(&self, mark: Mark) -> Vec<Saved> {
+        let saved = self.saved.get(mark.saved..).unwrap_or_default();
+        let mut saved = saved.to_vec();
+        for part in &mut saved {
+            match part {
+                Saved::Expr(expr) => {
+                    visit::rewrite_expr(expr, &mut Resolve(self));
+                    visit::rewrite_expr(expr, &mut Flatten);
+                }
+                Saved::Defined(term) => self.resolve(term),
+            }
+        }
+        saved
+    }
+}
+
+/// Puts what variables stand for in their place.
+struct Resolve<'s>(&'s Store);
+
+impl Rewrite for Resolve<'_> {
+    fn term(&mut self, term: &mut Term) -> bool {
+        let TermValue::Var(name) = &term.value else {
+            return true;
+        };
+        match self.0.bindings.get(name) {
+            Some(Binding::Known(value)) => {
+                term.value = of_value(value, &term.location);
+                false
+            }
+            Some(Binding::Is(other)) => {
+                let mut other = other.clone();
+                visit::rewrite_term(&mut other, self);
+                term.value = other.value;
+                false
+            }
+            _ => false,
+        }
+    }
+}
+
+/// Joins references that begin with references.
+struct Flatten;
+
+impl Rewrite for Flatten {
+    fn term(&mut self, term: &mut Term) -> bool {
+        if let TermValue::Ref(parts) = &mut term.value {
+            while let Some(Term {
+                value: TermValue::Ref(inner),
+                ..
+            }) = parts.first_mut()
+            {
+                let mut joined = std::mem::take(inner);
+                joined.extend(parts.drain(..).skip(1));
+                *parts = joined;
+            }
+        }
+        true
+    }
+}
+
+fn flatten(term: &mut Term) {
+    visit::rewrite_term(term, &mut Flatten);
+}

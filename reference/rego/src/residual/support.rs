@@ -1,0 +1,388 @@
+//! The modules that support a residual: copies of rules that are not inlined, rules that stand
+//! for several ways of which one is enough, and documents that are known in part.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::reference::constants;
+use super::rules::extent;
+use super::solver::Solver;
+use super::terms::{self, term, var};
+use super::unknowns::Root;
+use crate::Value;
+use crate::compile::terms::is_var;
+use crate::compile::tree::{CompiledRule, Node};
+use crate::compile::visit::{self, Visit};
+use crate::eval::{member, stored};
+use crate::syntax::{Body, Expr, Head, Location, Module, Package, Rule, Term, TermValue, Var};
+
+/// The package of what supports a residual.
+const PACKAGE: &str = "partial";
+
+/// The package of copies for expressions in which something takes the place of the input, of
+/// which a part is known.
+const REPLACED: &str = "__replaced__";
+
+/// What can be asked for.
+#[derive(Debug, Clone)]
+enum Entry {
+    /// Rules that are made already, of the package of all support.
+    Rules(Vec<Rule>),
+    /// Copies of the rules at a place.
+    Copy(Vec<Value>, bool),
+    /// The document at a place, none of which is a rule, or the input there.
+    Whole(Made, Vec<Value>, bool),
+}
+
+/// A document that is known in part.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Made {
+    /// One below `data`.
+    Document,
+    /// A part of the input.
+    Input,
+    /// A part of the input that is known.
+    Known,
+}
+
+/// What a residual may refer to, by the steps below `data`. Only what it does refer to becomes a
+/// part of it.
+#[derive(Debug, Default)]
+pub(super) struct Supports {
+    entries: BTreeMap<Vec<Value>, Entry>,
+    documents: BTreeMap<(Made, Vec<Value>, bool), Vec<Value>>,
+    made: BTreeSet<Vec<Value>>,
+}
+
+impl Supports {
+    /// Adds a body to the rule of this name, which is true if one of its bodies holds.
+    pub(super) fn add(&mut self, name: &str, args: &[Term], body: Body, location: &Location) {
+        let head = head(
+            vec![var(&Var(name.into()), location)],
+            args.to_vec(),
+            term(TermValue::Bool(true), location),
+            location,
+        );
+        let path = vec![Value::from(PACKAGE), Value::from(name)];
+        let entry = self.entries.entry(path);
+        if let Entry::Rules(rules) = entry.or_insert_with(|| Entry::Rules(Vec::new())) {
+            rules.push(rule(head, body, location));
+        }
+    }
+}
+
+impl<'p> Solver<'p> {
+    /// The steps to the copies of rules.
+    pub(super) fn copies(&self) -> Vec<Value> {
+        match self.raw && self.input.is_some() && !self.unknowns.cover(Root::Input, &[]) {
+            true => vec![Value::from(PACKAGE), Value::from(REPLACED)],
+            false => vec![Value::from(PACKAGE)],
+        }
+    }
+
+    /// A reference to the copies of the rules at a place.
+    pub(super) fn supported(&mut self, path: &[Value], location: &Location) -> Term {
+        let mut copy = self.copies();
+        copy.extend(path.iter().cloned());
+        let steps = copy.iter().map(|step| terms::value(step, location));
+        let reference = terms::reference("data", steps, location);
+        let raw = self.raw;
+        let entry = || Entry::Copy(path.to_vec(), raw);
+        self.supports.entries.entry(copy).or_insert_with(entry);
+        reference
+    }
+
+    /// A reference to a document that is known in part.
+    pub(super) fn whole(&mut self, made: Made, path: &[Value], location: &Location) -> Term {
+        let key = (made, path.to_vec(), self.raw);
+        let place = match self.supports.documents.get(&key) {
+            Some(place) => place.clone(),
+            None => {
+                let name = format!("__doc{}__", self.store.number());
+                let place = vec![Value::from(PACKAGE), Value::from(name)];
+                let entry = Entry::Whole(made, path.to_vec(), self.raw);
+                self.supports.entries.insert(place.clone(), entry);
+                self.supports.documents.insert(key, place.clone());
+                place
+            }
+        };
+        let steps = place.iter().map(|step| terms::value(step, location));
+        terms::reference("data", steps, location)
+    }
+
+    /// The modules that bodies refer to, and those that these refer to, in the order of their
+    /// packages.
+    pub(super) fn modules(&mut self, bodies: &[Body]) -> Vec<Module> {
+        let mut packages: super::solver::Packages = BTreeMap::new();
+        let mut open = Vec::new();
+        for body in bodies {
+            visit::body(body, &mut Asked(&mut open));
+        }
+        while let Some(path) = open.pop() {
+            for length in 1..=path.len() {
+                let place = path.get(..length).unwrap_or_default();
+                let Some(entry) = self.supports.entries.remove(place) else {
+                    continue;
+                };
+                if !self.supports.made.insert(place.to_vec()) {
+                    continue;
+                }
+                for (package, rule) in self.made(place, entry) {
+                    let mut branch = Some(&rule);
+                    while let Some(rule) = branch {
+                        visit::rule(rule, &mut Asked(&mut open));
+                        branch = rule.else_rule.as_deref();
+                    }
+                    packages.entry(package).or_default().push(rule);
+                }
+            }
+        }
+        let packages = packages.into_iter();
+        packages.map(|(path, rules)| module(&path, rules)).collect()
+    }
+
+    /// The rules of an entry with their packages.
+    fn made(&mut self, place: &[Value], entry: Entry) -> Vec<(Vec<Value>, Rule)> {
+        let partial = vec![Value::from(PACKAGE)];
+        let mark = self.store.mark();
+        let made = match entry {
+            Entry::Rules(rules) => rules
+                .into_iter()
+                .map(|rule| (partial.clone(), rule))
+                .collect(),
+            Entry::Copy(path, raw) => {
+                self.raw = raw;
+                let node = self.policy.world().find(&path);
+                let set = node.and_then(|node| Some((node, node.rules.as_deref()?)));
+                let sets = set.map(|(node, set)| extent(node, set));
+                let all = sets.into_iter().flatten().flat_map(|set| set.all());
+                all.map(|rule| self.copy(rule)).collect()
+            }
+            Entry::Whole(made, path, raw) => {
+                self.raw = raw;
+                let name = place.last().and_then(Value::as_str).unwrap_or_default();
+                let rules = self.members(made, &path, &Var(name.into()));
+                rules
+                    .into_iter()
+                    .map(|rule| (partial.clone(), rule))
+                    .collect()
+            }
+        };
+        self.raw = false;
+        self.store.undo(mark);
+        made
+    }
+
+    /// The copy of a rule, with its package.
+    fn copy(&mut self, rule: &'p CompiledRule) -> (Vec<Value>, Rule) {
+        let frame = self.store.frame();
+        let mut chain = Vec::new();
+        let first = &rule.ast.head;
+        let mut branch = Some(&*rule.ast);
+        while let Some(ast) = branch {
+            for (own, other) in first.args.iter().zip(&ast.head.args) {
+                if let (TermValue::Var(own), TermValue::Var(other)) = (&own.value, &other.value)
+                    && own != other
+                {
+                    let name = self.store.name(frame, own);
+                    self.store.give(frame, other, name);
+                }
+            }
+            chain.push(self.copy_branch(frame, ast));
+            branch = ast.else_rule.as_deref();
+        }
+        let copied = chain.into_iter().rev().reduce(|behind, mut rule| {
+            rule.else_rule = Some(Box::new(behind));
+            rule
+        });
+        let mut package = self.copies();
+        let own = rule.reference.get(1..rule.package).unwrap_or_default();
+        package.extend(constants(own));
+        (package, copied.unwrap_or_else(|| Rule::clone(&rule.ast)))
+    }
+
+    fn copy_branch(&mut self, frame: usize, ast: &Rule) -> Rule {
+        let head = &ast.head;
+        let mut reference: Vec<_> = head.reference.iter().take(1).cloned().collect();
+        for step in head.reference.iter().skip(1) {
+            reference.push(self.keep_term(frame, step));
+        }
+        let args = head.args.iter().map(|arg| self.keep_term(frame, arg));
+        let args = args.collect();
+        let key = head.key.as_ref().map(|key| self.keep_term(frame, key));
+        let value = head.value.as_ref();
+        let value = value.map(|value| self.keep_term(frame, value));
+        Rule {
+            default: ast.default,
+            head: Head {
+                reference,
+                args,
+                key,
+                value,
+                ..head.clone()
+            },
+            body: self.keep_body(frame, &ast.body),
+            else_rule: None,
+            annotations: Vec::new(),
+            location: ast.location.clone(),
+        }
+    }
+
+    fn input_at(&self, path: &[Value]) -> Option<Value> {
+        let input = self.input.as_ref()?;
+        let found = path.iter().try_fold(input, |value, key| member(value, key));
+        found.cloned()
+    }
+
+    /// The rule for a known part of the input.
+    fn known(&mut self, path: &[Value], name: &Var) -> Vec<Rule> {
+        let location = &terms::nowhere();
+        match self.input_at(path) {
+            Some(value) => vec![self.untyped(name, terms::value(&value, location))],
+            None => Vec::new(),
+        }
+    }
+
+    /// A rule that gives a value in a way that compilers take it for a document of which they
+    /// know nothing, as they know nothing of the input.
+    fn untyped(&mut self, name: &Var, value: Term) -> Rule {
+        let location = &terms::nowhere();
+        let found = var(&self.store.fresh(), location);
+        let head = head(
+            vec![var(name, location)],
+            Vec::new(),
+            found.clone(),
+            location,
+        );
+        let key = terms::string("value", location);
+        let object = term(TermValue::Object(vec![(key.clone(), value)]), location);
+        let null = term(TermValue::Null, location);
+        let body = vec![terms::call(
+            "object.get",
+            vec![object, key, null, found],
+            location,
+        )];
+        rule(head, body, location)
+    }
+
+    /// The rules for the members of a document.
+    fn members(&mut self, made: Made, path: &[Value], name: &Var) -> Vec<Rule> {
+        let location = &terms::nowhere();
+        if made == Made::Known {
+            return self.known(path, name);
+        }
+        let (node, base) = match made {
+            Made::Document => {
+                let node: Option<&'p Node> = self.policy.world().find(path);
+                let base = path
+                    .iter()
+                    .try_fold(self.documents, |value, key| stored(value, key));
+                (node, base.cloned())
+            }
+            Made::Input | Made::Known => (None, self.input_at(path)),
+        };
+        let keys = match made {
+            Made::Document => self.keys(path, node, base.as_ref()),
+            Made::Input | Made::Known => self.input_keys(path, base.as_ref()),
+        };
+        let members = Var(name.0.replace("__doc", "__members").into());
+        let own = var(&members, location);
+        let mut rules = Vec::new();
+        for key in keys {
+            let child = node.and_then(|node| node.child(&key));
+            let set = child.and_then(|node| node.rules.as_ref());
+            if set.is_some_and(|set| set.arity > 0) {
+                continue;
+            }
+            let steps = path.iter().chain([&key]);
+            let steps: Vec<_> = steps.map(|step| terms::value(step, location)).collect();
+            let from = match made {
+                Made::Document => self.keep_document(&steps, location),
+                Made::Input | Made::Known => self.keep_input(&steps, location),
+            };
+            let value = var(&self.store.fresh(), location);
+            let step = terms::value(&key, location);
+            let mut head = head(
+                vec![own.clone(), step.clone()],
+                Vec::new(),
+                value.clone(),
+                location,
+            );
+            head.key = Some(step);
+            let body = vec![terms::call("eq", vec![value, from], location)];
+            rules.push(rule(head, body, location));
+        }
+        if rules.is_empty() {
+            let empty = term(TermValue::Object(Vec::new()), location);
+            let head = head(vec![own], Vec::new(), empty, location);
+            let holds = terms::holds(term(TermValue::Bool(true), location));
+            rules.push(rule(head, vec![holds], location));
+        }
+        let steps = [PACKAGE, &members.0].map(|step| terms::string(step, location));
+        rules.push(self.untyped(name, terms::reference("data", steps, location)));
+        rules
+    }
+}
+
+/// Collects the constant steps of references into `data`.
+struct Asked<'o>(&'o mut Vec<Vec<Value>>);
+
+impl<'t> Visit<'t> for Asked<'_> {
+    fn term(&mut self, term: &'t Term) -> bool {
+        if let TermValue::Ref(parts) = &term.value
+            && let Some((head, steps)) = parts.split_first()
+            && is_var(head, "data")
+        {
+            let path = constants(steps);
+            if path.first().and_then(Value::as_str) == Some(PACKAGE) {
+                self.0.push(path);
+            }
+        }
+        true
+    }
+}
+
+fn head(reference: Vec<Term>, args: Vec<Term>, value: Term, location: &Location) -> Head {
+    let name = match reference.first().map(|first| &first.value) {
+        Some(TermValue::Var(name)) => Some(name.clone()),
+        _ => None,
+    };
+    Head {
+        name,
+        reference,
+        args,
+        key: None,
+        value: Some(value),
+        assign: true,
+        value_generated: false,
+        location: location.clone(),
+    }
+}
+
+fn rule(head: Head, body: Vec<Expr>, location: &Location) -> Rule {
+    Rule {
+        default: false,
+        head,
+        body,
+        else_rule: None,
+        annotations: Vec::new(),
+        location: location.clone(),
+    }
+}
+
+fn module(path: &[Value], rules: Vec<Rule>) -> Module {
+    let location = terms::nowhere();
+    let mut package = vec![term(TermValue::Var(Var("data".into())), &location)];
+    package.extend(path.iter().map(|step| terms::value(step, &location)));
+    Module {
+        file: "".into(),
+        text: "".into(),
+        package: Package {
+            path: package,
+            location,
+        },
+        imports: Vec::new(),
+        rules,
+        annotations: Vec::new(),
+        comments: Vec::new(),
+    }
+}

@@ -1,0 +1,240 @@
+//! Terms whose variables are those of a residual, and how nodes of the tree are made.
+
+use std::collections::BTreeSet;
+
+use crate::Value;
+use crate::compile::terms::{constant, of_value};
+use crate::compile::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
+
+/// A term of which as much is known as can be.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) enum Sym {
+    /// A value.
+    Known(Value),
+    /// Something that has its value only when the unknowns have theirs.
+    Term(Term),
+}
+
+impl Sym {
+    /// As a term of a residual.
+    pub(super) fn into_term(self, location: &Location) -> Term {
+        match self {
+            Self::Known(value) => term(of_value(&value, location), location),
+            Self::Term(term) => term,
+        }
+    }
+
+    pub(super) fn known(&self) -> Option<&Value> {
+        match self {
+            Self::Known(value) => Some(value),
+            Self::Term(_) => None,
+        }
+    }
+}
+
+impl From<Term> for Sym {
+    fn from(term: Term) -> Self {
+        match constant(&term) {
+            Some(value) => Self::Known(value),
+            None => Self::Term(term),
+        }
+    }
+}
+
+/// The place of what stands nowhere.
+pub(super) fn nowhere() -> Location {
+    Location {
+        file: "".into(),
+        row: 0,
+        col: 0,
+        offset: 0,
+        length: 0,
+    }
+}
+
+pub(super) fn term(value: TermValue, location: &Location) -> Term {
+    Term {
+        value,
+        location: location.clone(),
+    }
+}
+
+pub(super) fn var(name: &Var, location: &Location) -> Term {
+    term(TermValue::Var(name.clone()), location)
+}
+
+pub(super) fn string(text: &str, location: &Location) -> Term {
+    term(TermValue::String(text.into()), location)
+}
+
+/// A reference from a root document.
+pub(super) fn reference(
+    root: &str,
+    steps: impl IntoIterator<Item = Term>,
+    location: &Location,
+) -> Term {
+    let head = term(TermValue::Var(Var(root.into())), location);
+    let parts = std::iter::once(head).chain(steps);
+    term(TermValue::Ref(parts.collect()), location)
+}
+
+/// A value as a term.
+pub(super) fn value(value: &Value, location: &Location) -> Term {
+    term(of_value(value, location), location)
+}
+
+/// More steps behind a term.
+pub(super) fn extended(
+    base: Term,
+    steps: impl IntoIterator<Item = Term>,
+    location: &Location,
+) -> Term {
+    let mut parts: Ref = match base.value {
+        TermValue::Ref(parts) => parts,
+        _ => vec![base],
+    };
+    parts.extend(steps);
+    term(TermValue::Ref(parts), location)
+}
+
+/// The operator of a function of this name, which may have dots.
+pub(super) fn operator(name: &str, location: &Location) -> Term {
+    let mut parts = name.split('.');
+    let head = parts.next().unwrap_or_default();
+    reference(head, parts.map(|part| string(part, location)), location)
+}
+
+pub(super) fn expr(terms: ExprTerms, location: &Location) -> Expr {
+    Expr {
+        terms,
+        negated: false,
+        with: Vec::new(),
+        index: 0,
+        generated: false,
+        assigned: false,
+        location: location.clone(),
+    }
+}
+
+/// A call as an expression.
+pub(super) fn call(name: &str, operands: Vec<Term>, location: &Location) -> Expr {
+    let mut parts = vec![operator(name, location)];
+    parts.extend(operands);
+    expr(ExprTerms::Call(parts), location)
+}
+
+/// A term as an expression.
+pub(super) fn holds(term: Term) -> Expr {
+    let location = term.location.clone();
+    match term.value {
+        TermValue::Call(parts) => expr(ExprTerms::Call(parts), &location),
+        _ => expr(ExprTerms::Term(Box::new(term)), &location),
+    }
+}
+
+/// The variables of nodes outside of comprehensions and the bodies of `every`.
+#[derive(Debug, Default)]
+pub(super) struct Vars {
+    pub(super) found: BTreeSet<Var>,
+    /// Whether closures count as well.
+    pub(super) closures: bool,
+}
+
+impl<'t> Visit<'t> for Vars {
+    fn term(&mut self, term: &'t Term) -> bool {
+        match &term.value {
+            TermValue::Var(name) if !matches!(&*name.0, "input" | "data") => {
+                self.found.insert(name.clone());
+                false
+            }
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_) => self.closures,
+            TermValue::Call(parts) => {
+                visit::terms(parts.get(1..).unwrap_or_default(), self);
+                false
+            }
+            _ => true,
+        }
+    }
+
+    fn expr(&mut self, expr: &'t Expr) -> bool {
+        match &expr.terms {
+            ExprTerms::Call(parts) => {
+                visit::terms(parts.get(1..).unwrap_or_default(), self);
+            }
+            ExprTerms::Every(every) if !self.closures => visit::term(&every.domain, self),
+            ExprTerms::Every(every) => {
+                visit::term(&every.domain, self);
+                for term in every.key.iter().chain([&every.value]) {
+                    visit::term(term, self);
+                }
+                visit::deep(|| visit::body(&every.body, self));
+            }
+            ExprTerms::Term(term) => visit::term(term, self),
+            ExprTerms::Some(_) => {}
+        }
+        for with in &expr.with {
+            visit::term(&with.value, self);
+        }
+        false
+    }
+}
+
+/// The variables of a term outside of its closures.
+pub(super) fn vars(term: &Term) -> BTreeSet<Var> {
+    let mut vars = Vars::default();
+    visit::term(term, &mut vars);
+    vars.found
+}
+
+/// The variables of an expression outside of its closures.
+pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
+    let mut vars = Vars::default();
+    visit::expr(expr, &mut vars);
+    vars.found
+}
+
+/// Every variable of an expression.
+pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
+    let mut vars = Vars {
+        closures: true,
+        ..Vars::default()
+    };
+    visit::expr(expr, &mut vars);
+    vars.found
+}
+
+/// Counts nodes.
+#[derive(Debug, Default)]
+struct Size(usize);
+
+impl<'t> Visit<'t> for Size {
+    fn term(&mut self, _: &'t Term) -> bool {
+        self.0 += 1;
+        true
+    }
+}
+
+/// The number of terms of a term.
+pub(super) fn size(term: &Term) -> usize {
+    let mut size = Size::default();
+    visit::term(term, &mut size);
+    size.0
+}
+
+/// The number of terms of an expression.
+pub(super) fn expr_size(expr: &Expr) -> usize {
+    let mut size = Size::default();
+    visit::expr(expr, &mut size);
+    size.0
+}
+
+/// Whether the term may have a value that is not known, so that it is no pattern of other terms.
+pub(super) fn is_composite(value: &TermValue) -> bool {
+    matches!(
+        value,
+        TermValue::Array(_) | TermValue::Object(_) | TermValue::Set(_)
+    )
+}

@@ -1,0 +1,130 @@
+//! What is not known: `input`, documents, or parts of them.
+
+use crate::Value;
+use crate::compile::terms::{constant, is_var};
+use crate::error::{Code, Errors, LanguageError};
+use crate::syntax::{ExprTerms, Term, TermValue, parse_query};
+
+/// Where a document begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root {
+    /// `input`
+    Input,
+    /// `data`
+    Data,
+}
+
+/// A place of a document.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct Place {
+    pub(super) root: Root,
+    pub(super) steps: Vec<Value>,
+}
+
+/// References to what is not known, or to rules that are not to be inlined.
+///
+/// A reference stands for the document there and all that is below it. With a variable in it, it
+/// stands for the document before the variable.
+#[derive(Debug, Clone, Default)]
+pub struct References {
+    places: Vec<Place>,
+}
+
+impl References {
+    /// `input` as a whole.
+    pub fn input() -> Self {
+        let steps = Vec::new();
+        let root = Root::Input;
+        Self {
+            places: vec![Place { root, steps }],
+        }
+    }
+
+    /// Reads references: `input.user`, `data.teams["a b"]`. What begins with another name is
+    /// taken, and stands for nothing.
+    ///
+    /// # Errors
+    /// A text that is no reference.
+    pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Errors> {
+        let mut places = Vec::new();
+        for text in texts {
+            let reference = reference(text)?;
+            let Some((head, steps)) = reference.split_first() else {
+                continue;
+            };
+            let root = if is_var(head, "input") {
+                Root::Input
+            } else if is_var(head, "data") {
+                Root::Data
+            } else {
+                continue;
+            };
+            let steps = steps.iter().map_while(constant).collect();
+            places.push(Place { root, steps });
+        }
+        Ok(Self { places })
+    }
+
+    /// Whether the document at a place is one of them, or a part of one.
+    pub(super) fn cover(&self, root: Root, path: &[Value]) -> bool {
+        let mut places = self.places.iter();
+        places.any(|place| place.root == root && path.starts_with(&place.steps))
+    }
+
+    /// Whether one of them is below a place.
+    pub(super) fn below(&self, root: Root, path: &[Value]) -> bool {
+        self.under(root, path).next().is_some()
+    }
+
+    /// Whether one of them is at a place, above it or below it.
+    pub(super) fn touch(&self, root: Root, path: &[Value]) -> bool {
+        self.cover(root, path) || self.below(root, path)
+    }
+
+    /// The next steps from a place to those that are below it.
+    pub(super) fn under<'r>(
+        &'r self,
+        root: Root,
+        path: &'r [Value],
+    ) -> impl Iterator<Item = &'r Value> {
+        self.places.iter().filter_map(move |place| {
+            let below = place.root == root && place.steps.starts_with(path);
+            below.then(|| place.steps.get(path.len()))?
+        })
+    }
+
+    /// The same without what a place and all below it holds.
+    pub(super) fn without(&self, root: Root, path: &[Value]) -> Self {
+        let kept = self
+            .places
+            .iter()
+            .filter(|place| place.root != root || !place.steps.starts_with(path));
+        Self {
+            places: kept.cloned().collect(),
+        }
+    }
+}
+
+/// The reference that a text is.
+fn reference(text: &str) -> Result<Vec<Term>, Errors> {
+    let body = parse_query(text)?;
+    if let [expr] = body.as_slice()
+        && !expr.negated
+        && expr.with.is_empty()
+        && let ExprTerms::Term(term) = &expr.terms
+    {
+        match &term.value {
+            TermValue::Ref(reference) => return Ok(reference.clone()),
+            TermValue::Var(_) => return Ok(vec![Term::clone(term)]),
+            _ => {}
+        }
+    }
+    let message = format!("expected a reference, found {text}");
+    let location = body.first().map(|expr| expr.location.clone());
+    Err(Errors(vec![LanguageError {
+        code: Code::Parse,
+        message,
+        location,
+        details: None,
+    }]))
+}

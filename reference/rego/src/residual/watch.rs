@@ -1,0 +1,94 @@
+//! What a partial evaluation tells whoever watches it.
+
+use std::collections::HashMap;
+
+use super::solver::Solver;
+use super::store::Frame;
+use super::terms::Sym;
+use crate::compile::terms::{dotted, operator};
+use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, Var};
+use crate::trace::{Event, Node, Op, Tracer};
+
+/// Whoever watches, and the queries that were told of.
+pub(super) struct Watch<'p> {
+    tracer: &'p mut dyn Tracer,
+    written: &'p HashMap<Var, Var>,
+    /// The queries that asked the others.
+    parents: HashMap<Frame, Frame>,
+    /// The query that is worked on.
+    current: Frame,
+}
+
+impl<'p> Watch<'p> {
+    pub(super) fn new(tracer: &'p mut dyn Tracer, written: &'p HashMap<Var, Var>) -> Self {
+        Self {
+            tracer,
+            written,
+            parents: HashMap::new(),
+            current: 0,
+        }
+    }
+
+    fn send(&mut self, op: Op, frame: Frame, node: Node<'_>, at: &Location, message: &str) {
+        let written = |name: &Var| self.written.get(name).cloned();
+        let parent = self.parents.get(&frame).copied().unwrap_or(0);
+        self.tracer.event(&Event {
+            op,
+            query_id: frame as u64,
+            parent_id: parent as u64,
+            node,
+            location: at,
+            locals: Vec::new(),
+            written: &written,
+            message,
+            reference: None,
+        });
+    }
+}
+
+impl Solver<'_> {
+    /// Tells about an expression of a query.
+    pub(super) fn tell(&mut self, frame: Frame, op: Op, expr: &Expr) {
+        if let Some(watch) = &mut self.watch {
+            watch.current = frame;
+            watch.send(op, frame, Node::Expr(expr), &expr.location, "");
+        }
+    }
+
+    /// Tells what a policy says by `trace`.
+    pub(super) fn tell_note(&mut self, frame: Frame, expr: &Expr) {
+        if self.watch.is_none() {
+            return;
+        }
+        let ExprTerms::Call(call) = &expr.terms else {
+            return;
+        };
+        if operator(call).and_then(dotted).as_deref() != Some("trace") {
+            return;
+        }
+        let text = call.get(1).map(|text: &Term| self.plug(frame, text));
+        if let (Some(Sym::Known(text)), Some(watch)) = (text, &mut self.watch)
+            && let Some(text) = text.as_str()
+        {
+            watch.send(Op::Note, frame, Node::None, &expr.location, text);
+        }
+    }
+
+    /// Tells that a rule begins or has an answer, which is a query of its own.
+    pub(super) fn tell_rule(&mut self, frame: Frame, op: Op, rule: &Rule) {
+        if let Some(watch) = &mut self.watch {
+            if op == Op::Enter {
+                let asking = watch.current;
+                watch.parents.insert(frame, asking);
+            }
+            watch.send(op, frame, Node::Rule(rule), &rule.location, "");
+        }
+    }
+
+    /// Tells about the whole query.
+    pub(super) fn tell_query(&mut self, op: Op, body: &Body) {
+        if let (Some(watch), Some(first)) = (&mut self.watch, body.first()) {
+            watch.send(op, 0, Node::Body(body), &first.location, "");
+        }
+    }
+}

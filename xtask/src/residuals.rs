@@ -1,0 +1,300 @@
+//! Compares what partial evaluation leaves of generated policies with what they mean: residuals
+//! are loaded as policies, the unknowns get values, and both must hold for the same ones.
+
+use std::cell::RefCell;
+use std::error::Error;
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+use rego::syntax::{Body, Rule};
+use rego::value::from_json;
+use rego::{
+    Compiler, EvalError, Evaluation, Module, PartialOptions, PartialQuery, Policy, Query,
+    QueryOptions, References, Residual, Value,
+};
+use rego_generate::Choices;
+
+use crate::report;
+
+/// The bytes that decide a policy.
+const BYTES: usize = 400;
+
+/// Of a hundred residuals at least this many must be conditions.
+const CONDITIONAL: u32 = 15;
+
+/// What is unknown, and what of it is known all the same when the rest is evaluated.
+#[derive(Debug, Clone, Copy, Default)]
+struct World {
+    unknowns: &'static [&'static str],
+    opaque: &'static [&'static str],
+    /// The parts of the input that are replaced by those of other inputs.
+    parts: &'static [&'static str],
+    /// The parts of `data.base` that are replaced.
+    documents: &'static [&'static str],
+}
+
+const WORLDS: &[World] = &[
+    World {
+        unknowns: &["input"],
+        opaque: &[],
+        parts: &[],
+        documents: &[],
+    },
+    World {
+        unknowns: &["input.x", "input.list"],
+        opaque: &[],
+        parts: &["x", "list"],
+        documents: &[],
+    },
+    World {
+        unknowns: &["data.base.map", "data.base.people"],
+        opaque: &[],
+        parts: &[],
+        documents: &["map", "people"],
+    },
+    World {
+        unknowns: &["input"],
+        opaque: &["data.m.r1", "data.m.f0"],
+        parts: &[],
+        documents: &[],
+    },
+    World {
+        unknowns: &["input", "data.base.list"],
+        opaque: &[],
+        parts: &[],
+        documents: &["list"],
+    },
+];
+
+/// What parts of `data.base` are replaced by.
+const DOCUMENTS: &[&str] = &[
+    r#"{"a":1,"b":[1,2],"c":{"d":null}}"#,
+    r#"[{"name":"ann","age":31,"tags":["x"]}]"#,
+    r#"[3,1,2,"x"]"#,
+    r#"{}"#,
+    r#"false"#,
+    r#"["a"]"#,
+];
+
+/// How the residuals were.
+#[derive(Debug, Default)]
+struct Counts {
+    conditional: u32,
+    always: u32,
+    never: u32,
+    failed: u32,
+    compared: u32,
+}
+
+/// Makes policies until a residual means something else than its query.
+///
+/// # Errors
+/// With the smallest case that differs, or when too few residuals are conditions.
+pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
+    let config = Config {
+        cases,
+        max_shrink_iters: 4_000,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let mut bytes = [0; 32];
+    let (start, _) = bytes.split_at_mut(8);
+    start.copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
+    let counts = RefCell::new(Counts::default());
+    let mut runner = TestRunner::new_with_rng(config, rng);
+    let judged = runner.run(&vec(any::<u8>(), 0..BYTES), |bytes| {
+        compare(&bytes, &mut counts.borrow_mut()).map_err(TestCaseError::fail)
+    });
+    match judged {
+        Ok(()) => {}
+        Err(TestError::Fail(why, _)) => return Err(why.message().into()),
+        Err(TestError::Abort(why)) => return Err(why.message().into()),
+    }
+    let counts = counts.into_inner();
+    let all = counts.conditional + counts.always + counts.never + counts.failed;
+    report("the same", &format!("{all} residuals: {counts:?}"));
+    if counts.conditional * 100 < all * CONDITIONAL {
+        return Err(format!("fewer than {CONDITIONAL} % of the residuals are conditions").into());
+    }
+    Ok(())
+}
+
+/// Compares all queries of one policy.
+fn compare(bytes: &[u8], counts: &mut Counts) -> Result<(), String> {
+    let mut choices = Choices::new(bytes);
+    let world = choices.of(WORLDS);
+    let input = rego_generate::INPUTS.first().copied().unwrap_or_default();
+    let text = rego_generate::module(&mut choices);
+    let Ok(module) = Module::parse("m.rego", &text) else {
+        return Ok(());
+    };
+    for query in rego_generate::QUERIES {
+        let form = choices.of(&["", "not ", "7 = ", "_ = "]);
+        let query = format!("{form}{query}");
+        let truth = format!("package truth\n\nq if {{\n\t{query}\n}}\n");
+        let truth = Module::parse("truth.rego", &truth).map_err(|why| why.to_string())?;
+        let compiler = Compiler::new(&Policy::default()).put("m.rego", module.clone());
+        let Ok(policy) = compiler.put("truth.rego", truth).compile() else {
+            continue;
+        };
+        let case = Case {
+            world: &world,
+            policy,
+            query: &query,
+            input,
+        };
+        case.judge(counts).map_err(|why| {
+            format!(
+                "{text}\nquery: {query}\nunknown: {:?}\n{why}",
+                world.unknowns
+            )
+        })?;
+    }
+    Ok(())
+}
+
+struct Case<'c> {
+    world: &'c World,
+    policy: Policy,
+    query: &'c str,
+    /// What is known of the input.
+    input: &'c str,
+}
+
+impl Case<'_> {
+    fn judge(&self, counts: &mut Counts) -> Result<(), String> {
+        let documents = parsed(rego_generate::documents());
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.input = Some(parsed(self.input));
+        let references = |texts: &[&'static str]| {
+            References::parse(texts.iter().copied()).map_err(|why| why.to_string())
+        };
+        let options = PartialOptions {
+            unknowns: references(self.world.unknowns)?,
+            disable_inlining: references(self.world.opaque)?,
+            nondeterministic_builtins: false,
+        };
+        let compiled = PartialQuery::parse(&self.policy, self.query, &QueryOptions::default());
+        let Ok(compiled) = compiled else {
+            return Ok(());
+        };
+        let Ok(residual) = compiled.evaluate(&mut evaluation, &options) else {
+            counts.failed += 1;
+            return Ok(());
+        };
+        match residual.queries.as_slice() {
+            [] => counts.never += 1,
+            [only] if only.is_empty() => counts.always += 1,
+            _ => counts.conditional += 1,
+        }
+        let shown = || format!("residual:\n{}", shown(&residual));
+        let loaded = loaded(&residual).map_err(|why| format!("{}\n{why}", shown()))?;
+        for (documents, input) in self.values() {
+            let Ok(want) = holds(&self.policy, "data.truth.q", &documents, &input) else {
+                continue;
+            };
+            let got = holds(&loaded, "data.residual.q", &documents, &input);
+            counts.compared += 1;
+            if got.as_ref().ok() != Some(&want) {
+                let got = got.map_or_else(|why| why.to_string(), |got| got.to_string());
+                return Err(format!(
+                    "{}\ninput: {input}\ndocuments: {documents}\nwant {want}, got {got}",
+                    shown()
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Documents and inputs, which differ in what is unknown.
+    fn values(&self) -> Vec<(Value, Value)> {
+        let whole = self.world.unknowns.contains(&"input");
+        let mut values = Vec::new();
+        for (at, other) in rego_generate::INPUTS.iter().enumerate() {
+            let other = parsed(other);
+            let mut input = parsed(self.input);
+            if whole {
+                input = other;
+            } else if let Some(members) = input.as_object_mut() {
+                for part in self.world.parts {
+                    match other.get(part) {
+                        Some(value) => members.insert(*part, value.clone()),
+                        None => members.remove(part),
+                    };
+                }
+            }
+            let mut documents = parsed(rego_generate::documents());
+            let base = documents
+                .as_object_mut()
+                .and_then(|root| root.get_mut("base"));
+            if let Some(base) = base.and_then(Value::as_object_mut) {
+                for (part, name) in self.world.documents.iter().enumerate() {
+                    let place = (at + part) % (DOCUMENTS.len() + 1);
+                    match DOCUMENTS.get(place) {
+                        Some(text) => base.insert(*name, parsed(text)),
+                        None => base.remove(name),
+                    };
+                }
+            }
+            values.push((documents, input));
+        }
+        values
+    }
+}
+
+/// A policy whose rule `data.residual.q` holds as the residual does.
+fn loaded(residual: &Residual) -> Result<Policy, rego::Errors> {
+    let mut module = Module::parse("residual.rego", "package residual\n\nq if true\n")?;
+    let template = module.rules.first().cloned();
+    let rules = residual.queries.iter().filter_map(|body| {
+        let template = template.clone()?;
+        let body = match body.is_empty() {
+            true => template.body.clone(),
+            false => Body::clone(body),
+        };
+        Some(Rule { body, ..template })
+    });
+    module.rules = rules.collect();
+    let mut compiler = Compiler::new(&Policy::default()).put("residual.rego", module);
+    for (at, module) in residual.support.iter().enumerate() {
+        compiler = compiler.put(&format!("support{at}.rego"), module.clone());
+    }
+    compiler.compile()
+}
+
+pub(crate) fn shown(residual: &Residual) -> String {
+    let mut text = String::new();
+    for body in &residual.queries {
+        let exprs: Vec<_> = body.iter().map(ToString::to_string).collect();
+        text.push_str(&format!("  {}\n", exprs.join("; ")));
+    }
+    for module in &residual.support {
+        text.push_str(&format!("  {}\n", module.package));
+        for rule in &module.rules {
+            text.push_str(&format!("    {rule}\n"));
+        }
+    }
+    text
+}
+
+/// Whether a rule holds.
+fn holds(
+    policy: &Policy,
+    query: &str,
+    documents: &Value,
+    input: &Value,
+) -> Result<bool, Box<EvalError>> {
+    let Ok(query) = Query::parse(policy, query, &QueryOptions::default()) else {
+        return Ok(false);
+    };
+    let mut evaluation = Evaluation::new(documents);
+    evaluation.input = Some(input.clone());
+    let answers = query.evaluate(&mut evaluation)?;
+    Ok(!answers.is_empty())
+}
+
+fn parsed(text: &str) -> Value {
+    from_json(text.as_bytes()).unwrap_or(Value::Null)
+}
