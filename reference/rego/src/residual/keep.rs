@@ -198,14 +198,12 @@ impl<'p> Solver<'p> {
     /// A term with what is known of its variables.
     pub(super) fn keep_term(&mut self, frame: Frame, term: &Term) -> Term {
         let location = &term.location;
-        let kept = visit::deep(|| match &term.value {
+        visit::deep(|| match &term.value {
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
-                return self.keep_reference(frame, std::slice::from_ref(term), location);
+                self.keep_reference(frame, std::slice::from_ref(term), location)
             }
-            TermValue::Var(own) => {
-                return self.store.lookup(frame, own).into_term(location);
-            }
-            TermValue::Ref(parts) => return self.keep_reference(frame, parts, location),
+            TermValue::Var(own) => self.store.lookup(frame, own).into_term(location),
+            TermValue::Ref(parts) => self.keep_reference(frame, parts, location),
             TermValue::Array(items) => {
                 terms::term(TermValue::Array(self.keep_terms(frame, items)), location)
             }
@@ -242,8 +240,7 @@ impl<'p> Solver<'p> {
                 terms::term(TermValue::ObjectComprehension(of), location)
             }
             _ => term.clone(),
-        });
-        kept
+        })
     }
 
     fn keep_terms(&mut self, frame: Frame, items: &[Term]) -> Vec<Term> {

@@ -165,10 +165,9 @@ impl PartialQuery {
         options: &PartialOptions,
     ) -> Result<Residual, EvalError> {
         let mut solver = Solver::new(&self.policy, evaluation.documents, evaluation, options);
-        solver.watch = match &mut evaluation.tracer {
-            Some(tracer) => Some(Watch::new(&mut **tracer, &self.written)),
-            None => None,
-        };
+        if let Some(tracer) = &mut evaluation.tracer {
+            solver.watch = Some(Watch::new(&mut **tracer, &self.written));
+        }
         let named = self.named();
         for name in &named {
             solver.store.give(0, name, name.clone());

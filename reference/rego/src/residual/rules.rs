@@ -95,14 +95,9 @@ impl<'p> Solver<'p> {
             }
             Ok(found)
         })?;
-        let default = set.default.as_deref().and_then(|rule| {
-            let value = rule.ast.head.value.clone()?;
-            Some((rule, value))
-        });
-        let default = match default {
-            Some((_, value)) => Some(self.plug(0, &value)),
-            None => None,
-        };
+        let default = set.default.as_deref();
+        let default = default.and_then(|rule| rule.ast.head.value.clone());
+        let default = default.map(|value| self.plug(0, &value));
         self.choose(&solutions, default, walk, &mut |solver, value| {
             solver.store.choose(address, value.clone());
             solver.walk(value, walk, each)

@@ -1,6 +1,8 @@
 //! Compares what partial evaluation leaves of generated policies with what they mean: residuals
 //! are loaded as policies, the unknowns get values, and both must hold for the same ones.
 
+mod policy;
+
 use std::cell::RefCell;
 use std::error::Error;
 
@@ -18,23 +20,58 @@ use rego_generate::Choices;
 use crate::report;
 
 /// The bytes that decide a policy.
-const BYTES: usize = 400;
+const BYTES: usize = 600;
 
 /// Of a hundred residuals at least this many must be conditions.
-const CONDITIONAL: u32 = 15;
+const CONDITIONAL: u32 = 30;
 
-/// What is unknown, and what of it is known all the same when the rest is evaluated.
+/// What is unknown, and what is not inlined.
 #[derive(Debug, Clone, Copy, Default)]
 struct World {
     unknowns: &'static [&'static str],
     opaque: &'static [&'static str],
-    /// The parts of the input that are replaced by those of other inputs.
+    /// The parts of the input that are unknown; all if there are none and `input` is.
     parts: &'static [&'static str],
-    /// The parts of `data.base` that are replaced.
+    /// The parts of `data.base` that are unknown.
     documents: &'static [&'static str],
 }
 
-const WORLDS: &[World] = &[
+/// Of the policies made for this purpose.
+const OWN: &[World] = &[
+    World {
+        unknowns: &["input"],
+        opaque: &[],
+        parts: &[],
+        documents: &[],
+    },
+    World {
+        unknowns: &["input.a", "input.l"],
+        opaque: &[],
+        parts: &["a", "l"],
+        documents: &[],
+    },
+    World {
+        unknowns: &["input", "data.base.k"],
+        opaque: &[],
+        parts: &[],
+        documents: &["k"],
+    },
+    World {
+        unknowns: &["data.base.k", "data.base.list", "data.base.map"],
+        opaque: &[],
+        parts: &[],
+        documents: &["k", "list", "map"],
+    },
+    World {
+        unknowns: &["input"],
+        opaque: &["data.m.r1", "data.m.r3"],
+        parts: &[],
+        documents: &[],
+    },
+];
+
+/// Of the policies that every part of the engine is tested with.
+const COMMON: &[World] = &[
     World {
         unknowns: &["input"],
         opaque: &[],
@@ -48,34 +85,15 @@ const WORLDS: &[World] = &[
         documents: &[],
     },
     World {
-        unknowns: &["data.base.map", "data.base.people"],
-        opaque: &[],
-        parts: &[],
-        documents: &["map", "people"],
-    },
-    World {
-        unknowns: &["input"],
+        unknowns: &["input", "data.base"],
         opaque: &["data.m.r1", "data.m.f0"],
         parts: &[],
         documents: &[],
     },
-    World {
-        unknowns: &["input", "data.base.list"],
-        opaque: &[],
-        parts: &[],
-        documents: &["list"],
-    },
 ];
 
-/// What parts of `data.base` are replaced by.
-const DOCUMENTS: &[&str] = &[
-    r#"{"a":1,"b":[1,2],"c":{"d":null}}"#,
-    r#"[{"name":"ann","age":31,"tags":["x"]}]"#,
-    r#"[3,1,2,"x"]"#,
-    r#"{}"#,
-    r#"false"#,
-    r#"["a"]"#,
-];
+/// So many documents and inputs are tried.
+const TRIED: usize = 8;
 
 /// How the residuals were.
 #[derive(Debug, Default)]
@@ -84,6 +102,7 @@ struct Counts {
     always: u32,
     never: u32,
     failed: u32,
+    refused: u32,
     compared: u32,
 }
 
@@ -104,7 +123,7 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let counts = RefCell::new(Counts::default());
     let mut runner = TestRunner::new_with_rng(config, rng);
-    let judged = runner.run(&vec(any::<u8>(), 0..BYTES), |bytes| {
+    let judged = runner.run(&vec(any::<u8>(), BYTES / 2..BYTES), |bytes| {
         compare(&bytes, &mut counts.borrow_mut()).map_err(TestCaseError::fail)
     });
     match judged {
@@ -124,26 +143,62 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
 /// Compares all queries of one policy.
 fn compare(bytes: &[u8], counts: &mut Counts) -> Result<(), String> {
     let mut choices = Choices::new(bytes);
-    let world = choices.of(WORLDS);
-    let input = rego_generate::INPUTS.first().copied().unwrap_or_default();
-    let text = rego_generate::module(&mut choices);
-    let Ok(module) = Module::parse("m.rego", &text) else {
+    if choices.rarely(8) {
+        let world = choices.of(COMMON);
+        let text = rego_generate::module(&mut choices);
+        let queries = rego_generate::QUERIES.iter().map(|query| {
+            let form = choices.of(&["", "not ", "7 = ", "_ = "]);
+            format!("{form}{query}")
+        });
+        let queries: Vec<_> = queries.collect();
+        let inputs = rego_generate::INPUTS.iter().map(|text| parsed(text));
+        let documents = vec![parsed(rego_generate::documents())];
+        return judge_all(
+            world,
+            &text,
+            &queries,
+            (inputs.collect(), documents),
+            counts,
+        );
+    }
+    let world = choices.of(OWN);
+    let (text, queries) = policy::make(&mut choices);
+    let inputs = (0..TRIED).map(|_| parsed(&policy::input(&mut choices).to_string()));
+    let inputs = inputs.collect();
+    let documents = (0..TRIED).map(|_| parsed(&policy::documents(&mut choices).to_string()));
+    judge_all(
+        world,
+        &text,
+        &queries,
+        (inputs, documents.collect()),
+        counts,
+    )
+}
+
+fn judge_all(
+    world: World,
+    text: &str,
+    queries: &[String],
+    (inputs, documents): (Vec<Value>, Vec<Value>),
+    counts: &mut Counts,
+) -> Result<(), String> {
+    let Ok(module) = Module::parse("m.rego", text) else {
         return Ok(());
     };
-    for query in rego_generate::QUERIES {
-        let form = choices.of(&["", "not ", "7 = ", "_ = "]);
-        let query = format!("{form}{query}");
+    for query in queries {
         let truth = format!("package truth\n\nq if {{\n\t{query}\n}}\n");
         let truth = Module::parse("truth.rego", &truth).map_err(|why| why.to_string())?;
         let compiler = Compiler::new(&Policy::default()).put("m.rego", module.clone());
         let Ok(policy) = compiler.put("truth.rego", truth).compile() else {
+            counts.refused += 1;
             continue;
         };
         let case = Case {
-            world: &world,
+            world,
             policy,
-            query: &query,
-            input,
+            query,
+            inputs: &inputs,
+            documents: &documents,
         };
         case.judge(counts).map_err(|why| {
             format!(
@@ -156,18 +211,21 @@ fn compare(bytes: &[u8], counts: &mut Counts) -> Result<(), String> {
 }
 
 struct Case<'c> {
-    world: &'c World,
+    world: World,
     policy: Policy,
     query: &'c str,
-    /// What is known of the input.
-    input: &'c str,
+    /// The inputs, of which the first is what is known.
+    inputs: &'c [Value],
+    /// The same of documents.
+    documents: &'c [Value],
 }
 
 impl Case<'_> {
     fn judge(&self, counts: &mut Counts) -> Result<(), String> {
-        let documents = parsed(rego_generate::documents());
-        let mut evaluation = Evaluation::new(&documents);
-        evaluation.input = Some(parsed(self.input));
+        let nothing = Value::Null;
+        let documents = self.documents.first().unwrap_or(&nothing);
+        let mut evaluation = Evaluation::new(documents);
+        evaluation.input = self.inputs.first().cloned();
         let references = |texts: &[&'static str]| {
             References::parse(texts.iter().copied()).map_err(|why| why.to_string())
         };
@@ -208,39 +266,43 @@ impl Case<'_> {
         Ok(())
     }
 
-    /// Documents and inputs, which differ in what is unknown.
+    /// Documents and inputs, which differ from the first in what is unknown.
     fn values(&self) -> Vec<(Value, Value)> {
         let whole = self.world.unknowns.contains(&"input");
-        let mut values = Vec::new();
-        for (at, other) in rego_generate::INPUTS.iter().enumerate() {
-            let other = parsed(other);
-            let mut input = parsed(self.input);
+        let nothing = Value::Null;
+        let known = self.documents.first().unwrap_or(&nothing);
+        let tried = self.inputs.iter().enumerate();
+        let tried = tried.map(|(at, other)| {
+            let mut input = self.inputs.first().unwrap_or(&nothing).clone();
             if whole {
-                input = other;
-            } else if let Some(members) = input.as_object_mut() {
-                for part in self.world.parts {
-                    match other.get(part) {
-                        Some(value) => members.insert(*part, value.clone()),
-                        None => members.remove(part),
-                    };
-                }
+                input = other.clone();
+            } else {
+                mix(&mut input, other, self.world.parts);
             }
-            let mut documents = parsed(rego_generate::documents());
+            let mut documents = known.clone();
+            let other = self.documents.get(at).unwrap_or(known);
             let base = documents
                 .as_object_mut()
                 .and_then(|root| root.get_mut("base"));
-            if let Some(base) = base.and_then(Value::as_object_mut) {
-                for (part, name) in self.world.documents.iter().enumerate() {
-                    let place = (at + part) % (DOCUMENTS.len() + 1);
-                    match DOCUMENTS.get(place) {
-                        Some(text) => base.insert(*name, parsed(text)),
-                        None => base.remove(name),
-                    };
-                }
+            if let (Some(base), Some(other)) = (base, other.get("base")) {
+                mix(base, other, self.world.documents);
             }
-            values.push((documents, input));
-        }
-        values
+            (documents, input)
+        });
+        tried.collect()
+    }
+}
+
+/// Replaces parts of a document by those of another.
+fn mix(document: &mut Value, other: &Value, parts: &[&str]) {
+    let Some(members) = document.as_object_mut() else {
+        return;
+    };
+    for part in parts {
+        match other.get(part) {
+            Some(value) => members.insert(*part, value.clone()),
+            None => members.remove(part),
+        };
     }
 }
 
