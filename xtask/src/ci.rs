@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, fuzz_opa, peers, rego_cases, report, root};
+use crate::{bench, fuzz_opa, peers, rego_cases, report, residuals as residual, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -13,6 +13,7 @@ const STEPS: &[Step] = &[
     ("lints", lints),
     ("store suite on PostgreSQL", store_on_postgres),
     ("language cases", language_cases),
+    ("residuals", residuals),
     ("real peers", peers::run),
     ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
@@ -53,6 +54,10 @@ fn lints() -> Result<(), Box<dyn Error>> {
 
 fn language_cases() -> Result<(), Box<dyn Error>> {
     rego_cases::run(None, false)
+}
+
+fn residuals() -> Result<(), Box<dyn Error>> {
+    residual::run(300, 0)
 }
 
 fn beside_opa() -> Result<(), Box<dyn Error>> {

@@ -202,8 +202,8 @@ fn judge_all(
         };
         case.judge(counts).map_err(|why| {
             format!(
-                "{text}\nquery: {query}\nunknown: {:?}\n{why}",
-                world.unknowns
+                "{text}\nquery: {query}\nunknown: {:?}, not inlined: {:?}\n{why}",
+                world.unknowns, world.opaque
             )
         })?;
     }

@@ -197,7 +197,7 @@ impl Maker<'_, '_> {
             7 => {
                 let (name, field) = (self.fresh(), self.field());
                 let condition = self.condition().replace("input.c.d", &name);
-                format!("{name} := {field}\n\t{condition}")
+                format!("{name} := {field}\n\t{name} != \"q\"\n\t{condition}")
             }
             8 => {
                 let (key, field) = (self.fresh(), self.field());
@@ -212,7 +212,7 @@ impl Maker<'_, '_> {
                     .choices
                     .of(&["[1, 2]", "input.l", "{\"a\"}", "data.base.list"]);
                 let condition = condition.replace("input.a", &name);
-                format!("every {name} in {domain} {{\n\t\t{condition}\n\t}}")
+                format!("every {name} in {domain} {{\n\t\t{name} != \"q\"\n\t\t{condition}\n\t}}")
             }
         }
     }
@@ -234,7 +234,7 @@ impl Maker<'_, '_> {
             11 => format!("{{y | some y in {field}; y != {scalar}}} == {{1}}"),
             12 => format!("count([y | some y in {field}; y == {}]) < 2", self.field()),
             13 => self.refers(Kind::Complete, |at| format!("r{at}")),
-            14 => self.refers(Kind::Complete, |at| format!("r{at} == {scalar}")),
+            14 => self.refers(Kind::Complete, |at| format!("r{at} == {field}")),
             15 => self.refers(Kind::Set, |at| format!("{field} in r{at}")),
             16 => self.refers(Kind::Object, |at| format!("r{at}[{field}] == {scalar}")),
             17 => self.refers(Kind::Function, |at| format!("r{at}({field})")),
@@ -262,14 +262,15 @@ impl Maker<'_, '_> {
         let form = self.choices.below(5);
         match (kind, form) {
             (Kind::Function, 0) => format!("not data.m.r{at}({field})"),
-            (Kind::Function, _) => format!("data.m.r{at}({field}) == {scalar}"),
+            (Kind::Function, 1) => format!("data.m.r{at}({field}) == {scalar}"),
+            (Kind::Function, _) => format!("data.m.r{at}({field})"),
             (Kind::Set, 0) => format!("count(data.m.r{at}) == 1"),
             (Kind::Set, _) => format!("data.m.r{at}[{field}]"),
             (_, 0) => format!("not data.m.r{at}"),
-            (_, 1) => format!("data.m.r{at} == {scalar}"),
+            (_, 1) => format!("data.m.r{at} == {field}"),
             (Kind::Object, 2) => format!("data.m.r{at}[_] == {field}"),
             (Kind::Object, _) => format!("data.m.r{at}.a == {scalar}"),
-            (Kind::Complete, 2) => format!("x := data.m.r{at}; x != {scalar}"),
+            (Kind::Complete, 2) => format!("x := data.m.r{at}; x != {field}"),
             (Kind::Complete, _) => format!("data.m.r{at}"),
         }
     }

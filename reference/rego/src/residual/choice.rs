@@ -8,7 +8,9 @@ use super::store::{Frame, Saved};
 use super::terms::{self, Sym};
 use crate::Value;
 use crate::compile::terms::{constant, dotted, operator};
-use crate::syntax::{Body, Every, Expr, ExprTerms, Location, Term, TermValue, Var};
+use crate::syntax::{
+    Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
+};
 
 /// So many ways are written out; more become a rule.
 const MAX_WAYS: usize = 16;
@@ -207,6 +209,20 @@ impl<'p> Solver<'p> {
             }
         }
         self.all_of(&all, next)
+    }
+
+    /// Goes on if bodies hold as a connective wants them to.
+    pub(super) fn logic(&mut self, frame: Frame, logic: &'p Logic, next: Next<'_, 'p>) -> Flow {
+        let mut all = Vec::new();
+        for operand in &logic.operands {
+            let body = &operand.body;
+            all.push(self.bodies(|solver, next| solver.body(frame, body, next))?);
+        }
+        match logic.connective {
+            Connective::Not => self.none_of(&all.concat(), next),
+            Connective::And => self.all_of(&all, next),
+            Connective::Or => self.one_of(&all.concat(), next),
+        }
     }
 
     fn all_of(&mut self, all: &[Vec<Vec<Saved>>], next: Next<'_, 'p>) -> Flow {

@@ -100,7 +100,7 @@ impl<'t> Visit<'t> for Demanded<'t> {
             }
             ExprTerms::Term(term) => visit::term(term, self),
             ExprTerms::Every(every) => visit::term(&every.domain, self),
-            ExprTerms::Some(_) => {}
+            ExprTerms::Logic(_) | ExprTerms::Some(_) => {}
         }
         false
     }

@@ -14,8 +14,8 @@ use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::compile::visit;
 use crate::eval::member;
 use crate::syntax::{
-    Body, Comprehension, Every, Expr, ExprTerms, Location, ObjectComprehension, Term, TermValue,
-    With,
+    Body, Comprehension, Every, Expr, ExprTerms, Location, Logic, ObjectComprehension, Operand,
+    Term, TermValue, With,
 };
 
 impl<'p> Solver<'p> {
@@ -93,6 +93,16 @@ impl<'p> Solver<'p> {
                 domain: self.keep_term(frame, &every.domain),
                 body: visit::deep(|| self.keep_body(frame, &every.body)),
             })),
+            ExprTerms::Logic(logic) => {
+                let operands = logic.operands.iter().map(|operand| Operand {
+                    body: visit::deep(|| self.keep_body(frame, &operand.body)),
+                    ..operand.clone()
+                });
+                ExprTerms::Logic(Box::new(Logic {
+                    connective: logic.connective,
+                    operands: operands.collect(),
+                }))
+            }
         };
         self.raw = before;
         Expr {

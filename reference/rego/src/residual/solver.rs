@@ -33,7 +33,7 @@ pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n)
 pub(super) type Each<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
 
 /// So many expressions are looked at.
-const MAX_STEPS: usize = 1_000_000;
+const MAX_STEPS: usize = 300_000;
 
 /// A residual has so many terms, over all of its queries.
 const MAX_TERMS: usize = 1_000_000;
@@ -188,6 +188,7 @@ impl<'p> Solver<'p> {
             }
             ExprTerms::Call(call) => self.call(frame, expr, call, next),
             ExprTerms::Every(every) => self.every(frame, expr, every, next),
+            ExprTerms::Logic(logic) => self.logic(frame, logic, next),
             ExprTerms::Some(_) => next(self),
         }
     }

@@ -173,7 +173,12 @@ impl<'t> Visit<'t> for Vars {
                 visit::deep(|| visit::body(&every.body, self));
             }
             ExprTerms::Term(term) => visit::term(term, self),
-            ExprTerms::Some(_) => {}
+            ExprTerms::Logic(logic) if self.closures => visit::deep(|| {
+                for operand in &logic.operands {
+                    visit::body(&operand.body, self);
+                }
+            }),
+            ExprTerms::Logic(_) | ExprTerms::Some(_) => {}
         }
         for with in &expr.with {
             visit::term(&with.value, self);

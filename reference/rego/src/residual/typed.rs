@@ -6,7 +6,7 @@ use super::store::Saved;
 use super::terms;
 use crate::builtins::signature;
 use crate::compile;
-use crate::compile::terms::{constant, dotted, operator};
+use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::compile::types::{Type, fits};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::Code;
@@ -35,7 +35,7 @@ impl Solver<'_> {
                 Glance::Fits => {}
                 Glance::Unclear => unclear = true,
             }
-            if !matches!(expr.terms, ExprTerms::Every(_)) {
+            if is_judged(expr) {
                 body.push(expr.clone());
             }
         }
@@ -47,6 +47,18 @@ impl Solver<'_> {
             Ok(_) => true,
             Err(errors) => errors.0.iter().all(|error| error.code != Code::Type),
         }
+    }
+}
+
+/// Whether the types in an expression say something. Of copied functions there are no types yet.
+fn is_judged(expr: &Expr) -> bool {
+    match &expr.terms {
+        ExprTerms::Call(call) => {
+            let name = operator(call).unwrap_or_default();
+            !name.first().is_some_and(|head| is_var(head, "data"))
+        }
+        ExprTerms::Term(_) => true,
+        _ => false,
     }
 }
 
