@@ -1,7 +1,7 @@
 //! Calls of functions whose operands or answers are not known.
 
 use super::reference::{Walk, constants};
-use super::rules::Solution;
+use super::rules::{Solution, unique};
 use super::solver::{Flow, Next, Solver, Wanted};
 use super::store::Frame;
 use super::terms::{self, Sym};
@@ -147,6 +147,7 @@ impl<'p> Solver<'p> {
         for rule in &set.rules {
             self.chain(rule, 0, args, &mut solutions)?;
         }
+        let solutions = unique(solutions);
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast.head.value.clone());
         let default = default.map(|value| self.plug(0, &value));

@@ -1,6 +1,8 @@
 //! `not`, `every`, and all that needs to know whether something holds at all: bodies are looked
 //! at by themselves, then turned round or put into rules that support the residual.
 
+use std::collections::BTreeSet;
+
 use super::finish::closed;
 use super::rules::saved_vars;
 use super::solver::{Flow, Next, Solver};
@@ -32,10 +34,11 @@ impl<'p> Solver<'p> {
     ) -> Result<Vec<Vec<Saved>>, Box<crate::EvalError>> {
         let mark = self.store.mark();
         let mut bodies: Vec<Vec<Saved>> = Vec::new();
+        let mut seen: BTreeSet<Vec<Saved>> = BTreeSet::new();
         let flow = run(self, &mut |solver| {
             let saved = solver.store.since(mark);
             solver.grow(&saved)?;
-            if !bodies.contains(&saved) && solver.is_typed(&saved) {
+            if solver.is_typed(&saved) && seen.insert(saved.clone()) {
                 bodies.push(saved);
             }
             Ok(())

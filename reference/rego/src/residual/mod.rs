@@ -24,7 +24,7 @@ mod unify;
 mod unknowns;
 mod watch;
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 pub use unknowns::References;
@@ -173,6 +173,7 @@ impl PartialQuery {
             solver.store.give(0, name, name.clone());
         }
         let mut found: Vec<Vec<Saved>> = Vec::new();
+        let mut seen: BTreeSet<Vec<Saved>> = BTreeSet::new();
         solver.tell_query(Op::Enter, &self.body);
         let flow = solver.body(0, &self.body, &mut |solver| {
             solver.tell_query(Op::Exit, &self.body);
@@ -189,7 +190,7 @@ impl PartialQuery {
             let saved = solver.store.since(store::Mark::default());
             solver.store.undo(mark);
             solver.grow(&saved)?;
-            if !found.contains(&saved) && solver.is_typed(&saved) {
+            if solver.is_typed(&saved) && seen.insert(saved.clone()) {
                 found.push(saved);
             }
             Ok(())
@@ -208,7 +209,7 @@ impl PartialQuery {
     /// The variables that the author of the query named.
     fn named(&self) -> Vec<Var> {
         let names = self.body.iter().flat_map(terms::expr_vars);
-        let names: std::collections::BTreeSet<_> = names
+        let names: BTreeSet<_> = names
             .filter(|name| !name.is_generated() && signature(&name.0).is_none())
             .collect();
         names.into_iter().collect()

@@ -16,7 +16,7 @@ use crate::error::EvalError;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// One way in which a rule gives something.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) struct Solution {
     /// What must hold.
     pub(super) saved: Vec<Saved>,
@@ -93,7 +93,7 @@ impl<'p> Solver<'p> {
             for rule in &set.rules {
                 solver.chain(rule, 0, &[], &mut found)?;
             }
-            Ok(found)
+            Ok(unique(found))
         })?;
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast.head.value.clone());
@@ -162,7 +162,7 @@ impl<'p> Solver<'p> {
                     solver.chain(rule, depth, &[], &mut found)?;
                 }
             }
-            Ok(found)
+            Ok(unique(found))
         })?;
         let longest = solutions.iter().map(|one| one.path.len()).max();
         if longest.is_some_and(|longest| longest > walk.steps.len()) {
@@ -247,12 +247,7 @@ impl<'p> Solver<'p> {
             flow?;
             let is_sure = own.iter().any(|one| one.saved.is_empty());
             earlier.extend(own.iter().map(|one| one.saved.clone()));
-            for solution in own {
-                if !found.contains(&solution) {
-                    self.grow(&solution.saved)?;
-                    found.push(solution);
-                }
-            }
+            found.extend(own);
             if is_sure {
                 break;
             }
@@ -292,6 +287,7 @@ impl<'p> Solver<'p> {
             if !solver.is_typed(&saved) {
                 return Ok(());
             }
+            solver.grow(&saved)?;
             found.push(Solution {
                 saved,
                 path,
@@ -322,6 +318,13 @@ impl<'p> Solver<'p> {
         }
         solution
     }
+}
+
+/// Each solution once.
+pub(super) fn unique(mut found: Vec<Solution>) -> Vec<Solution> {
+    let mut seen = BTreeSet::new();
+    found.retain(|solution| seen.insert(solution.clone()));
+    found
 }
 
 /// The rules of a place, and those below where they are part of them.

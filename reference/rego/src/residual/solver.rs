@@ -33,10 +33,10 @@ pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n)
 pub(super) type Each<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
 
 /// So many expressions are looked at.
-const MAX_STEPS: usize = 300_000;
+const MAX_STEPS: usize = 200_000;
 
 /// A residual has so many terms, over all of its queries.
-const MAX_TERMS: usize = 1_000_000;
+const MAX_TERMS: usize = 500_000;
 
 /// A term that is put in the place of a variable has at most this many parts.
 const MAX_INLINED: usize = 200;

@@ -24,7 +24,7 @@ enum Binding {
 }
 
 /// A part of a residual.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Saved {
     /// This must hold.
     Expr(Expr),

@@ -8,7 +8,7 @@ use crate::compile::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
 
 /// A term of which as much is known as can be.
-#[derive(Debug, Clone, PartialEq)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sym {
     /// A value.
     Known(Value),
