@@ -9,7 +9,7 @@ use rego::{
 /// The rules that the queries ask for.
 const POLICY: &str = r#"package p
 
-equal if input.a == 1
+exact if input.a == 1
 
 above if input.a > 5
 
@@ -80,7 +80,7 @@ const DOCUMENTS: &str =
 #[test]
 fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
     let cases: &[(&str, &[&str])] = &[
-        ("data.p.equal", &["input.a = 1"]),
+        ("data.p.exact", &["input.a = 1"]),
         ("data.p.above", &["gt(input.a, 5)"]),
         ("data.p.either", &["input.a = 1", "input.b = 2"]),
         ("data.p.both", &["input.a = 1; input.b = 2"]),
@@ -124,15 +124,15 @@ fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
 #[test]
 fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Error>> {
     let opaque = PartialOptions {
-        disable_inlining: References::parse(["data.p.equal"])?,
+        disable_inlining: References::parse(["data.p.exact"])?,
         ..PartialOptions::default()
     };
     let cases: &[(&str, &PartialOptions, &[&str], &str)] = &[
         (
-            "data.p.equal",
+            "data.p.exact",
             &opaque,
-            &["data.partial.p.equal"],
-            "equal = true if { input.a = 1 }",
+            &["data.partial.p.exact"],
+            "exact = true if { input.a = 1 }",
         ),
         (
             "count(data.p.names) == 1",
@@ -147,10 +147,10 @@ fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Erro
             "if { gt(input.a, 5) }",
         ),
         (
-            "data.p.equal with input.b as 3",
+            "data.p.exact with input.b as 3",
             &PartialOptions::default(),
-            &["data.partial.p.equal with input.b as 3"],
-            "equal = true if { input.a = 1 }",
+            &["data.partial.p.exact with input.b as 3"],
+            "exact = true if { input.a = 1 }",
         ),
     ];
     for (query, options, expected, rule) in cases {
