@@ -20,9 +20,8 @@ fn arrays_behave_like_lists() {
         let mut model: Vec<Value> = (0..length).map(Value::from).collect();
         let text = Value::from(model.clone()).to_string();
         let read = from_json(text.as_bytes()).unwrap_or(Value::Null);
-        let Value::Array(mut array) = read else {
-            panic!("{text} is an array");
-        };
+        let mut array = read.as_array().cloned().unwrap_or_default();
+        check_same(&array, &model);
         let before = (array.clone(), model.clone());
         // A number that is different in each step and no pattern of any length.
         let mut at = 1;

@@ -138,20 +138,20 @@ impl Array {
 
     /// The items in their order, to change.
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut Value> {
-        tree::IterMut::new(self.to_change())
+        tree::IterMut::new(self.tree_mut())
     }
 
     /// The item at an index, to change.
     pub fn get_mut(&mut self, index: usize) -> Option<&mut Value> {
         // Nothing is copied for an item that is not there.
         self.get(index)?;
-        self.to_change().find_mut(At(index))
+        self.tree_mut().find_mut(At(index))
     }
 
     /// Inserts an item before the one at an index, or behind the last.
     pub fn insert(&mut self, index: usize, value: Value) {
         let index = index.min(self.len());
-        self.to_change().insert(Before(index), value);
+        self.tree_mut().insert(Before(index), value);
     }
 
     /// Adds an item behind the last.
@@ -162,7 +162,7 @@ impl Array {
     /// Removes the item at an index; what was there is the answer.
     pub fn remove(&mut self, index: usize) -> Option<Value> {
         self.get(index)?;
-        self.to_change().remove(&mut At(index))
+        self.tree_mut().remove(&mut At(index))
     }
 
     /// The items as a list.
@@ -171,7 +171,7 @@ impl Array {
     }
 
     /// The items in the form that can be changed, and is not shared.
-    fn to_change(&mut self) -> &mut Tree<Value> {
+    fn tree_mut(&mut self) -> &mut Tree<Value> {
         loop {
             match self.0 {
                 Items::Tree(ref mut items) => return Arc::make_mut(items),

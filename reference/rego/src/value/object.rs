@@ -172,7 +172,7 @@ impl Object {
     }
 
     /// The members in the form that can be changed, and is not shared.
-    fn to_change(&mut self) -> &mut Tree<Member> {
+    fn tree_mut(&mut self) -> &mut Tree<Member> {
         loop {
             match self.0 {
                 Members::Tree(ref mut members) => return Arc::make_mut(members),
@@ -195,7 +195,7 @@ impl Object {
         // Nothing is copied for a member that is not there.
         self.get(name)?;
         let found = self
-            .to_change()
+            .tree_mut()
             .find_mut(By(|key: &Value| key.compare_text(name)));
         found.map(|(_, value)| value)
     }
@@ -218,9 +218,7 @@ impl Object {
     /// The value of the member with this key, to change.
     pub fn get_value_mut(&mut self, key: &Value) -> Option<&mut Value> {
         self.get_value(key)?;
-        let found = self
-            .to_change()
-            .find_mut(By(|known: &Value| known.cmp(key)));
+        let found = self.tree_mut().find_mut(By(|known: &Value| known.cmp(key)));
         found.map(|(_, value)| value)
     }
 
@@ -229,7 +227,7 @@ impl Object {
         let key = key.into();
         let place = key.clone();
         let before = self
-            .to_change()
+            .tree_mut()
             .insert(By(|known: &Value| known.cmp(&place)), (key, value));
         before.map(|(_, value)| value)
     }
@@ -238,14 +236,14 @@ impl Object {
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.get(name)?;
         let mut place = By(|key: &Value| key.compare_text(name));
-        self.to_change().remove(&mut place).map(|(_, value)| value)
+        self.tree_mut().remove(&mut place).map(|(_, value)| value)
     }
 
     /// Removes the member with this key; what was there is the answer.
     pub fn remove_value(&mut self, key: &Value) -> Option<Value> {
         self.get_value(key)?;
         let mut place = By(|known: &Value| known.cmp(key));
-        self.to_change().remove(&mut place).map(|(_, value)| value)
+        self.tree_mut().remove(&mut place).map(|(_, value)| value)
     }
 
     /// Makes a member if it is missing.
@@ -284,7 +282,7 @@ impl Object {
 
     /// The members in the order of their keys, the values to change.
     pub fn iter_mut(&mut self) -> IterMut<'_> {
-        IterMut(tree::IterMut::new(self.to_change()))
+        IterMut(tree::IterMut::new(self.tree_mut()))
     }
 
     /// Hands all members over in their order.
