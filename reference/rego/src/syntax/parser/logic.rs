@@ -251,7 +251,8 @@ impl Parser<'_> {
             return None;
         }
         // If the braces hold a value, that is what is wrong with them.
-        let errors = self.errors.split_off(saved.errors.min(self.errors.len()));
+        let before = saved.errors.min(self.errors.len());
+        let mut errors = self.errors.split_off(before);
         self.read_again(saved)?;
         match self.infix() {
             Some(term) => {
@@ -261,7 +262,10 @@ impl Parser<'_> {
                     None => self.refuse_value(&location, text, &term, prefix),
                 }
             }
-            None => self.errors = errors,
+            None => {
+                self.errors.truncate(before);
+                self.errors.append(&mut errors);
+            }
         }
         None
     }
