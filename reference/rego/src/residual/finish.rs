@@ -62,12 +62,15 @@ fn body(saved: &[Saved], other: &mut dyn FnMut(&Term) -> Term) -> Body {
 struct Demanded<'t> {
     terms: BTreeSet<&'t TermValue>,
     references: BTreeSet<&'t [Term]>,
+    /// Calls that have a result, without it.
+    calls: BTreeSet<&'t [Term]>,
 }
 
 impl Demanded<'_> {
     fn has(&self, term: &Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => self.references.contains(steps.as_slice()),
+            TermValue::Call(call) if self.calls.contains(call.as_slice()) => true,
             value => self.terms.contains(value),
         }
     }
@@ -96,6 +99,9 @@ impl<'t> Visit<'t> for Demanded<'t> {
     fn expr(&mut self, expr: &'t Expr) -> bool {
         match &expr.terms {
             ExprTerms::Call(parts) => {
+                if let Some((_, call)) = parts.split_last() {
+                    self.calls.insert(call);
+                }
                 visit::terms(parts.get(1..).unwrap_or_default(), self);
             }
             ExprTerms::Term(term) => visit::term(term, self),

@@ -200,7 +200,11 @@ impl<'p> Solver<'p> {
         }
         match walk.split() {
             Some((step, rest)) => self.fits(step, solution.value.clone(), walk.location, |s| {
-                s.walk(solution.value.clone(), rest, each)
+                let member = match step {
+                    Sym::Known(_) => step.clone(),
+                    Sym::Term(_) => solution.value.clone(),
+                };
+                s.walk(member, rest, each)
             }),
             None => Ok(()),
         }

@@ -201,7 +201,7 @@ impl<'p> Solver<'p> {
         }
         let name = dotted(name).unwrap_or_default();
         match (&*name, operands) {
-            ("eq" | "assign", [left, right]) => self.equality(frame, left, right, next),
+            ("eq" | "equal" | "assign", [left, right]) => self.equality(frame, left, right, next),
             _ => self.builtin(frame, expr, &name, operands, next),
         }
     }

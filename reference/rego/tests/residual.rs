@@ -1,0 +1,222 @@
+//! Partial evaluation: what is left of queries.
+
+use rego::value::from_json;
+use rego::{
+    Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, QueryOptions, References,
+    Residual, Value,
+};
+
+/// The rules that the queries ask for.
+const POLICY: &str = r#"package p
+
+exact if input.a == 1
+
+above if input.a > 5
+
+either if input.a == 1
+
+either if input.b == 2
+
+both if {
+	input.a == 1
+	input.b == 2
+}
+
+never if {
+	input.a == 1
+	1 == 2
+}
+
+default open := false
+
+open if input.a == 1
+
+default shut := true
+
+shut := false if input.a == 1
+
+level := 1 if {
+	input.a == 1
+} else := 2 if {
+	input.b == 2
+}
+
+names contains input.name if input.a == 1
+
+names contains "root"
+
+ages[name] := age if {
+	name := input.name
+	age := data.base.age
+}
+
+twice(x) := 2 * x
+
+is_one(x) if x == 1
+
+all if {
+	every x in [1, 2] {
+		input.limit > x
+	}
+}
+
+some_item if {
+	some x in input.items
+	x == 1
+}
+
+has_name if {
+	name := input.name
+}
+
+grant if data.base.grants[input.user] == "all"
+
+counted if count([x | some x in input.items; x > data.base.age]) > 1
+"#;
+
+const DOCUMENTS: &str =
+    r#"{"base": {"age": 18, "grants": {"ann": "all", "bob": "none", "cy": "all"}}}"#;
+
+#[test]
+fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
+    let cases: &[(&str, &[&str])] = &[
+        ("data.p.exact", &["input.a = 1"]),
+        ("data.p.above", &["gt(input.a, 5)"]),
+        ("data.p.either", &["input.a = 1", "input.b = 2"]),
+        ("data.p.both", &["input.a = 1; input.b = 2"]),
+        ("data.p.never", &[]),
+        ("not data.p.never", &[""]),
+        ("not data.p.either", &["not input.a = 1; not input.b = 2"]),
+        ("not data.p.both", &["not input.a = 1", "not input.b = 2"]),
+        ("data.p.open", &["input.a = 1"]),
+        ("data.p.open == false", &["not input.a = 1"]),
+        ("not data.p.open", &["not input.a = 1"]),
+        ("data.p.shut", &["not input.a = 1"]),
+        ("data.p.level == 2", &["not input.a = 1; input.b = 2"]),
+        ("data.p.level == 1", &["input.a = 1"]),
+        ("data.p.level == 3", &[]),
+        ("data.p.names[\"x\"]", &["input.a = 1; \"x\" = input.name"]),
+        ("data.p.names[\"root\"]", &[""]),
+        ("data.p.ages.ann == 18", &["\"ann\" = input.name"]),
+        ("data.p.ages.ann == 19", &[]),
+        ("data.p.twice(input.a) == 4", &["mul(2, input.a, 4)"]),
+        ("data.p.is_one(input.a)", &["input.a = 1"]),
+        ("data.p.is_one(1)", &[""]),
+        ("data.p.all", &["gt(input.limit, 1); gt(input.limit, 2)"]),
+        ("data.p.some_item", &["V = input.items[V]; V = 1"]),
+        ("data.p.has_name", &["V = input.name"]),
+        (
+            "data.p.grant",
+            &["input.user = \"ann\"", "input.user = \"cy\""],
+        ),
+        ("x := 3; input.a == x", &["input.a = 3"]),
+        ("1 + 1 == 2", &[""]),
+        ("input.a == input.a", &["V = input.a"]),
+    ];
+    let mut wrong = Vec::new();
+    for (query, expected) in cases {
+        let residual = residual(query, &PartialOptions::default())?;
+        let shown = shown(&residual);
+        if shown != *expected || !residual.support.is_empty() {
+            wrong.push(format!("{query}: {shown:?}, not {expected:?}"));
+        }
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+    Ok(())
+}
+
+#[test]
+fn rules_support_what_cannot_be_inlined() -> Result<(), Box<dyn std::error::Error>> {
+    let opaque = PartialOptions {
+        disable_inlining: References::parse(["data.p.exact"])?,
+        ..PartialOptions::default()
+    };
+    let cases: &[(&str, &PartialOptions, &[&str], &str)] = &[
+        (
+            "data.p.exact",
+            &opaque,
+            &["data.partial.p.exact"],
+            "exact = true if { input.a = 1 }",
+        ),
+        (
+            "count(data.p.names) == 1",
+            &PartialOptions::default(),
+            &["count(data.partial.p.names, 1)"],
+            "names contains \"root\" if { true }",
+        ),
+        (
+            "not data.p.above",
+            &PartialOptions::default(),
+            &["not data.partial.__not"],
+            "if { gt(input.a, 5) }",
+        ),
+        (
+            "data.p.exact with input.b as 3",
+            &PartialOptions::default(),
+            &["data.partial.p.exact with input.b as 3"],
+            "exact = true if { input.a = 1 }",
+        ),
+    ];
+    for (query, options, expected, rule) in cases {
+        let residual = residual(query, options)?;
+        let found = shown(&residual);
+        assert_eq!(found.len(), expected.len(), "{query}: {found:?}");
+        for (found, expected) in found.iter().zip(*expected) {
+            assert!(found.starts_with(expected), "{query}: {found}");
+        }
+        let mut rules = residual.support.iter().flat_map(|module| &module.rules);
+        let is_there = rules.any(|found| found.to_string().contains(rule));
+        assert!(is_there, "{query}: {:?}", residual.support);
+    }
+    Ok(())
+}
+
+#[test]
+fn explosions_end() -> Result<(), Box<dyn std::error::Error>> {
+    // Each line doubles what the next has to look at.
+    let mut text = String::from("package q\n\nn0 if input.a == 0\n\nn0 if input.b == 0\n");
+    for at in 1..40 {
+        text.push_str(&format!(
+            "\nn{at} if {{\n\tn{0}\n\tinput.c{at} == 1\n}}\n\nn{at} if {{\n\tn{0}\n\tinput.d{at} == 1\n}}\n",
+            at - 1
+        ));
+    }
+    let policy = policy(&text)?;
+    let query = PartialQuery::parse(&policy, "data.q.n39", &QueryOptions::default())?;
+    let documents = Value::Null;
+    let evaluated = query.evaluate(&mut Evaluation::new(&documents), &PartialOptions::default());
+    let why = evaluated.err().map(|error| error.to_string());
+    assert!(why.is_some_and(|why| why.contains("partial evaluation")));
+    Ok(())
+}
+
+fn policy(text: &str) -> Result<Policy, rego::Errors> {
+    let module = Module::parse("p.rego", text)?;
+    Compiler::new(&Policy::default())
+        .put("p.rego", module)
+        .compile()
+}
+
+fn residual(query: &str, options: &PartialOptions) -> Result<Residual, Box<dyn std::error::Error>> {
+    let policy = policy(POLICY)?;
+    let documents = from_json(DOCUMENTS.as_bytes())?;
+    let query = PartialQuery::parse(&policy, query, &QueryOptions::default())?;
+    Ok(query.evaluate(&mut Evaluation::new(&documents), options)?)
+}
+
+/// The queries as text, with one name for all variables.
+fn shown(residual: &Residual) -> Vec<String> {
+    let queries = residual.queries.iter().map(|body| {
+        let exprs: Vec<_> = body.iter().map(ToString::to_string).collect();
+        let text = exprs.join("; ");
+        let mut shown = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, behind)) = rest.split_once("__local") {
+            shown.push_str(before);
+            shown.push('V');
+            rest = behind.split_once("__1").map_or("", |(_, after)| after);
+        }
+        shown + rest
+    });
+    queries.collect()
+}
