@@ -38,6 +38,18 @@ use state::{Contents, State};
 /// Requests with a larger body are handled away from the threads that serve connections.
 const LARGE_BODY: usize = 64 << 10;
 
+/// The vendor in media types, unless another is asked for.
+const MEDIA_TYPE_VENDOR: &str = "engine";
+
+/// A vendor as it may stand in a media type.
+fn vendor(text: &str) -> Result<String, String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    match !text.is_empty() && text.chars().all(allowed) {
+        true => Ok(text.to_owned()),
+        false => Err("letters, digits, `-` and `_` only".to_owned()),
+    }
+}
+
 /// What the command line says about the engine.
 #[derive(Debug, Clone, Default, clap::Args)]
 #[group(id = "engine")]
@@ -63,6 +75,10 @@ pub struct Options {
     /// Names of files and directories that are not loaded, such as `.*`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub ignore: Vec<String>,
+    /// The vendor in the media types of data filters: `opa` for its clients
+    #[arg(long, value_name = "NAME", default_value = MEDIA_TYPE_VENDOR)]
+    #[arg(value_parser = vendor)]
+    pub media_type_vendor: Option<String>,
     /// Accepted for compatibility: this program always serves
     #[arg(short, long)]
     pub server: bool,
@@ -84,6 +100,8 @@ pub struct Engine(Arc<Inner>);
 #[derive(Debug)]
 struct Inner {
     config: Config,
+    /// The vendor in media types.
+    vendor: String,
     /// Whether a policy decides on each request.
     authorizes: bool,
     /// Whether that policy is told who sends it.
@@ -104,6 +122,10 @@ impl Engine {
         let contents = load::contents(&options.data, &options.ignore)?;
         Ok(Self(Arc::new(Inner {
             config,
+            vendor: match &options.media_type_vendor {
+                Some(vendor) => vendor.clone(),
+                None => MEDIA_TYPE_VENDOR.to_owned(),
+            },
             authorizes: options.authorization == "basic",
             identifies: options.authentication == "token",
             state: ArcSwap::from_pointee(State::new(contents)),
@@ -114,6 +136,11 @@ impl Engine {
     /// The configuration.
     fn config(&self) -> &Config {
         &self.0.config
+    }
+
+    /// The vendor in media types.
+    fn vendor(&self) -> &str {
+        &self.0.vendor
     }
 
     /// The documents and policies as they are now.
@@ -169,6 +196,7 @@ impl Default for Engine {
     fn default() -> Self {
         Self(Arc::new(Inner {
             config: Config::default(),
+            vendor: MEDIA_TYPE_VENDOR.to_owned(),
             authorizes: false,
             identifies: false,
             state: ArcSwap::from_pointee(State::default()),

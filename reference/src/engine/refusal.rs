@@ -1,6 +1,7 @@
 //! What is wrong with modules, queries and evaluations, as error objects.
 
 use rego::error::LanguageError;
+use rego::filter::Refusal;
 use rego::syntax::Location;
 use rego::{Errors, EvalError};
 use serde_json::{Value, json};
@@ -47,6 +48,29 @@ pub(super) fn evaluation(error: &EvalError) -> ApiError {
     let message = "error(s) occurred while evaluating query";
     let mut refusal = ApiError::new(Code::InternalError, message);
     refusal.errors = vec![item];
+    refusal
+}
+
+/// 400: a rule that is no filter.
+pub(super) fn filter(refusals: &[Refusal]) -> ApiError {
+    let items = refusals.iter().map(|refusal| {
+        let mut item = json!({"code": Refusal::CODE, "message": refusal.message});
+        add(
+            &mut item,
+            "location",
+            refusal.location.as_ref().map(location),
+        );
+        let advice = refusal.advice.as_ref();
+        add(
+            &mut item,
+            "details",
+            advice.map(|advice| json!({"details": advice})),
+        );
+        item
+    });
+    let message = "error(s) occurred while evaluating query";
+    let mut refusal = ApiError::new(Code::EvaluationError, message);
+    refusal.errors = items.collect();
     refusal
 }
 

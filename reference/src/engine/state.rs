@@ -111,6 +111,22 @@ impl State {
         steps.collect()
     }
 
+    /// Whether there is a document at the end of these steps, or rules that may give one.
+    pub(super) fn knows(&self, steps: &[Value]) -> bool {
+        let rules = self.contents.policy.filter_rule(steps);
+        if !matches!(rules, Ok(None)) {
+            return true;
+        }
+        let mut document = Some(self.documents());
+        for step in steps {
+            document = match document {
+                Some(Value::Object(members)) => members.get_value(step),
+                _ => None,
+            };
+        }
+        document.is_some()
+    }
+
     /// The query that asks for the document at the end of these steps. There is none where the
     /// policies show that there can be no document.
     pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {

@@ -28,6 +28,10 @@ pub enum Code {
     ResourceConflict,
     /// 404: `/v0` and `/` found no value.
     UndefinedDocument,
+    /// 400: the policy cannot be evaluated as the request asks.
+    EvaluationError,
+    /// 406: the client accepts no form of the answer.
+    NotAcceptable,
     /// 409: the thing is in use, or exists already.
     Conflict,
     /// 422: a definition names something that does not exist.
@@ -48,6 +52,9 @@ impl Code {
             Self::ResourceNotFound => "resource_not_found",
             Self::ResourceConflict => "resource_conflict",
             Self::UndefinedDocument => "undefined_document",
+            Self::EvaluationError => "evaluation_error",
+            // The document knows no code of its own for it.
+            Self::NotAcceptable => "invalid_parameter",
             Self::Conflict => "conflict",
             Self::InvalidReference => "invalid_reference",
             Self::InternalError => "internal_error",
@@ -57,7 +64,10 @@ impl Code {
     /// The status that goes with the code.
     pub fn status(self) -> StatusCode {
         match self {
-            Self::InvalidParameter | Self::InvalidOperation => StatusCode::BAD_REQUEST,
+            Self::InvalidParameter | Self::InvalidOperation | Self::EvaluationError => {
+                StatusCode::BAD_REQUEST
+            }
+            Self::NotAcceptable => StatusCode::NOT_ACCEPTABLE,
             Self::Unauthorized => StatusCode::UNAUTHORIZED,
             Self::NotAuthorized => StatusCode::FORBIDDEN,
             Self::NotFound

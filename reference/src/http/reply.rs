@@ -81,6 +81,15 @@ impl Reply {
         Self::json_text(status, body)
     }
 
+    /// The same answer with another media type.
+    #[must_use]
+    pub fn with_type(mut self, media_type: &str) -> Self {
+        if let Ok(media_type) = HeaderValue::from_str(media_type) {
+            self.headers.insert(CONTENT_TYPE, media_type);
+        }
+        self
+    }
+
     /// 301 or 307 to another place on this server.
     pub fn redirect(status: StatusCode, location: &str) -> Self {
         let mut reply = Self::empty(status);

@@ -112,6 +112,12 @@ fn near(number: &Number) -> (String, Ordering) {
     (text, order)
 }
 
+/// Whether a float is exactly this number.
+pub(super) fn is_float(number: &Number) -> bool {
+    let float = number.as_f64();
+    float.is_finite() && Number::parse(&format!("{float:e}")).as_ref() == Some(number)
+}
+
 /// The number, if it is an integer of 64 bits, however it is written.
 fn integer(number: &Number) -> Option<i64> {
     if let Some(integer) = number.as_i64() {

@@ -1,5 +1,5 @@
-//! PostgreSQL. It refuses to compare a column with a number or boolean that is not of its type,
-//! which is why those are compared as they are. A string takes the type of its column instead, so
+//! PostgreSQL. It refuses to compare a column with a number that is not of its type, which is why
+//! those are compared as they are, for an index. A string takes the type of its column instead, so
 //! that one which could be a number or boolean is compared with the column's text, and its kind
 //! is looked at. Where a condition compares a column with several kinds, it becomes JSON first.
 
@@ -30,7 +30,7 @@ impl Writer for PostgreSql {
                 },
             });
         }
-        if column.mixed {
+        if column.mixed || needs_json(comparison, value) {
             return compare_json(name, comparison, value);
         }
         let value = constant(value)?;
@@ -47,22 +47,26 @@ impl Writer for PostgreSql {
     }
 
     fn columns(&self, left: &str, comparison: Comparison, right: &str) -> String {
-        let ordered = |operator: &str| {
+        let (left_json, right_json) = (json(left), json(right));
+        // JSON orders the kinds the other way round.
+        let ordered = |operator: &str, across: &str| {
             format!(
-                "CASE WHEN {} THEN {} {operator} {} ELSE {left} {operator} {right} END",
+                "CASE WHEN jsonb_typeof({left_json}) <> jsonb_typeof({right_json}) \
+                 THEN {left_json} {across} {right_json} \
+                 WHEN {} THEN {} {operator} {} ELSE {left_json} {operator} {right_json} END",
                 kind(left, "= 'string'"),
                 text(left),
                 text(right),
             )
         };
         match comparison {
-            Comparison::Equal => format!("{left} IS NOT DISTINCT FROM {right}"),
-            Comparison::NotEqual => format!("{left} IS DISTINCT FROM {right}"),
+            Comparison::Equal => format!("{left_json} IS NOT DISTINCT FROM {right_json}"),
+            Comparison::NotEqual => format!("{left_json} IS DISTINCT FROM {right_json}"),
             Comparison::Less => {
-                let below = ordered("<");
+                let below = ordered("<", ">");
                 format!("({below} OR ({left} IS NULL AND {right} IS NOT NULL))")
             }
-            Comparison::LessOrEqual => format!("({} OR {left} IS NULL)", ordered("<=")),
+            Comparison::LessOrEqual => format!("({} OR {left} IS NULL)", ordered("<=", ">")),
             Comparison::Greater | Comparison::GreaterOrEqual => {
                 self.columns(right, comparison.mirrored(), left)
             }
@@ -98,12 +102,16 @@ impl Writer for PostgreSql {
                 )
             });
         }
+        let is_json = column.mixed
+            || values
+                .iter()
+                .any(|value| needs_json(Comparison::Equal, value));
         let list = values.iter().map(|value| {
             let value = constant(value)?;
-            Ok(if column.mixed { json(&value) } else { value })
+            Ok(if is_json { json(&value) } else { value })
         });
         let list = list.collect::<Result<Vec<_>, String>>()?.join(", ");
-        Ok(if column.mixed {
+        Ok(if is_json {
             format!("{} IN ({list})", json(name))
         } else {
             format!("{name} IN ({list})")
@@ -150,6 +158,16 @@ fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String
             text(name),
             comparison.sql()
         ),
+    }
+}
+
+/// Whether a comparison would not be exact, or not be possible, with the column as it is: a number
+/// that floats cannot have would be rounded for them, and what is not true need be no boolean.
+fn needs_json(comparison: Comparison, value: &Scalar) -> bool {
+    match value {
+        Scalar::Bool(value) => !value || comparison != Comparison::Equal,
+        Scalar::Number(value) => !number::is_float(value),
+        Scalar::Text(_) => false,
     }
 }
 

@@ -13,6 +13,7 @@ impl Writer for Sqlite {
     fn compare(&self, column: &Subject, comparison: Comparison, value: &Scalar) -> Written {
         let column = &column.name;
         let is_text = matches!(value, Scalar::Text(_));
+        let is_boolean = matches!(value, Scalar::Bool(_));
         let (value, comparison) = match value {
             Scalar::Bool(value) => (boolean(*value).to_owned(), comparison),
             Scalar::Number(value) => match number::nearest(value, comparison) {
@@ -27,6 +28,10 @@ impl Writer for Sqlite {
         Ok(match comparison {
             Comparison::Equal if as_it_is => format!("{column} = {value}"),
             Comparison::Equal => format!("({column} = {value} AND {})", kind(column, is_text)),
+            // `IS NOT TRUE` would ask for the truth of any number.
+            Comparison::NotEqual if is_boolean => {
+                format!("({plus}{column} <> {value} OR {column} IS NULL)")
+            }
             Comparison::NotEqual => format!("{plus}{column} IS NOT {value}"),
             Comparison::Less | Comparison::LessOrEqual => {
                 format!("({plus}{column} {operator} {value} OR {column} IS NULL)")

@@ -15,7 +15,9 @@ use super::Refusal;
 use super::condition::{Ask, Comparison, Condition, Test};
 use crate::Value;
 use crate::compile::terms::{Path, operator, rule_reference};
-use crate::syntax::{Body, Expr, ExprTerms, Location, Module, Rule, TermValue, Var};
+use crate::syntax::{
+    Body, Connective, Expr, ExprTerms, Location, Logic, Module, Rule, TermValue, Var,
+};
 use crate::{compile::terms, syntax::format::Conjunction};
 use operand::Operand;
 
@@ -142,15 +144,36 @@ impl Translator<'_> {
             ExprTerms::Every(_) => {
                 return Err(Refusal::at(location, "\"every\" not permitted"));
             }
-            ExprTerms::Logic(_) => {
-                let refusal = Refusal::at(location, format!("invalid statement \"{expr}\""));
-                return Err(refusal.advice(format!("try `{expr} != false`")));
+            ExprTerms::Logic(logic) => {
+                self.deeper(location, |deeper| deeper.logic(logic, scope, location))?
             }
         };
         if condition.size() > MAX_PARTS {
             return Err(too_large(location));
         }
         Ok(condition)
+    }
+
+    /// When the bodies of `and`, `or` or `not { … }` hold.
+    fn logic(
+        &mut self,
+        logic: &Logic,
+        scope: &Scope,
+        location: &Location,
+    ) -> Result<Condition, Refusal> {
+        let bodies = logic.operands.iter().map(|operand| {
+            let condition = self.body(&operand.body, &mut scope.clone());
+            condition.map_err(|refused| match refused.into_iter().next() {
+                Some(refusal) => refusal,
+                None => too_large(location),
+            })
+        });
+        let bodies = bodies.collect::<Result<Vec<_>, _>>()?;
+        Ok(match logic.connective {
+            Connective::And => Condition::all(bodies),
+            Connective::Or => Condition::any(bodies),
+            Connective::Not => Condition::any(bodies).negated(location),
+        })
     }
 
     /// Does something one level deeper.

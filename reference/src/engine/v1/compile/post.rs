@@ -102,7 +102,7 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
 }
 
 /// A member that must be an array of strings, if it is there.
-fn texts<'a>(object: &'a Value, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
+pub(super) fn texts<'a>(object: &'a Value, name: &str) -> Result<Option<Vec<&'a str>>, ApiError> {
     let Some(member) = object.get(name).filter(|member| **member != Value::Null) else {
         return Ok(None);
     };

@@ -1,0 +1,139 @@
+//! The media types of filters, and which of them a request accepts.
+
+use http::header::ACCEPT;
+use rego::filter::Target;
+
+use crate::http::{ApiError, Code, Request};
+
+/// What a request wants to be answered with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Accepted {
+    /// The media type of the answer.
+    pub(super) media_type: String,
+    /// Its target; absent for several targets in one answer.
+    pub(super) target: Option<Target>,
+}
+
+/// A media range of the header, with its weight in thousandths.
+struct Range<'h> {
+    name: &'h str,
+    weight: u16,
+}
+
+/// The filter's media type that the header `Accept` weighs most, of several the first.
+///
+/// # Errors
+/// `invalid_parameter` when the header is missing, `not_acceptable` when it names none of the
+/// media types. A wildcard names none: no target stands for all.
+pub(super) fn accepted(request: &Request, vendor: &str) -> Result<Accepted, ApiError> {
+    let values = request.headers.get_all(ACCEPT).iter();
+    let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
+    if values.iter().all(|value| value.trim().is_empty()) {
+        let message = "Accept header: missing required header";
+        return Err(ApiError::invalid_parameter(message));
+    }
+    let targets = Target::ALL.map(|target| Accepted {
+        media_type: media_type(vendor, target),
+        target: Some(target),
+    });
+    let several = Accepted {
+        media_type: format!("application/vnd.{vendor}.multitarget+json"),
+        target: None,
+    };
+    let known: Vec<Accepted> = targets.into_iter().chain([several]).collect();
+    let mut best: Option<(&Accepted, u16)> = None;
+    for range in values.iter().flat_map(|value| value.split(',')).map(range) {
+        let mut named = known.iter();
+        let named = named.find(|known| known.media_type.eq_ignore_ascii_case(range.name));
+        if let Some(named) = named
+            && range.weight > best.map_or(0, |(_, weight)| weight)
+        {
+            best = Some((named, range.weight));
+        }
+    }
+    best.map(|(best, _)| best.clone()).ok_or_else(|| {
+        let given = values.join(", ");
+        let message = format!("Accept header: unsupported header: {given}");
+        ApiError::new(Code::NotAcceptable, message)
+    })
+}
+
+fn media_type(vendor: &str, target: Target) -> String {
+    let (language, dialect) = (target.language(), target.dialect());
+    format!("application/vnd.{vendor}.{language}.{dialect}+json")
+}
+
+/// A range without its parameters. What is no weight weighs nothing.
+fn range(text: &str) -> Range<'_> {
+    let mut parts = text.split(';');
+    let name = parts.next().unwrap_or_default().trim();
+    let weight = parts.find_map(|parameter| {
+        let (name, value) = parameter.split_once('=')?;
+        name.trim()
+            .eq_ignore_ascii_case("q")
+            .then_some(value.trim())
+    });
+    let weight = weight.map_or(1_000, |weight| match weight.parse::<f32>() {
+        #[expect(
+            clippy::cast_possible_truncation,
+            clippy::cast_sign_loss,
+            reason = "between 0 and 1000"
+        )]
+        Ok(weight) if (0.0..=1.0).contains(&weight) => (weight * 1_000.0).round() as u16,
+        _ => 0,
+    });
+    Range { name, weight }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use bytes::Bytes;
+
+    #[track_caller]
+    fn check(headers: &[&str], expected: &str) {
+        let mut request = http::Request::builder();
+        for header in headers {
+            request = request.header("accept", *header);
+        }
+        let request = Request::from(request.body(Bytes::new()).unwrap());
+        let found = match accepted(&request, "engine") {
+            Ok(accepted) => accepted.media_type,
+            Err(error) => error.code.status().as_u16().to_string(),
+        };
+        assert_eq!(found, expected, "{headers:?}");
+    }
+
+    #[test]
+    fn weighs_media_ranges() {
+        let all = "application/vnd.engine.ucast.all+json";
+        let lite = "application/vnd.engine.sql.sqlite+json";
+        let several = "application/vnd.engine.multitarget+json";
+        let cases: &[(&[&str], &str)] = &[
+            (&[], "400"),
+            (&["  "], "400"),
+            (&[all], all),
+            (&[several], several),
+            (&["Application/VND.engine.UCAST.all+JSON"], all),
+            (
+                &["application/vnd.engine.ucast.all+json;charset=utf-8"],
+                all,
+            ),
+            (&[&format!("{all}, {lite}")], all),
+            (&[&format!("{all};q=0.5, {lite}")], lite),
+            (
+                &[&format!("{all}; q=0.5"), &format!("{lite};Q=0.501")],
+                lite,
+            ),
+            (&[&format!("{all};q=0, {lite};q=0.001, */*")], lite),
+            (&[&format!("{all};q=0")], "406"),
+            (&[&format!("{all};q=2")], "406"),
+            (&["*/*"], "406"),
+            (&["application/json"], "406"),
+            (&["application/vnd.opa.ucast.all+json"], "406"),
+        ];
+        for (headers, expected) in cases {
+            check(headers, expected);
+        }
+    }
+}
