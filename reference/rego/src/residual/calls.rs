@@ -118,9 +118,6 @@ impl<'p> Solver<'p> {
             Some((args, output)) => (args, output.first().cloned()),
             None => return Ok(()),
         };
-        if self.opaque.touch(Root::Data, &path) {
-            return self.call_support(&path, args, output, location, next);
-        }
         let known: Option<Vec<_>> = args.iter().map(|arg| arg.known().cloned()).collect();
         if let Some(known) = known
             && !self.depends.rules(node, set)
@@ -130,6 +127,9 @@ impl<'p> Solver<'p> {
                 self.result(Sym::Known(value), output.clone(), location, next)?;
             }
             return Ok(());
+        }
+        if self.opaque.touch(Root::Data, &path) {
+            return self.call_support(&path, args, output, location, next);
         }
         self.inlined(set, args, output, location, next)
     }
