@@ -1,5 +1,7 @@
 //! Residual queries and what becomes of them.
 
+#![expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
+
 mod mappings;
 mod refusals;
 mod sql;

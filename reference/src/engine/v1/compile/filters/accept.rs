@@ -86,6 +86,7 @@ fn range(text: &str) -> Range<'_> {
 }
 
 #[cfg(test)]
+#[expect(clippy::unwrap_used, reason = "a test says by a panic what is wrong")]
 mod tests {
     use super::*;
     use bytes::Bytes;
