@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, fuzz_opa, peers, rego_cases, report, residuals as residual, root};
+use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, residuals as residual, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -14,6 +14,7 @@ const STEPS: &[Step] = &[
     ("store suite on PostgreSQL", store_on_postgres),
     ("language cases", language_cases),
     ("residuals", residuals),
+    ("rows that filters select", filters_on_databases),
     ("real peers", peers::run),
     ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
@@ -58,6 +59,10 @@ fn language_cases() -> Result<(), Box<dyn Error>> {
 
 fn residuals() -> Result<(), Box<dyn Error>> {
     residual::run(300, 0)
+}
+
+fn filters_on_databases() -> Result<(), Box<dyn Error>> {
+    filters::run(2_000, 0)
 }
 
 fn beside_opa() -> Result<(), Box<dyn Error>> {

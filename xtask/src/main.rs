@@ -3,6 +3,7 @@
 mod bench;
 mod ci;
 mod coverage;
+mod filters;
 mod fuzz_opa;
 mod peers;
 mod postgres;
@@ -54,6 +55,15 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Compare the rows that filters select in databases with those for which the rule is true
+    Filters {
+        /// How many random policies beside the written ones
+        #[arg(long, default_value_t = 2_000)]
+        cases: usize,
+        /// Where the random policies begin, to make others
+        #[arg(long, default_value_t = 0)]
+        seed: u64,
+    },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
     /// Measure, as ratios taken in one run
@@ -70,6 +80,7 @@ fn main() -> ExitCode {
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
+        Task::Filters { cases, seed } => filters::run(cases, seed),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };
