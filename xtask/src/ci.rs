@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, residuals as residual, root};
+use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -13,7 +13,6 @@ const STEPS: &[Step] = &[
     ("lints", lints),
     ("store suite on PostgreSQL", store_on_postgres),
     ("language cases", language_cases),
-    ("residuals", residuals),
     ("rows that filters select", filters_on_databases),
     ("real peers", peers::run),
     ("generated policies beside the real OPA", beside_opa),
@@ -55,10 +54,6 @@ fn lints() -> Result<(), Box<dyn Error>> {
 
 fn language_cases() -> Result<(), Box<dyn Error>> {
     rego_cases::run(None, false)
-}
-
-fn residuals() -> Result<(), Box<dyn Error>> {
-    residual::run(300, 0)
 }
 
 fn filters_on_databases() -> Result<(), Box<dyn Error>> {

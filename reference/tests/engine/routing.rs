@@ -107,7 +107,7 @@ fn what_cannot_be_done_says_so() {
         POST /v1/compile {} => 400 invalid_parameter
         POST /v1/compile {"query":"x"} => 400 invalid_parameter
         POST /v1/compile/a/b {} => 400 invalid_parameter
-        POST /v1/compile/a/b [Accept: application/vnd.engine.sql.sqlite+json] {} => 500 internal_error
+        POST /v1/compile/a/b [Accept: application/vnd.engine.sql.sqlite+json] {} => 404 resource_not_found
         GET /v1/status => 500 internal_error
         "#,
     );

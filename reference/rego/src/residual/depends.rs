@@ -148,6 +148,11 @@ impl<'t> Visit<'t> for Look<'_, '_> {
             TermValue::Ref(reference) => {
                 let found = visit::deep(|| self.depends.reference(reference));
                 self.found |= found;
+                // The head alone is no reference to the whole of its document.
+                for step in reference.iter().skip(1) {
+                    visit::term(step, self);
+                }
+                return false;
             }
             TermValue::Var(_) if is_var(term, "input") || is_var(term, "data") => {
                 self.found |= self.depends.reference(std::slice::from_ref(term));

@@ -4,6 +4,7 @@
 use super::solver::Solver;
 use super::store::Saved;
 use super::terms;
+use crate::Value;
 use crate::builtins::signature;
 use crate::compile;
 use crate::compile::terms::{constant, dotted, is_var, operator};
@@ -88,7 +89,11 @@ fn glance(expr: &Expr) -> Glance {
             let wanted = of.args.get(place).or(of.result.as_ref());
             let wanted = wanted.and_then(|wanted| wanted.of.as_ref());
             if wanted.is_some() && !fits(Some(&Type::of(&value)), wanted) {
-                return Glance::Never;
+                return match value {
+                    // The type of a value takes sets for arrays; the compiler tells them apart.
+                    Value::Array(_) | Value::Object(_) | Value::Set(_) => Glance::Unclear,
+                    _ => Glance::Never,
+                };
             }
         } else if !matches!(operand.value, TermValue::Ref(_)) {
             return Glance::Unclear;

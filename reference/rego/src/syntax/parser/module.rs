@@ -111,7 +111,15 @@ pub fn parse_query(text: &str) -> Result<Body, Errors> {
     let statements = parser.statements(false);
     let errors = parser.take_errors();
     if !errors.is_empty() {
-        return Err(Errors(errors));
+        // A text that is no query is told apart as if rules were allowed, too.
+        let mut parser = Parser::new(&"".into(), text);
+        parser.statements(true);
+        let as_rules = parser.take_errors();
+        return Err(Errors(if as_rules.is_empty() {
+            errors
+        } else {
+            as_rules
+        }));
     }
     let mut query = Body::new();
     for statement in statements {
