@@ -113,14 +113,14 @@ allow := sum([doubled |
 };
 
 const EVERY: Policy = Policy {
-    name: "every",
+    name: "teams",
     told: "deep every",
-    text: "package every
+    text: "package teams
 
 default allow := false
 
 allow if {
-	every team in data.every_data.teams {
+	every team in data.teams_data.teams {
 		every member in team.members {
 			every badge in member.badges {
 				badge.level >= input.level
