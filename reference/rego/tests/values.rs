@@ -117,3 +117,51 @@ fn keys_that_are_no_strings_are_named_by_their_text() {
         r#"{"2":null,"{\"[1]\":null,\"a\":null}":null}"#,
     );
 }
+
+/// A value of so many arrays, objects and sets within each other, each of which has the next one
+/// twice.
+fn doubled(levels: usize) -> Value {
+    let mut value = Value::from(1_u64);
+    for level in 0..levels {
+        value = match level % 3 {
+            0 => Value::from(vec![value.clone(), value]),
+            1 => Value::object([("a", value.clone()), ("b", value)]),
+            _ => Value::object([
+                (value.clone(), Value::Null),
+                (Value::from(vec![value]), Value::Null),
+            ]),
+        };
+    }
+    value
+}
+
+#[test]
+fn parts_that_are_shared_are_compared_once() {
+    assert_eq!(doubled(120), doubled(120));
+    assert!(doubled(120) < doubled(121) || doubled(121) < doubled(120));
+    assert_ne!(doubled(119), doubled(120));
+    let both = std::collections::BTreeSet::from([doubled(120), doubled(120), doubled(117)]);
+    assert_eq!(both.len(), 2);
+}
+
+#[test]
+fn what_takes_too_long_as_text_is_not_written() {
+    let text = |value: Value, limit| {
+        let text = value.to_json(false, limit);
+        text.map_or_else(
+            |failure| failure.to_string(),
+            |text| String::from_utf8_lossy(&text).into_owned(),
+        )
+    };
+    check(
+        &text(doubled(120), 1_000),
+        "the document takes more than 1000 bytes as JSON",
+    );
+    check(&text(doubled(2), 21), r#"{"a":[1,1],"b":[1,1]}"#);
+    check(
+        &text(doubled(2), 20),
+        "the document takes more than 20 bytes as JSON",
+    );
+    let shown = rego::value::Literal(&doubled(120)).to_string();
+    assert!(shown.len() < 100 << 20, "{} bytes", shown.len());
+}

@@ -6,7 +6,11 @@ use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
 
+use super::error::{ApiError, Code};
 use super::json_text::indented;
+
+/// The bodies of answers may be so long.
+const MAX_BODY: usize = 1 << 30;
 
 /// An answer, ready to be sent.
 #[derive(Debug, Clone)]
@@ -70,15 +74,13 @@ impl Reply {
         reply
     }
 
-    /// A document as the answer, indented by two spaces when `pretty`.
+    /// A document as the answer, indented by two spaces when `pretty`; 500 `internal_error` if
+    /// it is too long.
     pub fn document(status: StatusCode, document: &rego::Value, pretty: bool) -> Self {
-        let mut body = Vec::new();
-        if pretty {
-            document.write_pretty(&mut body);
-        } else {
-            document.write(&mut body);
+        match document.to_json(pretty, MAX_BODY) {
+            Ok(body) => Self::json_text(status, body),
+            Err(too_long) => ApiError::new(Code::InternalError, too_long.to_string()).reply(),
         }
-        Self::json_text(status, body)
     }
 
     /// The same answer with another media type.

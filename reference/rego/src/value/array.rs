@@ -1,6 +1,5 @@
 //! Arrays.
 
-use std::cmp::Ordering;
 use std::fmt;
 
 use triomphe::Arc;
@@ -182,11 +181,11 @@ impl Array {
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Items::Packed(left), Items::Packed(right)) => Arc::ptr_eq(left, right),
-            (Items::Tree(left), Items::Tree(right)) => Arc::ptr_eq(left, right),
-            _ => false,
+    /// Where the items are: no other array has them there.
+    pub(super) fn address(&self) -> usize {
+        match &self.0 {
+            Items::Packed(items) => items.as_ptr().addr(),
+            Items::Tree(items) => Arc::as_ptr(items).addr(),
         }
     }
 }
@@ -250,28 +249,5 @@ impl fmt::Debug for Array {
 impl fmt::Debug for Iter<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_list().entries(self.clone()).finish()
-    }
-}
-
-impl PartialEq for Array {
-    fn eq(&self, other: &Self) -> bool {
-        self.is_same(other) || self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Array {}
-
-impl PartialOrd for Array {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Array {
-    fn cmp(&self, other: &Self) -> Ordering {
-        if self.is_same(other) {
-            return Ordering::Equal;
-        }
-        self.iter().cmp(other.iter())
     }
 }

@@ -4,28 +4,47 @@ use std::fmt::{self, Write};
 
 use super::Value;
 
-/// A value as it stands in a policy: sets in braces, a space behind commas and colons.
+/// A value as it stands in a policy: sets in braces, a space behind commas and colons. What is
+/// too large to be looked at is cut off.
 #[derive(Debug)]
 pub struct Literal<'v>(pub &'v Value);
 
+/// So many values within a value are shown.
+const MAX_SHOWN: usize = 1 << 20;
+
 impl fmt::Display for Literal<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self.0 {
-            Value::Null => f.write_str("null"),
-            Value::Bool(value) => write!(f, "{value}"),
-            Value::Number(number) => write!(f, "{number}"),
-            Value::String(text) => quote(text, f),
-            Value::Array(items) => list(items.iter(), ["[", "]"], f),
-            Value::Set(members) if members.is_empty() => f.write_str("set()"),
-            Value::Set(members) => list(members.iter(), ["{", "}"], f),
-            Value::Object(members) => {
-                f.write_str("{")?;
-                for (at, (key, value)) in members.iter().enumerate() {
-                    let comma = if at > 0 { ", " } else { "" };
-                    write!(f, "{comma}{}: {}", Literal(key), Literal(value))?;
+        let mut left = MAX_SHOWN;
+        show(self.0, f, &mut left)
+    }
+}
+
+/// Writes a value of which so many parts may still be shown.
+fn show(value: &Value, f: &mut fmt::Formatter<'_>, left: &mut usize) -> fmt::Result {
+    if *left == 0 {
+        return f.write_str("…");
+    }
+    *left -= 1;
+    match value {
+        Value::Null => f.write_str("null"),
+        Value::Bool(value) => write!(f, "{value}"),
+        Value::Number(number) => write!(f, "{number}"),
+        Value::String(text) => quote(text, f),
+        Value::Array(items) => list(items.iter(), ["[", "]"], f, left),
+        Value::Set(members) if members.is_empty() => f.write_str("set()"),
+        Value::Set(members) => list(members.iter(), ["{", "}"], f, left),
+        Value::Object(members) => {
+            f.write_str("{")?;
+            for (at, (key, value)) in members.iter().enumerate() {
+                f.write_str(if at > 0 { ", " } else { "" })?;
+                show(key, f, left)?;
+                f.write_str(": ")?;
+                show(value, f, left)?;
+                if *left == 0 {
+                    break;
                 }
-                f.write_str("}")
             }
+            f.write_str("}")
         }
     }
 }
@@ -34,11 +53,15 @@ fn list<'v>(
     items: impl Iterator<Item = &'v Value>,
     [open, close]: [&str; 2],
     f: &mut fmt::Formatter<'_>,
+    left: &mut usize,
 ) -> fmt::Result {
     f.write_str(open)?;
     for (at, item) in items.enumerate() {
-        let comma = if at > 0 { ", " } else { "" };
-        write!(f, "{comma}{}", Literal(item))?;
+        f.write_str(if at > 0 { ", " } else { "" })?;
+        show(item, f, left)?;
+        if *left == 0 {
+            break;
+        }
     }
     f.write_str(close)
 }

@@ -17,6 +17,7 @@ use std::sync::Arc;
 
 mod arithmetic;
 mod array;
+mod compare;
 mod decimal;
 mod float;
 mod json;
@@ -36,6 +37,7 @@ pub use number::Number;
 pub(crate) use object::distinct;
 pub use object::{Iter, IterMut, Object, Set};
 pub use smol_str::SmolStr as Text;
+pub use write::TooLong;
 pub use yaml::{YamlError, from_yaml};
 
 /// Arrays and objects may be nested this deep when they are read.
@@ -149,44 +151,6 @@ impl Value {
             Self::String(own) => own.as_str().cmp(text),
             Self::Null | Self::Bool(_) | Self::Number(_) => Ordering::Less,
             Self::Array(_) | Self::Object(_) | Self::Set(_) => Ordering::Greater,
-        }
-    }
-}
-
-impl PartialEq for Value {
-    fn eq(&self, other: &Self) -> bool {
-        match (self, other) {
-            (Self::Null, Self::Null) => true,
-            (Self::Bool(left), Self::Bool(right)) => left == right,
-            (Self::Number(left), Self::Number(right)) => left == right,
-            (Self::String(left), Self::String(right)) => left == right,
-            (Self::Array(left), Self::Array(right)) => left == right,
-            (Self::Object(left), Self::Object(right)) => left == right,
-            (Self::Set(left), Self::Set(right)) => Arc::ptr_eq(left, right) || left == right,
-            _ => false,
-        }
-    }
-}
-
-impl Eq for Value {}
-
-impl PartialOrd for Value {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Value {
-    fn cmp(&self, other: &Self) -> Ordering {
-        match (self, other) {
-            (Self::Bool(left), Self::Bool(right)) => left.cmp(right),
-            (Self::Number(left), Self::Number(right)) => left.cmp(right),
-            (Self::String(left), Self::String(right)) => left.as_str().cmp(right),
-            (Self::Array(left), Self::Array(right)) => left.cmp(right),
-            (Self::Object(left), Self::Object(right)) => left.cmp(right),
-            (Self::Set(left), Self::Set(right)) if Arc::ptr_eq(left, right) => Ordering::Equal,
-            (Self::Set(left), Self::Set(right)) => left.cmp(right),
-            _ => self.rank().cmp(&other.rank()),
         }
     }
 }

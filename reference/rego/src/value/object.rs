@@ -298,13 +298,11 @@ impl Object {
         }
     }
 
-    fn is_same(&self, other: &Self) -> bool {
-        match (&self.0, &other.0) {
-            (Members::Packed(left), Members::Packed(right)) => {
-                std::ptr::eq(&raw const left.slice, &raw const right.slice)
-            }
-            (Members::Tree(left), Members::Tree(right)) => Arc::ptr_eq(left, right),
-            _ => false,
+    /// Where the members are: no other object has them there.
+    pub(super) fn address(&self) -> usize {
+        match &self.0 {
+            Members::Packed(members) => members.as_ptr().addr(),
+            Members::Tree(members) => Arc::as_ptr(members).addr(),
         }
     }
 
@@ -421,28 +419,5 @@ impl fmt::Debug for Iter<'_> {
 impl fmt::Debug for IterMut<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("IterMut").finish_non_exhaustive()
-    }
-}
-
-impl PartialEq for Object {
-    fn eq(&self, other: &Self) -> bool {
-        self.is_same(other) || self.len() == other.len() && self.iter().eq(other.iter())
-    }
-}
-
-impl Eq for Object {}
-
-impl PartialOrd for Object {
-    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Object {
-    fn cmp(&self, other: &Self) -> Ordering {
-        if self.is_same(other) {
-            return Ordering::Equal;
-        }
-        self.iter().cmp(other.iter())
     }
 }
