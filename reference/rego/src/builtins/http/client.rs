@@ -198,7 +198,9 @@ fn prepare(options: &Options) -> Result<Hop, Trouble> {
     let mut host = header(options, "host").map(str::to_owned);
     let client = if let Some((path, http)) = socket(&url) {
         url = http;
-        unix(builder(), path).build().ok()
+        // A client without TLS cannot be built, although no socket of this kind uses it.
+        let client = unix(builder(), path);
+        client.tls_backend_preconfigured(tls::usual()?).build().ok()
     } else if options.has_tls() {
         let mut client = builder().pool_max_idle_per_host(0);
         let name = options.server_name.as_ref().or(host.as_ref()).cloned();

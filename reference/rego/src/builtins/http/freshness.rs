@@ -50,3 +50,75 @@ pub(super) fn expiry(
     let date = httpdate::parse_http_date(date).map_err(|_| wrong("invalid date header"))?;
     Ok(later(date, age))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What the table says about a response with these headers that arrived when the clock began,
+    /// where policies say how many seconds it may be kept.
+    fn shown(headers: &[(&str, &str)], seconds: i32) -> String {
+        let headers = headers.iter();
+        let response = Response {
+            code: 200,
+            reason: String::new(),
+            headers: headers
+                .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+                .collect(),
+            body: Vec::new(),
+        };
+        let caching = Caching {
+            shared: true,
+            seconds,
+        };
+        if !may_store(&response) {
+            return "not kept".to_owned();
+        }
+        match expiry(&response, &caching, UNIX_EPOCH) {
+            Ok(until) => until
+                .duration_since(UNIX_EPOCH)
+                .map_or_else(|why| why.to_string(), |fresh| fresh.as_secs().to_string()),
+            Err(Trouble::Value(why)) => why,
+            Err(other) => format!("{other:?}"),
+        }
+    }
+
+    #[test]
+    fn responses_are_fresh_as_long_as_their_headers_say() {
+        let date = ("date", "Thu, 01 Jan 1970 00:01:00 GMT");
+        for (headers, seconds, wanted) in [
+            (&[][..], 0, "0"),
+            (&[], 30, "30"),
+            (&[("cache-control", "max-age=10"), date], 0, "70"),
+            (&[("cache-control", "public, max-age=10"), date], 0, "70"),
+            (&[("cache-control", "max-age=10"), date], 30, "30"),
+            (
+                &[("cache-control", "max-age=99999999999"), date],
+                0,
+                "2147483707",
+            ),
+            (&[("cache-control", "max-age=10")], 0, "no date header"),
+            (
+                &[("cache-control", "max-age=10"), ("date", "today")],
+                0,
+                "invalid date header",
+            ),
+            (
+                &[("cache-control", "max-age=ten"), date],
+                0,
+                "invalid max-age",
+            ),
+            (&[("cache-control", "max-age"), date], 0, "invalid max-age"),
+            (&[("cache-control", "no-store"), date], 0, "not kept"),
+            (
+                &[("cache-control", "max-age=10, no-store"), date],
+                30,
+                "not kept",
+            ),
+            (&[("expires", "Thu, 01 Jan 1970 00:00:09 GMT")], 0, "9"),
+            (&[("expires", "0")], 0, "0"),
+        ] {
+            assert_eq!(shown(headers, seconds), wanted, "{headers:?}, {seconds} s");
+        }
+    }
+}

@@ -18,6 +18,8 @@ mod response;
 #[cfg(test)]
 mod tests;
 mod tls;
+#[cfg(test)]
+mod transport_tests;
 mod trouble;
 
 use options::{Caching, Options};

@@ -93,7 +93,7 @@ fn serve(mut stream: &TcpStream) {
     .ok();
 }
 
-fn session() -> Session {
+pub(super) fn session() -> Session {
     Session {
         now: SystemTime::now(),
         answers: Default::default(),
@@ -105,7 +105,7 @@ fn session() -> Session {
 }
 
 /// Sends a request that is written in JSON, in which `HOST` is the server.
-fn send(session: &mut Session, host: &str, request: &str) -> Result<Value, Failure> {
+pub(super) fn send(session: &mut Session, host: &str, request: &str) -> Result<Value, Failure> {
     let request = from_json(request.replace("HOST", host).as_bytes()).expect("JSON");
     let location = Location {
         file: "p.rego".into(),
@@ -122,7 +122,7 @@ fn send(session: &mut Session, host: &str, request: &str) -> Result<Value, Failu
     function(&mut call, &[request]).map(|answer| answer.expect("an answer"))
 }
 
-fn member(value: &Value, path: &[&str]) -> String {
+pub(super) fn member(value: &Value, path: &[&str]) -> String {
     let found = path.iter().try_fold(value, |value, name| value.get(name));
     found.map(ToString::to_string).unwrap_or_default()
 }
