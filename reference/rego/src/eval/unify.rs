@@ -59,8 +59,14 @@ impl<'p> Machine<'p> {
                 if self.watched() {
                     self.tell_accept(frame, value, operand);
                 }
-                let made = self.comprehension(frame, comprehension)?;
-                if made == *value { next(self) } else { Ok(()) }
+                // What has no parts is never equal to a closure, which is not evaluated then.
+                if matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_)) {
+                    let made = self.comprehension(frame, comprehension)?;
+                    if made == *value {
+                        return next(self);
+                    }
+                }
+                Ok(())
             }
             Operand::Var(slot) if !self.watched() => match self.slot(frame, *slot) {
                 Some(bound) if bound == value => next(self),
