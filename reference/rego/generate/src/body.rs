@@ -25,6 +25,12 @@ fn expression(choices: &mut Choices<'_>, scope: &mut Scope) -> String {
             return expand(choices, scope, template);
         }
     }
+    if scope.logic && choices.rarely(4) {
+        let template = choices.of(LOGIC);
+        return closed(scope, |scope| {
+            scope.deeper(|scope| expand(choices, scope, template))
+        });
+    }
     let ways = if scope.depth == 0 { 8 } else { 12 };
     match choices.below(ways) {
         // What binds a variable, of any kind.
@@ -132,6 +138,24 @@ const NEGATIONS: &[&str] = &[
     "not #d == #x",
     "not data.base.missing",
     "not count(#N) == #n",
+];
+
+/// What connects conditions.
+const LOGIC: &[&str] = &[
+    "#b and #b",
+    "#b or #b",
+    "#b and #n == #n or #b",
+    "#b and (#b or #b)",
+    "not #b and #b",
+    "not (#b or #b)",
+    "not {\n%\n}",
+    "not { #b; % }",
+    "{ % } and #b",
+    "{ % } or #b",
+    "{ % } or { #b }",
+    "not ({ % } and #b)",
+    "#b or not { % }",
+    "#b and #x or #d",
 ];
 
 const PATTERNS: &[&str] = &[

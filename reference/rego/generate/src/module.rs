@@ -12,6 +12,10 @@ pub fn module(choices: &mut Choices<'_>) -> String {
     let faulty = choices.rarely(4);
     let mut scope = Scope::new(faulty);
     let mut text = "package m\n".to_owned();
+    if choices.rarely(5) {
+        text.push_str("\nimport rego.v2\n");
+        scope.logic = true;
+    }
     if faulty && choices.rarely(10) {
         text.push_str(&format!("\n{}\n", choices.of(mistakes::IMPORTS)));
     } else if choices.rarely(6) {

@@ -16,6 +16,14 @@ use super::terms::{Kind, Scope, literal, term};
 ///
 /// What only `@` and `%` see is out of scope behind the template. A doubled mark is the sign.
 pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String {
+    let before = scope.in_object;
+    scope.in_object |= template.starts_with('{') && template.contains(':');
+    let text = fill(choices, scope, template);
+    scope.in_object = before;
+    text
+}
+
+fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String {
     let known = scope.variables.len();
     let begins = scope.begins;
     let mut new: Vec<(String, Kind)> = Vec::new();
@@ -58,11 +66,8 @@ pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &st
                 } else {
                     term(choices, scope, kind)
                 };
-                // What stands in parentheses has no parts, and OPA does not resolve names in
-                // template strings in the steps of references.
-                let is_operation = made.starts_with('(') && signs.peek() == Some(&'[');
-                let is_step = pieces.last().is_some_and(|piece| piece == "[");
-                pieces.push(match is_operation || is_step && made.contains('$') {
+                let has_parts = signs.peek() == Some(&'[');
+                pieces.push(match is_refused(scope, &pieces, &made, has_parts) {
                     true => literal(choices, kind),
                     false => made,
                 });
@@ -99,4 +104,19 @@ pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &st
     }
     scope.variables.truncate(known);
     pieces.concat()
+}
+
+/// Whether a term cannot stand behind these pieces of text, or not for OPA:
+///
+/// - What stands in parentheses has no parts.
+/// - OPA finds the variables unsafe that a call takes of whose result an object holds a part.
+/// - It does not resolve names in template strings in the steps of references.
+/// - It does not find the members of a set that is written behind `in` and is not constant, and
+///   visits those of an object in another order.
+fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> bool {
+    let is_operation = made.starts_with('(') || scope.in_object && made.contains('(');
+    let is_step = before.last().is_some_and(|piece| piece == "[");
+    let is_domain = before.ends_with(&["i", "n", " "].map(str::to_owned));
+    let is_written = made.starts_with('{') && !made.contains('|');
+    has_parts && is_operation || is_step && made.contains('$') || is_domain && is_written
 }

@@ -31,6 +31,10 @@ pub(crate) struct Scope {
     /// Whether modifiers cannot be written: OPA does not check those in the closures of queries,
     /// and may crash on them.
     pub(crate) unmodified: bool,
+    /// Whether this is a part of an object.
+    pub(crate) in_object: bool,
+    /// Whether `and`, `or` and `not { … }` can be written.
+    pub(crate) logic: bool,
     /// Whether this is for a query.
     pub(crate) query: bool,
     /// Whether mistakes are made.
@@ -49,6 +53,8 @@ impl Scope {
             begins: false,
             closed: false,
             unmodified: false,
+            in_object: false,
+            logic: false,
             query: false,
             faulty,
             next: 0,
@@ -311,7 +317,7 @@ fn compound(kind: Kind) -> &'static [&'static str] {
             "indexof(#s, #s)",
             "strings.count(#s, #s)",
             "object.get(#O, #s, #n)",
-            // Of what a call gives OPA finds the variables of operands unsafe, in an object.
+            "#N[0]",
             "[#n, #n][0]",
             "data.base.numbers[#n]",
             "data.base.people[#n].age",
@@ -360,6 +366,7 @@ fn compound(kind: Kind) -> &'static [&'static str] {
             "yaml.marshal(#x)",
             "$$\"{|#x|} and {|#n|}\"",
             "$$`a{|#s|}{|#d|}`",
+            "#S[0]",
             "[#s, #s][0]",
             "data.base.names[#n]",
             "object.get({\"a\": #s}, #s, #s)",
