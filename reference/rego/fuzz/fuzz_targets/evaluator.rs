@@ -1,13 +1,39 @@
-//! Generated policies, evaluated.
+//! Generated policies, evaluated, until whoever asked has waited for long enough.
 
 #![no_main]
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock, Mutex, mpsc};
+use std::time::Duration;
 
 use libfuzzer_sys::fuzz_target;
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions};
 use rego_generate::Choices;
 
+/// A run may take so long before its evaluations are cancelled. One that then goes on runs into
+/// the limit of the fuzzer.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// The runs to be cancelled when the next one has not begun in time.
+static CLOCK: LazyLock<Mutex<mpsc::Sender<Arc<AtomicBool>>>> = LazyLock::new(|| {
+    let (sender, runs) = mpsc::channel::<Arc<AtomicBool>>();
+    std::thread::spawn(move || {
+        let mut run = Arc::default();
+        loop {
+            match runs.recv_timeout(PATIENCE) {
+                Ok(next) => run = next,
+                Err(mpsc::RecvTimeoutError::Timeout) => run.store(true, Ordering::Relaxed),
+                Err(mpsc::RecvTimeoutError::Disconnected) => return,
+            }
+        }
+    });
+    Mutex::new(sender)
+});
+
 fuzz_target!(|bytes: &[u8]| {
+    let cancelled = Arc::new(AtomicBool::new(false));
+    CLOCK.lock().unwrap().send(Arc::clone(&cancelled)).unwrap();
     let mut choices = Choices::new(bytes);
     let input = from_json(rego_generate::input(&mut choices).as_bytes()).ok();
     let documents = from_json(rego_generate::documents().as_bytes());
@@ -22,6 +48,7 @@ fuzz_target!(|bytes: &[u8]| {
         if let Ok(query) = Query::parse(&policy, query, &QueryOptions::default()) {
             let mut evaluation = Evaluation::new(&documents);
             evaluation.input = input.clone();
+            evaluation.cancelled = Arc::clone(&cancelled);
             drop(query.evaluate(&mut evaluation));
         }
     }
