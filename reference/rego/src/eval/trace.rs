@@ -198,7 +198,9 @@ impl<'p> Machine<'p> {
         let Some(watch) = &self.watch else {
             return;
         };
-        let expr = shown::equality(left, right, &watch.last);
+        let at = frame.body.exprs.get(frame.index.get());
+        let location = at.map_or(&watch.last, |expr| &expr.location);
+        let expr = shown::equality(left, right, location);
         self.send(frame, Op::Unify, Some(Node::Expr(&expr)), "", None, None);
     }
 
