@@ -55,6 +55,10 @@ impl View<'_> {
             Keep::Mentions(text) => ("body".to_owned(), self.mentions(text)),
             Keep::Either(alternatives) => self.either(alternatives),
             Keep::Trace(trace) => trace.line(answer, self.ns),
+            Keep::Rows(rows) => rows.line(answer, self.ns),
+            Keep::Holds(pointer, value) => {
+                self.pointed("", pointer, |found| self.holding(found, value))
+            }
             Keep::Each(pointer, kinds) => self.each(pointer, kinds),
             Keep::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
             Keep::Type(pointer, kinds) => {
@@ -255,6 +259,17 @@ impl View<'_> {
         }
     }
 
+    fn holding(&self, found: Option<&Value>, value: &Value) -> String {
+        let wanted = self.filled_json(value);
+        match found {
+            Some(found) if below(found).any(|below| canonical(below, self.ns) == wanted) => {
+                format!("<holds {wanted}>")
+            }
+            Some(found) => shortened(&canonical(found, self.ns)),
+            None => self.nothing(),
+        }
+    }
+
     /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
     fn filled_json(&self, value: &Value) -> String {
         let filled =
@@ -321,6 +336,20 @@ impl View<'_> {
 /// A vendor media type, with the vendor that the documents use.
 fn vendor_neutral(value: &str, vendor: &str) -> String {
     value.replace(&format!("/vnd.{vendor}."), "/vnd.engine.")
+}
+
+/// A value and all values in it.
+fn below(value: &Value) -> impl Iterator<Item = &Value> {
+    let mut waiting = vec![value];
+    std::iter::from_fn(move || {
+        let next = waiting.pop()?;
+        match next {
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(members) => waiting.extend(members.values()),
+            _ => {}
+        }
+        Some(next)
+    })
 }
 
 fn sorted_list(items: impl Iterator<Item = String>) -> String {
@@ -458,6 +487,15 @@ mod tests {
                 (without("hidden-{ns}"), r#"body = <without "hidden-<ns>">"#),
                 (without("{ns}"), r#"body = <holds "<ns>">"#),
                 (mentions("OTHER"), r#"body = <mentions "OTHER">"#),
+                (
+                    holds("", json!({"name": "{ns}-a"})),
+                    r#"body = <holds {"name":"<ns>-a"}>"#,
+                ),
+                (
+                    holds("/modules", json!("c8")),
+                    r#"/modules = [{"id":"<ns>-p"},{"id":"c9"}]"#,
+                ),
+                (holds("/none", json!(1)), "/none = <absent>"),
                 (pretty(), "pretty = true"),
                 (
                     either([

@@ -16,6 +16,7 @@ pub mod embedded_files;
 pub mod evidence;
 mod exchange;
 mod facts;
+mod filter;
 mod judge;
 pub mod known;
 mod launch;

@@ -16,6 +16,7 @@
 use serde::Serialize;
 pub use serde_json::{Value, json};
 
+pub use crate::filter::{Language, Rows, Table, Unless};
 pub use crate::trace::{Trace, TraceEvent, any_event, event};
 
 /// A documented rule (or a probe of an open clause) and the scenario that shows it.
@@ -184,6 +185,10 @@ pub enum Keep {
     Either(Vec<Alternative>),
     /// What the evaluation trace of the answer holds.
     Trace(Trace),
+    /// The rows that the condition of a data filter selects.
+    Rows(Rows),
+    /// A value that stands at the pointer or, at any depth, below it.
+    Holds(String, Value),
 }
 
 /// JSON types.
@@ -565,6 +570,16 @@ pub fn without(text: impl Into<String>) -> Keep {
 /// Keeps that the body holds this text, in whatever case.
 pub fn mentions(text: &'static str) -> Keep {
     Keep::Mentions(text)
+}
+
+/// Keeps that the value stands at the pointer or, at any depth, below it.
+pub fn holds(pointer: impl Into<String>, value: Value) -> Keep {
+    Keep::Holds(pointer.into(), value)
+}
+
+/// Keeps the rows that the condition of a data filter selects.
+pub fn rows(rows: Rows) -> Keep {
+    Keep::Rows(rows)
 }
 
 /// Keeps that one of the alternatives holds.

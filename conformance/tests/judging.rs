@@ -21,8 +21,8 @@ type Asked = (String, String, Option<String>);
 /// Status and body; none closes the connection.
 type Reply = Option<(u16, String)>;
 
-/// A server that answers each request as told, with status and body; without an answer it
-/// closes the connection. It ends with the test.
+/// A server that answers each request as told, with status and body, in the media type that is
+/// asked for; without an answer it closes the connection. It ends with the test.
 struct Stub {
     url: String,
     asked: Arc<Mutex<Vec<Asked>>>,
@@ -63,6 +63,7 @@ fn serve(
         let mut words = line.split(' ').map(str::to_owned);
         let (method, path) = (words.next()?, words.next()?);
         let (mut length, mut authorization) = (0, None);
+        let mut media_type = "application/json".to_owned();
         loop {
             let mut header = String::new();
             reader.read_line(&mut header).ok()?;
@@ -72,6 +73,7 @@ fn serve(
             match name.to_ascii_lowercase().as_str() {
                 "content-length" => length = value.parse().ok()?,
                 "authorization" => authorization = Some(value.to_owned()),
+                "accept" if value.contains("/vnd.") => media_type = value.to_owned(),
                 _ => {}
             }
         }
@@ -81,7 +83,7 @@ fn serve(
         log.lock().ok()?.push((method, path, authorization));
         let (status, body) = reply?;
         let head = format!(
-            "HTTP/1.1 {status} X\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n",
+            "HTTP/1.1 {status} X\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\r\n",
             body.len()
         );
         let mut writer = stream;
@@ -93,7 +95,7 @@ const KEY: &str = "key-that-nobody-may-see";
 
 /// What a run of these rules on the engine at this address shows.
 fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
-    let capabilities = ["documents".to_owned()].into();
+    let capabilities = ["documents", "filters"].map(str::to_owned).into();
     let target = Target::at(
         None,
         Some(url.to_owned()),
@@ -181,6 +183,28 @@ fn what_differs_is_named_by_its_place() {
     };
     let difference = failure.differences.first().expect("a difference");
     assert!(difference.path.starts_with("/result"), "{failure:?}");
+}
+
+#[test]
+fn rows_that_a_filter_leaks_are_named() {
+    let clause = "WHERE fruits.colour = 'red' OR fruits.colour IS NULL";
+    let stub = Stub::start(move |method, _| match method {
+        "POST" => Some((200, format!("{{\"result\": {{\"query\": \"{clause}\"}}}}"))),
+        _ => Some((200, "{}".to_owned())),
+    });
+    let (_, judged, _) = run(&stub.url, &["engine/v1/compile/filters/post/sqlite-query"]);
+    let [
+        Judged {
+            verdict: Verdict::Fail(failure),
+            ..
+        },
+    ] = judged.as_slice()
+    else {
+        panic!("{judged:?}");
+    };
+    let leaked = failure.differences.first().expect("a difference");
+    assert_eq!(leaked.path, "rows /result/query/durian", "{failure:?}");
+    assert_eq!(leaked.expected, "<absent>");
 }
 
 #[test]

@@ -36,6 +36,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/v1/query/get", rules: v1::query::get::RULES },
     Section { path: "engine/v1/query/post", rules: v1::query::post::RULES },
     Section { path: "engine/v1/compile/post", rules: v1::compile::post::RULES },
+    Section { path: "engine/v1/compile/filters/post", rules: v1::compile::filters::post::RULES },
     Section { path: "engine/common/authentication", rules: common::authentication::RULES },
     Section { path: "engine/common/events", rules: common::events::RULES },
     Section { path: "engine/common/methods", rules: common::methods::RULES },

@@ -1,5 +1,6 @@
 //! Scope and paths
 
+use crate::rules::engine::module;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -20,6 +21,21 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v0/data/{ns}/a/b/c")
                     .json(json!({"who": "alice"}))
                     .keep(body()),
+            )
+    }),
+    Rule::new("filter-path-of-several-segments", || {
+        let rule = "include if input.fruits.colour == \"red\"";
+        let table = Table::new(
+            "fruits",
+            json!({"a": {"colour": "red"}, "b": {"colour": "green"}}),
+        );
+        scenario()
+            .given(put("/v1/policies/{ns}").text("text/plain", module("{ns}.a.b", rule)))
+            .when(
+                post("/v1/compile/{ns}/a/b/include")
+                    .header("Accept", "application/vnd.engine.ucast.all+json")
+                    .json(json!({"unknowns": ["input.fruits"]}))
+                    .keep(rows(Rows::of(Language::Ucast, "/result/query", &table))),
             )
     }),
 ];

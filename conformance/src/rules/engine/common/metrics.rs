@@ -90,6 +90,17 @@ pub(crate) const RULES: &[Rule] = &[
                 .keep(body()),
         )
     }),
+    Rule::new("filter-compile-post", || {
+        let rule = "include if input.fruits.colour == \"red\"";
+        scenario().given(policy(rule)).when(
+            post("/v1/compile/{ns}/include?metrics=true")
+                .header("Accept", "application/vnd.engine.ucast.all+json")
+                .json(json!({"unknowns": ["input.fruits"]}))
+                .off_contract("the parameter is not listed for POST /v1/compile/{path}")
+                .keep(status())
+                .keep(kind_among("/metrics", &[Kind::Object, Kind::Absent])),
+        )
+    }),
 ];
 
 const CACHE_HIT: &str = "/metrics/counter_server_query_cache_hit";

@@ -1,1 +1,2 @@
+pub(crate) mod filters;
 pub(crate) mod post;

@@ -1,0 +1,306 @@
+//! Data filters judged by what they select: an answered condition is tried on a few rows that the
+//! scenario names, so that the form in which a server writes it does not matter, and a filter
+//! that lets out a row which it should not is shown with that row.
+
+mod plain;
+mod sqlite;
+mod ucast;
+
+use std::collections::BTreeSet;
+
+use serde::Serialize;
+use serde_json::{Map, Value};
+
+use crate::answer::Answer;
+use crate::facts::shortened;
+use crate::names::{canonical, quoted, shown};
+use sqlite::Like;
+
+/// The language in which a condition is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Language {
+    /// A UCAST object.
+    Ucast,
+    /// A WHERE clause for SQLite.
+    Sqlite,
+    /// A WHERE clause for PostgreSQL.
+    Postgresql,
+    /// A WHERE clause for MySQL.
+    Mysql,
+    /// A WHERE clause for SQL Server.
+    Sqlserver,
+}
+
+/// A table on whose rows conditions are tried.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Table {
+    name: &'static str,
+    rows: Map<String, Value>,
+}
+
+impl Table {
+    /// A table of this name. `rows` is an object of rows, each an object of columns; the rows'
+    /// names are for the transcript only. A column that a row lacks is null there.
+    pub fn new(name: &'static str, rows: Value) -> Self {
+        let rows = match rows {
+            Value::Object(rows) => rows,
+            _ => Map::new(),
+        };
+        Self { name, rows }
+    }
+
+    fn columns(&self) -> BTreeSet<&str> {
+        let rows = self.rows.values().filter_map(Value::as_object);
+        rows.flat_map(Map::keys).map(String::as_str).collect()
+    }
+
+    /// The rows of some names, as JSON.
+    fn only(&self, is_named: impl Fn(&str) -> bool) -> Value {
+        let rows = self.rows.iter().filter(|(name, _)| is_named(name));
+        let rows = rows.map(|(name, row)| (name.clone(), row.clone()));
+        Value::Object(rows.collect())
+    }
+}
+
+/// What a transcript holds of the rows that the condition at a place selects.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Rows {
+    pointer: &'static str,
+    language: Language,
+    table: Table,
+    expected: Vec<&'static str>,
+    unless: Vec<Unless>,
+}
+
+/// What may be there instead of a condition that selects the expected rows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Unless {
+    /// The request is refused by a status of 4xx: not every target has to understand every
+    /// condition.
+    Refused,
+    /// The text has parts whose meaning in its database only that database knows.
+    NotPlain,
+}
+
+/// Why a condition selects nothing that could be named.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Trouble {
+    /// What may be there instead of a condition, where that is expected.
+    Instead(Unless),
+    /// The condition is none, or none on this table.
+    Wrong(String),
+}
+
+impl Rows {
+    /// The rows that the condition at the pointer selects: all if it is empty, none if an answer
+    /// that is a success has none.
+    pub fn of(language: Language, pointer: &'static str, table: &Table) -> Self {
+        Self {
+            pointer,
+            language,
+            table: table.clone(),
+            expected: Vec::new(),
+            unless: Vec::new(),
+        }
+    }
+
+    /// The rows of these names, unless there is something else that may be there instead.
+    #[must_use]
+    pub fn unless(mut self, unless: &[Unless], expected: &[&'static str]) -> Self {
+        self.unless = unless.to_vec();
+        self.expected = expected.to_vec();
+        self.expected.sort_unstable();
+        self
+    }
+
+    /// The line of the transcript, as key and value.
+    pub(crate) fn line(&self, answer: &Answer, ns: &str) -> (String, String) {
+        let found = self.selected(answer);
+        let fits = match &found {
+            Ok(names) => self.expected == *names,
+            Err(Trouble::Instead(what)) => self.unless.contains(what),
+            Err(Trouble::Wrong(_)) => false,
+        };
+        let value = if fits && !self.unless.is_empty() {
+            let words = self.unless.iter().map(|unless| match unless {
+                Unless::Refused => "refused",
+                Unless::NotPlain => "not plain",
+            });
+            let words = words.collect::<Vec<_>>().join(" or ");
+            let rows = self.table.only(|name| self.expected.contains(&name));
+            format!("<{} unless {words}>", canonical(&rows, ns))
+        } else {
+            match found {
+                Ok(names) => {
+                    let rows = self
+                        .table
+                        .only(|name| names.iter().any(|known| known == name));
+                    canonical(&rows, ns)
+                }
+                Err(trouble) => self.trouble(trouble, answer, ns),
+            }
+        };
+        (format!("rows {}", self.pointer), value)
+    }
+
+    fn trouble(&self, trouble: Trouble, answer: &Answer, ns: &str) -> String {
+        let why = match trouble {
+            Trouble::Instead(Unless::Refused) => format!("status {}", answer.status),
+            Trouble::Instead(Unless::NotPlain) => "not plain".to_owned(),
+            Trouble::Wrong(why) => shown(&why, ns),
+        };
+        let found = match (answer.at(self.pointer), answer.json()) {
+            (Some(found), _) | (None, Some(found)) => canonical(found, ns),
+            (None, None) => quoted(&shown(&answer.text(), ns)),
+        };
+        shortened(&format!("<{why}: {found}>"))
+    }
+
+    /// The names of the rows that are selected, in order.
+    fn selected(&self, answer: &Answer) -> Result<Vec<String>, Trouble> {
+        if (400..500).contains(&answer.status) {
+            return Err(Trouble::Instead(Unless::Refused));
+        }
+        if !answer.is_success() {
+            return Err(Trouble::Wrong(format!("status {}", answer.status)));
+        }
+        if !answer.json().is_some_and(Value::is_object) {
+            return Err(Trouble::Wrong("no JSON object".to_owned()));
+        }
+        let all = || self.table.rows.keys().cloned().collect();
+        match (self.language, answer.at(self.pointer)) {
+            (_, None) => Ok(Vec::new()),
+            (_, Some(Value::String(text))) if text.is_empty() => Ok(all()),
+            (Language::Ucast, Some(Value::Object(query))) if query.is_empty() => Ok(all()),
+            (Language::Ucast, Some(query)) => {
+                ucast::select(query, &self.table).map_err(Trouble::Wrong)
+            }
+            (Language::Sqlite, Some(Value::String(text))) => {
+                sqlite::select(text, &self.table, Like::AnyCase).map_err(Trouble::Wrong)
+            }
+            (language, Some(Value::String(text))) => {
+                let text =
+                    plain::for_sqlite(text, language).ok_or(Trouble::Instead(Unless::NotPlain))?;
+                // Elsewhere the database decides it, PostgreSQL in this way.
+                sqlite::select(&text, &self.table, Like::SameCase).map_err(Trouble::Wrong)
+            }
+            (_, Some(_)) => Err(Trouble::Wrong("no string".to_owned())),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use serde_json::json;
+
+    use super::*;
+
+    #[test]
+    fn lines_name_rows_or_why_there_are_none() {
+        let table = Table::new("t", json!({"a": {"n": 1}, "b": {"n": 20}}));
+        let of = |language| Rows::of(language, "/result/query", &table);
+        let (sqlite, mysql) = (Language::Sqlite, Language::Mysql);
+        let cases = [
+            (
+                of(sqlite),
+                200,
+                r#"{"result": {"query": "WHERE t.n < 9"}}"#,
+                r#"{"a":{"n":1}}"#,
+            ),
+            (
+                of(sqlite),
+                200,
+                r#"{"result": {"query": ""}}"#,
+                r#"{"a":{"n":1},"b":{"n":20}}"#,
+            ),
+            (
+                of(Language::Ucast),
+                200,
+                r#"{"result": {"query": {}}}"#,
+                r#"{"a":{"n":1},"b":{"n":20}}"#,
+            ),
+            (of(sqlite), 200, r#"{"result": {}}"#, "{}"),
+            (of(sqlite), 200, "{}", "{}"),
+            (of(sqlite), 200, "[]", "<no JSON object: []>"),
+            (of(sqlite), 200, "x", r#"<no JSON object: "x">"#),
+            (
+                of(sqlite),
+                200,
+                r#"{"result": {"query": null}}"#,
+                "<no string: null>",
+            ),
+            (
+                of(sqlite),
+                400,
+                r#"{"code": "x"}"#,
+                r#"<status 400: {"code":"x"}>"#,
+            ),
+            (
+                of(sqlite).unless(&[Unless::Refused], &["a"]),
+                400,
+                "{}",
+                r#"<{"a":{"n":1}} unless refused>"#,
+            ),
+            (
+                of(sqlite).unless(&[Unless::Refused], &["a"]),
+                500,
+                "{}",
+                "<status 500: {}>",
+            ),
+            (
+                of(sqlite).unless(&[Unless::Refused], &["a"]),
+                200,
+                r#"{"result": {"query": "n = 1"}}"#,
+                r#"<{"a":{"n":1}} unless refused>"#,
+            ),
+            (
+                of(sqlite).unless(&[Unless::Refused], &["a"]),
+                200,
+                r#"{"result": {"query": "n > 1"}}"#,
+                r#"{"b":{"n":20}}"#,
+            ),
+            (
+                of(mysql).unless(&[Unless::NotPlain], &["a"]),
+                200,
+                r#"{"result": {"query": "n = 1"}}"#,
+                r#"<{"a":{"n":1}} unless not plain>"#,
+            ),
+            (
+                of(mysql).unless(&[Unless::NotPlain], &["a"]),
+                200,
+                r#"{"result": {"query": "f(n)"}}"#,
+                r#"<{"a":{"n":1}} unless not plain>"#,
+            ),
+            (
+                of(mysql).unless(&[Unless::NotPlain], &["a"]),
+                200,
+                r#"{"result": {"query": "n > 1"}}"#,
+                r#"{"b":{"n":20}}"#,
+            ),
+            (
+                of(mysql).unless(&[Unless::NotPlain], &["a"]),
+                500,
+                "{}",
+                "<status 500: {}>",
+            ),
+            (
+                of(mysql),
+                200,
+                r#"{"result": {"query": "f(n)"}}"#,
+                r#"<not plain: "f(n)">"#,
+            ),
+        ];
+        for (rows, status, body, line) in cases {
+            let answer = Answer::new(status, Vec::new(), Bytes::from_static(body.as_bytes()));
+            let (key, value) = rows.line(&answer, "");
+            assert_eq!(
+                (key.as_str(), value.as_str()),
+                ("rows /result/query", line),
+                "{body}"
+            );
+        }
+    }
+}

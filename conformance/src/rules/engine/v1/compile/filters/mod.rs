@@ -1,0 +1,5 @@
+//! Rules compiled to data filters.
+
+pub(crate) mod post;
+mod selections;
+mod tables;

@@ -1,0 +1,516 @@
+//! POST /v1/compile/{path}
+
+use super::selections;
+use super::tables::*;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("input-in-partial-evaluation", || {
+        let owner = |name: &str, rows: &[&'static str]| {
+            let body = json!({"input": {"user": name}, "unknowns": ["input.fruits"]});
+            asked("include", ALL.accept, body).keep(ALL.rows(QUERY, &fruits(), rows))
+        };
+        scenario()
+            .given(policy("include if input.fruits.owner == input.user"))
+            .when(owner("alice", &["apple"]))
+            .when(owner("bob", &["banana", "cherry"]))
+    }),
+    Rule::new("input-in-mask-rule", || {
+        let user = |name: &str| {
+            let body = json!({
+                "input": {"user": name},
+                "unknowns": ["input.fruits"],
+                "options": {"maskRule": "data.{ns}.masks"},
+            });
+            asked("include", ALL.accept, body).keep(holds("/result", mask(name)))
+        };
+        scenario()
+            .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
+            .when(user("alice"))
+            .when(user("bob"))
+    }),
+    Rule::new("input-default-undefined", || {
+        scenario()
+            .given(policy(BY_USER))
+            .when(filter("anonymous", ALL).keep(ALL.red_rows(&fruits())))
+            .when(filter("alice", ALL).keep(success()).keep(lacks(QUERY)))
+    }),
+    Rule::new("options-optional", || {
+        let empty = json!({"unknowns": ["input.fruits"], "options": {}});
+        scenario()
+            .given(policy(RED))
+            .when(filter("include", ALL).keep(ALL.red_rows(&fruits())))
+            .when(asked("include", ALL.accept, empty).keep(ALL.red_rows(&fruits())))
+    }),
+    Rule::new("disable-inlining-is-list", || {
+        // What inlining is disabled for may leave nothing that a target understands.
+        let body = json!({
+            "unknowns": ["input.fruits"],
+            "options": {"disableInlining": ["data.{ns}.other", "data.{ns}.another"]},
+        });
+        scenario()
+            .given(policy(&format!("{RED}\n\nother := 1\n\nanother := 2")))
+            .when(asked("include", ALL.accept, body).keep(ALL.red_rows(&fruits())))
+    }),
+    Rule::new("mask-rule", || {
+        scenario().given(policy(&format!("{RED}\n\n{MASKS}"))).when(
+            asked("include", ALL.accept, masked_by("data.{ns}.masks"))
+                .keep(holds("/result", mask("hidden"))),
+        )
+    }),
+    Rule::new("mask-rule-overrides-annotation", || {
+        scenario()
+            .given(policy(&format!(
+                "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
+            )))
+            .when(
+                asked("include", ALL.accept, masked_by("data.{ns}.others"))
+                    .keep(holds("/result", mask("other")))
+                    .keep(without("hidden")),
+            )
+    }),
+    Rule::new("mask-rule-annotation", || {
+        scenario()
+            .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
+            .when(filter("include", ALL).keep(holds("/result", mask("hidden"))))
+    }),
+    Rule::new("target-dialects-select-targets", || {
+        scenario()
+            .given(policy(RED))
+            .when(
+                several(&[ALL, POSTGRESQL])
+                    .keep(ALL.rows("/result/ucast/query", &fruits(), RED_ROWS))
+                    .keep(kind("/result/postgresql/query", Kind::String)),
+            )
+            .when(several(&[MYSQL]).keep(kind("/result/mysql/query", Kind::String)))
+    }),
+    Rule::new("target-dialects-required-for-multitarget", || {
+        let without = |options: Value| {
+            let body = json!({"unknowns": ["input.fruits"], "options": options});
+            let step =
+                asked("include", MULTITARGET, body).off_contract("`targetDialects` is left out");
+            no_condition_for_any(step)
+        };
+        scenario()
+            .given(policy(RED))
+            .when(without(json!({})))
+            .when(without(json!({"disableInlining": []})))
+    }),
+    Rule::new("target-dialects-ignored-otherwise", || {
+        let body = json!({
+            "unknowns": ["input.fruits"],
+            "options": {"targetDialects": ["ucast+all", "sql+mysql"]},
+        });
+        scenario()
+            .given(policy(RED))
+            .when(asked("include", SQLITE.accept, body).keep(SQLITE.red_rows(&fruits())))
+    }),
+    Rule::new("dialect-ucast-all", || {
+        multitarget(ALL, "/result/ucast/query")
+    }),
+    Rule::new("dialect-ucast-minimal", || {
+        multitarget(MINIMAL, "/result/ucast/query")
+    }),
+    Rule::new("dialect-ucast-prisma", || {
+        multitarget(PRISMA, "/result/ucast/query")
+    }),
+    Rule::new("dialect-ucast-linq", || {
+        multitarget(LINQ, "/result/ucast/query")
+    }),
+    Rule::new("dialect-sql-sqlserver", || {
+        multitarget(SQLSERVER, "/result/sqlserver/query")
+    }),
+    Rule::new("dialect-sql-mysql", || {
+        multitarget(MYSQL, "/result/mysql/query")
+    }),
+    Rule::new("dialect-sql-postgresql", || {
+        multitarget(POSTGRESQL, "/result/postgresql/query")
+    }),
+    Rule::new("mapping-renames-table", || {
+        let mappings = json!({"sqlite": {"fruits": {"$self": "goods"}}});
+        scenario()
+            .given(policy(RED))
+            .when(mapped(SQLITE, mappings).keep(SQLITE.red_rows(&named("goods", "colour"))))
+    }),
+    Rule::new("mapping-renames-column", || {
+        let mappings = json!({"sqlite": {"fruits": {"colour": "shade"}}});
+        scenario()
+            .given(policy(RED))
+            .when(mapped(SQLITE, mappings).keep(SQLITE.red_rows(&named("fruits", "shade"))))
+    }),
+    Rule::new("mapping-keyed-by-target", || {
+        let mappings = || json!({"postgresql": {"fruits": {"$self": "goods", "colour": "shade"}}});
+        let renamed = named("goods", "shade");
+        scenario()
+            .given(policy(RED))
+            .when(
+                mapped(POSTGRESQL, mappings())
+                    .keep(mentions("goods"))
+                    .keep(mentions("shade"))
+                    .keep(POSTGRESQL.red_rows(&renamed)),
+            )
+            .when(mapped(SQLITE, mappings()).keep(SQLITE.red_rows(&fruits())))
+    }),
+    Rule::new("mapping-aliases-table", || {
+        let body = json!({
+            "unknowns": ["input.colour"],
+            "options": {"targetSQLTableMappings": {"sqlite": {"colour": {"$table": "fruits"}}}},
+        });
+        scenario()
+            .given(policy("include if input.colour == \"red\""))
+            .when(asked("include", SQLITE.accept, body).keep(SQLITE.red_rows(&fruits())))
+    }),
+    Rule::new("unknowns-are-unknown", || {
+        let body = |unknown: &str| {
+            let given = json!({"fruits": {"colour": "yellow", "price": 1}});
+            json!({"input": given, "unknowns": [unknown]})
+        };
+        let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price < 20\n}";
+        scenario()
+            .given(policy(rule))
+            .when(
+                asked("include", ALL.accept, body("input.fruits")).keep(ALL.rows(
+                    QUERY,
+                    &fruits(),
+                    &["apple"],
+                )),
+            )
+            .when(
+                asked("include", ALL.accept, body("input.fruits.colour"))
+                    .keep(ALL.red_rows(&fruits())),
+            )
+    }),
+    Rule::new("unknowns-default-empty", || {
+        let all = ["apple", "banana", "cherry", "durian"];
+        let colour = |colour: &str, rows: &[&'static str]| {
+            let body = json!({"input": {"fruits": {"colour": colour}}});
+            asked("include", ALL.accept, body).keep(ALL.rows(QUERY, &fruits(), rows))
+        };
+        scenario()
+            .given(policy(RED))
+            .when(colour("red", &all))
+            .when(colour("yellow", &[]))
+            .when(asked("include", ALL.accept, json!({})).keep(ALL.rows(QUERY, &fruits(), &[])))
+    }),
+    Rule::new("dialect-sql-sqlite", || {
+        scenario()
+            .given(policy(RED))
+            .when(several(&[SQLITE]).keep(status()).keep(body()))
+    }),
+    Rule::new("explicit-empty-unknowns", || {
+        scenario()
+            .given(policy(&format!("{ANNOTATION}{RED}\n\n{MASKS}")))
+            .when(
+                asked("include", ALL.accept, json!({"unknowns": []}))
+                    .keep(status())
+                    .keep(body()),
+            )
+    }),
+    Rule::new("unknown-dialect", || {
+        let body_of = json!({
+            "unknowns": ["input.fruits"],
+            "options": {"targetDialects": ["sql+oracle"]},
+        });
+        scenario().given(policy(RED)).when(
+            asked("include", MULTITARGET, body_of)
+                .off_contract("the dialect is none that the document names")
+                .keep(status())
+                .keep(body()),
+        )
+    }),
+    Rule::new("missing-mask-rule", || {
+        scenario().given(policy(RED)).when(
+            asked("include", ALL.accept, masked_by("data.{ns}.masks"))
+                .keep(status())
+                .keep(body()),
+        )
+    }),
+    Rule::new("json-body", || {
+        scenario().given(policy(RED)).when(
+            filter("include", ALL)
+                .header("Content-Type", "application/json")
+                .keep(ALL.red_rows(&fruits())),
+        )
+    }),
+    Rule::new("content-type-optional", || {
+        scenario().given(policy(RED)).when(
+            post("/v1/compile/{ns}/include")
+                .header("Accept", ALL.accept)
+                .text("", r#"{"unknowns": ["input.fruits"]}"#)
+                .keep(ALL.red_rows(&fruits())),
+        )
+    }),
+    Rule::new("gzip-request", || {
+        scenario()
+            .given(policy(RED))
+            .when(filter("include", ALL).gzip().keep(ALL.red_rows(&fruits())))
+    }),
+    Rule::new("accept-required", || {
+        // An HTTP library adds the header itself.
+        let request = "POST /v1/compile/{ns}/include HTTP/1.1\r\nHost: {host}\r\n{authorization}\
+                       Content-Type: application/json\r\nContent-Length: 30\r\n\
+                       Connection: close\r\n\r\n{\"unknowns\": [\"input.fruits\"]}";
+        scenario()
+            .given(policy(RED))
+            .when(raw(request).keep(error()))
+    }),
+    Rule::new("accept-decides-body", || {
+        scenario()
+            .given(policy(RED))
+            .when(filter("include", ALL).keep(kind(QUERY, Kind::Object)))
+            .when(filter("include", SQLITE).keep(kind(QUERY, Kind::String)))
+    }),
+    Rule::new("statuses", || {
+        scenario()
+            .given(policy(&format!(
+                "{RED}\n\nnever if 1 == 2\n\nodd if input.fruits.price % 2 == 1"
+            )))
+            .each(["include", "never", "odd"], |scenario, rule| {
+                scenario.when(filter(rule, SQLITE).keep(status()))
+            })
+    }),
+    Rule::new("not-acceptable", || {
+        scenario().given(policy(RED)).when(
+            asked(
+                "include",
+                "text/html",
+                json!({"unknowns": ["input.fruits"]}),
+            )
+            .off_contract("the media type is none that the document names")
+            .keep(status())
+            .keep(body()),
+        )
+    }),
+    Rule::new("path-names-rule", || {
+        let other = "others if input.fruits.owner == \"bob\"";
+        scenario()
+            .given(policy(&format!("{RED}\n\n{other}")))
+            .when(filter("include", ALL).keep(ALL.red_rows(&fruits())))
+            .when(filter("others", ALL).keep(ALL.rows(QUERY, &fruits(), &["banana", "cherry"])))
+    }),
+    Rule::new("missing-rule", || {
+        scenario()
+            .given(policy(RED))
+            .when(filter("includes", ALL).keep(status()).keep(body()))
+    }),
+    Rule::new("annotation-declares-unknowns", || {
+        scenario()
+            .given(policy(&format!("{ANNOTATION}{RED}\n\n{MASKS}")))
+            .when(asked("include", ALL.accept, json!({})).keep(ALL.red_rows(&fruits())))
+    }),
+    Rule::new("multitarget-ucast", || {
+        multitarget(ALL, "/result/ucast/query")
+    }),
+    Rule::new("multitarget-sqlserver", || {
+        multitarget(SQLSERVER, "/result/sqlserver/query")
+    }),
+    Rule::new("multitarget-mysql", || {
+        multitarget(MYSQL, "/result/mysql/query")
+    }),
+    Rule::new("multitarget-postgresql", || {
+        multitarget(POSTGRESQL, "/result/postgresql/query")
+    }),
+    Rule::new("multitarget-sqlite", || {
+        // The dialect is not among those that can be asked for for certain.
+        scenario()
+            .given(policy(RED))
+            .when(several(&[SQLITE]).keep(either([
+                alternative("refused", [Check::StatusFrom(400, 599)]),
+                alternative(
+                    "left out",
+                    [
+                        Check::StatusFrom(200, 299),
+                        Check::Lacks("/result/sqlite".into()),
+                    ],
+                ),
+                alternative(
+                    "a string under `sqlite`",
+                    [
+                        Check::StatusFrom(200, 299),
+                        Check::Type("/result/sqlite/query".into(), vec![Kind::String]),
+                    ],
+                ),
+            ])))
+    }),
+    Rule::new("multitarget-only-requested", || {
+        scenario().given(policy(RED)).when(
+            several(&[ALL, MYSQL])
+                .keep(kind("/result/ucast", Kind::Object))
+                .keep(kind("/result/mysql", Kind::Object))
+                .keep(lacks("/result/sqlserver"))
+                .keep(lacks("/result/postgresql"))
+                .keep(lacks("/result/sqlite")),
+        )
+    }),
+    Rule::new("ucast-all-query", || ucast_query(ALL)),
+    Rule::new("ucast-minimal-query", || ucast_query(MINIMAL)),
+    Rule::new("ucast-linq-query", || ucast_query(LINQ)),
+    Rule::new("ucast-prisma-query", || ucast_query(PRISMA)),
+    Rule::new("ucast-includes-what-rule-includes", selections::ucast),
+    Rule::new("sqlserver-query", || sql_query(SQLSERVER)),
+    Rule::new("mysql-query", || sql_query(MYSQL)),
+    Rule::new("postgresql-query", || sql_query(POSTGRESQL)),
+    Rule::new("sqlite-query", || sql_query(SQLITE)),
+    Rule::new("sql-where-clause", selections::where_clause),
+    Rule::new("sql-negation-includes-nulls", selections::negation),
+    Rule::new("sql-numbers-are-numbers", selections::numbers),
+    Rule::new("sql-texts-are-no-numbers", selections::numbers_and_texts),
+    Rule::new("sql-texts-stay-texts", selections::texts),
+    Rule::new("sql-patterns-are-texts", selections::patterns),
+    Rule::new("content-type-multitarget", || {
+        scenario()
+            .given(policy(RED))
+            .when(several(&[ALL, MYSQL]).keep(success()).keep(media_type()))
+    }),
+    Rule::new("content-type-ucast-all", || content_type(ALL)),
+    Rule::new("content-type-ucast-minimal", || content_type(MINIMAL)),
+    Rule::new("content-type-ucast-linq", || content_type(LINQ)),
+    Rule::new("content-type-ucast-prisma", || content_type(PRISMA)),
+    Rule::new("content-type-sqlserver", || content_type(SQLSERVER)),
+    Rule::new("content-type-mysql", || content_type(MYSQL)),
+    Rule::new("content-type-postgresql", || content_type(POSTGRESQL)),
+    Rule::new("content-type-sqlite", || content_type(SQLITE)),
+    Rule::new("sql-deny-has-no-query", || {
+        scenario()
+            .given(policy(NEVER))
+            .each(SQL, |scenario, target| {
+                scenario.when(filter("include", target).keep(success()).keep(lacks(QUERY)))
+            })
+    }),
+    Rule::new("ucast-deny-has-no-query", || {
+        scenario()
+            .given(policy(NEVER))
+            .each(UCAST, |scenario, target| {
+                scenario.when(filter("include", target).keep(success()).keep(lacks(QUERY)))
+            })
+    }),
+    Rule::new("multitarget-deny-has-no-query", || {
+        let step = several(&[ALL, SQLSERVER, MYSQL, POSTGRESQL]).keep(success());
+        scenario()
+            .given(policy(NEVER))
+            .when(no_condition_for_any(step))
+    }),
+    Rule::new("sql-include-is-empty-string", || {
+        scenario()
+            .given(policy(ALWAYS))
+            .each(SQL, |scenario, target| {
+                scenario.when(filter("include", target).keep(success()).keep(at(QUERY)))
+            })
+    }),
+    Rule::new("ucast-include-is-empty", || {
+        scenario()
+            .given(policy(ALWAYS))
+            .each(UCAST, |scenario, target| {
+                let empty = |label, value| alternative(label, [Check::Equals(QUERY.into(), value)]);
+                scenario.when(filter("include", target).keep(success()).keep(either([
+                    empty("an empty string", json!("")),
+                    empty("an empty object", json!({})),
+                ])))
+            })
+    }),
+];
+
+const NEVER: &str = "include if {\n\tinput.fruits.colour == \"red\"\n\t1 == 2\n}";
+
+const ALWAYS: &str = "include if 1 == 1";
+
+/// One rule for those who say who they are, and one for those who do not.
+const BY_USER: &str = "alice if {
+	input.user == \"alice\"
+	input.fruits.colour == \"red\"
+}
+
+anonymous if {
+	not input.user
+	input.fruits.colour == \"red\"
+}";
+
+/// Declares the columns unknown, and the rule of their masks.
+const ANNOTATION: &str = "# METADATA
+# scope: document
+# compile:
+#   unknowns: [input.fruits]
+#   mask_rule: data.{ns}.masks
+";
+
+const MASKS: &str = r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
+
+const OTHER_MASKS: &str = r#"others := {"fruits": {"price": {"replace": {"value": "other"}}}}"#;
+
+const MASKS_BY_INPUT: &str =
+    r#"masks := {"fruits": {"price": {"replace": {"value": input.user}}}}"#;
+
+/// The value of a mask rule.
+fn mask(value: &str) -> Value {
+    json!({"fruits": {"price": {"replace": {"value": value}}}})
+}
+
+fn masked_by(rule: &str) -> Value {
+    json!({"unknowns": ["input.fruits"], "options": {"maskRule": rule}})
+}
+
+/// A request for the filters of several targets in one answer.
+fn several(targets: &[Target]) -> Step {
+    let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
+    let body = json!({"unknowns": ["input.fruits"], "options": {"targetDialects": dialects}});
+    asked("include", MULTITARGET, body)
+}
+
+/// The filter for one of the targets of an answer for several, under its key.
+fn multitarget(target: Target, pointer: &'static str) -> Scenario {
+    let step = several(&[target]).keep(target.rows(pointer, &fruits(), RED_ROWS));
+    let step = match target.language {
+        Language::Ucast => step.keep(kind(pointer, Kind::Object)),
+        _ => step.keep(kind(pointer, Kind::String)),
+    };
+    scenario().given(policy(RED)).when(step)
+}
+
+/// Keeps that there is no condition for any target.
+fn no_condition_for_any(step: Step) -> Step {
+    ["ucast", "sqlserver", "mysql", "postgresql", "sqlite"]
+        .iter()
+        .fold(step, |step, key| {
+            step.keep(lacks(format!("/result/{key}/query")))
+        })
+}
+
+/// A request for a filter with other names of tables and columns.
+fn mapped(target: Target, mappings: Value) -> Step {
+    let body = json!({
+        "unknowns": ["input.fruits"],
+        "options": {"targetSQLTableMappings": mappings},
+    });
+    asked("include", target.accept, body)
+}
+
+fn ucast_query(target: Target) -> Scenario {
+    scenario().given(policy(RED)).when(
+        filter("include", target)
+            .keep(kind(QUERY, Kind::Object))
+            .keep(target.red_rows(&fruits())),
+    )
+}
+
+fn sql_query(target: Target) -> Scenario {
+    let is_known = "known if input.fruits.colour != null";
+    scenario()
+        .given(policy(&format!("{RED}\n\n{is_known}")))
+        .when(
+            filter("include", target)
+                .keep(kind(QUERY, Kind::String))
+                .keep(target.red_rows(&fruits())),
+        )
+        .when(
+            filter("known", target)
+                .keep(kind(QUERY, Kind::String))
+                .keep(target.rows(QUERY, &fruits(), &["apple", "banana", "cherry"])),
+        )
+}
+
+fn content_type(target: Target) -> Scenario {
+    scenario()
+        .given(policy(RED))
+        .when(filter("include", target).keep(success()).keep(media_type()))
+}

@@ -1,0 +1,271 @@
+//! What a filter selects: the rows for which its rule is true.
+
+use super::tables::*;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+/// A rule's name, what stands behind its `if`, and the rows for which it is true.
+type Case = (&'static str, &'static str, &'static [&'static str]);
+
+/// Comparisons that every target has. Whether a column without a value is less or unequal is left
+/// out: that depends on whether it counts as null or as missing.
+const COMPARISONS: &[Case] = &[
+    (
+        "is_red",
+        r#"input.fruits.colour == "red""#,
+        &["apple", "cherry"],
+    ),
+    ("above", "input.fruits.price > 10", &["banana", "cherry"]),
+    (
+        "from_to",
+        "{\n\tinput.fruits.price >= 5\n\tinput.fruits.price <= 12\n}",
+        &["apple", "banana"],
+    ),
+    (
+        "between",
+        "{\n\tinput.fruits.price > 5\n\tinput.fruits.price < 30\n}",
+        &["banana"],
+    ),
+    (
+        "other_colour",
+        "{\n\tinput.fruits.colour != null\n\tinput.fruits.colour != \"red\"\n}",
+        &["banana"],
+    ),
+    ("without_owner", "input.fruits.owner == null", &["durian"]),
+    (
+        "with_owner",
+        "input.fruits.owner != null",
+        &["apple", "banana", "cherry"],
+    ),
+    ("without_price", "input.fruits.price == null", &["durian"]),
+    (
+        "either",
+        "{
+	input.fruits.colour == \"red\"
+	input.fruits.owner == \"alice\"
+}
+
+either if input.fruits.colour == \"yellow\"",
+        &["apple", "banana"],
+    ),
+];
+
+/// Negations. A column without a value is neither greater nor equal, whether it counts as null
+/// or as missing, so its row is included.
+const NEGATIONS: &[Case] = &[
+    (
+        "not_above",
+        "not input.fruits.price > 10",
+        &["apple", "durian"],
+    ),
+    (
+        "not_red",
+        r#"not input.fruits.colour == "red""#,
+        &["banana", "durian"],
+    ),
+    (
+        "not_among",
+        r#"not input.fruits.owner in ["alice"]"#,
+        &["banana", "cherry", "durian"],
+    ),
+    (
+        "not_both",
+        "not both
+
+both if {
+	input.fruits.colour == \"red\"
+	input.fruits.price < 10
+}",
+        &["banana", "cherry", "durian"],
+    ),
+];
+
+/// Lists and parts of texts.
+const LISTS_AND_PARTS: &[Case] = &[
+    (
+        "among",
+        r#"input.fruits.owner in ["alice", "carol"]"#,
+        &["apple"],
+    ),
+    (
+        "begins",
+        r#"startswith(input.fruits.colour, "r")"#,
+        &["apple", "cherry"],
+    ),
+    (
+        "ends",
+        r#"endswith(input.fruits.colour, "low")"#,
+        &["banana"],
+    ),
+    (
+        "has",
+        r#"contains(input.fruits.colour, "e")"#,
+        &["apple", "banana", "cherry"],
+    ),
+    ("has_wildcard", r#"contains(input.fruits.colour, "%")"#, &[]),
+];
+
+pub(super) fn ucast() -> Scenario {
+    let start = scenario().given(rules(&[COMPARISONS, NEGATIONS, LISTS_AND_PARTS]));
+    let start = start.each(COMPARISONS, |scenario, (name, _, rows)| {
+        scenario.when(filter(name, ALL).keep(ALL.rows(QUERY, &fruits(), rows)))
+    });
+    let start = understood(start, &fruits(), NEGATIONS, ALL);
+    understood(start, &fruits(), LISTS_AND_PARTS, ALL)
+}
+
+pub(super) fn where_clause() -> Scenario {
+    let start = scenario().given(rules(&[COMPARISONS]));
+    start.each(SQL, |scenario, target| {
+        scenario.each(COMPARISONS, |scenario, (name, _, rows)| {
+            scenario.when(filter(name, target).keep(target.rows(QUERY, &fruits(), rows)))
+        })
+    })
+}
+
+pub(super) fn negation() -> Scenario {
+    understood_by_all(&fruits(), NEGATIONS)
+}
+
+/// A table of numbers, and of texts that look like them.
+fn numbers_and_codes() -> Table {
+    Table::new(
+        "fruits",
+        json!({
+            "five": {"price": 5, "weight": 0.5, "code": "5"},
+            "ten": {"price": 10, "weight": 1.25, "code": "10"},
+            "hundred": {"price": 100, "weight": 10.0, "code": "100"},
+            "negative": {"price": -20, "weight": 9.5, "code": "-20"},
+        }),
+    )
+}
+
+pub(super) fn numbers() -> Scenario {
+    understood_by_all(
+        &numbers_and_codes(),
+        &[
+            ("above", "input.fruits.price > 9", &["hundred", "ten"]),
+            ("below", "input.fruits.price < -3", &["negative"]),
+            ("fraction", "input.fruits.price == 10.0", &["ten"]),
+            (
+                "exponent",
+                "input.fruits.price <= 1e1",
+                &["five", "negative", "ten"],
+            ),
+            ("heavy", "input.fruits.weight > 9", &["hundred", "negative"]),
+            ("half", "input.fruits.weight == 0.5", &["five"]),
+        ],
+    )
+}
+
+/// Other databases refuse to compare numbers with texts, and SQLite cannot be asked in their place.
+pub(super) fn numbers_and_texts() -> Scenario {
+    let cases: &[Case] = &[
+        ("number_of_text", "input.fruits.code == 10", &[]),
+        (
+            "number_in_list",
+            "input.fruits.code in [5, \"10\"]",
+            &["ten"],
+        ),
+        ("text_of_number", "input.fruits.price == \"10\"", &[]),
+    ];
+    let start = scenario().given(rules(&[cases]));
+    understood(start, &numbers_and_codes(), cases, SQLITE)
+}
+
+/// Texts that leave their quotes in a clause into which they are only pasted.
+const TEXTS: [(&str, &str); 7] = [
+    ("apostrophe", "O'Brien"),
+    ("backslash", "back\\slash"),
+    ("escaped", "\\' OR 1 = 1 -- "),
+    ("alternative", "' OR '1' = '1"),
+    ("comment", "x'; --"),
+    ("double quotes", "\"x\" OR \"1\" = \"1\""),
+    ("two apostrophes", "''"),
+];
+
+pub(super) fn texts() -> Scenario {
+    let rows = TEXTS.iter().chain(&[("plain", "x"), ("empty", "")]);
+    let rows = rows.map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
+    let table = Table::new("fruits", rows.collect());
+    let start = scenario().given(policy("include if input.fruits.name == input.name"));
+    start.each(SQL, |scenario, target| {
+        scenario.each(TEXTS, |scenario, (row, text)| {
+            let body = json!({"input": {"name": text}, "unknowns": ["input.fruits"]});
+            let step = asked("include", target.accept, body);
+            scenario.when(step.keep(target.rows(QUERY, &table, &[row])))
+        })
+    })
+}
+
+pub(super) fn patterns() -> Scenario {
+    let table = Table::new(
+        "fruits",
+        json!({
+            "percent": {"name": "100% a_b"},
+            "none": {"name": "1000 axb%"},
+            "backslash": {"name": "c:\\100"},
+            "large": {"name": "Apple[s]"},
+            "small": {"name": "apple!"},
+            "null": {"name": null},
+        }),
+    );
+    understood_by_all(
+        &table,
+        &[
+            (
+                "begins",
+                r#"startswith(input.fruits.name, "100%")"#,
+                &["percent"],
+            ),
+            ("ends", r#"endswith(input.fruits.name, "%")"#, &["none"]),
+            (
+                "has_line",
+                r#"contains(input.fruits.name, "a_b")"#,
+                &["percent"],
+            ),
+            (
+                "has_backslash",
+                r#"contains(input.fruits.name, "\\")"#,
+                &["backslash"],
+            ),
+            (
+                "has_brackets",
+                r#"contains(input.fruits.name, "[s]")"#,
+                &["large"],
+            ),
+            (
+                "ends_in_mark",
+                r#"endswith(input.fruits.name, "!")"#,
+                &["small"],
+            ),
+            (
+                "begins_large",
+                r#"startswith(input.fruits.name, "A")"#,
+                &["large"],
+            ),
+        ],
+    )
+}
+
+/// Each rule for each target with SQL, which may refuse it.
+fn understood_by_all(table: &Table, cases: &[Case]) -> Scenario {
+    let start = scenario().given(rules(&[cases]));
+    start.each(SQL, |scenario, target| {
+        understood(scenario, table, cases, target)
+    })
+}
+
+/// Each rule for one target, which may refuse it.
+fn understood(start: Scenario, table: &Table, cases: &[Case], target: Target) -> Scenario {
+    start.each(cases, |scenario, (name, _, rows)| {
+        scenario.when(filter(name, target).keep(target.rows_if_understood(table, rows)))
+    })
+}
+
+/// The policy with these rules.
+fn rules(cases: &[&[Case]]) -> Step {
+    let cases = cases.iter().flat_map(|cases| cases.iter());
+    let rules = cases.map(|(name, body, _)| format!("{name} if {body}"));
+    policy(&rules.collect::<Vec<_>>().join("\n\n"))
+}

@@ -1,0 +1,142 @@
+//! The table that filters are tried on, the requests for filters, and the targets they are for.
+
+use crate::scenario::*;
+
+/// The red ones are apple and cherry; of durian nothing is known.
+pub(super) fn fruits() -> Table {
+    named("fruits", "colour")
+}
+
+/// The same rows under other names of the table and of its column of colours.
+pub(super) fn named(table: &'static str, colour: &str) -> Table {
+    Table::new(
+        table,
+        json!({
+            "apple": {colour: "red", "price": 5, "owner": "alice"},
+            "banana": {colour: "yellow", "price": 12, "owner": "bob"},
+            "cherry": {colour: "red", "price": 30, "owner": "bob"},
+            "durian": {colour: null, "price": null, "owner": null},
+        }),
+    )
+}
+
+/// A rule on the table.
+pub(super) const RED: &str = "include if input.fruits.colour == \"red\"";
+
+/// The rows that [`RED`] includes.
+pub(super) const RED_ROWS: &[&str] = &["apple", "cherry"];
+
+/// Who reads a filter.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Target {
+    /// The media type of its filters.
+    pub(super) accept: &'static str,
+    /// Its name in `targetDialects`.
+    pub(super) dialect: &'static str,
+    /// What its filters are written in.
+    pub(super) language: Language,
+}
+
+pub(super) const ALL: Target = Target {
+    accept: "application/vnd.engine.ucast.all+json",
+    dialect: "ucast+all",
+    language: Language::Ucast,
+};
+
+pub(super) const MINIMAL: Target = Target {
+    accept: "application/vnd.engine.ucast.minimal+json",
+    dialect: "ucast+minimal",
+    language: Language::Ucast,
+};
+
+pub(super) const LINQ: Target = Target {
+    accept: "application/vnd.engine.ucast.linq+json",
+    dialect: "ucast+linq",
+    language: Language::Ucast,
+};
+
+pub(super) const PRISMA: Target = Target {
+    accept: "application/vnd.engine.ucast.prisma+json",
+    dialect: "ucast+prisma",
+    language: Language::Ucast,
+};
+
+pub(super) const SQLSERVER: Target = Target {
+    accept: "application/vnd.engine.sql.sqlserver+json",
+    dialect: "sql+sqlserver",
+    language: Language::Sqlserver,
+};
+
+pub(super) const MYSQL: Target = Target {
+    accept: "application/vnd.engine.sql.mysql+json",
+    dialect: "sql+mysql",
+    language: Language::Mysql,
+};
+
+pub(super) const POSTGRESQL: Target = Target {
+    accept: "application/vnd.engine.sql.postgresql+json",
+    dialect: "sql+postgresql",
+    language: Language::Postgresql,
+};
+
+pub(super) const SQLITE: Target = Target {
+    accept: "application/vnd.engine.sql.sqlite+json",
+    dialect: "sql+sqlite",
+    language: Language::Sqlite,
+};
+
+/// The targets with a UCAST object.
+pub(super) const UCAST: [Target; 4] = [ALL, MINIMAL, LINQ, PRISMA];
+
+/// The targets with a WHERE clause.
+pub(super) const SQL: [Target; 4] = [SQLSERVER, MYSQL, POSTGRESQL, SQLITE];
+
+/// The media type of an answer for several targets.
+pub(super) const MULTITARGET: &str = "application/vnd.engine.multitarget+json";
+
+/// The condition in an answer for one target.
+pub(super) const QUERY: &str = "/result/query";
+
+impl Target {
+    /// Keeps that the condition at the pointer selects these rows of a table.
+    pub(super) fn rows(
+        self,
+        pointer: &'static str,
+        table: &Table,
+        expected: &[&'static str],
+    ) -> Keep {
+        let found = Rows::of(self.language, pointer, table);
+        let unless: &[Unless] = match self.language {
+            Language::Ucast | Language::Sqlite => &[],
+            _ => &[Unless::NotPlain],
+        };
+        rows(found.unless(unless, expected))
+    }
+
+    /// Keeps that the filter of [`RED`] selects its rows of a table.
+    pub(super) fn red_rows(self, table: &Table) -> Keep {
+        self.rows(QUERY, table, RED_ROWS)
+    }
+
+    /// Keeps that the filter selects these rows, or that the target refuses what the rule asks.
+    pub(super) fn rows_if_understood(self, table: &Table, expected: &[&'static str]) -> Keep {
+        let found = Rows::of(self.language, QUERY, table);
+        let unless: &[Unless] = match self.language {
+            Language::Ucast | Language::Sqlite => &[Unless::Refused],
+            _ => &[Unless::Refused, Unless::NotPlain],
+        };
+        rows(found.unless(unless, expected))
+    }
+}
+
+/// A request for the filter of a rule of the scenario's package, with its columns unknown.
+pub(super) fn filter(rule: &str, target: Target) -> Step {
+    asked(rule, target.accept, json!({"unknowns": ["input.fruits"]}))
+}
+
+/// A request for a filter, with this body.
+pub(super) fn asked(rule: &str, accept: &'static str, body: Value) -> Step {
+    post(format!("/v1/compile/{{ns}}/{rule}"))
+        .header("Accept", accept)
+        .json(body)
+}
