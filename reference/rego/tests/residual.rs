@@ -107,10 +107,16 @@ fn conditions_are_what_is_left() -> Result<(), Box<dyn std::error::Error>> {
         ("data.p.has_name", &["V = input.name"]),
         (
             "data.p.grant",
-            &["input.user = \"ann\"", "input.user = \"cy\""],
+            &["\"ann\" = input.user", "\"cy\" = input.user"],
         ),
         ("x := 3; input.a == x", &["input.a = 3"]),
         ("1 + 1 == 2", &[""]),
+        ("x = 3; input.a = x", &["input.a = 3; x = 3"]),
+        ("x = input.a; y = x", &["x = input.a; y = input.a"]),
+        (
+            "data.base.grants[x] = \"none\"; input.a = x",
+            &["input.a = \"bob\"; x = \"bob\""],
+        ),
         ("input.a == input.a", &["V = input.a"]),
     ];
     let mut wrong = Vec::new();

@@ -28,6 +28,24 @@ pub(super) fn unparsed(errors: &Errors) -> ApiError {
     refused("error(s) occurred while parsing query", errors)
 }
 
+/// 400: a query of the Compile API that cannot be parsed, or a statement that is none.
+pub(super) fn misread(errors: &Errors) -> ApiError {
+    match errors.0.as_slice() {
+        [only] if only.location.is_none() => {
+            let message = format!("error(s) occurred while parsing query: {}", only.message);
+            ApiError::invalid_parameter(message)
+        }
+        _ => unparsed(errors),
+    }
+}
+
+/// 400: what is named as unknown and is no reference.
+pub(super) fn unknowns(errors: &Errors) -> ApiError {
+    ApiError::invalid_parameter(format!(
+        "error(s) occurred while parsing unknowns: {errors}"
+    ))
+}
+
 /// 400: a query that cannot be compiled.
 pub(super) fn uncompiled(errors: &Errors) -> ApiError {
     refused("error(s) occurred while compiling query", errors)
@@ -54,7 +72,7 @@ pub(super) fn evaluation(error: &EvalError) -> ApiError {
 /// 400: a rule that is no filter.
 pub(super) fn filter(refusals: &[Refusal]) -> ApiError {
     let items = refusals.iter().map(|refusal| {
-        let mut item = json!({"code": Refusal::CODE, "message": refusal.message});
+        let mut item = json!({"code": refusal.code, "message": refusal.message});
         add(
             &mut item,
             "location",

@@ -1,6 +1,7 @@
 //! Measurements, always as ratios taken in one run: how cost grows with what is stored, and
 //! what the suite adds to a request.
 
+mod compile;
 mod control;
 mod engine;
 mod suite;
@@ -16,6 +17,8 @@ use tempfile::TempDir;
 pub(crate) enum Bench {
     /// Create, get, list-page and in-use delete of the control plane at growing sizes.
     Control(control::Sizes),
+    /// Residuals and filters beside the real OPA, with 1, 100 and 1,000 modules loaded.
+    Compile,
     /// Our engine beside the real OPA: evaluator, throughput, changes, memory, start-up.
     Engine,
     /// The suite's cost per request beside a bare client that sends the same requests.
@@ -30,6 +33,7 @@ impl Bench {
     pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
         match self {
             Self::Control(sizes) => control::run(sizes),
+            Self::Compile => compile::run(),
             Self::Engine => engine::run(),
             Self::Suite => suite::run(),
         }

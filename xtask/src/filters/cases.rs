@@ -3,7 +3,7 @@
 use rego::Value;
 use rego::value::from_json;
 
-/// A policy on the rows of the table `t`, with its documents and input.
+/// A policy on the rows of the table `t`, or on those of `t` and `u` joined, with its documents and input.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
     /// The rules of the package `filters`, with one named `include`.
@@ -14,6 +14,8 @@ pub(super) struct Case {
     pub(super) confuses_kinds: bool,
     /// Whether it is one of the table here, which must not be refused.
     pub(super) written: bool,
+    /// Whether the databases have other names for tables and columns.
+    pub(super) is_mapped: bool,
 }
 
 impl Case {
@@ -23,6 +25,11 @@ impl Case {
             "package filters\n\nimport future.keywords\n\n{}\n",
             self.rules
         )
+    }
+
+    /// Whether it is about pairs of rows.
+    pub(super) fn is_joined(&self) -> bool {
+        self.rules.contains("input.u.")
     }
 
     /// A message about the case.
@@ -107,6 +114,29 @@ const WRITTEN: &[&str] = &[
     "include if false",
 ];
 
+/// Policies on pairs of rows.
+const JOINED: &[&str] = &[
+    "include if input.t.s == input.u.s",
+    "include if input.t.s != input.u.s",
+    "include if not input.t.s == input.u.s",
+    "include if not input.t.n < input.u.n",
+    "include if {\n\tinput.t.n == input.u.n\n\tinput.u.b == true\n}",
+    "include if {\n\tinput.t.s == input.u.s\n\tnot input.u.b\n}",
+    "include if not both\n\nboth if {\n\tinput.t.s == input.u.s\n\tinput.t.n >= input.u.n\n}",
+    "include if {\n\tinput.u.s == input.user\n\tinput.t.n in [1, 10]\n}\n\ninclude if input.u.s == null",
+    "include if {\n\tsome name in input.names\n\tinput.t.s == name\n\tinput.u.s != name\n}",
+    "include if same(input.t, input.u)\n\nsame(x, y) if x.n == y.n",
+    "include if every x in [\"a\", \"apple\"] {\n\tnot input.u.s == x\n\tinput.t.s != x\n}",
+    "include if h == false\n\ndefault h := true\n\nh := false if input.t.b == input.u.b",
+];
+
+/// Policies on columns that stand without their table where names are mapped.
+const SHORT: &[&str] = &[
+    "include if input.s == \"a\"",
+    "include if not input.n > 1",
+    "include if {\n\tinput.s == input.t.s2\n\tinput.n != null\n}",
+];
+
 /// The same with types that do not fit; PostgreSQL may refuse these.
 const CONFUSED: &[&str] = &[
     "include if startswith(input.t.n, \"1\")",
@@ -152,6 +182,13 @@ pub(super) fn written() -> Vec<Case> {
             ));
         }
     }
+    cases.extend(JOINED.iter().map(|rules| case(rules, false)));
+    let mut mapped = cases.clone();
+    mapped.extend(SHORT.iter().map(|rules| case(rules, false)));
+    for case in &mut mapped {
+        case.is_mapped = true;
+    }
+    cases.extend(mapped);
     for case in &mut cases {
         case.written = true;
     }
@@ -159,12 +196,17 @@ pub(super) fn written() -> Vec<Case> {
 }
 
 pub(super) fn case(rules: &str, confuses_kinds: bool) -> Case {
-    let json = |text: &str| from_json(text.as_bytes()).unwrap_or(Value::Null);
     Case {
         rules: rules.to_owned(),
         input: json(INPUT),
         documents: json(DOCUMENTS),
         confuses_kinds,
         written: false,
+        is_mapped: false,
     }
+}
+
+/// The value that a text of JSON is.
+pub(super) fn json(text: &str) -> Value {
+    from_json(text.as_bytes()).unwrap_or(Value::Null)
 }

@@ -8,27 +8,31 @@ use rego::filter::Dialect;
 use sqlx::{AssertSqlSafe, Connection, Executor, Row as _};
 
 use super::mariadb::MariaDb;
-use super::rows::{COLUMNS, all};
+use super::names;
+use super::rows::tables;
 use crate::postgres::Postgres;
 
 /// The rows that a clause selects, or why the database refuses it.
 pub(super) type Selected = Result<BTreeSet<i64>, String>;
 
-/// What each clause selects.
+/// What each query selects.
 ///
 /// # Errors
 /// When the database cannot be run, or does not take the table.
-pub(super) fn select(dialect: Dialect, clauses: &[&str]) -> Result<Vec<Selected>, Box<dyn Error>> {
+pub(super) fn select(
+    dialect: Dialect,
+    queries: &[String],
+) -> Result<Vec<Selected>, Box<dyn Error>> {
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
     match dialect {
         Dialect::Sqlite => runtime.block_on(async {
             let mut connection = sqlx::SqliteConnection::connect("sqlite::memory:").await?;
-            connection.execute(AssertSqlSafe(table(dialect))).await?;
+            connection.execute(AssertSqlSafe(script(dialect))).await?;
             let mut found = Vec::new();
-            for clause in clauses {
-                let rows = connection.fetch_all(AssertSqlSafe(query(clause))).await;
+            for query in queries {
+                let rows = connection.fetch_all(AssertSqlSafe(query.clone())).await;
                 found.push(match rows {
                     Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
                     Err(why) => Err(why.to_string()),
@@ -40,12 +44,12 @@ pub(super) fn select(dialect: Dialect, clauses: &[&str]) -> Result<Vec<Selected>
             let server = Postgres::start()?;
             runtime.block_on(async {
                 let mut connection = sqlx::PgConnection::connect(&server.url()).await?;
-                sqlx::raw_sql(AssertSqlSafe(table(dialect)))
+                sqlx::raw_sql(AssertSqlSafe(script(dialect)))
                     .execute(&mut connection)
                     .await?;
                 let mut found = Vec::new();
-                for clause in clauses {
-                    let rows = connection.fetch_all(AssertSqlSafe(query(clause))).await;
+                for query in queries {
+                    let rows = connection.fetch_all(AssertSqlSafe(query.clone())).await;
                     found.push(match rows {
                         Ok(rows) => Ok(rows.iter().map(|row| row.get(0)).collect()),
                         Err(why) => Err(why.to_string()),
@@ -54,33 +58,42 @@ pub(super) fn select(dialect: Dialect, clauses: &[&str]) -> Result<Vec<Selected>
                 Ok(found)
             })
         }
-        Dialect::MySql => MariaDb::start()?.select(&table(dialect), clauses),
+        Dialect::MySql => MariaDb::start()?.select(&script(dialect), queries),
         Dialect::SqlServer => Err("there is no SQL Server to run".into()),
     }
 }
 
-pub(super) fn query(clause: &str) -> String {
-    format!("SELECT id FROM t {clause}")
-}
-
-/// The statements that make the table. Strings are given as bytes, so that no escape is relied on.
-fn table(dialect: Dialect) -> String {
-    let types = COLUMNS
+/// The statements that make the tables, by the policies' names and by others. Strings are given
+/// as bytes, so that no escape is relied on.
+fn script(dialect: Dialect) -> String {
+    let mut statements = Vec::new();
+    for (table, is_mapped) in tables()
         .iter()
-        .map(|(name, [sqlite, postgresql, mysql])| match dialect {
-            Dialect::Sqlite => format!("\"{name}\" {sqlite}"),
-            Dialect::MySql => format!("`{name}` {mysql}"),
-            _ => format!("\"{name}\" {postgresql}"),
-        });
-    let types = types.collect::<Vec<_>>().join(", ");
-    let mut statements = vec![format!("CREATE TABLE t (id bigint, {types})")];
-    for row in all() {
-        let mut values = vec![row.id.to_string()];
-        for (name, _) in COLUMNS {
-            let value = row.columns.get(name).unwrap_or(&Value::Null);
-            values.push(literal(dialect, value));
+        .flat_map(|table| [(table, false), (table, true)])
+    {
+        let name = names::quoted(dialect, names::table(table.name, is_mapped));
+        let types = table
+            .columns
+            .iter()
+            .map(|(own, [sqlite, postgresql, mysql])| {
+                let of = match dialect {
+                    Dialect::Sqlite => sqlite,
+                    Dialect::MySql => mysql,
+                    _ => postgresql,
+                };
+                let column = names::column(table.name, own, is_mapped);
+                format!("{} {of}", names::quoted(dialect, column))
+            });
+        let types = types.collect::<Vec<_>>().join(", ");
+        statements.push(format!("CREATE TABLE {name} (id bigint, {types})"));
+        for (id, row) in table.rows.iter().enumerate() {
+            let mut values = vec![id.to_string()];
+            for (column, _) in table.columns {
+                let value = row.get(column).unwrap_or(&Value::Null);
+                values.push(literal(dialect, value));
+            }
+            statements.push(format!("INSERT INTO {name} VALUES ({})", values.join(", ")));
         }
-        statements.push(format!("INSERT INTO t VALUES ({})", values.join(", ")));
     }
     statements.push(String::new());
     statements.join(";\n")

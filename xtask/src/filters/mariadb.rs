@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
 
-use super::databases::{Selected, query};
+use super::databases::Selected;
 use crate::postgres::done;
 use crate::report;
 
@@ -83,28 +83,28 @@ impl MariaDb {
         Ok(server)
     }
 
-    /// What each clause selects from a table that these statements make.
+    /// What each query selects from tables that these statements make.
     ///
     /// # Errors
     /// When the table cannot be made or an answer cannot be read.
     pub(super) fn select(
         &self,
-        table: &str,
-        clauses: &[&str],
+        tables: &str,
+        queries: &[String],
     ) -> Result<Vec<Selected>, Box<dyn Error>> {
         self.run(&format!(
-            "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{table}"
+            "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{tables}"
         ))?;
-        // Each clause has a line of its own, by which the client names it in errors.
+        // Each query has a line of its own, by which the client names it in errors.
         let mut script = String::from("USE filters;\n");
-        for (place, clause) in clauses.iter().enumerate() {
-            if clause.contains(['\n', '\r']) {
-                return Err(format!("a clause of several lines: {clause}").into());
+        for (place, query) in queries.iter().enumerate() {
+            if query.contains(['\n', '\r']) {
+                return Err(format!("a query of several lines: {query}").into());
             }
-            script.push_str(&format!("SELECT '#{place}'; {};\n", query(clause)));
+            script.push_str(&format!("SELECT '#{place}'; {query};\n"));
         }
         let output = self.client(&script)?;
-        let mut found: Vec<Selected> = clauses.iter().map(|_| Ok([].into())).collect();
+        let mut found: Vec<Selected> = queries.iter().map(|_| Ok([].into())).collect();
         for line in String::from_utf8_lossy(&output.stderr).lines() {
             let place = line.split_once(" at line ").and_then(|(_, rest)| {
                 let (line, _) = rest.split_once(':')?;

@@ -4,6 +4,7 @@
 mod cases;
 mod databases;
 mod mariadb;
+mod names;
 mod random;
 mod rows;
 mod ucast;
@@ -11,7 +12,7 @@ mod ucast;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
 
-use rego::filter::{self, Dialect, Filter, Mappings, Target, Variant};
+use rego::filter::{self, Dialect, Filter, Refusal, Target, Variant};
 use rego::{
     Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, Query, QueryOptions,
     References, Value,
@@ -37,6 +38,20 @@ struct Compiled {
     case: Case,
     expected: BTreeSet<i64>,
     filter: Filter,
+}
+
+impl Compiled {
+    /// The query in a database; absent if no row is selected.
+    fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Refusal>, Box<dyn Error>> {
+        let names = names::of(Target::Sql(dialect), self.case.is_mapped)?;
+        let clause = self.filter.to_sql(dialect, &names);
+        Ok(clause.map(|clause| clause.map(|clause| self.query(dialect, &clause))))
+    }
+
+    fn query(&self, dialect: Dialect, clause: &str) -> String {
+        let case = &self.case;
+        names::query(dialect, case.is_joined(), case.is_mapped, clause)
+    }
 }
 
 /// Runs the written cases and random ones on all databases.
@@ -67,8 +82,8 @@ pub(crate) fn run(count: usize, seed: u64) -> Result<(), Box<dyn Error>> {
         "filters",
         &format!("{total} cases, {conditional} conditions, {refused} refused"),
     );
-    let mut wrong = check_ucast(&compiled);
-    wrong.extend(parse_for_sqlserver(&compiled));
+    let mut wrong = check_ucast(&compiled)?;
+    wrong.extend(parse_for_sqlserver(&compiled)?);
     for dialect in [Dialect::Sqlite, Dialect::PostgreSql, Dialect::MySql] {
         wrong.extend(check_database(&compiled, dialect)?);
     }
@@ -93,9 +108,16 @@ fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
     let policy = compile(case)?;
     let query = Query::document(&policy, &PATH.map(Value::from))?;
     let mut ids = BTreeSet::new();
-    for row in rows::all() {
+    for row in rows::all(case.is_joined()) {
         let mut input = case.input.as_object().cloned().unwrap_or_default();
-        input.insert("t", row.document());
+        for (table, document) in row.documents() {
+            input.insert(table, document);
+        }
+        for name in names::SHORT {
+            if let Some(value) = row.column("t", name) {
+                input.insert(*name, value.clone());
+            }
+        }
         let mut evaluation = Evaluation::new(&case.documents);
         evaluation.input = Some(Value::from(input));
         let answers = query.evaluate(&mut evaluation);
@@ -123,14 +145,15 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     let body = filter::query(&PATH.map(Value::from));
     let query = PartialQuery::compile(&policy, body, &QueryOptions::default())?;
     let options = PartialOptions {
-        unknowns: References::parse(["input.t"])?,
+        unknowns: References::parse(["input.t", "input.u", "input.s", "input.n"])?,
         ..PartialOptions::default()
     };
     let mut evaluation = Evaluation::new(&case.documents);
     evaluation.input = Some(case.input.clone());
     let residual = query.evaluate(&mut evaluation, &options);
     let residual = residual.map_err(|why| case.failed("cannot be evaluated", &why))?;
-    let filter = Filter::of(&residual.queries, &residual.support, &BTreeSet::new());
+    let short_names = names::short(case.is_mapped);
+    let filter = Filter::of(&residual.queries, &residual.support, &short_names);
     Ok(filter.map_err(|refused| {
         let messages = refused.iter().map(ToString::to_string);
         messages.collect::<Vec<_>>().join("; ")
@@ -138,7 +161,7 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
 }
 
 /// What selects other rows as UCAST.
-fn check_ucast(compiled: &[Compiled]) -> Vec<String> {
+fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     let mut count = 0;
     for one in compiled {
@@ -153,11 +176,15 @@ fn check_ucast(compiled: &[Compiled]) -> Vec<String> {
             continue;
         }
         count += 1;
-        let query = one.filter.to_ucast(&Mappings::default());
-        let rows = rows::all().into_iter();
+        let is_mapped = one.case.is_mapped;
+        let names = names::of(Target::Ucast(Variant::All), is_mapped)?;
+        let query = one.filter.to_ucast(&names);
+        let rows = rows::all(one.case.is_joined()).into_iter();
         let found: Result<BTreeSet<i64>, String> = rows
             .filter_map(|row| {
-                let holds = query.as_ref().map(|query| ucast::holds(query, &row));
+                let holds = query
+                    .as_ref()
+                    .map(|query| ucast::holds(query, &row, is_mapped));
                 match holds.unwrap_or(Ok(false)) {
                     Ok(true) => Some(Ok(row.id)),
                     Ok(false) => None,
@@ -169,23 +196,20 @@ fn check_ucast(compiled: &[Compiled]) -> Vec<String> {
         wrong.extend(judge(one, "UCAST", &shown, found));
     }
     report("UCAST", &format!("{count} filters, {} wrong", wrong.len()));
-    wrong
+    Ok(wrong)
 }
 
 /// What is no query for SQL Server.
-fn parse_for_sqlserver(compiled: &[Compiled]) -> Vec<String> {
+fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
     let mut wrong = Vec::new();
     for one in compiled {
         let dialect = Dialect::SqlServer;
-        match one.filter.to_sql(dialect, &Mappings::default()) {
-            Ok(Some(clause)) => {
-                let text = format!("SELECT id FROM t {clause}");
-                match Parser::parse_sql(&MsSqlDialect {}, &text) {
-                    Ok(parsed) if parsed.len() == 1 => {}
-                    Ok(_) => wrong.push(one.case.failed("several statements", &text)),
-                    Err(why) => wrong.push(one.case.failed(&text, &why)),
-                }
-            }
+        match one.sql(dialect)? {
+            Ok(Some(text)) => match Parser::parse_sql(&MsSqlDialect {}, &text) {
+                Ok(parsed) if parsed.len() == 1 => {}
+                Ok(_) => wrong.push(one.case.failed("several statements", &text)),
+                Err(why) => wrong.push(one.case.failed(&text, &why)),
+            },
             Ok(None) => {}
             Err(_) => {}
         }
@@ -195,25 +219,25 @@ fn parse_for_sqlserver(compiled: &[Compiled]) -> Vec<String> {
         "SQL Server",
         &format!("{count} parsed, {} wrong", wrong.len()),
     );
-    wrong
+    Ok(wrong)
 }
 
 /// What selects other rows in a database.
 fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>, Box<dyn Error>> {
-    let mut clauses = Vec::new();
+    let mut queries = Vec::new();
     for one in compiled {
-        clauses.push(match one.filter.to_sql(dialect, &Mappings::default()) {
-            Ok(Some(clause)) => Some(clause),
-            Ok(None) => Some("WHERE 1 = 0".to_owned()),
+        queries.push(match one.sql(dialect)? {
+            Ok(Some(query)) => Some(query),
+            Ok(None) => Some(one.query(dialect, "WHERE 1 = 0")),
             Err(_) => None,
         });
     }
-    let asked: Vec<&str> = clauses.iter().flatten().map(String::as_str).collect();
+    let asked: Vec<String> = queries.iter().flatten().cloned().collect();
     let mut answers = databases::select(dialect, &asked)?.into_iter();
     let mut wrong = Vec::new();
     let (mut same, mut refused) = (0, 0);
-    for (one, clause) in compiled.iter().zip(&clauses) {
-        let Some(clause) = clause else {
+    for (one, query) in compiled.iter().zip(&queries) {
+        let Some(query) = query else {
             refused += 1;
             continue;
         };
@@ -222,7 +246,7 @@ fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>
             refused += 1;
             continue;
         }
-        match judge(one, Target::Sql(dialect).dialect(), clause, found) {
+        match judge(one, Target::Sql(dialect).dialect(), query, found) {
             Some(why) => wrong.push(why),
             None => same += 1,
         }

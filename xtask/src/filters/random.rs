@@ -42,21 +42,27 @@ pub(super) fn cases(count: usize, seed: u64) -> Result<Vec<Case>, Reason> {
         let bytes = vec(any::<u8>(), BYTES).new_tree(&mut runner)?.current();
         let mut policy = Policy {
             choices: Choices::new(&bytes),
+            is_joined: false,
             confuses_kinds: false,
         };
+        let is_mapped = policy.choices.rarely(4);
         let rules = policy.rules();
-        Ok(case(&rules, policy.confuses_kinds))
+        let case = case(&rules, policy.confuses_kinds);
+        Ok(Case { is_mapped, ..case })
     });
     policies.collect()
 }
 
 struct Policy<'b> {
     choices: Choices<'b>,
+    /// Whether it is about pairs of rows.
+    is_joined: bool,
     confuses_kinds: bool,
 }
 
 impl Policy<'_> {
     fn rules(&mut self) -> String {
+        self.is_joined = self.choices.rarely(12);
         let shape = self.choices.below(8);
         let test = |policy: &mut Self| policy.bodies("h");
         match shape {
@@ -93,6 +99,7 @@ impl Policy<'_> {
         };
         let shape = self.choices.below(10);
         let test = match shape {
+            0 | 6 | 7 if self.is_joined => self.pair(),
             0 => self.columns(),
             1 | 2 => self.list(),
             3..=5 => self.text(),
@@ -123,6 +130,19 @@ impl Policy<'_> {
         let (left, right) = self.choices.of(&pairs);
         let operator = self.choices.of(&["==", "!=", "<", "<=", ">", ">="]);
         format!("input.t.{left} {operator} input.t.{right}")
+    }
+
+    /// A test of the row that is joined.
+    fn pair(&mut self) -> String {
+        let column = self.choices.of(&["s", "n", "b"]);
+        let operator = self.choices.of(&["==", "!=", "<", "<=", ">", ">="]);
+        match self.choices.rarely(3) {
+            true => {
+                let constant = self.constant(column);
+                format!("input.u.{column} {operator} {constant}")
+            }
+            false => format!("input.t.{column} {operator} input.u.{column}"),
+        }
     }
 
     fn list(&mut self) -> String {

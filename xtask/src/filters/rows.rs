@@ -1,4 +1,4 @@
-//! The table on which filters are tried: hard values of every kind.
+//! The tables on which filters are tried: hard values of every kind.
 
 use rego::Value;
 use rego::value::Number;
@@ -16,20 +16,74 @@ pub(super) const COLUMNS: &[(&str, [&str; 3])] = &[
     ("order", ["TEXT", "text", "varchar(200)"]),
 ];
 
-/// A row.
+/// The columns of the table that others are joined with.
+pub(super) const JOINED: &[(&str, [&str; 3])] = &[
+    ("s", ["TEXT", "text", "varchar(200)"]),
+    ("n", ["INTEGER", "bigint", "bigint"]),
+    ("b", ["BOOLEAN", "boolean", "boolean"]),
+];
+
+/// A table: its name, its columns and its rows, by their places.
+#[derive(Debug)]
+pub(super) struct Table {
+    pub(super) name: &'static str,
+    pub(super) columns: &'static [(&'static str, [&'static str; 3])],
+    pub(super) rows: Vec<Columns>,
+}
+
+/// What a filter is asked about: a row of `t`, and one of `u` if both are joined.
 #[derive(Debug, Clone)]
 pub(super) struct Row {
     pub(super) id: i64,
-    pub(super) columns: Columns,
+    pub(super) tables: Vec<(&'static str, Columns)>,
 }
 
 impl Row {
-    /// The row as a document.
-    pub(super) fn document(&self) -> Value {
-        let columns = self.columns.iter();
-        Value::object(columns.map(|(name, value)| (*name, value.clone())))
+    /// The tables' rows as members of the input.
+    pub(super) fn documents(&self) -> impl Iterator<Item = (&'static str, Value)> {
+        let tables = self.tables.iter();
+        tables.map(|(table, columns)| {
+            let columns = columns.iter();
+            let row = Value::object(columns.map(|(name, value)| (*name, value.clone())));
+            (*table, row)
+        })
+    }
+
+    /// The value of a column.
+    pub(super) fn column(&self, table: &str, name: &str) -> Option<&Value> {
+        let mut tables = self.tables.iter();
+        let (_, columns) = tables.find(|(known, _)| *known == table)?;
+        columns.get(name)
     }
 }
+
+/// Each row of `t`, with each row of `u` if both are joined.
+pub(super) fn all(joined: bool) -> Vec<Row> {
+    let [first, second] = tables();
+    let number = |place: usize| i64::try_from(place).unwrap_or_default();
+    let mut rows = Vec::new();
+    for (place, columns) in first.rows.into_iter().enumerate() {
+        let own = (first.name, columns);
+        if !joined {
+            let id = number(place);
+            rows.push(Row {
+                id,
+                tables: vec![own],
+            });
+            continue;
+        }
+        for (other, columns) in second.rows.iter().enumerate() {
+            rows.push(Row {
+                id: number(place) * STEP + number(other),
+                tables: vec![own.clone(), (second.name, columns.clone())],
+            });
+        }
+    }
+    rows
+}
+
+/// The number of a row of `t` counts so much in that of rows that are joined.
+pub(super) const STEP: i64 = 100;
 
 /// Strings that are hard for databases.
 pub(super) const TEXTS: &[&str] = &[
@@ -124,8 +178,8 @@ const FLOATS: &[&str] = &[
     "1000",
 ];
 
-/// All rows.
-pub(super) fn all() -> Vec<Row> {
+/// The tables.
+pub(super) fn tables() -> [Table; 2] {
     let mut rows = Vec::new();
     for place in 0..TEXTS.len() {
         let text = |text: Option<&&str>| text.map_or(Value::Null, |text| Value::from(*text));
@@ -154,8 +208,30 @@ pub(super) fn all() -> Vec<Row> {
         let flag = some(5).then_some(place % 3 == 0);
         columns.insert("b", flag.map_or(Value::Null, Value::from));
         columns.insert("order", text(one_of(TEXTS, 3, 6)));
-        let id = i64::try_from(rows.len()).unwrap_or_default();
-        rows.push(Row { id, columns });
+        rows.push(columns);
     }
-    rows
+    let first = Table {
+        name: "t",
+        columns: COLUMNS,
+        rows,
+    };
+    let joined = [
+        ("\"a\"", "1", "true"),
+        ("\"A\"", "10", "false"),
+        ("\"apple\"", "null", "null"),
+        ("\"\"", "-3", "true"),
+        ("null", "2", "false"),
+        ("\"10\"", "9007199254740993", "null"),
+    ];
+    let rows = joined.map(|(s, n, b)| {
+        let columns = [("s", s), ("n", n), ("b", b)].into_iter();
+        let columns = columns.map(|(name, text)| (name, super::cases::json(text)));
+        columns.collect()
+    });
+    let second = Table {
+        name: "u",
+        columns: JOINED,
+        rows: rows.into(),
+    };
+    [first, second]
 }

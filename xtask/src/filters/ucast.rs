@@ -3,10 +3,11 @@
 
 use rego::Value;
 
+use super::names;
 use super::rows::Row;
 
 /// Whether a row meets a condition.
-pub(super) fn holds(query: &Value, row: &Row) -> Result<bool, String> {
+pub(super) fn holds(query: &Value, row: &Row, is_mapped: bool) -> Result<bool, String> {
     if query.as_object().is_some_and(rego::value::Object::is_empty) {
         return Ok(true);
     }
@@ -16,7 +17,7 @@ pub(super) fn holds(query: &Value, row: &Row) -> Result<bool, String> {
     match text("type") {
         Some("compound") => {
             let parts = value.as_array().ok_or("`value` is no array")?;
-            let parts = parts.iter().map(|part| holds(part, row));
+            let parts = parts.iter().map(|part| holds(part, row, is_mapped));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             match (operator, parts.as_slice()) {
                 ("and", parts) => Ok(parts.iter().all(|holds| *holds)),
@@ -27,9 +28,9 @@ pub(super) fn holds(query: &Value, row: &Row) -> Result<bool, String> {
         }
         Some("field") => {
             let field = text("field").ok_or("`field` is missing")?;
-            let left = column(field, row)?;
+            let left = column(field, row, is_mapped)?;
             match value.get("field").and_then(Value::as_str) {
-                Some(other) => compare(&left, operator, &column(other, row)?),
+                Some(other) => compare(&left, operator, &column(other, row, is_mapped)?),
                 None => compare(&left, operator, value),
             }
         }
@@ -37,10 +38,12 @@ pub(super) fn holds(query: &Value, row: &Row) -> Result<bool, String> {
     }
 }
 
-fn column(field: &str, row: &Row) -> Result<Value, String> {
-    let name = field.strip_prefix("t.").ok_or("another table")?;
-    let value = row.columns.get(name).cloned();
-    value.ok_or_else(|| format!("no column {name}"))
+fn column(field: &str, row: &Row, is_mapped: bool) -> Result<Value, String> {
+    let known = names::fields(row, is_mapped);
+    let value = known.into_iter().find(|(name, _)| name == field);
+    value
+        .map(|(_, value)| value.clone())
+        .ok_or_else(|| format!("no column {field}"))
 }
 
 fn compare(left: &Value, operator: &str, right: &Value) -> Result<bool, String> {

@@ -32,18 +32,25 @@ enum Kind {
 
 struct Maker<'c, 'b> {
     choices: &'c mut Choices<'b>,
+    /// Whether the policy has the keywords `and`, `or` and `not { … }`.
+    has_logic: bool,
     kinds: Vec<Kind>,
     next: usize,
 }
 
 /// A module of the package `m`, and queries of it.
 pub(super) fn make(choices: &mut Choices<'_>) -> (String, Vec<String>) {
+    let has_logic = choices.rarely(3);
     let mut maker = Maker {
         choices,
+        has_logic,
         kinds: Vec::new(),
         next: 0,
     };
     let mut text = "package m\n".to_owned();
+    if has_logic {
+        text.push_str("\nimport rego.v2\n");
+    }
     for at in 0..RULES {
         let (kind, rule) = maker.rule(at);
         text.push_str(&rule);
@@ -187,6 +194,9 @@ impl Maker<'_, '_> {
     }
 
     fn line(&mut self) -> String {
+        if self.has_logic && self.choices.rarely(3) {
+            return self.logic();
+        }
         match self.choices.below(10) {
             0..=3 => self.condition(),
             4 | 5 => format!("not {}", self.condition()),
@@ -214,6 +224,30 @@ impl Maker<'_, '_> {
                 let condition = condition.replace("input.a", &name);
                 format!("every {name} in {domain} {{\n\t\t{name} != \"q\"\n\t\t{condition}\n\t}}")
             }
+        }
+    }
+
+    /// What the keywords for conditions make of others.
+    fn logic(&mut self) -> String {
+        let left = self.operand();
+        match self.choices.below(6) {
+            0 | 1 => format!("{left} or {}", self.operand()),
+            2 | 3 => format!("{left} and {}", self.operand()),
+            4 => format!("not {left}"),
+            _ => {
+                let (name, field, right) = (self.fresh(), self.field(), self.operand());
+                let right = right.replace("input.b", &name);
+                format!("{name} := {field}\n\t{left} or {right}")
+            }
+        }
+    }
+
+    /// A body in braces, or an expression.
+    fn operand(&mut self) -> String {
+        match self.choices.below(5) {
+            0 | 1 => format!("{{\n\t\t{}\n\t}}", self.body()),
+            2 => format!("(not {})", self.condition()),
+            _ => format!("({})", self.condition()),
         }
     }
 

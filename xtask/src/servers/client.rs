@@ -31,6 +31,16 @@ impl Client {
             .into_bytes()
     }
 
+    /// The same of a request that names the media type of its answer.
+    pub(crate) fn request_of(method: &str, path: &str, accept: &str, body: &str) -> Vec<u8> {
+        let length = body.len();
+        format!(
+            "{method} {path} HTTP/1.1\r\nHost: bench\r\nAccept: {accept}\r\n\
+             Content-Length: {length}\r\n\r\n{body}"
+        )
+        .into_bytes()
+    }
+
     /// Sends a request and reads the whole answer; its status.
     pub(crate) fn exchange(&mut self, request: &[u8]) -> Result<u16, Box<dyn Error>> {
         self.stream.get_mut().write_all(request)?;

@@ -27,7 +27,7 @@ impl Policy {
     /// # Errors
     /// A package, a function, a rule of several values, or unknowns that are neither of `input`
     /// nor of `data`.
-    pub fn filter_rule(&self, path: &[Value]) -> Result<Option<Declared>, Refusal> {
+    pub fn filter_rule(&self, path: &[Value]) -> Result<Option<Declared>, Vec<Refusal>> {
         let root = self.world().root();
         let whole = root.find(path);
         let above = || (1..path.len()).rev().filter_map(|end| path.get(..end));
@@ -36,16 +36,16 @@ impl Policy {
                 rules: Some(rules), ..
             }) => {
                 if rules.kind != RuleKind::Complete {
-                    return Err(invalid(path));
+                    return Err(vec![invalid(path)]);
                 }
                 rules
             }
-            Some(_) => return Err(invalid(path)),
+            Some(_) => return Err(vec![invalid(path)]),
             None => {
                 let mut nodes = above().filter_map(|path| root.find(path));
                 match nodes.find_map(|node| node.rules.as_ref()) {
                     Some(rules) if rules.arity == 0 => rules,
-                    Some(_) => return Err(invalid(path)),
+                    Some(_) => return Err(vec![invalid(path)]),
                     None => return Ok(None),
                 }
             }
@@ -54,7 +54,7 @@ impl Policy {
     }
 }
 
-fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Refusal> {
+fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Vec<Refusal>> {
     let Some(rule) = rules.all().into_iter().next() else {
         return Ok(Declared::default());
     };
@@ -84,15 +84,19 @@ fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Refusal> {
         .cloned()
         .chain(of_package(&package, "package"))
         .chain(around);
+    let mut refused = Vec::new();
     for block in chain {
-        add(&mut declared, &block)?;
+        add(&mut declared, &block, &mut refused);
     }
-    Ok(declared)
+    match refused.is_empty() {
+        true => Ok(declared),
+        false => Err(refused),
+    }
 }
 
-fn add(declared: &mut Declared, block: &Annotations) -> Result<(), Refusal> {
+fn add(declared: &mut Declared, block: &Annotations, refused: &mut Vec<Refusal>) {
     let Some(compile) = &block.compile else {
-        return Ok(());
+        return;
     };
     let unknowns = compile.get("unknowns").and_then(Value::as_array);
     for unknown in unknowns.into_iter().flatten() {
@@ -102,8 +106,15 @@ fn add(declared: &mut Declared, block: &Annotations) -> Result<(), Refusal> {
             steps.first().and_then(Value::as_str),
             Some("input" | "data")
         ) {
-            let message = format!("unknowns must be prefixed with `input` or `data`: {text}");
-            return Err(Refusal::at(&block.location, message));
+            let shown = parse_query(&text).ok();
+            let shown = shown.and_then(|body| Some(body.first()?.to_string()));
+            let shown = shown.unwrap_or(text);
+            let message = format!("unknowns must be prefixed with `input` or `data`: {shown}");
+            refused.push(Refusal {
+                code: Refusal::UNKNOWN,
+                ..Refusal::at(&block.location, message)
+            });
+            continue;
         }
         declared.unknowns.push(text);
     }
@@ -112,7 +123,6 @@ fn add(declared: &mut Declared, block: &Annotations) -> Result<(), Refusal> {
     {
         declared.mask_rule = Some(below(&steps.to_vec(), &declared.package));
     }
-    Ok(())
 }
 
 /// The text of a reference.
@@ -193,6 +203,7 @@ fn invalid(path: &[Value]) -> Refusal {
     let reference = query(path);
     let shown = reference.first().map(Expr::to_string).unwrap_or_default();
     Refusal {
+        code: Refusal::CODE,
         message: format!("invalid data reference \"{shown}\""),
         location: None,
         advice: None,

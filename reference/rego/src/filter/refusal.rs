@@ -7,6 +7,8 @@ use crate::syntax::Location;
 /// A part of a query that cannot be said in the language of a target.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Refusal {
+    /// The code that clients see.
+    pub code: &'static str,
     /// What it is, for people.
     pub message: String,
     /// The expression of the policy; absent for what stands nowhere.
@@ -16,11 +18,15 @@ pub struct Refusal {
 }
 
 impl Refusal {
-    /// The code that clients see.
-    pub const CODE: &'static str = "pe_fragment_error";
+    /// The code of what is no filter.
+    pub(super) const CODE: &'static str = "pe_fragment_error";
+
+    /// The code of a reference that cannot be unknown.
+    pub(super) const UNKNOWN: &'static str = "invalid_unknown";
 
     pub(super) fn at(location: &Location, message: impl Into<String>) -> Self {
         Self {
+            code: Self::CODE,
             message: message.into(),
             location: (location.row > 0).then(|| location.clone()),
             advice: None,
@@ -38,7 +44,7 @@ impl fmt::Display for Refusal {
         if let Some(Location { file, row, .. }) = &self.location {
             write!(f, "{file}:{row}: ")?;
         }
-        write!(f, "{}: {}", Self::CODE, self.message)
+        write!(f, "{}: {}", self.code, self.message)
     }
 }
 

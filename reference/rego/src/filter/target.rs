@@ -1,5 +1,7 @@
 //! Who reads a filter, and what each of them understands.
 
+use std::collections::BTreeSet;
+
 use super::Refusal;
 use super::condition::{Ask, Condition};
 
@@ -113,8 +115,23 @@ impl Target {
 
 /// What of a condition the targets do not understand, each part once.
 pub(super) fn check(condition: &Condition, targets: &[Target]) -> Vec<Refusal> {
+    let mut asked = BTreeSet::new();
+    condition.visit(&mut |part| {
+        if let Condition::Test(test) = part
+            && test.ask != Ask::Exists
+        {
+            asked.insert(&test.column);
+        }
+    });
     let mut found: Vec<Refusal> = Vec::new();
     condition.visit(&mut |part| {
+        // That a column is there is no question of its own where more is asked of it.
+        if let Condition::Test(test) = part
+            && test.ask == Ask::Exists
+            && asked.contains(&test.column)
+        {
+            return;
+        }
         let refusal = refusal(part, targets);
         found.extend(refusal.filter(|refusal| !found.contains(refusal)));
     });

@@ -36,10 +36,11 @@ impl<'p> Solver<'p> {
         let mut bodies: Vec<Vec<Saved>> = Vec::new();
         let mut seen: BTreeSet<Vec<Saved>> = BTreeSet::new();
         let flow = run(self, &mut |solver| {
-            let saved = solver.store.since(mark);
-            solver.grow(&saved)?;
-            if solver.is_typed(&saved) && seen.insert(saved.clone()) {
-                bodies.push(saved);
+            if let Some(saved) = solver.typed(mark) {
+                solver.grow(&saved)?;
+                if seen.insert(saved.clone()) {
+                    bodies.push(saved);
+                }
             }
             Ok(())
         });

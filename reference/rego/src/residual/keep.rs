@@ -87,16 +87,21 @@ impl<'p> Solver<'p> {
             ExprTerms::Term(term) => ExprTerms::Term(Box::new(self.keep_term(frame, term))),
             ExprTerms::Call(parts) => ExprTerms::Call(self.keep_call(frame, parts)),
             ExprTerms::Some(decl) => ExprTerms::Some(decl.clone()),
-            ExprTerms::Every(every) => ExprTerms::Every(Box::new(Every {
-                key: every.key.as_ref().map(|key| self.keep_term(frame, key)),
-                value: self.keep_term(frame, &every.value),
-                domain: self.keep_term(frame, &every.domain),
-                body: visit::deep(|| self.keep_body(frame, &every.body)),
-            })),
+            ExprTerms::Every(every) => self.closed_in(|solver| {
+                ExprTerms::Every(Box::new(Every {
+                    key: every.key.as_ref().map(|key| solver.keep_term(frame, key)),
+                    value: solver.keep_term(frame, &every.value),
+                    domain: solver.keep_term(frame, &every.domain),
+                    body: visit::deep(|| solver.keep_body(frame, &every.body)),
+                }))
+            }),
             ExprTerms::Logic(logic) => {
-                let operands = logic.operands.iter().map(|operand| Operand {
-                    body: visit::deep(|| self.keep_body(frame, &operand.body)),
-                    ..operand.clone()
+                let operands = logic.operands.iter().map(|operand| {
+                    let body = &operand.body;
+                    let body = self.closed_in(|s| visit::deep(|| s.keep_body(frame, body)));
+                    // What compilers put in front of an operand is a part of it.
+                    let explicit = operand.explicit || body.len() > 1;
+                    Operand { body, explicit }
                 });
                 ExprTerms::Logic(Box::new(Logic {
                     connective: logic.connective,
@@ -242,10 +247,11 @@ impl<'p> Solver<'p> {
                 terms::term(TermValue::SetComprehension(of), location)
             }
             TermValue::ObjectComprehension(of) => {
-                let of = Box::new(ObjectComprehension {
-                    key: self.keep_term(frame, &of.key),
-                    value: self.keep_term(frame, &of.value),
-                    body: self.keep_body(frame, &of.body),
+                let of = self.closed_in(|solver| {
+                    let body = solver.keep_body(frame, &of.body);
+                    let key = solver.keep_term(frame, &of.key);
+                    let value = solver.keep_term(frame, &of.value);
+                    Box::new(ObjectComprehension { key, value, body })
                 });
                 terms::term(TermValue::ObjectComprehension(of), location)
             }
@@ -259,10 +265,20 @@ impl<'p> Solver<'p> {
     }
 
     fn keep_comprehension(&mut self, frame: Frame, of: &Comprehension) -> Box<Comprehension> {
-        Box::new(Comprehension {
-            term: self.keep_term(frame, &of.term),
-            body: self.keep_body(frame, &of.body),
+        self.closed_in(|solver| {
+            let body = solver.keep_body(frame, &of.body);
+            let term = solver.keep_term(frame, &of.term);
+            Box::new(Comprehension { term, body })
         })
+    }
+
+    /// Keeps a closure: the variables that it is the first to have are its own. Bodies are kept
+    /// before what is made of them, in the order of their evaluation.
+    fn closed_in<T>(&mut self, keep: impl FnOnce(&mut Self) -> T) -> T {
+        let mark = self.store.mark();
+        let kept = keep(self);
+        self.store.undo(mark);
+        kept
     }
 
     fn keep_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {

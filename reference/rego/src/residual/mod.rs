@@ -41,7 +41,6 @@ use crate::value::Object;
 
 use solver::Solver;
 use store::Saved;
-use terms::Sym;
 use watch::Watch;
 
 /// What a partial evaluation does not know, and what it leaves alone.
@@ -177,21 +176,20 @@ impl PartialQuery {
         solver.tell_query(Op::Enter, &self.body);
         let flow = solver.body(0, &self.body, &mut |solver| {
             solver.tell_query(Op::Exit, &self.body);
-            let mark = solver.store.mark();
-            for name in &named {
-                let value = solver.store.lookup(0, name);
+            if let Some(mut saved) = solver.typed(store::Mark::default()) {
                 let at = terms::nowhere();
-                if !matches!(&value, Sym::Term(term) if *term == terms::var(name, &at)) {
-                    let operands = vec![terms::var(name, &at), value.into_term(&at)];
-                    let equal = terms::call("eq", operands, &at);
-                    solver.store.saved.push(Saved::Expr(equal));
+                for name in &named {
+                    let value = solver.store.lookup(0, name).into_term(&at);
+                    let own = terms::var(name, &at);
+                    if value != own {
+                        let equal = terms::call("eq", vec![own, value], &at);
+                        saved.push(Saved::Expr(equal));
+                    }
                 }
-            }
-            let saved = solver.store.since(store::Mark::default());
-            solver.store.undo(mark);
-            solver.grow(&saved)?;
-            if solver.is_typed(&saved) && seen.insert(saved.clone()) {
-                found.push(saved);
+                solver.grow(&saved)?;
+                if seen.insert(saved.clone()) {
+                    found.push(saved);
+                }
             }
             Ok(())
         });

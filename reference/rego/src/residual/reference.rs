@@ -130,7 +130,7 @@ impl<'p> Solver<'p> {
         }
         for (key, item) in members(value) {
             self.step()?;
-            self.fits(step, Sym::Known(key), rest.location, |solver| {
+            self.fits(&Sym::Known(key), step.clone(), rest.location, |solver| {
                 solver.walk(Sym::Known(item.clone()), rest, each)
             })?;
         }
@@ -200,7 +200,7 @@ impl<'p> Solver<'p> {
             let base = base.and_then(|base| stored(base, &key));
             let node = node.and_then(|node| node.child(&key)).map(AsRef::as_ref);
             path.push(key.clone());
-            let flow = self.fits(step, Sym::Known(key), walk.location, |solver| {
+            let flow = self.fits(&Sym::Known(key), step.clone(), walk.location, |solver| {
                 solver.data(path, node, base, rest, each)
             });
             path.pop();

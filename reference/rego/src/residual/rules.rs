@@ -95,6 +95,9 @@ impl<'p> Solver<'p> {
             }
             Ok(unique(found))
         })?;
+        // What is found once can be used several times on one way, once under `not`.
+        let solutions = solutions.iter().map(|one| self.renamed(one));
+        let solutions: Vec<_> = solutions.collect();
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast.head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
@@ -287,10 +290,9 @@ impl<'p> Solver<'p> {
                 return Ok(());
             };
             let value = solver.plug(frame, value);
-            let saved = solver.store.since(mark);
-            if !solver.is_typed(&saved) {
+            let Some(saved) = solver.typed(mark) else {
                 return Ok(());
-            }
+            };
             solver.grow(&saved)?;
             found.push(Solution {
                 saved,

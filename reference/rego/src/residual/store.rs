@@ -137,6 +137,13 @@ impl Store {
         matches!(self.bindings.get(name), Some(Binding::Saved))
     }
 
+    /// Whether saved expressions gave the variable its value before a mark.
+    pub(super) fn is_older(&self, name: &Var, mark: Mark) -> bool {
+        let newer = self.trail.get(mark.trail..).unwrap_or_default();
+        let is_own = |undo: &Undo| matches!(undo, Undo::Bound(bound) if bound == name);
+        self.is_saved(name) && !newer.iter().any(is_own)
+    }
+
     /// Binds a free variable.
     pub(super) fn bind(&mut self, name: &Var, to: Sym) {
         let binding = match to {

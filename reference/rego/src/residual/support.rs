@@ -68,6 +68,27 @@ impl Supports {
             rules.push(rule(head, body, location));
         }
     }
+
+    /// The reference to a rule, in the place of one to its copy.
+    pub(super) fn original(&self, reference: &[Term]) -> Option<Vec<Term>> {
+        let (head, steps) = reference.split_first()?;
+        if !is_var(head, "data")
+            || !matches!(&steps.first()?.value, TermValue::String(name) if **name == *PACKAGE)
+        {
+            return None;
+        }
+        let path = constants(steps);
+        let mut places = (1..=path.len()).rev().filter_map(|end| path.get(..end));
+        let (copy, original) = places.find_map(|place| match self.entries.get(place)? {
+            Entry::Copy(original, _) => Some((place, original)),
+            _ => None,
+        })?;
+        let location = &head.location;
+        let own = original.iter().map(|step| terms::value(step, location));
+        let rest = steps.get(copy.len()..).unwrap_or_default().iter().cloned();
+        let steps = own.chain(rest);
+        Some(std::iter::once(head.clone()).chain(steps).collect())
+    }
 }
 
 impl<'p> Solver<'p> {
@@ -202,12 +223,13 @@ impl<'p> Solver<'p> {
 
     fn copy_branch(&mut self, frame: usize, ast: &Rule) -> Rule {
         let head = &ast.head;
+        let args = head.args.iter().map(|arg| self.keep_term(frame, arg));
+        let args = args.collect();
+        let body = self.keep_body(frame, &ast.body);
         let mut reference: Vec<_> = head.reference.iter().take(1).cloned().collect();
         for step in head.reference.iter().skip(1) {
             reference.push(self.keep_term(frame, step));
         }
-        let args = head.args.iter().map(|arg| self.keep_term(frame, arg));
-        let args = args.collect();
         let key = head.key.as_ref().map(|key| self.keep_term(frame, key));
         let value = head.value.as_ref();
         let value = value.map(|value| self.keep_term(frame, value));
@@ -220,7 +242,7 @@ impl<'p> Solver<'p> {
                 value,
                 ..head.clone()
             },
-            body: self.keep_body(frame, &ast.body),
+            body,
             else_rule: None,
             annotations: Vec::new(),
             location: ast.location.clone(),

@@ -1,8 +1,10 @@
 //! Which bodies cannot hold because of the types of what is in them. The compiler would refuse
 //! them, since nobody writes them; here they come of values that were put into functions.
 
+use super::rules::saved_vars;
 use super::solver::Solver;
-use super::store::Saved;
+use super::store::{Mark, Saved};
+use super::support::Supports;
 use super::terms;
 use crate::Value;
 use crate::builtins::signature;
@@ -22,70 +24,131 @@ enum Glance {
 }
 
 impl Solver<'_> {
-    /// Whether what was saved can hold, as far as types show.
-    pub(super) fn is_typed(&self, saved: &[Saved]) -> bool {
-        let exprs = saved.iter().filter_map(|part| match part {
-            Saved::Expr(expr) if !expr.negated && expr.with.is_empty() => Some(expr),
-            _ => None,
-        });
-        let mut body = Body::new();
+    /// What was saved since then, without what its types make always true; nothing if they show
+    /// that it cannot hold.
+    pub(super) fn typed(&self, mark: Mark) -> Option<Vec<Saved>> {
+        let saved = self.store.since(mark);
         let mut unclear = false;
-        for expr in exprs {
-            match glance(expr) {
-                Glance::Never => return false,
+        for part in &saved {
+            match self.glance(part) {
+                Glance::Never => return None,
                 Glance::Fits => {}
                 Glance::Unclear => unclear = true,
             }
-            if is_judged(expr) {
-                body.push(expr.clone());
+        }
+        match unclear {
+            true => self.judged(saved, mark),
+            false => Some(saved),
+        }
+    }
+
+    /// The same, as the compiler finds it.
+    fn judged(&self, saved: Vec<Saved>, mark: Mark) -> Option<Vec<Saved>> {
+        let around = self.around(&saved, mark);
+        if self.compiles(&around, &saved) {
+            return Some(saved);
+        }
+        let is_negated = |part: &&Saved| matches!(part, Saved::Expr(expr) if expr.negated);
+        let sure: Vec<Saved> = saved
+            .iter()
+            .filter(|part| !is_negated(part))
+            .cloned()
+            .collect();
+        if !self.compiles(&around, &sure) {
+            return None;
+        }
+        // What is a mistake beside the others cannot hold, so that its negation does.
+        let fits = |part: &Saved| {
+            let mut beside = sure.clone();
+            beside.push(part.clone());
+            self.compiles(&around, &beside)
+        };
+        let kept = saved.iter().filter(|part| !is_negated(part) || fits(part));
+        Some(kept.cloned().collect())
+    }
+
+    /// Expressions that give the variables which have their values outside of a body something of
+    /// which nothing is known.
+    fn around(&self, saved: &[Saved], mark: Mark) -> Body {
+        let names = saved_vars(saved).into_iter();
+        let names = names.filter(|name| self.store.is_older(name, mark));
+        let at = terms::nowhere();
+        let equal = |name| {
+            let operands = vec![terms::var(&name, &at), terms::reference("input", [], &at)];
+            terms::call("eq", operands, &at)
+        };
+        names.map(equal).collect()
+    }
+
+    /// Whether the compiler accepts the types of a body. Those of copied rules are those of the
+    /// rules.
+    fn compiles(&self, around: &[Expr], saved: &[Saved]) -> bool {
+        let mut body = around.to_vec();
+        for part in saved {
+            match part {
+                Saved::Expr(expr) if self.is_own(expr) => {}
+                Saved::Expr(expr) => body.push(expr.clone()),
+                Saved::Defined(term) => {
+                    let operands = vec![term.clone(), term.clone()];
+                    body.push(terms::call("eq", operands, &term.location));
+                }
             }
         }
-        if !unclear {
-            return true;
-        }
-        visit::rewrite_body(&mut body, &mut Open);
+        visit::rewrite_body(&mut body, &mut Originals(&self.supports));
         match compile::partial_query(self.policy, body) {
             Ok(_) => true,
             Err(errors) => errors.0.iter().all(|error| error.code != Code::Type),
         }
     }
-}
 
-/// Whether the types in an expression say something. Of copied functions there are no types yet.
-fn is_judged(expr: &Expr) -> bool {
-    match &expr.terms {
-        ExprTerms::Call(call) => {
-            let name = operator(call).unwrap_or_default();
-            !name.first().is_some_and(|head| is_var(head, "data"))
-        }
-        ExprTerms::Term(_) => true,
-        _ => false,
-    }
-}
-
-fn glance(expr: &Expr) -> Glance {
-    let call = match &expr.terms {
-        ExprTerms::Term(term) if matches!(term.value, TermValue::Ref(_) | TermValue::Var(_)) => {
-            return Glance::Fits;
-        }
-        ExprTerms::Call(call) => call,
-        _ => return Glance::Unclear,
-    };
-    let name = operator(call).and_then(dotted).unwrap_or_default();
-    let operands = call.get(1..).unwrap_or_default();
-    if &*name == "eq" {
-        let plain = |term: &Term| matches!(term.value, TermValue::Ref(_) | TermValue::Var(_));
-        let simple = |term: &Term| plain(term) || constant(term).is_some();
-        return match operands {
-            [left, right] if simple(left) && simple(right) => Glance::Fits,
-            _ => Glance::Unclear,
+    /// Whether an expression calls a rule that was made for the residual, which takes anything.
+    fn is_own(&self, expr: &Expr) -> bool {
+        let ExprTerms::Call(call) = &expr.terms else {
+            return false;
         };
+        let name = operator(call).unwrap_or_default();
+        name.first().is_some_and(|head| is_var(head, "data"))
+            && self.supports.original(name).is_none()
     }
-    let Some(Type::Function(of)) = signature(&name).map(|signature| &signature.of) else {
-        return Glance::Unclear;
-    };
-    for (place, operand) in operands.iter().enumerate() {
-        if let Some(value) = constant(operand) {
+
+    fn glance(&self, part: &Saved) -> Glance {
+        let expr = match part {
+            Saved::Defined(term) if self.is_open(term) => return Glance::Fits,
+            Saved::Defined(_) => return Glance::Unclear,
+            Saved::Expr(expr) if expr.with.is_empty() => expr,
+            Saved::Expr(_) => return Glance::Unclear,
+        };
+        let call = match &expr.terms {
+            ExprTerms::Term(term) if self.is_open(term) => return Glance::Fits,
+            ExprTerms::Call(call) => call,
+            _ => return Glance::Unclear,
+        };
+        let name = operator(call).and_then(dotted).unwrap_or_default();
+        let operands = call.get(1..).unwrap_or_default();
+        if &*name == "eq" {
+            let simple = |term: &Term| self.is_open(term) || constant(term).is_some();
+            return match operands {
+                [left, right] if simple(left) && simple(right) => Glance::Fits,
+                _ => Glance::Unclear,
+            };
+        }
+        match self.glance_call(&name, operands) {
+            Glance::Never if expr.negated => Glance::Unclear,
+            glance => glance,
+        }
+    }
+
+    fn glance_call(&self, name: &str, operands: &[Term]) -> Glance {
+        let Some(Type::Function(of)) = signature(name).map(|signature| &signature.of) else {
+            return Glance::Unclear;
+        };
+        for (place, operand) in operands.iter().enumerate() {
+            let Some(value) = constant(operand) else {
+                match &operand.value {
+                    TermValue::Ref(_) if self.is_open(operand) => continue,
+                    _ => return Glance::Unclear,
+                }
+            };
             let wanted = of.args.get(place).or(of.result.as_ref());
             let wanted = wanted.and_then(|wanted| wanted.of.as_ref());
             if wanted.is_some() && !fits(Some(&Type::of(&value)), wanted) {
@@ -95,26 +158,35 @@ fn glance(expr: &Expr) -> Glance {
                     _ => Glance::Never,
                 };
             }
-        } else if !matches!(operand.value, TermValue::Ref(_)) {
-            return Glance::Unclear;
+        }
+        Glance::Fits
+    }
+
+    /// Whether a term is a variable, or a reference of whose type nothing is known.
+    fn is_open(&self, term: &Term) -> bool {
+        match &term.value {
+            TermValue::Var(_) => true,
+            TermValue::Ref(steps) => {
+                let is_plain = |step: &Term| {
+                    matches!(step.value, TermValue::Var(_)) || constant(step).is_some()
+                };
+                steps.iter().all(is_plain) && self.supports.original(steps).is_none()
+            }
+            _ => false,
         }
     }
-    Glance::Fits
 }
 
-/// Takes closures away, of which nothing is to be said.
-struct Open;
+/// Puts references to rules in the place of those to their copies.
+struct Originals<'s>(&'s Supports);
 
-impl Rewrite for Open {
+impl Rewrite for Originals<'_> {
     fn term(&mut self, term: &mut Term) -> bool {
-        match &term.value {
-            TermValue::ArrayComprehension(_)
-            | TermValue::SetComprehension(_)
-            | TermValue::ObjectComprehension(_) => {
-                *term = terms::reference("input", [], &term.location);
-                false
-            }
-            _ => true,
+        if let TermValue::Ref(steps) = &mut term.value
+            && let Some(original) = self.0.original(steps)
+        {
+            *steps = original;
         }
+        true
     }
 }

@@ -12,9 +12,9 @@ use rego_generate::measured::Policy;
 use super::{median, scratch};
 use crate::report;
 use crate::servers::Client;
-use pair::Pair;
+pub(super) use pair::{Pair, Programs};
 
-type Outcome = Result<(), Box<dyn Error>>;
+pub(super) type Outcome = Result<(), Box<dyn Error>>;
 
 /// Takes every measure and then holds all of them against their bounds.
 ///
@@ -22,7 +22,7 @@ type Outcome = Result<(), Box<dyn Error>>;
 /// When a bound is exceeded, or a server cannot be built or fails.
 pub(crate) fn run() -> Outcome {
     let folder = scratch()?;
-    let mut pair = Pair::start(folder.path())?;
+    let mut pair = Programs::build()?.start(folder.path(), (&[], &[]), &[])?;
     let mut missed = Vec::new();
     let mut hold = |bound: Bound| {
         report(&bound.what, &bound.told());
@@ -50,14 +50,14 @@ pub(crate) fn run() -> Outcome {
 
 /// A ratio and what it has to be.
 #[derive(Debug)]
-struct Bound {
-    what: String,
+pub(super) struct Bound {
+    pub(super) what: String,
     ratio: f64,
     wanted: Wanted,
 }
 
 #[derive(Debug, Clone, Copy)]
-enum Wanted {
+pub(super) enum Wanted {
     AtLeast(f64),
     AtMost(f64),
     /// Only shown.
@@ -65,7 +65,7 @@ enum Wanted {
 }
 
 impl Bound {
-    fn new(what: impl Into<String>, ratio: f64, wanted: Wanted) -> Self {
+    pub(super) fn new(what: impl Into<String>, ratio: f64, wanted: Wanted) -> Self {
         Self {
             what: what.into(),
             ratio,
@@ -73,7 +73,7 @@ impl Bound {
         }
     }
 
-    fn holds(&self) -> bool {
+    pub(super) fn holds(&self) -> bool {
         match self.wanted {
             Wanted::AtLeast(least) => self.ratio >= least,
             Wanted::AtMost(most) => self.ratio <= most,
@@ -81,7 +81,7 @@ impl Bound {
         }
     }
 
-    fn told(&self) -> String {
+    pub(super) fn told(&self) -> String {
         let ratio = self.ratio;
         match self.wanted {
             Wanted::AtLeast(least) => format!("{ratio:.2}x (at least {least}x)"),

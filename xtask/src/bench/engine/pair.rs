@@ -1,7 +1,7 @@
 //! The two servers.
 
 use std::error::Error;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use super::{Bound, Wanted};
@@ -9,18 +9,19 @@ use crate::postgres::done;
 use crate::servers::Server;
 use crate::{peers, report, root};
 
-/// Our server and the real OPA.
+/// The programs of both servers.
 #[derive(Debug)]
-pub(super) struct Pair {
-    /// Ours.
-    pub(super) ours: Server,
-    /// The real one.
-    pub(super) opa: Server,
+pub(in crate::bench) struct Programs {
+    ours: PathBuf,
+    opa: PathBuf,
 }
 
-impl Pair {
-    /// Builds and starts both.
-    pub(super) fn start(folder: &Path) -> Result<Self, Box<dyn Error>> {
+impl Programs {
+    /// Builds both.
+    ///
+    /// # Errors
+    /// When one cannot be built.
+    pub(in crate::bench) fn build() -> Result<Self, Box<dyn Error>> {
         report("building", "the reference for release");
         done(Command::new("cargo").current_dir(root()).args([
             "build",
@@ -28,19 +29,45 @@ impl Pair {
             "-p",
             "reference",
         ]))?;
-        let opa = peers::build()?;
-        let ours = root().join("target/release/reference");
-        // Each program is read from disk once before its start is timed.
-        let start = |program, arguments: &[&str]| {
-            drop(Server::start(program, arguments, folder)?);
-            Server::start(program, arguments, folder)
-        };
         Ok(Self {
-            ours: start(&ours, &["engine"])?,
-            opa: start(&opa, peers::SERVE)?,
+            ours: root().join("target/release/reference"),
+            opa: peers::build()?,
         })
     }
 
+    /// Starts both, each with its own arguments and with those for both.
+    ///
+    /// # Errors
+    /// When one does not answer.
+    pub(in crate::bench) fn start(
+        &self,
+        folder: &Path,
+        (ours, opa): (&[&str], &[&str]),
+        both: &[&str],
+    ) -> Result<Pair, Box<dyn Error>> {
+        // Each program is read from disk once before its start is timed.
+        let start = |program, arguments: &[&[&str]]| {
+            let arguments = arguments.concat();
+            drop(Server::start(program, &arguments, folder)?);
+            Server::start(program, &arguments, folder)
+        };
+        Ok(Pair {
+            ours: start(&self.ours, &[&["engine"], ours, both])?,
+            opa: start(&self.opa, &[peers::SERVE, opa, both])?,
+        })
+    }
+}
+
+/// Our server and the real OPA.
+#[derive(Debug)]
+pub(in crate::bench) struct Pair {
+    /// Ours.
+    pub(in crate::bench) ours: Server,
+    /// The real one.
+    pub(in crate::bench) opa: Server,
+}
+
+impl Pair {
     /// How long OPA takes until it answers, to how long we take.
     pub(super) fn startup(&self) -> Bound {
         let ratio = self.opa.startup.as_secs_f64() / self.ours.startup.as_secs_f64();

@@ -58,7 +58,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 /// Reads the query.
 fn read(text: Option<&str>) -> Result<rego::syntax::Body, ApiError> {
     let body = Query::read(text.unwrap_or_default());
-    let body = body.map_err(|errors| refusal::unparsed(&errors))?;
+    let body = body.map_err(|errors| refusal::misread(&errors))?;
     match body.is_empty() {
         true => Err(ApiError::invalid_parameter(
             "missing required 'query' value",
@@ -72,7 +72,7 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
     let mut options = PartialOptions::default();
     if let Some(texts) = texts(asked, "unknowns")? {
         let unknowns = References::parse(texts);
-        options.unknowns = unknowns.map_err(|errors| refusal::unparsed(&errors))?;
+        options.unknowns = unknowns.map_err(|errors| refusal::unknowns(&errors))?;
     }
     let Some(given) = asked.get("options").filter(|given| **given != Value::Null) else {
         return Ok(options);

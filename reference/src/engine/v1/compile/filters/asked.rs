@@ -102,7 +102,7 @@ impl Asked {
 /// # Errors
 /// `invalid_parameter` for what is none.
 pub(super) fn references(texts: &[&str]) -> Result<References, ApiError> {
-    References::parse(texts.iter().copied()).map_err(|errors| refusal::unparsed(&errors))
+    References::parse(texts.iter().copied()).map_err(|errors| refusal::unknowns(&errors))
 }
 
 /// A target by its language and dialect, such as `sql+sqlite`.

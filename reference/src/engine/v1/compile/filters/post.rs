@@ -67,7 +67,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 /// What the policy says about the rule at a path, or about the document in its place.
 fn declared(state: &State, path: &[Value]) -> Result<Declared, ApiError> {
     let declared = state.contents().policy.filter_rule(path);
-    let declared = declared.map_err(|refusal| refusal::filter(&[refusal]))?;
+    let declared = declared.map_err(|refusals| refusal::filter(&refusals))?;
     if declared.is_none() && !state.knows(path) {
         let steps = path.iter().map(Value::to_string).collect::<Vec<_>>();
         let message = format!("there is no rule at {}", steps.join("/"));

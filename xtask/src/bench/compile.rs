@@ -1,0 +1,175 @@
+//! Residuals and filters beside the real OPA, each program at its best build, alternately in one
+//! run, and how their cost grows with modules that have nothing to do with them.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::Instant;
+
+use serde_json::Value;
+
+use super::engine::{Bound, Outcome, Pair, Programs, Wanted};
+use super::{median, scratch};
+use crate::report;
+use crate::servers::Client;
+
+/// Modules that are loaded, the one that is asked among them.
+const SIZES: &[usize] = &[1, 100, 1_000];
+
+/// Answers of each server, in turns, after those that warm up.
+const ROUNDS: usize = 200;
+const WARM_UP: usize = 20;
+
+/// The flag by which our server takes OPA's media types.
+const VENDOR: &[&str] = &["--media-type-vendor", "opa"];
+
+const POLICY: &str = r#"package shop
+
+# METADATA
+# scope: document
+# compile:
+#   unknowns: [input.orders]
+include if {
+	input.orders.owner == input.user.name
+	not input.orders.deleted == true
+}
+
+include if {
+	some region in input.user.regions
+	input.orders.region == region
+	input.orders.total < limits[input.user.role]
+}
+
+include if {
+	is_auditor
+	startswith(input.orders.number, "A-")
+}
+
+is_auditor if input.user.role in {"auditor", "admin"}
+
+limits := {"clerk": 100, "auditor": 10000}
+"#;
+
+const USER: &str = r#"{"name": "ann", "role": "auditor", "regions": ["north", "south", "west"]}"#;
+
+/// A request that is measured.
+struct Question {
+    told: &'static str,
+    path: &'static str,
+    accept: &'static str,
+    body: String,
+}
+
+/// Takes every measure and then holds all of them against their bounds.
+///
+/// # Errors
+/// When a bound is exceeded, or a server cannot be built or fails.
+pub(super) fn run() -> Outcome {
+    let folder = scratch()?;
+    let programs = Programs::build()?;
+    let questions = questions();
+    let mut bounds = Vec::new();
+    let mut smallest = Vec::new();
+    for size in SIZES {
+        let policies = folder.path().join(format!("policies{size}"));
+        write(&policies, *size)?;
+        let loaded = policies.display().to_string();
+        let pair = programs.start(folder.path(), (VENDOR, &[]), &[&loaded])?;
+        let modules = format!("{size} modules");
+        for (at, question) in questions.iter().enumerate() {
+            let (ours, opa) = compare(question, &pair)?;
+            let what = format!("{}, {modules}, OPA to ours", question.told);
+            let Some(first) = smallest.get(at).copied() else {
+                bounds.push(Bound::new(what, opa / ours, Wanted::AtLeast(5.0)));
+                smallest.push(ours);
+                continue;
+            };
+            bounds.push(Bound::new(what, opa / ours, Wanted::Any));
+            let what = format!("{}, {modules}, to one", question.told);
+            bounds.push(Bound::new(what, ours / first, Wanted::AtMost(2.0)));
+        }
+    }
+    let missed = bounds.iter().filter(|bound| {
+        report(&bound.what, &bound.told());
+        !bound.holds()
+    });
+    let missed: Vec<&str> = missed.map(|bound| bound.what.as_str()).collect();
+    match missed.as_slice() {
+        [] => Ok(()),
+        missed => Err(format!("out of bounds: {}", missed.join("; ")).into()),
+    }
+}
+
+fn questions() -> Vec<Question> {
+    let residual = format!(
+        r#"{{"query": "data.shop.include", "unknowns": ["input.orders"], "input": {{"user": {USER}}}}}"#
+    );
+    let filter = format!(r#"{{"input": {{"user": {USER}}}}}"#);
+    let of = |told, path, accept, body: &String| Question {
+        told,
+        path,
+        accept,
+        body: body.clone(),
+    };
+    vec![
+        of("residual", "/v1/compile", "application/json", &residual),
+        of(
+            "filter as SQL",
+            "/v1/compile/shop/include",
+            "application/vnd.opa.sql.postgresql+json",
+            &filter,
+        ),
+        of(
+            "filter as UCAST",
+            "/v1/compile/shop/include",
+            "application/vnd.opa.ucast.all+json",
+            &filter,
+        ),
+    ]
+}
+
+/// Writes the policy and modules that have nothing to do with it.
+fn write(folder: &Path, size: usize) -> Outcome {
+    fs::create_dir(folder)?;
+    fs::write(folder.join("shop.rego"), POLICY)?;
+    for at in 1..size {
+        let text = format!(
+            "package other{at}\n\ndefault allow := false\n\nallow if {{\n\tinput.user == \"u{at}\"\n\
+             \tsome role in input.roles\n\thelper(role)\n}}\n\nhelper(role) if startswith(role, \"r{at}\")\n"
+        );
+        fs::write(folder.join(format!("other{at}.rego")), text)?;
+    }
+    Ok(())
+}
+
+/// The median times of both servers in seconds.
+fn compare(question: &Question, pair: &Pair) -> Result<(f64, f64), Box<dyn Error>> {
+    let (mut ours, mut opa) = (pair.ours.client()?, pair.opa.client()?);
+    let request = Client::request_of("POST", question.path, question.accept, &question.body);
+    let (mut our_times, mut opa_times) = (Vec::new(), Vec::new());
+    for round in 0..ROUNDS + WARM_UP {
+        let our_time = ask(&mut ours, &request)?;
+        let opa_time = ask(&mut opa, &request)?;
+        if round >= WARM_UP {
+            our_times.push(our_time);
+            opa_times.push(opa_time);
+        }
+    }
+    Ok((median(&mut our_times), median(&mut opa_times)))
+}
+
+/// The time of an answer that is a condition.
+fn ask(client: &mut Client, request: &[u8]) -> Result<f64, Box<dyn Error>> {
+    let begun = Instant::now();
+    let status = client.exchange(request)?;
+    let time = begun.elapsed().as_secs_f64();
+    let said = || String::from_utf8_lossy(client.body()).into_owned();
+    let answer: Value = serde_json::from_slice(client.body())?;
+    let condition = ["/result/queries/0/0", "/result/query/type", "/result/query"]
+        .iter()
+        .find_map(|path| answer.pointer(path));
+    match condition {
+        Some(condition) if status == 200 && condition.as_str() != Some("") => Ok(time),
+        _ => Err(format!("no condition: {status} {}", said()).into()),
+    }
+}
