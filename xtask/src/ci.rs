@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, root};
+use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, residuals, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -13,6 +13,7 @@ const STEPS: &[Step] = &[
     ("lints", lints),
     ("store suite on PostgreSQL", store_on_postgres),
     ("language cases", language_cases),
+    ("what residuals mean", meaning_of_residuals),
     ("rows that filters select", filters_on_databases),
     ("real peers", peers::run),
     ("generated policies beside the real OPA", beside_opa),
@@ -54,6 +55,10 @@ fn lints() -> Result<(), Box<dyn Error>> {
 
 fn language_cases() -> Result<(), Box<dyn Error>> {
     rego_cases::run(None, false)
+}
+
+fn meaning_of_residuals() -> Result<(), Box<dyn Error>> {
+    residuals::run(1_500, 0)
 }
 
 fn filters_on_databases() -> Result<(), Box<dyn Error>> {

@@ -32,9 +32,21 @@ number := count(input.l)
 
 letter := "a" if input.a
 
-starts(x) if startswith(x, "a")
+starts(x) if {
+	some y in [x]
+	startswith(y, "a")
+}
 
-ends(x) if not startswith(x, "a")
+differs(x) if {
+	some y in [x]
+	not startswith(y, "a")
+}
+
+same(x, y) if {
+	some a in [x]
+	some b in [y]
+	a == b
+}
 
 either if input.a == 1 or input.b == 1
 
@@ -78,14 +90,17 @@ const CASES: &[(&str, &[&str])] = &[
     ("data.p.without_b; not data.p.used_twice", &[]),
     // Copied rules have the types of the rules, and whoever uses them does not know.
     ("data.p.starts(data.p.number)", &["data.p.number"]),
-    ("data.p.ends(data.p.number)", &["data.p.number"]),
+    ("data.p.differs(data.p.number)", &["data.p.number"]),
     ("not data.p.starts(data.p.number)", &["data.p.number"]),
     ("data.p.starts(data.p.letter)", &["data.p.letter"]),
-    ("data.p.letter == data.p.number", &["data.p"]),
+    (
+        "data.p.same(data.p.letter, data.p.number)",
+        &["data.p.letter", "data.p.number"],
+    ),
     ("data.p.starts(data.p.number)", &["data.p"]),
     (
-        "not data.p.ends(data.p.number)",
-        &["data.p.number", "data.p.ends"],
+        "not data.p.differs(data.p.number)",
+        &["data.p.number", "data.p.differs"],
     ),
     // The keywords, decided and in copies.
     ("data.p.either", &[]),

@@ -3,7 +3,7 @@
 
 use std::collections::BTreeSet;
 
-use super::finish::closed;
+use super::finish::{closed, open};
 use super::rules::saved_vars;
 use super::solver::{Flow, Next, Solver};
 use super::store::{Frame, Saved};
@@ -133,7 +133,7 @@ impl<'p> Solver<'p> {
         let name = format!("{name}{}__", self.store.number());
         let args: Vec<_> = args.iter().map(|arg| terms::var(arg, &location)).collect();
         for saved in bodies {
-            let body = closed(saved);
+            let body = open(saved, &mut self.store);
             self.supports.add(&name, &args, body, &location);
         }
         let steps = ["partial", &name].map(|step| terms::string(step, &location));

@@ -13,7 +13,7 @@ use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::compile::types::{Type, fits};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::Code;
-use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue};
+use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var};
 
 /// What a glance at an expression shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,13 +84,13 @@ impl Solver<'_> {
     /// rules.
     fn compiles(&self, around: &[Expr], saved: &[Saved]) -> bool {
         let mut body = around.to_vec();
-        for part in saved {
+        for (at, part) in saved.iter().enumerate() {
             match part {
                 Saved::Expr(expr) if self.is_own(expr) => {}
                 Saved::Expr(expr) => body.push(expr.clone()),
                 Saved::Defined(term) => {
-                    let operands = vec![term.clone(), term.clone()];
-                    body.push(terms::call("eq", operands, &term.location));
+                    let own = terms::var(&Var(format!("$defined{at}").into()), &term.location);
+                    body.push(terms::call("eq", vec![own, term.clone()], &term.location));
                 }
             }
         }
@@ -113,7 +113,10 @@ impl Solver<'_> {
 
     fn glance(&self, part: &Saved) -> Glance {
         let expr = match part {
-            Saved::Defined(term) if self.is_open(term) => return Glance::Fits,
+            Saved::Defined(Term {
+                value: TermValue::Ref(_),
+                ..
+            }) => return Glance::Fits,
             Saved::Defined(_) => return Glance::Unclear,
             Saved::Expr(expr) if expr.with.is_empty() => expr,
             Saved::Expr(_) => return Glance::Unclear,
