@@ -29,7 +29,8 @@ impl Case {
 
     /// Whether it is about pairs of rows.
     pub(super) fn is_joined(&self) -> bool {
-        self.rules.contains("input.u.")
+        let mut behind = self.rules.split("input.u").skip(1);
+        behind.any(|rest| !rest.starts_with(|next: char| next.is_alphanumeric()))
     }
 
     /// A message about the case.

@@ -14,7 +14,7 @@ const OTHER: &[(&str, &str, &[Names])] = &[
     (
         "t",
         "rows_t",
-        &[("s", "group"), ("s2", "two words"), ("b", "B")],
+        &[("s", "group"), ("s2", "two words"), ("b", "flag")],
     ),
     ("u", "select", &[("n", "number of")]),
 ];
