@@ -58,7 +58,7 @@ fn language_cases() -> Result<(), Box<dyn Error>> {
 }
 
 fn meaning_of_residuals() -> Result<(), Box<dyn Error>> {
-    residuals::run(1_500, 0)
+    residuals::run(1_000, 0)
 }
 
 fn filters_on_databases() -> Result<(), Box<dyn Error>> {
