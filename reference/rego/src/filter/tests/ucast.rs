@@ -47,6 +47,12 @@ fn variants_are_narrower() {
         Variant::All,
         "existence of field: unsupported feature \"existence-ref\" for UCAST (all)",
     );
+    // More is asked of the column, so that nothing has to say that it is there.
+    check(
+        r#"_ = input.t.a; not startswith(input.t.a, "x")"#,
+        Variant::All,
+        r#"{"operator":"not","type":"compound","value":[{"field":"t.a","operator":"startswith","type":"field","value":"x"}]}"#,
+    );
     check(
         "input.t.a in [1]",
         Variant::Minimal,
