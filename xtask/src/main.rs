@@ -9,6 +9,7 @@ mod peers;
 mod postgres;
 mod rego_cases;
 mod residuals;
+mod seeded;
 mod servers;
 
 use std::path::{Path, PathBuf};

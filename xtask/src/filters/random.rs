@@ -3,12 +3,13 @@
 use proptest::collection::vec;
 use proptest::prelude::any;
 use proptest::strategy::{Strategy, ValueTree};
-use proptest::test_runner::{Config, Reason, RngAlgorithm, TestRng, TestRunner};
+use proptest::test_runner::{Config, Reason};
 use rego::Value;
 use rego_generate::Choices;
 
 use super::cases::{Case, case};
 use super::rows::TEXTS;
+use crate::seeded;
 
 /// The bytes that decide a policy.
 const BYTES: usize = 200;
@@ -33,11 +34,7 @@ const LONG_NUMBERS: &[&str] = &["12345678901234567890123", "9007199254740993", "
 
 /// As many policies, the same for the same seed.
 pub(super) fn cases(count: usize, seed: u64) -> Result<Vec<Case>, Reason> {
-    let mut start = [0; 32];
-    let (first, _) = start.split_at_mut(8);
-    first.copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &start);
-    let mut runner = TestRunner::new_with_rng(Config::default(), rng);
+    let mut runner = seeded::runner(Config::default(), seed);
     let policies = (0..count).map(|_| {
         let bytes = vec(any::<u8>(), BYTES).new_tree(&mut runner)?.current();
         let mut policy = Policy {

@@ -7,13 +7,10 @@ mod theirs;
 use std::cell::RefCell;
 use std::error::Error;
 
-use proptest::collection::vec;
-use proptest::prelude::any;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use rego_generate::Choices;
 
 use crate::servers::{Client, Server};
-use crate::{peers, report};
+use crate::{peers, report, seeded};
 use tally::Tally;
 
 /// The bytes that decide a policy.
@@ -41,30 +38,13 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
     let mut client = opa.client()?;
     client.ok("PUT", "/v1/data", rego_generate::documents())?;
     let state = RefCell::new((client, Tally::default()));
-    let config = Config {
-        cases,
-        max_shrink_iters: 4_000,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let mut bytes = [0; 32];
-    let (start, _) = bytes.split_at_mut(8);
-    start.copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let judged = runner.run(&vec(any::<u8>(), 0..BYTES), |bytes| {
+    seeded::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
         let (client, tally) = &mut *state.borrow_mut();
-        compare(client, tally, &bytes).map_err(TestCaseError::fail)
-    });
-    match judged {
-        Ok(()) => {
-            let (_, tally) = state.into_inner();
-            report("the same", &tally.to_string());
-            tally.check()
-        }
-        Err(TestError::Fail(why, _)) => Err(why.message().into()),
-        Err(TestError::Abort(why)) => Err(why.message().into()),
-    }
+        compare(client, tally, bytes)
+    })?;
+    let (_, tally) = state.into_inner();
+    report("the same", &tally.to_string());
+    tally.check()
 }
 
 /// Compares one policy and all of its queries.

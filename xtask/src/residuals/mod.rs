@@ -6,9 +6,6 @@ mod policy;
 use std::cell::RefCell;
 use std::error::Error;
 
-use proptest::collection::vec;
-use proptest::prelude::any;
-use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
 use rego::syntax::{Body, Rule};
 use rego::value::from_json;
 use rego::{
@@ -17,7 +14,7 @@ use rego::{
 };
 use rego_generate::Choices;
 
-use crate::report;
+use crate::{report, seeded};
 
 /// The bytes that decide a policy.
 const BYTES: usize = 600;
@@ -111,26 +108,10 @@ struct Counts {
 /// # Errors
 /// With the smallest case that differs, or when too few residuals are conditions.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
-    let config = Config {
-        cases,
-        max_shrink_iters: 300,
-        failure_persistence: None,
-        ..Config::default()
-    };
-    let mut bytes = [0; 32];
-    let (start, _) = bytes.split_at_mut(8);
-    start.copy_from_slice(&seed.to_le_bytes());
-    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &bytes);
     let counts = RefCell::new(Counts::default());
-    let mut runner = TestRunner::new_with_rng(config, rng);
-    let judged = runner.run(&vec(any::<u8>(), BYTES / 2..BYTES), |bytes| {
-        compare(&bytes, &mut counts.borrow_mut()).map_err(TestCaseError::fail)
-    });
-    match judged {
-        Ok(()) => {}
-        Err(TestError::Fail(why, _)) => return Err(why.message().into()),
-        Err(TestError::Abort(why)) => return Err(why.message().into()),
-    }
+    seeded::judge((cases, 300), seed, BYTES / 2..BYTES, |bytes| {
+        compare(bytes, &mut counts.borrow_mut())
+    })?;
     let counts = counts.into_inner();
     let all = counts.conditional + counts.always + counts.never + counts.failed;
     report("the same", &format!("{all} residuals: {counts:?}"));

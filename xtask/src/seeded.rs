@@ -1,0 +1,43 @@
+//! Generated cases, the same ones for the same seed.
+
+use std::error::Error;
+use std::ops::Range;
+
+use proptest::collection::vec;
+use proptest::prelude::any;
+use proptest::test_runner::{Config, RngAlgorithm, TestCaseError, TestError, TestRng, TestRunner};
+
+/// A source of cases that is the same for the same seed.
+pub(crate) fn runner(config: Config, seed: u64) -> TestRunner {
+    let mut start = [0; 32];
+    let (first, _) = start.split_at_mut(8);
+    first.copy_from_slice(&seed.to_le_bytes());
+    let rng = TestRng::from_seed(RngAlgorithm::ChaCha, &start);
+    TestRunner::new_with_rng(config, rng)
+}
+
+/// Judges so many cases, each made from some number of bytes. A case that is refused is made
+/// smaller in at most `shrinks` attempts.
+///
+/// # Errors
+/// With what the judge says of the smallest case that it refuses.
+pub(crate) fn judge(
+    (cases, shrinks): (u32, u32),
+    seed: u64,
+    bytes: Range<usize>,
+    judge: impl Fn(&[u8]) -> Result<(), String>,
+) -> Result<(), Box<dyn Error>> {
+    let config = Config {
+        cases,
+        max_shrink_iters: shrinks,
+        failure_persistence: None,
+        ..Config::default()
+    };
+    let judged = runner(config, seed).run(&vec(any::<u8>(), bytes), |bytes| {
+        judge(&bytes).map_err(TestCaseError::fail)
+    });
+    match judged {
+        Ok(()) => Ok(()),
+        Err(TestError::Fail(why, _) | TestError::Abort(why)) => Err(why.message().into()),
+    }
+}
