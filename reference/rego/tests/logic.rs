@@ -100,6 +100,10 @@ fn what_is_no_operand_is_refused() {
             "operand of `or` cannot begin with `{` unless the braces hold a body (hint: wrap the operand to keep the value: `({1, 2}) or ...`)",
         ),
         (
+            "x == {1 | not { a.b and {1, 2} or true }}",
+            "operand of `and` cannot begin with `{` unless the braces hold a body (hint: wrap the operand to keep the value: `({1, 2}) and ...`)",
+        ),
+        (
             "not {1, 2}",
             "`{...}` in an operand position must contain expression(s), got: set (hint: write `not ({1, 2})` to negate the value, or `not {{1, 2}}` for a body holding it)",
         ),

@@ -404,7 +404,7 @@ impl Parser<'_> {
         ));
         let message =
             format!("operand of `{operator}` cannot begin with `{{` unless the braces hold a body");
-        self.error(location, message);
+        self.error_once(location, message);
     }
 
     fn refuse_value(&mut self, location: &Location, text: &str, term: &Term, prefix: &str) {
@@ -416,7 +416,7 @@ impl Parser<'_> {
             "`{{...}}` in an operand position must contain expression(s), got: {}",
             first_value(term).value.kind()
         );
-        self.error(location, message);
+        self.error_once(location, message);
     }
 
     /// Braces with a bar in them look like a comprehension.

@@ -292,6 +292,16 @@ impl<'t> Parser<'t> {
         });
     }
 
+    /// Says what is wrong at a place that may be read several times, once.
+    fn error_once(&mut self, location: &Location, message: impl Into<String>) {
+        self.error(location, message);
+        if let [.., before, last] = self.errors.as_slice()
+            && before == last
+        {
+            self.errors.pop();
+        }
+    }
+
     /// Adds the lines to the mistakes that remain, and takes them out.
     fn take_errors(&mut self) -> Vec<LanguageError> {
         for error in self.errors.iter_mut().take(MAX_DETAILED) {
