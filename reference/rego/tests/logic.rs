@@ -99,6 +99,7 @@ fn what_is_no_operand_is_refused() {
             "true or {1, 2}",
             "operand of `or` cannot begin with `{` unless the braces hold a body (hint: wrap the operand to keep the value: `({1, 2}) or ...`)",
         ),
+        ("x == {1 | not { a.b and {} or true }}", "found empty body"),
         (
             "x == {1 | not { a.b and {1, 2} or true }}",
             "operand of `and` cannot begin with `{` unless the braces hold a body (hint: wrap the operand to keep the value: `({1, 2}) and ...`)",

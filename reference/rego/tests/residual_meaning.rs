@@ -65,6 +65,22 @@ braces if {
 
 few if (not count([x | some x in input.l; x != 1]) < 2) or input.a == 2
 
+lacks := 1 if {
+	input.a
+} else := 2 if {
+	not "a" in {x | x := input.l[_]}
+}
+
+fixed := 1 if {
+	input.a
+} else := 2 if {
+	not "a" in {x | x := data.q.l[_]}
+}
+
+plain := 2 if {
+	not "a" in {x | x := data.q.l[_]}
+}
+
 every_either if every x in input.l { x == 1 or x == input.a }
 
 deep if count([x | walk([x | walk(input.l, [x, _])], [x, _])]) > 3
@@ -117,6 +133,11 @@ const CASES: &[(&str, &[&str])] = &[
     ("data.p.few", &["data.p"]),
     ("data.p.few with input.b as 1", &[]),
     ("data.p.braces with input.a as 1", &[]),
+    ("data.p.lacks", &[]),
+    ("data.p.lacks", &["data.p.lacks"]),
+    ("data.p.fixed", &["data.p.fixed"]),
+    ("data.p.plain", &["data.p.plain"]),
+    ("_ = data.p", &[]),
     ("data.p.every_either", &[]),
     ("data.p.every_either with input.b as 2", &[]),
     // A variable of a closure may have the name of one that gets its value later.

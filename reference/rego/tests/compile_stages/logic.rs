@@ -44,6 +44,32 @@ fn logic() {
             "p if { not { some x } }",
             &["4:14 rego_compile_error declared var x unused"],
         ),
+        // What the braces declare hides the variables of that name in front of it.
+        (
+            "p if { v = 1; not { v := v } }",
+            &["4:21 rego_unsafe_var_error var v is unsafe"],
+        ),
+        (
+            "p if { v = 1; not { not { v := [v] } } }",
+            &["4:27 rego_unsafe_var_error var v is unsafe"],
+        ),
+        (
+            "p if { v = 1; not { w := v; v := w } }",
+            &[
+                "4:21 rego_unsafe_var_error var v is unsafe",
+                "4:21 rego_unsafe_var_error var w is unsafe",
+            ],
+        ),
+        (
+            "p if { v = 1; every a in [1] { a; not { v := v } } }",
+            &["4:41 rego_unsafe_var_error var v is unsafe"],
+        ),
+        ("p if { v = 1; not { [v, w] := [1, v] } }", &[]),
+        ("p if { v = 1; not { x := [1 | v := v] } }", &[]),
+        (
+            "p if { v = 1; not { input.x == v; { v := v } and true } }",
+            &[],
+        ),
         (
             "p if { x > 1 and true }",
             &["4:8 rego_unsafe_var_error var x is unsafe"],

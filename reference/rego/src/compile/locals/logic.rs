@@ -1,6 +1,6 @@
 //! Renames variables in the operands of `not`, `and` and `or`.
 
-use super::super::vars::call_of;
+use super::super::vars::{ALL, call_of};
 use super::super::visit::deep;
 use super::{HashSet, Locals};
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
@@ -23,6 +23,13 @@ impl Locals<'_> {
             {
                 self.scopes.open();
                 self.scope_of(negated);
+                // As with `every`, what the scope declares hides others of their names in the
+                // body before the declarations.
+                let body = ALL.of_body(&negated.body);
+                let hides = body.into_iter().any(|var| self.declares(var));
+                if hides && self.found.len() == mistakes {
+                    self.again(&mut negated.body);
+                }
                 for with in &mut expr.with {
                     self.with(with);
                 }

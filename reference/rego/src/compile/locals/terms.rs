@@ -250,14 +250,14 @@ impl Locals<'_> {
     }
 
     /// Whether the innermost scope declares a variable.
-    fn declares(&self, var: &Var) -> bool {
+    pub(super) fn declares(&self, var: &Var) -> bool {
         let kind = self.scopes.own_kind(var);
         kind.is_some_and(|kind| kind != Kind::Seen)
     }
 
-    /// Goes through the body of an `every` once more; what is wrong in comprehensions there is told
+    /// Goes through the body of an `every` or `not` once more; what is wrong in comprehensions there is told
     /// again. Each nesting doubles the passes, so their number has a bound.
-    fn again(&mut self, body: &mut Body) {
+    pub(super) fn again(&mut self, body: &mut Body) {
         for expr in body {
             if self.repeats >= MAX_REPEATS {
                 return;

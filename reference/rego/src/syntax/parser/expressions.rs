@@ -15,7 +15,8 @@ impl Parser<'_> {
 
     fn body(&mut self, end: Token, attempt: bool) -> Option<Body> {
         if self.token() == end {
-            self.error_here("found empty body");
+            let here = self.here();
+            self.error_once(&here, "found empty body");
             return None;
         }
         let mut body = Body::new();

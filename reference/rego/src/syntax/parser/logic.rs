@@ -185,7 +185,7 @@ impl Parser<'_> {
             let is_empty = matches!(&expression.terms, ExprTerms::Term(term)
                 if matches!(&term.value, TermValue::Object(members) if members.is_empty()));
             if is_empty {
-                self.error(location, "found empty body");
+                self.error_once(location, "found empty body");
             } else {
                 self.refuse_brace(location, text, operator);
             }
