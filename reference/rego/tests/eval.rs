@@ -46,6 +46,8 @@ bad_keys := {k: v | k := "a"; some v in [1, 2]}
 fails := to_number("x")
 paths := {p: v | walk({"a": [1]}, [p, v])}
 first_only := [x | [x, _] := [[1, 2], [3, 4]][_]]
+begins(x) if strings.any_prefix_match(x, ["a", "b"])
+ends(x) if strings.any_suffix_match(x, "z")
 "#;
 
 /// Queries and their answers; bindings as objects, in the order of the answers.
@@ -54,6 +56,14 @@ const ANSWERS: &[(&str, &str)] = &[
     ("data.list[i] > 1", r#"[{"i":0},{"i":2}]"#),
     ("x := data.pairs[k]", r#"[{"k":"a","x":1},{"k":"b","x":2}]"#),
     ("x := data.test.members", r#"[{"x":[1,2,3]}]"#),
+    (
+        r#"some x in ["ac", ["xa", "bc"], {"b"}, ["xa"], []]; data.test.begins(x)"#,
+        r#"[{"x":"ac"},{"x":["xa","bc"]},{"x":["b"]}]"#,
+    ),
+    (
+        r#"some x in ["az", "za", ["a", "z"], {"za"}]; data.test.ends(x)"#,
+        r#"[{"x":"az"},{"x":["a","z"]}]"#,
+    ),
     ("data.test.members[2]", "[{}]"),
     ("data.test.members[9]", "[]"),
     ("x := data.test.names.b", r#"[{"x":2}]"#),

@@ -112,9 +112,9 @@ enum Test {
     Items(Vec<Option<Value>>),
     /// This is one of its members.
     Has(Value),
-    /// It begins with this text.
+    /// It, or one of its items, begins with this text.
     Prefix(Text),
-    /// It ends with this text.
+    /// It, or one of its items, ends with this text.
     Suffix(Text),
     /// Split at these characters, it has these parts, as far as they are given.
     Parts(Text, Vec<Option<Value>>),
@@ -344,14 +344,22 @@ impl Test {
                 Value::Object(members) => members.values().any(|value| value == member),
                 _ => false,
             },
-            Self::Prefix(text) => value
-                .as_str()
-                .is_some_and(|value| value.starts_with(&**text)),
-            Self::Suffix(text) => value.as_str().is_some_and(|value| value.ends_with(&**text)),
+            Self::Prefix(text) => any_text(value, |value| value.starts_with(&**text)),
+            Self::Suffix(text) => any_text(value, |value| value.ends_with(&**text)),
             Self::Parts(delimiters, parts) => value
                 .as_str()
                 .is_some_and(|value| glob::matches(value, delimiters, parts)),
         }
+    }
+}
+
+/// Whether a text, or one of several, is as wanted.
+fn any_text(value: &Value, wanted: impl Fn(&str) -> bool) -> bool {
+    let is_wanted = |value: &Value| value.as_str().is_some_and(&wanted);
+    match value {
+        Value::Array(items) => items.iter().any(is_wanted),
+        Value::Set(items) => items.iter().any(is_wanted),
+        text => is_wanted(text),
     }
 }
 
