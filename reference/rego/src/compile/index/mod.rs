@@ -70,6 +70,8 @@ pub(crate) struct Index {
     /// The subject that tells most rules apart, with the entries for each of its values and
     /// those that do not compare it with one.
     primary: Option<Primary>,
+    /// Whether no rule is enough, whichever can matter, so that looking for keys pays.
+    needs_all: bool,
 }
 
 #[derive(Debug)]
@@ -86,7 +88,17 @@ struct Entry {
     branch: usize,
     /// The ways to the rule, of which one must be open.
     ways: Vec<Way<usize>>,
+    /// What must be there besides.
+    keys: Vec<Key<usize>>,
     gives: Gives,
+}
+
+/// A subject whose value must be a key of another, if that is an object, or a member, if it is a
+/// set.
+#[derive(Debug)]
+struct Key<S> {
+    key: S,
+    collection: S,
 }
 
 /// Subjects with their tests: one of the tests of each must hold.
@@ -139,16 +151,23 @@ impl Index {
                     let next = subjects.len();
                     *subjects.entry(subject).or_insert(next)
                 };
-                let ways = read::ways(rule, root).into_iter().map(|way| {
+                let (ways, keys) = read::rule(rule, root);
+                let ways = ways.into_iter().map(|way| {
                     let tests = way.into_iter();
                     tests
                         .map(|(subject, tests)| (number(subject), tests))
                         .collect()
                 });
+                let ways = ways.collect();
+                let keys = keys.into_iter().map(|Key { key, collection }| Key {
+                    key: number(key),
+                    collection: number(collection),
+                });
                 entries.push(Entry {
                     rule: position,
                     branch,
-                    ways: ways.collect(),
+                    ways,
+                    keys: keys.collect(),
                     gives: gives(rule),
                 });
             }
@@ -156,10 +175,16 @@ impl Index {
         let mut ordered: Vec<_> = subjects.into_iter().collect();
         ordered.sort_by_key(|(_, number)| *number);
         let primary = Primary::new(&entries, ordered.len());
+        let same = entries.windows(2).all(|pair| match pair {
+            [left, right] => left.gives == right.gives,
+            _ => true,
+        });
+        let various = entries.iter().any(|entry| entry.gives == Gives::Various);
         Self {
             subjects: ordered.into_iter().map(|(subject, _)| subject).collect(),
             entries,
             primary,
+            needs_all: various || !same,
         }
     }
 
@@ -184,7 +209,7 @@ impl Index {
             for way in &entry.ways {
                 is_open = is_open || known.allow(way)?;
             }
-            if !is_open {
+            if !is_open || self.needs_all && !known.has(&entry.keys)? {
                 return Ok(());
             }
             let same = gives.is_none_or(|gives| *gives == entry.gives);
@@ -248,6 +273,27 @@ impl<E> Known<'_, '_, E> {
                 Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
             };
             if !holds {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Whether each key is there, as far as it is known.
+    fn has(&mut self, keys: &[Key<usize>]) -> Result<bool, E> {
+        for Key { key, collection } in keys {
+            let key = match self.get(*key)? {
+                Resolved::Value(key) => key.clone(),
+                Resolved::Undefined => return Ok(false),
+                Resolved::Unknown => continue,
+            };
+            let is_there = match self.get(*collection)? {
+                Resolved::Value(Value::Object(members)) => members.get_value(&key).is_some(),
+                Resolved::Value(Value::Set(members)) => members.contains(&key),
+                Resolved::Value(_) | Resolved::Unknown => true,
+                Resolved::Undefined => false,
+            };
+            if !is_there {
                 return Ok(false);
             }
         }
@@ -328,16 +374,7 @@ impl Test {
         match self {
             Self::Defined => true,
             Self::Equals(other) => value == other,
-            Self::Items(items) => match value {
-                Value::Array(values) => {
-                    values.len() == items.len()
-                        && items
-                            .iter()
-                            .zip(values.iter())
-                            .all(|(item, value)| item.as_ref().is_none_or(|item| item == value))
-                }
-                _ => false,
-            },
+            Self::Items(items) => are_items(items, value),
             Self::Has(member) => match value {
                 Value::Array(items) => items.contains(member),
                 Value::Set(items) => items.contains(member),
@@ -346,11 +383,23 @@ impl Test {
             },
             Self::Prefix(text) => any_text(value, |value| value.starts_with(&**text)),
             Self::Suffix(text) => any_text(value, |value| value.ends_with(&**text)),
-            Self::Parts(delimiters, parts) => value
-                .as_str()
-                .is_some_and(|value| glob::matches(value, delimiters, parts)),
+            Self::Parts(delimiters, parts) => match value {
+                Value::String(text) => glob::matches(text, delimiters, parts),
+                // The call fails, which must be told.
+                _ => are_items(parts, value),
+            },
         }
     }
+}
+
+/// Whether a value is an array of these items, as far as they are given.
+fn are_items(items: &[Option<Value>], value: &Value) -> bool {
+    let Value::Array(values) = value else {
+        return false;
+    };
+    let mut pairs = items.iter().zip(values.iter());
+    values.len() == items.len()
+        && pairs.all(|(item, value)| item.as_ref().is_none_or(|item| item == value))
 }
 
 /// Whether a text, or one of several, is as wanted.
@@ -359,6 +408,7 @@ fn any_text(value: &Value, wanted: impl Fn(&str) -> bool) -> bool {
     match value {
         Value::Array(items) => items.iter().any(is_wanted),
         Value::Set(items) => items.iter().any(is_wanted),
+        Value::Object(members) => members.values().any(is_wanted),
         text => is_wanted(text),
     }
 }

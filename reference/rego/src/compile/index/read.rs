@@ -2,7 +2,7 @@
 
 use std::collections::HashMap;
 
-use super::{Root, Subject, Test, Way, glob};
+use super::{Key, Root, Subject, Test, Way, glob};
 use crate::Value;
 use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
 use crate::compile::tree::Node;
@@ -13,10 +13,10 @@ use crate::value::Text;
 /// There may be this many ways to a rule; with more, what `or` says does not count.
 const MAX_WAYS: usize = 32;
 
-/// The ways to a rule: there are several if it has `or`.
-pub(super) fn ways(rule: &Rule, root: &Node) -> Vec<Way<Subject>> {
+/// The ways to a rule, of which there are several if it has `or`, and the keys it needs.
+pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<Subject>>, Vec<Key<Subject>>) {
     if prints(rule) {
-        return vec![Way::new()];
+        return (vec![Way::new()], Vec::new());
     }
     let mut reader = Reader {
         root,
@@ -25,9 +25,10 @@ pub(super) fn ways(rule: &Rule, root: &Node) -> Vec<Way<Subject>> {
         aliases: HashMap::new(),
         found: Way::new(),
         choices: Vec::new(),
+        keys: Vec::new(),
     };
     reader.body(&rule.body);
-    reader.ways()
+    (reader.ways(), reader.keys)
 }
 
 /// Whether a rule has an effect that would be missed.
@@ -57,6 +58,7 @@ struct Reader<'r> {
     found: Way<Subject>,
     /// Of each one must be open as well.
     choices: Vec<Vec<Way<Subject>>>,
+    keys: Vec<Key<Subject>>,
 }
 
 impl<'r> Reader<'r> {
@@ -92,10 +94,12 @@ impl<'r> Reader<'r> {
         let (constants, aliases) = (self.constants.clone(), self.aliases.clone());
         let found = std::mem::take(&mut self.found);
         let choices = std::mem::take(&mut self.choices);
+        let keys = self.keys.len();
         deep(|| self.body(&operand.body));
         let mut ways = self.ways();
         (self.constants, self.aliases) = (constants, aliases);
         (self.found, self.choices) = (found, choices);
+        self.keys.truncate(keys);
         if matches!(ways.as_slice(), [only] if only.is_empty()) {
             ways.clear();
         }
@@ -142,8 +146,9 @@ impl<'r> Reader<'r> {
         }
         let call = match &expr.terms {
             ExprTerms::Term(term) => {
-                if let Some(subject) = self.reference(term) {
-                    self.add(subject, Test::Defined);
+                match self.reference(term) {
+                    Some(subject) => self.add(subject, Test::Defined),
+                    None => self.keys.extend(self.key(term)),
                 }
                 return;
             }
@@ -234,6 +239,21 @@ impl<'r> Reader<'r> {
             subject.steps.push(value?);
         }
         (subject.root != Root::Data || !self.is_virtual(&subject.steps)).then_some(subject)
+    }
+
+    /// The last step of a reference to a base document, if that is a subject.
+    fn key(&self, term: &Term) -> Option<Key<Subject>> {
+        let TermValue::Ref(reference) = &term.value else {
+            return None;
+        };
+        let (last, before) = reference.split_last()?;
+        let key = match as_var(last) {
+            Some(var) => self.variable(var),
+            None => self.reference(last),
+        };
+        let collection = self.steps(before)?;
+        let key = key.filter(|_| collection.root == Root::Data)?;
+        Some(Key { key, collection })
     }
 
     /// Whether rules give a document, or something above or below it.

@@ -1,0 +1,65 @@
+//! Which rules are looked at: for each body whether OPA 1.22 keeps its rule for each input.
+
+#![expect(
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a broken table ends the test"
+)]
+
+use rego::trace::{Filter, Form, Recorder};
+use rego::value::from_json;
+use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+
+/// The inputs, a blank line, then the bodies: a digit for each input, 1 if the rule is kept.
+const TABLE: &str = include_str!("index.txt");
+
+const DOCUMENTS: &str = r#"{"roles": {"admin": ["ann"], "user": ["bob", "cy"]}, "names": ["ann", "bob"],
+    "flags": {"on": true, "off": false}, "empty": {}}"#;
+
+/// A policy with one rule that gives a value if a body holds.
+fn policy(value: &str, body: &str) -> Policy {
+    let rule = format!("p := {value} if {{ some w in [7]; w > 0; {body} }}");
+    let text = format!("package t\n\nimport rego.v2\n\n{rule}\n");
+    let module = Module::parse("t.rego", &text).expect("the module is read");
+    let policy = Compiler::new(&Policy::default()).put("t.rego", module);
+    policy.compile().expect("the module compiles")
+}
+
+/// Whether the rule `p` is kept, and whether it holds.
+fn looked_at(policy: &Policy, documents: &Value, input: &str) -> (bool, bool) {
+    let query = Query::parse(policy, "data.t.p", &QueryOptions::default());
+    let query = query.unwrap_or_else(|errors| panic!("{errors}"));
+    let mut recorder = Recorder::new(Filter::Full, Form::Pretty);
+    let mut evaluation = Evaluation::new(documents);
+    evaluation.input = from_json(input.as_bytes()).ok();
+    evaluation.tracer = Some(&mut recorder);
+    let answers = query.evaluate(&mut evaluation);
+    drop(evaluation);
+    let answers = answers.unwrap_or_else(|error| panic!("{error}"));
+    let lines = recorder.finish().to_string();
+    let is_kept = lines.contains("Index data.t.p (matched 1 rule");
+    assert!(is_kept || lines.contains("Index data.t.p (matched 0 rules"));
+    (is_kept, !answers.is_empty())
+}
+
+#[test]
+fn rules_are_kept_that_can_matter() {
+    let documents = from_json(DOCUMENTS.as_bytes()).expect("documents");
+    let (inputs, bodies) = TABLE.split_once("\n\n").expect("a blank line");
+    assert!(bodies.lines().count() >= 70, "bodies are missing");
+    // Where one rule would be enough, keys are not looked for.
+    for (value, is_exact) in [("w", true), ("1", false)] {
+        for row in bodies.lines() {
+            let (wanted, body) = row.split_once(' ').expect("digits");
+            let policy = policy(value, body);
+            for (input, wanted) in inputs.lines().zip(wanted.chars()) {
+                let (is_kept, holds) = looked_at(&policy, &documents, input);
+                assert!(is_kept || !holds, "{body} holds for {input}");
+                assert!(
+                    !is_exact || is_kept == (wanted == '1'),
+                    "{body} for {input}"
+                );
+            }
+        }
+    }
+}
