@@ -7,7 +7,7 @@ use sha2::{Digest, Sha256};
 
 use super::calendar::Moment;
 use super::digests::hex;
-use super::operand::{answer, any, integer, mistyped, names, object};
+use super::operand::{answer, any, mistyped, names, object};
 use super::url::Url;
 use super::{Call, Failure, Group, requests};
 use crate::Value;
@@ -82,7 +82,7 @@ fn seconds(time: &Value) -> Result<i64, Failure> {
     let Value::Number(number) = time else {
         return Err(mistyped(1, "number", time));
     };
-    let Some(nanoseconds) = integer(number) else {
+    let Some(nanoseconds) = number.as_whole() else {
         return Err(Failure::Type(
             "operand 3 could not convert time_ns value into a unix timestamp".to_owned(),
         ));

@@ -69,11 +69,7 @@ fn fractional(position: usize) -> Failure {
 /// a point.
 pub(super) fn integer(operands: &[Value], position: usize) -> Result<i64, Failure> {
     let number = number(operands, position)?;
-    let written = || super::operand::integer(number);
-    number
-        .as_i64()
-        .or_else(written)
-        .ok_or_else(|| fractional(position))
+    number.as_whole().ok_or_else(|| fractional(position))
 }
 
 /// The operand, an integer of any size.

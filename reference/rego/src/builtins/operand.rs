@@ -2,7 +2,7 @@
 
 use super::Failure;
 use crate::Value;
-use crate::value::{Number, Object, Text};
+use crate::value::{Object, Text};
 use std::collections::BTreeSet;
 
 /// The operand at a position; the compiler has made sure that there is one.
@@ -56,12 +56,4 @@ pub(super) fn answer(value: impl Into<Value>) -> Result<Option<Value>, Failure> 
 /// A failure of the operands' values.
 pub(super) fn refuse<T>(message: impl Into<String>) -> Result<T, Failure> {
     Err(Failure::Value(message.into()))
-}
-
-/// The whole number that a number is written as, if it is one of 64 bits.
-pub(super) fn integer(number: &Number) -> Option<i64> {
-    let text = number.text();
-    let (whole, fraction) = text.split_once('.').unwrap_or((&text, ""));
-    let zeros = fraction.bytes().all(|digit| digit == b'0');
-    zeros.then(|| whole.parse().ok()).flatten()
 }

@@ -207,14 +207,5 @@ pub(crate) fn stored<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
 
 /// The position in an array that a number means.
 fn position(number: &Number) -> Option<usize> {
-    if let Some(index) = number.as_i64() {
-        return usize::try_from(index).ok();
-    }
-    let float = number.as_f64();
-    #[expect(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "checked to be a small whole number"
-    )]
-    (float >= 0.0 && float.fract() == 0.0 && float < 1e15).then_some(float as usize)
+    usize::try_from(number.as_whole()?).ok()
 }

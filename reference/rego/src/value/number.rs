@@ -60,6 +60,19 @@ impl Number {
         }
     }
 
+    /// The value, if it is written as an integer that fits, perhaps with zeros behind a point: `1`
+    /// and `1.0`, but not `1e0`. Positions in arrays and counts are written like that.
+    pub(crate) fn as_whole(&self) -> Option<i64> {
+        match &self.0 {
+            Repr::Integer(integer) => Some(*integer),
+            Repr::Text(text) => {
+                let (whole, fraction) = text.split_once('.').unwrap_or((text, ""));
+                let zeros = fraction.bytes().all(|digit| digit == b'0');
+                zeros.then(|| whole.parse().ok()).flatten()
+            }
+        }
+    }
+
     /// The nearest float, which is infinite for what is too large.
     pub fn as_f64(&self) -> f64 {
         match &self.0 {
