@@ -3,7 +3,7 @@
 
 use std::collections::{HashMap, HashSet};
 
-use super::graph::{Dependency, Variable, members, selected};
+use super::graph::{Dependency, Variable, intersects, members};
 use super::recursion::{Reached, Vertex};
 use super::terms::{constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown};
 use super::tree::CompiledRule;
@@ -39,15 +39,8 @@ pub(super) fn variable<'b>(
     let target = *reached.rules.get(to.0)?;
     let mut cause = None;
     for dependency in reached.dependencies(from) {
-        let root = reached.root();
-        let leads = dependency.targets.iter().any(|reference| {
-            let mut found = Vec::new();
-            selected(root, reference, &mut found);
-            found
-                .iter()
-                .any(|rule| std::ptr::eq(rule.as_ref(), target.as_ref()))
-        });
-        if !leads {
+        let mut references = dependency.targets.iter();
+        if !references.any(|reference| intersects(&target.reference, reference, 1)) {
             continue;
         }
         let (Some(variable), Some(selecting)) = (&dependency.variable, dependency.selecting())

@@ -290,7 +290,7 @@ pub(crate) fn selected<'n>(
 }
 
 /// Whether two references can name the same document, from this step on.
-fn intersects(left: &[Term], right: &[Term], from: usize) -> bool {
+pub(super) fn intersects(left: &[Term], right: &[Term], from: usize) -> bool {
     let steps = left.iter().zip(right).skip(from);
     steps
         .into_iter()

@@ -8,7 +8,7 @@ use super::build::Build;
 use super::cause;
 use super::graph::Dependency;
 use super::terms::shown;
-use super::tree::{CompiledRule, Node};
+use super::tree::CompiledRule;
 use crate::error::{Code, LanguageError};
 use crate::syntax::Var;
 
@@ -72,11 +72,6 @@ impl<'b> Reached<'b> {
             self.rules.push(rule);
         }
         number
-    }
-
-    /// The place `data`.
-    pub(super) fn root(&self) -> &'b Node {
-        self.build.world.root()
     }
 
     /// What a rule and each `else` behind it read.
