@@ -6,36 +6,72 @@ use super::terms::{dotted, operator};
 use super::visit::{self, Visit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Expr, ExprTerms, Term, TermValue};
+use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue};
 
-/// Finds calls of deprecated functions in the units.
+/// Finds calls of deprecated functions in the units. The bodies of `every`, `not`, `and` and `or`
+/// are part of that only where others call one too.
 pub(super) fn run(build: &mut Build) -> Found {
-    let mut calls = Deprecated(Found::new());
+    let mut calls = Deprecated::default();
     for unit in &build.units {
         for rule in visit::all_rules(&unit.module.rules) {
             visit::rule(rule, &mut calls);
         }
     }
-    calls.0
+    match calls.noticed {
+        true => calls.found,
+        false => Found::new(),
+    }
 }
 
-struct Deprecated(Found);
+#[derive(Default)]
+struct Deprecated {
+    found: Found,
+    /// Whether one of the calls is outside of operands.
+    noticed: bool,
+    /// Whether the place is in a body that is an operand, and in no comprehension within it.
+    is_operand: bool,
+}
 
 impl<'t> Visit<'t> for Deprecated {
     fn expr(&mut self, expr: &'t Expr) -> bool {
-        if let ExprTerms::Call(call) = &expr.terms {
-            self.call(call, &expr.location);
+        let bodies: Vec<&Body> = match &expr.terms {
+            ExprTerms::Call(call) => {
+                self.call(call, &expr.location);
+                return true;
+            }
+            ExprTerms::Every(every) => {
+                visit::term(&every.domain, self);
+                vec![&every.body]
+            }
+            ExprTerms::Logic(logic) => logic.operands.iter().map(|part| &part.body).collect(),
+            ExprTerms::Term(_) | ExprTerms::Some(_) => return true,
+        };
+        let around = std::mem::replace(&mut self.is_operand, true);
+        for body in bodies {
+            visit::deep(|| visit::body(body, self));
         }
-        true
+        self.is_operand = around;
+        false
     }
 
     fn term(&mut self, term: &'t Term) -> bool {
-        if let TermValue::Call(call) = &term.value
-            && let Some(operator) = call.first()
-        {
-            self.call(call, &operator.location);
+        match &term.value {
+            TermValue::Call(call) => {
+                if let Some(operator) = call.first() {
+                    self.call(call, &operator.location);
+                }
+                true
+            }
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_) => {
+                let around = std::mem::replace(&mut self.is_operand, false);
+                visit::inside(term, self);
+                self.is_operand = around;
+                false
+            }
+            _ => true,
         }
-        true
     }
 }
 
@@ -46,7 +82,8 @@ impl Deprecated {
         };
         if signature(&name).is_some_and(|signature| signature.deprecated) {
             let message = format!("deprecated built-in function calls in expression: {name}");
-            self.0
+            self.noticed |= !self.is_operand;
+            self.found
                 .push(LanguageError::at(Code::Type, location, message));
         }
     }

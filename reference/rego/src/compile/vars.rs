@@ -160,7 +160,9 @@ impl Scan {
                 }
             }
         }
-        for with in &expr.with {
+        // The domain of `every` is evaluated before it, with the same modifiers.
+        let before = matches!(expr.terms, ExprTerms::Every(_)) && !self.closures;
+        for with in expr.with.iter().filter(|_| !before) {
             self.with(with, found);
         }
     }

@@ -2,13 +2,14 @@
 
 use super::super::vars::{ALL, call_of};
 use super::super::visit::deep;
-use super::{HashSet, Locals};
+use super::{HashSet, Locals, MAX_REPEATS};
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand};
 
 impl Locals<'_> {
     /// Rewrites the operands, of which those in braces are scopes of their own, then what stands
-    /// in the scope around them.
-    pub(super) fn logic(&mut self, expr: &mut Expr) {
+    /// in the scope around them. What is mentioned in operands in braces counts as seen in the
+    /// scope around them, but not what is behind the `not` of an expression of its own.
+    pub(super) fn logic(&mut self, expr: &mut Expr, is_operand: bool) {
         deep(|| {
             let mistakes = self.found.len();
             let ExprTerms::Logic(logic) = &mut expr.terms else {
@@ -25,15 +26,18 @@ impl Locals<'_> {
                 self.scope_of(negated);
                 // As with `every`, what the scope declares hides others of their names in the
                 // body before the declarations.
+                let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
                 let body = ALL.of_body(&negated.body);
-                let hides = body.into_iter().any(|var| self.declares(var));
-                if hides && self.found.len() == mistakes {
+                if is_wrong || body.into_iter().any(|var| self.declares(var)) {
                     self.again(&mut negated.body);
                 }
                 for with in &mut expr.with {
                     self.with(with);
                 }
-                self.scopes.close();
+                match is_operand {
+                    true => self.scopes.close_seen(),
+                    false => self.scopes.close(),
+                }
                 return;
             }
             for operand in &mut *operands {
@@ -76,7 +80,7 @@ impl Locals<'_> {
                 };
                 self.refuse(&expr.location, format!("cannot assign vars inside {what}"));
             } else if matches!(expr.terms, ExprTerms::Logic(_)) {
-                self.logic(expr);
+                self.logic(expr, true);
             }
         }
     }

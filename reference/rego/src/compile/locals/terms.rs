@@ -30,7 +30,7 @@ impl Locals<'_> {
                     return None;
                 }
             }
-            ExprTerms::Logic(_) => self.logic(&mut expr),
+            ExprTerms::Logic(_) => self.logic(&mut expr, false),
             _ => self.plain(&mut expr),
         }
         Some(expr)
@@ -161,6 +161,7 @@ impl Locals<'_> {
             }
             return None;
         }
+        let own: HashSet<Var> = bound.union(&members).map(|var| (*var).clone()).collect();
         let safe: HashSet<Var> = ALL.of_term(&container).into_iter().cloned().collect();
         let location = container.location.clone();
         let value = match container.value {
@@ -188,7 +189,10 @@ impl Locals<'_> {
         bound.sort();
         *with = std::mem::take(&mut eq.with);
         for var in bound {
-            self.declare_at(var, at)?;
+            match own.contains(&var) {
+                true => self.declare_at(var, at)?,
+                false => self.declare_without_place(var, at)?,
+            };
         }
         match eq.terms {
             ExprTerms::Call(call) => {
@@ -255,8 +259,8 @@ impl Locals<'_> {
         kind.is_some_and(|kind| kind != Kind::Seen)
     }
 
-    /// Goes through the body of an `every` or `not` once more; what is wrong in comprehensions there is told
-    /// again. Each nesting doubles the passes, so their number has a bound.
+    /// Goes through the body of an `every` or `not` once more; what is wrong in comprehensions
+    /// there is told again. Each nesting doubles the passes, so their number has a bound.
     pub(super) fn again(&mut self, body: &mut Body) {
         for expr in body {
             if self.repeats >= MAX_REPEATS {
@@ -283,14 +287,14 @@ impl Locals<'_> {
         if var.is_wildcard() {
             return true;
         }
-        let Some(local) = self.declare_in_every(var.clone(), at) else {
+        let Some(local) = self.declare_without_place(var.clone(), at) else {
             return false;
         };
         *var = local;
         true
     }
 
-    fn declare_in_every(&mut self, var: Var, at: &Location) -> Option<Var> {
+    fn declare_without_place(&mut self, var: Var, at: &Location) -> Option<Var> {
         self.redeclared(&var, at)?;
         Some(self.declare_as(var, Kind::Declared, None))
     }

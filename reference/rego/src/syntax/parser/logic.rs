@@ -253,6 +253,7 @@ impl Parser<'_> {
         // If the braces hold a value, that is what is wrong with them.
         let before = saved.errors.min(self.errors.len());
         let mut errors = self.errors.split_off(before);
+        let failed = self.save();
         self.read_again(saved)?;
         match self.infix() {
             Some(term) => {
@@ -263,6 +264,7 @@ impl Parser<'_> {
                 }
             }
             None => {
+                self.restore(failed);
                 self.errors.truncate(before);
                 self.errors.append(&mut errors);
             }
