@@ -1,8 +1,6 @@
 //! Evaluation of queries for requests.
 
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant};
 
 use rego::{Answer, Evaluation, Query, Value};
 use tracing::info;
@@ -13,9 +11,6 @@ use super::metrics::Metrics;
 use super::refusal;
 use super::state::{Prepared, State, shown};
 use crate::http::{ApiError, Request};
-
-/// An evaluation that takes longer is not done by the threads that serve connections.
-const QUICK: Duration = Duration::from_micros(500);
 
 /// What a request asks of an evaluation beside its query.
 #[derive(Debug)]
@@ -85,11 +80,8 @@ impl Engine {
         let Some(query) = &prepared.query else {
             return Ok((None, None));
         };
-        let begun = Instant::now();
-        let (mut answers, explanation) = self.evaluate(state, query, asked)?;
-        prepared
-            .slow
-            .store(begun.elapsed() > QUICK, Ordering::Relaxed);
+        let evaluate = || self.evaluate(state, query, asked);
+        let (mut answers, explanation) = prepared.pace.time(evaluate)?;
         let document = answers.pop().and_then(Answer::into_document);
         let explanation = explanation.filter(|_| {
             let defined = document.is_some();
@@ -119,7 +111,7 @@ impl Engine {
         request: &Request,
         metrics: &mut Metrics,
     ) -> Arc<Prepared> {
-        let kept = state.kept(request);
+        let kept = state.decisions(&request.method).get(&request.path);
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
         kept.unwrap_or_else(|| {
             let stage = "timer_compile_stage_resolve_path_ns";
@@ -129,7 +121,8 @@ impl Engine {
             });
             let stage = "timer_query_compile_stage_all_ns";
             metrics.also(stage, "timer_rego_query_compile_ns");
-            state.keep(request, &prepared);
+            let decisions = state.decisions(&request.method);
+            decisions.put(&request.path, &prepared);
             prepared
         })
     }

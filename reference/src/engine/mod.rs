@@ -21,6 +21,7 @@ mod health;
 mod id;
 mod load;
 mod metrics;
+mod pace;
 mod refusal;
 mod root;
 mod routes;
@@ -167,14 +168,20 @@ impl Engine {
         if self.0.authorizes {
             return false;
         }
-        let decides = request.path.starts_with("/v1/data");
+        let path = request.path.as_str();
+        let decides = path.starts_with("/v1/data");
         match request.method {
             Method::GET if !decides => {
-                !request.path.starts_with("/v1/query") && !request.path.starts_with("/health/")
+                !path.starts_with("/v1/query") && !path.starts_with("/health/")
             }
             Method::GET | Method::POST if decides => {
-                let kept = self.state().kept(request);
-                kept.is_some_and(|query| !query.slow.load(Ordering::Relaxed))
+                let kept = self.state().decisions(&request.method).get(path);
+                kept.is_some_and(|query| query.pace.is_quick())
+            }
+            Method::POST if path == "/v1/compile" => self.state().residuals.is_quick(),
+            Method::POST if path.starts_with("/v1/compile/") => {
+                let kept = self.state().filters.get(path);
+                kept.is_some_and(|query| query.pace.is_quick())
             }
             _ => false,
         }

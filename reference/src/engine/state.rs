@@ -1,15 +1,15 @@
 //! What requests see of the engine: an unchanging state, which writers replace whole.
 
 use std::collections::HashMap;
-use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, PoisonError, RwLock};
 
 use http::Method;
+use rego::filter::Declared;
 use rego::value::Object;
-use rego::{Policy, Query, Value};
+use rego::{PartialQuery, Policy, Query, Value};
 
+use super::pace::Pace;
 use super::store;
-use crate::http::Request;
 
 /// The queries that are kept; when there are more, all are forgotten.
 const KEPT_QUERIES: usize = 1024;
@@ -39,20 +39,62 @@ impl Default for Contents {
 #[derive(Debug, Default)]
 pub(super) struct State {
     contents: Contents,
-    gets: Queries,
-    posts: Queries,
+    gets: Kept<Prepared>,
+    posts: Kept<Prepared>,
+    /// The rules that filters come from.
+    pub(super) filters: Kept<PreparedFilter>,
+    /// The pace of partial evaluations of queries.
+    pub(super) residuals: Pace,
 }
 
-/// Paths as requested, each with the query that asks for its document.
-type Queries = RwLock<HashMap<String, Arc<Prepared>>>;
-
-/// A query that is kept.
+/// The query of a path.
 #[derive(Debug)]
 pub(super) struct Prepared {
     /// The query; there is none for a path that cannot have a document.
     pub(super) query: Option<Query>,
-    /// Whether it took long when it was last evaluated, or never was.
-    pub(super) slow: AtomicBool,
+    /// The pace of its evaluations.
+    pub(super) pace: Pace,
+}
+
+/// The rule of a path that is to become a filter.
+#[derive(Debug)]
+pub(super) struct PreparedFilter {
+    /// What its policy says about it.
+    pub(super) declared: Declared,
+    /// The query that asks for it.
+    pub(super) query: PartialQuery,
+    /// The pace of requests for its filters.
+    pub(super) pace: Pace,
+}
+
+/// Paths as requested, each with what was prepared for it.
+#[derive(Debug)]
+pub(super) struct Kept<T>(RwLock<HashMap<String, Arc<T>>>);
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Self(RwLock::default())
+    }
+}
+
+impl<T> Kept<T> {
+    /// What is kept for a path.
+    pub(super) fn get(&self, path: &str) -> Option<Arc<T>> {
+        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
+        kept.get(path).cloned()
+    }
+
+    /// Keeps something for requests with this path.
+    pub(super) fn put(&self, path: &str, prepared: &Arc<T>) {
+        if path.len() > KEPT_PATH {
+            return;
+        }
+        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        if kept.len() >= KEPT_QUERIES {
+            kept.clear();
+        }
+        kept.insert(path.to_owned(), Arc::clone(prepared));
+    }
 }
 
 impl State {
@@ -73,27 +115,8 @@ impl State {
         &self.contents.documents
     }
 
-    /// The kept query of a request for a decision.
-    pub(super) fn kept(&self, request: &Request) -> Option<Arc<Prepared>> {
-        let queries = self.queries(&request.method).read();
-        let queries = queries.unwrap_or_else(PoisonError::into_inner);
-        queries.get(&request.path).cloned()
-    }
-
-    /// Keeps a query for requests with the same method and path.
-    pub(super) fn keep(&self, request: &Request, query: &Arc<Prepared>) {
-        if request.path.len() > KEPT_PATH {
-            return;
-        }
-        let queries = self.queries(&request.method).write();
-        let mut queries = queries.unwrap_or_else(PoisonError::into_inner);
-        if queries.len() >= KEPT_QUERIES {
-            queries.clear();
-        }
-        queries.insert(request.path.clone(), Arc::clone(query));
-    }
-
-    fn queries(&self, method: &Method) -> &Queries {
+    /// The queries of requests for decisions with this method.
+    pub(super) fn decisions(&self, method: &Method) -> &Kept<Prepared> {
         match *method {
             Method::GET => &self.gets,
             _ => &self.posts,
@@ -132,7 +155,7 @@ impl State {
     pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {
         Prepared {
             query: Query::document(&self.contents.policy, steps).ok(),
-            slow: AtomicBool::new(true),
+            pace: Pace::default(),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! Calls of functions whose operands or answers are not known.
 
 use super::reference::{Walk, constants};
-use super::rules::{Solution, unique};
+use super::rules::{Solution, distinct};
 use super::solver::{Flow, Next, Solver, Wanted};
 use super::store::Frame;
 use super::terms::{self, Sym};
@@ -147,7 +147,7 @@ impl<'p> Solver<'p> {
         for rule in &set.rules {
             self.chain(rule, 0, args, &mut solutions)?;
         }
-        let solutions = unique(solutions);
+        let solutions = distinct(solutions);
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast.head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
@@ -161,7 +161,7 @@ impl<'p> Solver<'p> {
             wanted: wanted.as_ref(),
             location,
         };
-        self.choose(&solutions, default, walk, &mut |solver, value| {
+        self.choose(solutions, default, walk, &mut |solver, value| {
             solver.result(value, output.clone(), location, next)
         })
     }

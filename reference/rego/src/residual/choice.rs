@@ -1,10 +1,8 @@
 //! `not`, `every`, and all that needs to know whether something holds at all: bodies are looked
 //! at by themselves, then turned round or put into rules that support the residual.
 
-use std::collections::BTreeSet;
-
 use super::finish::{closed, open};
-use super::rules::saved_vars;
+use super::rules::{distinct, saved_vars};
 use super::solver::{Flow, Next, Solver};
 use super::store::{Frame, Saved};
 use super::terms::{self, Sym};
@@ -34,22 +32,19 @@ impl<'p> Solver<'p> {
     ) -> Result<Vec<Vec<Saved>>, Box<crate::EvalError>> {
         let mark = self.store.mark();
         let mut bodies: Vec<Vec<Saved>> = Vec::new();
-        let mut seen: BTreeSet<Vec<Saved>> = BTreeSet::new();
         let flow = run(self, &mut |solver| {
             if let Some(saved) = solver.typed(mark) {
                 solver.grow(&saved)?;
-                if seen.insert(saved.clone()) {
-                    bodies.push(saved);
-                }
+                bodies.push(saved);
             }
             Ok(())
         });
         self.store.undo(mark);
         flow?;
-        if bodies.iter().any(Vec::is_empty) {
-            bodies = vec![Vec::new()];
+        match bodies.iter().any(Vec::is_empty) {
+            true => Ok(vec![Vec::new()]),
+            false => Ok(distinct(bodies)),
         }
-        Ok(bodies)
     }
 
     /// Goes on if none of several bodies holds.
@@ -147,7 +142,7 @@ impl<'p> Solver<'p> {
     }
 
     /// Goes on if one of several bodies holds.
-    fn one_of(&mut self, bodies: &[Vec<Saved>], next: Next<'_, 'p>) -> Flow {
+    fn one_of(&mut self, bodies: Vec<Vec<Saved>>, next: Next<'_, 'p>) -> Flow {
         if bodies.iter().any(Vec::is_empty) {
             return next(self);
         }
@@ -225,14 +220,16 @@ impl<'p> Solver<'p> {
         match logic.connective {
             Connective::Not => self.none_of(&all.concat(), next),
             Connective::And => self.all_of(&all, next),
-            Connective::Or => self.one_of(&all.concat(), next),
+            Connective::Or => self.one_of(all.concat(), next),
         }
     }
 
     fn all_of(&mut self, all: &[Vec<Vec<Saved>>], next: Next<'_, 'p>) -> Flow {
         match all.split_first() {
             None => next(self),
-            Some((first, rest)) => self.one_of(first, &mut |solver| solver.all_of(rest, next)),
+            Some((first, rest)) => {
+                self.one_of(first.clone(), &mut |solver| solver.all_of(rest, next))
+            }
         }
     }
 }

@@ -172,7 +172,6 @@ impl PartialQuery {
             solver.store.give(0, name, name.clone());
         }
         let mut found: Vec<Vec<Saved>> = Vec::new();
-        let mut seen: BTreeSet<Vec<Saved>> = BTreeSet::new();
         solver.tell_query(Op::Enter, &self.body);
         let flow = solver.body(0, &self.body, &mut |solver| {
             solver.tell_query(Op::Exit, &self.body);
@@ -187,13 +186,12 @@ impl PartialQuery {
                     }
                 }
                 solver.grow(&saved)?;
-                if seen.insert(saved.clone()) {
-                    found.push(saved);
-                }
+                found.push(saved);
             }
             Ok(())
         });
         flow.map_err(|error| *error)?;
+        let found = rules::distinct(found);
         let queries = found.iter();
         let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
         let mut queries: Vec<Body> = queries.collect();

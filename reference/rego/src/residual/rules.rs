@@ -93,15 +93,14 @@ impl<'p> Solver<'p> {
             for rule in &set.rules {
                 solver.chain(rule, 0, &[], &mut found)?;
             }
-            Ok(unique(found))
+            Ok(distinct(found))
         })?;
         // What is found once can be used several times on one way, once under `not`.
-        let solutions = solutions.iter().map(|one| self.renamed(one));
-        let solutions: Vec<_> = solutions.collect();
+        let solutions = solutions.iter().map(|one| self.renamed(one)).collect();
         let default = set.default.as_deref();
         let default = default.and_then(|rule| rule.ast.head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
-        self.choose(&solutions, default, walk, &mut |solver, value| {
+        self.choose(solutions, default, walk, &mut |solver, value| {
             solver.store.choose(address, value.clone());
             solver.walk(value, walk, each)
         })
@@ -110,7 +109,7 @@ impl<'p> Solver<'p> {
     /// Goes on with each of several values, or with the one by default if none of them is given.
     pub(super) fn choose(
         &mut self,
-        solutions: &[Solution],
+        solutions: Vec<Solution>,
         default: Option<Sym>,
         walk: Walk<'_>,
         each: Each<'_, 'p>,
@@ -121,27 +120,29 @@ impl<'p> Solver<'p> {
                 false => Ok(()),
             };
         }
-        for solution in solutions {
-            if walk.accepts(&solution.value) {
-                self.apply(solution, |solver| each(solver, solution.value.clone()))?;
+        let default = default.filter(|value| walk.accepts(value));
+        let bodies = default.iter().flat_map(|_| &solutions);
+        let bodies: Vec<_> = bodies.map(|one| one.saved.clone()).collect();
+        for Solution { saved, value, .. } in solutions {
+            if walk.accepts(&value) {
+                self.apply(saved, |solver| each(solver, value))?;
             }
         }
-        let Some(default) = default.filter(|value| walk.accepts(value)) else {
-            return Ok(());
-        };
-        let bodies: Vec<_> = solutions.iter().map(|one| one.saved.clone()).collect();
-        self.none_of(&bodies, &mut |solver| each(solver, default.clone()))
+        match default {
+            Some(default) => self.none_of(&bodies, &mut |solver| each(solver, default.clone())),
+            None => Ok(()),
+        }
     }
 
     /// Goes on with what a solution demands.
     pub(super) fn apply(
         &mut self,
-        solution: &Solution,
+        saved: Vec<Saved>,
         next: impl FnOnce(&mut Self) -> Flow,
     ) -> Flow {
         self.step()?;
         let mark = self.store.mark();
-        self.store.add(&solution.saved);
+        self.store.add(saved);
         let flow = next(self);
         self.store.undo(mark);
         flow
@@ -165,7 +166,7 @@ impl<'p> Solver<'p> {
                     solver.chain(rule, depth, &[], &mut found)?;
                 }
             }
-            Ok(unique(found))
+            Ok(distinct(found))
         })?;
         let longest = solutions.iter().map(|one| one.path.len()).max();
         if longest.is_some_and(|longest| longest > walk.steps.len()) {
@@ -174,8 +175,9 @@ impl<'p> Solver<'p> {
             return self.walk(Sym::Term(whole), walk, each);
         }
         for solution in solutions.iter() {
-            let solution = self.renamed(solution);
-            self.apply(&solution, |solver| {
+            let mut solution = self.renamed(solution);
+            let saved = std::mem::take(&mut solution.saved);
+            self.apply(saved, |solver| {
                 solver.part(&solution, &solution.path, walk, each)
             })?;
         }
@@ -253,7 +255,9 @@ impl<'p> Solver<'p> {
             self.store.undo(mark);
             flow?;
             let is_sure = own.iter().any(|one| one.saved.is_empty());
-            earlier.extend(own.iter().map(|one| one.saved.clone()));
+            if branch.is_some() {
+                earlier.extend(own.iter().map(|one| one.saved.clone()));
+            }
             found.extend(own);
             if is_sure {
                 break;
@@ -326,10 +330,12 @@ impl<'p> Solver<'p> {
     }
 }
 
-/// Each solution once.
-pub(super) fn unique(mut found: Vec<Solution>) -> Vec<Solution> {
+/// Each of these once, where it comes first.
+pub(super) fn distinct<T: Ord>(mut found: Vec<T>) -> Vec<T> {
     let mut seen = BTreeSet::new();
-    found.retain(|solution| seen.insert(solution.clone()));
+    let first: Vec<_> = found.iter().map(|one| seen.insert(one)).collect();
+    let mut first = first.into_iter();
+    found.retain(|_| first.next().unwrap_or(true));
     found
 }
 

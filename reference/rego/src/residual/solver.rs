@@ -60,16 +60,11 @@ pub(super) struct Solver<'p> {
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
     pub(super) watch: Option<super::watch::Watch<'p>>,
     concrete: Concrete<'p>,
-    prepared: HashMap<usize, Rc<Ready>>,
+    dependent: HashMap<usize, bool>,
+    prepared: HashMap<usize, Rc<Prepared>>,
     cancelled: Arc<AtomicBool>,
     steps: usize,
     terms: usize,
-}
-
-/// An expression that the machine can evaluate, and whether it depends on something unknown.
-struct Ready {
-    prepared: Prepared,
-    depends: bool,
 }
 
 impl<'p> Solver<'p> {
@@ -95,6 +90,7 @@ impl<'p> Solver<'p> {
             watch: None,
             unknowns,
             concrete: Concrete::new(policy, documents, evaluation),
+            dependent: HashMap::new(),
             prepared: HashMap::new(),
             cancelled: evaluation.cancelled.clone(),
             steps: 0,
@@ -285,17 +281,14 @@ impl<'p> Solver<'p> {
         let value = Var("$value".into());
         let left = terms::var(&value, &term.location);
         let equal = terms::call("eq", vec![left, term.clone()], &term.location);
-        let ready = self.ready(std::ptr::from_ref(term).addr(), &equal);
-        if !ready.depends
-            && let Some((known, _)) = self.given(frame, &ready.prepared)
+        let address = std::ptr::from_ref(term).addr();
+        let prepared = (!self.depends(address, &equal)).then(|| self.prepared(address, &equal));
+        if let Some(prepared) = prepared
+            && let Some((known, _)) = self.given(frame, &prepared)
         {
-            let place = ready
-                .prepared
-                .names()
-                .iter()
-                .position(|name| *name == value);
+            let place = prepared.names().iter().position(|name| *name == value);
             let wanted: Vec<_> = place.into_iter().collect();
-            let answers = self.concrete.answers(&ready.prepared, &known, &wanted)?;
+            let answers = self.concrete.answers(&prepared, &known, &wanted)?;
             let value = answers.into_iter().flatten().flatten().next();
             return Ok(value.map(Sym::Known));
         }
@@ -346,16 +339,18 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn ready(&mut self, address: usize, expr: &Expr) -> Rc<Ready> {
-        if let Some(ready) = self.prepared.get(&address) {
-            return ready.clone();
-        }
-        let ready = Rc::new(Ready {
-            prepared: Prepared::new(expr),
-            depends: self.depends.expr(expr),
-        });
-        self.prepared.insert(address, ready.clone());
-        ready
+    /// Whether an expression depends on something unknown.
+    fn depends(&mut self, address: usize, expr: &Expr) -> bool {
+        let depends = &mut self.depends;
+        let known = self.dependent.entry(address);
+        *known.or_insert_with(|| depends.expr(expr))
+    }
+
+    /// An expression in the form that the machine evaluates.
+    fn prepared(&mut self, address: usize, expr: &Expr) -> Rc<Prepared> {
+        let known = self.prepared.entry(address);
+        let prepared = known.or_insert_with(|| Rc::new(Prepared::new(expr)));
+        prepared.clone()
     }
 
     /// The variables of an expression that have values, and those that are free; absent if one
@@ -382,11 +377,12 @@ impl<'p> Solver<'p> {
 
     /// Whether nothing of an expression is unknown.
     fn is_concrete(&mut self, frame: Frame, expr: &'p Expr) -> bool {
-        let ready = self.ready(std::ptr::from_ref(expr).addr(), expr);
-        if ready.depends && !self.is_replaced(expr) {
+        let address = std::ptr::from_ref(expr).addr();
+        if self.depends(address, expr) && !self.is_replaced(expr) {
             return false;
         }
-        self.given(frame, &ready.prepared).is_some()
+        let prepared = self.prepared(address, expr);
+        self.given(frame, &prepared).is_some()
     }
 
     /// Whether the modifiers of an expression put something known in the place of all that is
@@ -410,12 +406,12 @@ impl<'p> Solver<'p> {
 
     /// Lets the machine evaluate an expression.
     fn concrete(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
-        let ready = self.ready(std::ptr::from_ref(expr).addr(), expr);
-        let Some((known, free)) = self.given(frame, &ready.prepared) else {
+        let prepared = self.prepared(std::ptr::from_ref(expr).addr(), expr);
+        let Some((known, free)) = self.given(frame, &prepared) else {
             return Ok(());
         };
         let own = terms::expr_vars(expr);
-        let names = ready.prepared.names();
+        let names = prepared.names();
         let outputs: Vec<_> = free
             .into_iter()
             .filter(|slot| {
@@ -424,7 +420,7 @@ impl<'p> Solver<'p> {
                     .is_some_and(|name| !name.is_wildcard() && own.contains(name))
             })
             .collect();
-        let answers = self.concrete.answers(&ready.prepared, &known, &outputs)?;
+        let answers = self.concrete.answers(&prepared, &known, &outputs)?;
         for answer in answers {
             self.step()?;
             let mark = self.store.mark();

@@ -222,12 +222,11 @@ impl Store {
     }
 
     /// Saves what was saved elsewhere.
-    pub(super) fn add(&mut self, saved: &[Saved]) {
+    pub(super) fn add(&mut self, saved: Vec<Saved>) {
         for part in saved {
             match part {
-                Saved::Expr(expr) => self.save(expr.clone()),
-                Saved::Defined(term) => {
-                    let mut term = term.clone();
+                Saved::Expr(expr) => self.save(expr),
+                Saved::Defined(mut term) => {
                     self.resolve(&mut term);
                     self.demand(term);
                 }

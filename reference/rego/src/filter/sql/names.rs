@@ -1,5 +1,8 @@
 //! Names of tables and columns.
 
+use std::collections::HashSet;
+use std::sync::LazyLock;
+
 /// A name between quotes, those inside doubled.
 pub(super) fn doubled(name: &str, quote: char) -> String {
     let inner = name.replace(quote, &format!("{quote}{quote}"));
@@ -13,10 +16,12 @@ pub(super) fn is_plain(name: &str) -> bool {
         .next()
         .is_some_and(|first| first.is_ascii_alphabetic() || first == '_')
         && characters.all(|c| c.is_ascii_alphanumeric() || c == '_')
-        && !RESERVED
-            .split_ascii_whitespace()
-            .any(|word| word.eq_ignore_ascii_case(name))
+        && !RESERVED.contains(name.to_ascii_lowercase().as_str())
 }
 
 /// The words that some of the databases reserve.
-const RESERVED: &str = include_str!("reserved.txt");
+static RESERVED: LazyLock<HashSet<&str>> = LazyLock::new(|| {
+    include_str!("reserved.txt")
+        .split_ascii_whitespace()
+        .collect()
+});

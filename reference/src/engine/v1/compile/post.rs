@@ -24,13 +24,17 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// unknown cannot be parsed, or the query cannot be compiled; `internal_error` when a reference in
 /// `options.disableInlining` cannot be parsed or the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let state = engine.state();
+    state.residuals.time(|| answer(&state, request))
+}
+
+fn answer(state: &State, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let asked = body::object(request)?;
     let text = asked.get("query").filter(|text| **text != Value::Null);
     let text = text.map(|_| body::string(&asked, "query")).transpose()?;
     let query = metrics.time("timer_rego_query_parse_ns", || read(text))?;
     let options = options(&asked)?;
-    let state = engine.state();
     let query = metrics.time("timer_rego_query_compile_ns", || {
         let options = QueryOptions { forbidden: UNSAFE };
         PartialQuery::compile(&state.contents().policy, query, &options)
@@ -40,7 +44,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let query = query.map_err(|errors| refusal::module(&errors))?;
     let input = asked.get("input").cloned();
     let (residual, explanation) = metrics.time("timer_rego_partial_eval_ns", || {
-        evaluate(&state, &query, input, &options, request)
+        evaluate(state, &query, input, &options, request)
     })?;
     let mut envelope = Object::new();
     if let Some(explanation) = explanation {

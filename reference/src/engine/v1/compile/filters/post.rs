@@ -7,11 +7,12 @@ use rego::filter::{self, Declared, Filter, Target};
 use rego::value::Object;
 use rego::{Evaluation, PartialOptions, PartialQuery, QueryOptions, Residual, Value};
 
-use super::accept::accepted;
+use super::accept::{Accepted, accepted};
 use super::asked::{Asked, references};
 use super::masks::masks;
 use crate::engine::metrics::Metrics;
-use crate::engine::state::State;
+use crate::engine::pace::Pace;
+use crate::engine::state::{PreparedFilter, State};
 use crate::engine::{Engine, refusal};
 use crate::http::{ApiError, Code, Reply, Request};
 
@@ -32,14 +33,53 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         asked.targets = vec![target];
     }
     let state = engine.state();
+    let timer = "timer_compile_extract_annotations_unknowns_ns";
+    let prepared = metrics.time(timer, || prepared(&state, request))?;
+    let answer = || {
+        answer(
+            engine,
+            &state,
+            request,
+            (&asked, &accepted),
+            &prepared,
+            metrics,
+        )
+    };
+    prepared.pace.time(answer)
+}
+
+/// The rule that a request asks about, from those that are kept if it is there.
+fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, ApiError> {
+    if let Some(kept) = state.filters.get(&request.path) {
+        return Ok(kept);
+    }
     let segments = request.segments.iter().flat_map(|path| path.split('/'));
     let path = state.resolve(&segments.map(str::to_owned).collect::<Vec<_>>());
-    let timer = "timer_compile_extract_annotations_unknowns_ns";
-    let declared = metrics.time(timer, || declared(&state, &path))?;
+    let declared = declared(state, &path)?;
+    let policy = &state.contents().policy;
+    let query = PartialQuery::compile(policy, filter::query(&path), &QueryOptions::default());
+    let prepared = Arc::new(PreparedFilter {
+        declared,
+        query: query.map_err(|errors| refusal::module(&errors))?,
+        pace: Pace::default(),
+    });
+    state.filters.put(&request.path, &prepared);
+    Ok(prepared)
+}
+
+fn answer(
+    engine: &Engine,
+    state: &State,
+    request: &Request,
+    (asked, accepted): (&Asked, &Accepted),
+    prepared: &PreparedFilter,
+    mut metrics: Metrics,
+) -> Result<Reply, ApiError> {
+    let PreparedFilter {
+        declared, query, ..
+    } = prepared;
     let timer = "timer_rego_partial_eval_ns";
-    let residual = metrics.time(timer, || {
-        residual(&state, request, &asked, &declared, &path)
-    })?;
+    let residual = metrics.time(timer, || residual(state, request, asked, declared, query))?;
     let short_names = asked.short_names();
     let timer = "timer_compile_eval_constraints_ns";
     let filter = metrics.time(timer, || {
@@ -48,11 +88,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     });
     let filter = filter.map_err(|refusals| refusal::filter(&refusals))?;
     let timer = "timer_compile_eval_mask_rule_ns";
-    let masks = metrics.time(timer, || masks(engine, &state, request, &asked, &declared))?;
+    let masks = metrics.time(timer, || masks(engine, state, request, asked, declared))?;
     let timer = "timer_compile_translate_queries_ns";
     let result = metrics.time(timer, || match accepted.target {
-        Some(target) => written(&filter, target, &asked, masks.as_ref()),
-        None => several(&filter, &asked, masks.as_ref()),
+        Some(target) => written(&filter, target, asked, masks.as_ref()),
+        None => several(&filter, asked, masks.as_ref()),
     })?;
     let mut envelope = Object::new();
     envelope.insert("result", result.into());
@@ -82,7 +122,7 @@ fn residual(
     request: &Request,
     asked: &Asked,
     declared: &Declared,
-    path: &[Value],
+    query: &PartialQuery,
 ) -> Result<Residual, ApiError> {
     let unknowns = match &asked.unknowns {
         Some(unknowns) => unknowns.clone(),
@@ -97,9 +137,6 @@ fn residual(
         // No database can evaluate them.
         nondeterministic_builtins: true,
     };
-    let policy = &state.contents().policy;
-    let query = PartialQuery::compile(policy, filter::query(path), &QueryOptions::default());
-    let query = query.map_err(|errors| refusal::module(&errors))?;
     let mut evaluation = Evaluation::new(state.documents());
     evaluation.input = asked.input.clone();
     evaluation.cancelled = Arc::clone(&request.cancelled);
