@@ -1,5 +1,6 @@
 //! Compares generated policies and queries with the real OPA.
 
+mod flaws;
 mod ours;
 mod tally;
 mod theirs;
@@ -9,9 +10,9 @@ use std::error::Error;
 
 use rego_generate::Choices;
 
-use crate::servers::{Client, Server};
-use crate::{peers, report, seeded};
+use crate::{report, seeded};
 use tally::Tally;
+use theirs::Opa;
 
 /// The bytes that decide a policy.
 const BYTES: usize = 900;
@@ -30,17 +31,10 @@ type Answer = Result<String, Vec<String>>;
 /// With the smallest case in which they differ, when OPA cannot be built or asked, or when too
 /// few of the policies and queries were evaluated to mean much.
 pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
-    let program = peers::build()?;
-    let folder = tempfile::tempdir()?;
-    // OPA compiles `print` only where it logs.
-    let arguments = [peers::SERVE, &["--log-level", "info"]].concat();
-    let opa = Server::start(&program, &arguments, folder.path())?;
-    let mut client = opa.client()?;
-    client.ok("PUT", "/v1/data", rego_generate::documents())?;
-    let state = RefCell::new((client, Tally::default()));
+    let state = RefCell::new((Opa::start()?, Tally::default()));
     seeded::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
-        let (client, tally) = &mut *state.borrow_mut();
-        compare(client, tally, bytes)
+        let (opa, tally) = &mut *state.borrow_mut();
+        compare(opa, tally, bytes)
     })?;
     let (_, tally) = state.into_inner();
     report("the same", &tally.to_string());
@@ -48,7 +42,7 @@ pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
 }
 
 /// Compares one policy and all of its queries.
-fn compare(client: &mut Client, tally: &mut Tally, bytes: &[u8]) -> Result<(), String> {
+fn compare(opa: &mut Opa, tally: &mut Tally, bytes: &[u8]) -> Result<(), String> {
     let mut choices = Choices::new(bytes);
     let input = rego_generate::input(&mut choices);
     let asked: Vec<_> = (0..QUERIES)
@@ -62,14 +56,17 @@ fn compare(client: &mut Client, tally: &mut Tally, bytes: &[u8]) -> Result<(), S
             shown(theirs)
         ))
     };
-    let theirs = theirs::put(client, &module)?;
+    let Some(theirs) = opa.put(&module).map_err(|why| why.to_string())? else {
+        tally.flaws += 1;
+        return Ok(());
+    };
     let policy = match (ours::compile(&module), theirs) {
         (Ok(policy), Ok(_)) => policy,
         (Err(ours), Err(theirs)) if alike(&ours, &theirs) => {
             tally.refused += 1;
             return Ok(());
         }
-        (Ok(_), Err(theirs)) if is_flaw_of_print(&module, &theirs) => {
+        (ours, theirs) if flaws::explain(&module, mistakes(&ours), mistakes(&theirs)) => {
             tally.flaws += 1;
             return Ok(());
         }
@@ -79,11 +76,14 @@ fn compare(client: &mut Client, tally: &mut Tally, bytes: &[u8]) -> Result<(), S
     let rules = rego_generate::QUERIES.iter();
     for query in rules.map(|rule| format!("x = {rule}")).chain(asked) {
         let ours = ours::ask(&policy, &query, input);
-        let theirs = theirs::ask(client, &query, input)?;
+        let Some(theirs) = opa.ask(&query, input).map_err(|why| why.to_string())? else {
+            tally.flaws += 1;
+            return Ok(());
+        };
         match (&ours, &theirs) {
             (Ok(our), Ok(their)) if our == their || sorted(our) == sorted(their) => {}
             (Err(our), Err(their)) if alike(our, their) => {}
-            (Ok(_), Err(their)) if is_flaw(&query, their) => {
+            _ if flaws::explain(&query, mistakes(&ours), mistakes(&theirs)) => {
                 tally.flaws += 1;
                 continue;
             }
@@ -94,40 +94,9 @@ fn compare(client: &mut Client, tally: &mut Tally, bytes: &[u8]) -> Result<(), S
     Ok(())
 }
 
-/// Whether OPA fails at a sound query: it has ordered the expressions wrongly, or takes the `not`
-/// of a call of `contains` at the start of the query for the name of a rule.
-fn is_flaw(query: &str, mistakes: &[String]) -> bool {
-    let [mistake] = mistakes else {
-        return false;
-    };
-    mistake.contains("requires evaluation")
-        || query.starts_with("not contains(")
-            && mistake == "rego_parse_error 1:1 not keyword cannot be used for rule name"
-}
-
-/// Whether OPA refuses a sound policy for what it prints in a closure within the head of another,
-/// or in the domain of `every`, where it does not know the variables from outside of the head.
-fn is_flaw_of_print(module: &str, mistakes: &[String]) -> bool {
-    mistakes.iter().all(|mistake| {
-        let mut words = mistake.split([' ', ':']);
-        let (Some("rego_compile_error"), Some(row), Some(col)) =
-            (words.next(), words.next(), words.next())
-        else {
-            return false;
-        };
-        let (row, col) = (
-            row.parse().unwrap_or(1_usize),
-            col.parse().unwrap_or(1_usize),
-        );
-        let line = module
-            .lines()
-            .nth(row.saturating_sub(1))
-            .unwrap_or_default();
-        let before = line.get(..col.saturating_sub(1)).unwrap_or_default();
-        let call = before.rsplit_once("print(").map(|(_, operands)| operands);
-        let undeclared = mistake.ends_with(" is undeclared") && mistake.contains(" var ");
-        undeclared && call.is_some_and(|operands| !operands.contains(';'))
-    })
+/// The mistakes of an answer that has some.
+fn mistakes<T>(answer: &Result<T, Vec<String>>) -> &[String] {
+    answer.as_ref().err().map_or(&[], Vec::as_slice)
 }
 
 fn shown(answer: &Answer) -> String {
@@ -145,6 +114,9 @@ fn shown(answer: &Answer) -> String {
 /// - It forgets where calls in template strings stand, so a place that it does not name may be any.
 /// - References that begin with the name of a rule share that name's place, which is the place of
 ///   the last of them in the module; ours have each its own.
+/// - Which way it shows from a recursive rule back to itself varies from call to call.
+/// - A variable that it made is told by its number, and one without a place sometimes by the name
+///   that it gave it.
 /// - A comprehension or call in front of a reference is told as far as the compiler had rewritten
 ///   it, which says nothing about the policy.
 fn alike(ours: &[String], theirs: &[String]) -> bool {
@@ -176,14 +148,27 @@ fn told(mistake: &str, places: bool) -> String {
     let of_reference =
         message.starts_with("undefined ref") || message.contains("used as reference");
     let is_rewritten = message.contains(" | ") || message.contains('(');
-    let message = match of_reference && is_rewritten {
-        true => "undefined ref",
-        false => message,
+    let recursive = message.split_once(" is recursive: ");
+    let message = recursive.map_or(message, |(rule, _)| rule);
+    let is_nameless = place == "-" && message.ends_with(" is undeclared");
+    let message = match (of_reference && is_rewritten, is_nameless) {
+        (true, _) => "undefined ref".to_owned(),
+        (_, true) => "undeclared".to_owned(),
+        _ => without_numbers(message),
     };
     match places && !of_reference {
         true => format!("{code} {place} {message}"),
         false => format!("{code} {message}"),
     }
+}
+
+/// A message in which generated variables have no numbers.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split("__local");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |before, part| {
+        before + "__local" + part.trim_start_matches(|sign: char| sign.is_ascii_digit())
+    })
 }
 
 /// The answers in an order of their own: that of OPA depends on how objects came to be.

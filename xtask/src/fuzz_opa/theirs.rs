@@ -1,45 +1,92 @@
 //! The side of OPA.
 
+use std::error::Error;
+use std::path::{Path, PathBuf};
+
 use rego::Value;
 use rego::value::from_json;
 use serde_json::json;
+use tempfile::TempDir;
 
 use super::{Answer, ordered};
-use crate::servers::Client;
+use crate::peers;
+use crate::servers::{Client, Server};
 
-/// Puts a module.
-///
-/// # Errors
-/// When OPA does not answer.
-pub(super) fn put(client: &mut Client, module: &str) -> Result<Answer, String> {
-    let request = Client::request("PUT", "/v1/policies/m.rego", module);
-    answer(client, &request)
+/// The process and a connection to it.
+pub(super) struct Opa {
+    program: PathBuf,
+    folder: TempDir,
+    process: Server,
+    client: Client,
 }
 
-/// Asks a query.
-///
-/// # Errors
-/// When OPA does not answer.
-pub(super) fn ask(client: &mut Client, query: &str, input: &str) -> Result<Answer, String> {
-    let input: serde_json::Value = serde_json::from_str(input).map_err(|why| why.to_string())?;
-    let body = json!({"query": query, "input": input}).to_string();
-    answer(client, &Client::request("POST", "/v1/query", &body))
-}
-
-/// The result, or the mistakes, or the message where there is no list of them.
-fn answer(client: &mut Client, request: &[u8]) -> Result<Answer, String> {
-    let status = client.exchange(request).map_err(|why| why.to_string())?;
-    let answer = from_json(client.body()).map_err(|why| why.to_string())?;
-    if status == 200 {
-        let result = answer.get("result").cloned();
-        return Ok(Ok(result
-            .unwrap_or_else(|| Value::from(Vec::new()))
-            .to_string()));
+impl Opa {
+    /// Builds and starts it.
+    ///
+    /// # Errors
+    /// When it cannot be built or does not answer.
+    pub(super) fn start() -> Result<Self, Box<dyn Error>> {
+        let program = peers::build()?;
+        let folder = tempfile::tempdir()?;
+        let (process, client) = serve(&program, &folder)?;
+        Ok(Self {
+            program,
+            folder,
+            process,
+            client,
+        })
     }
-    let Some(errors) = answer.get("errors").and_then(Value::as_array) else {
-        return Ok(Err(vec![text(&answer, "message").to_owned()]));
-    };
-    Ok(Err(ordered(errors.iter().map(mistake).collect())))
+
+    /// Puts a module; nothing if OPA ends at that.
+    ///
+    /// # Errors
+    /// When OPA cannot be started again.
+    pub(super) fn put(&mut self, module: &str) -> Result<Option<Answer>, Box<dyn Error>> {
+        self.answer(&Client::request("PUT", "/v1/policies/m.rego", module))
+    }
+
+    /// Asks a query about the last module; nothing if OPA ends at that.
+    ///
+    /// # Errors
+    /// When the input is no JSON, or OPA cannot be started again.
+    pub(super) fn ask(
+        &mut self,
+        query: &str,
+        input: &str,
+    ) -> Result<Option<Answer>, Box<dyn Error>> {
+        let input: serde_json::Value = serde_json::from_str(input)?;
+        let body = json!({"query": query, "input": input}).to_string();
+        self.answer(&Client::request("POST", "/v1/query", &body))
+    }
+
+    /// The result, or the mistakes, or the message where there is no list of them.
+    fn answer(&mut self, request: &[u8]) -> Result<Option<Answer>, Box<dyn Error>> {
+        let Ok(status) = self.client.exchange(request) else {
+            // A panic closes the connection, with locks that nobody will open any more.
+            (self.process, self.client) = serve(&self.program, &self.folder)?;
+            return Ok(None);
+        };
+        let answer = from_json(self.client.body())?;
+        if status == 200 {
+            let result = answer.get("result").cloned();
+            let result = result.unwrap_or_else(|| Value::from(Vec::new()));
+            return Ok(Some(Ok(result.to_string())));
+        }
+        let Some(errors) = answer.get("errors").and_then(Value::as_array) else {
+            return Ok(Some(Err(vec![text(&answer, "message").to_owned()])));
+        };
+        Ok(Some(Err(ordered(errors.iter().map(mistake).collect()))))
+    }
+}
+
+/// A process with the base documents, and a connection to it.
+fn serve(program: &Path, folder: &TempDir) -> Result<(Server, Client), Box<dyn Error>> {
+    // OPA compiles `print` only where it logs.
+    let arguments = [peers::SERVE, &["--log-level", "info"]].concat();
+    let process = Server::start(program, &arguments, folder.path())?;
+    let mut client = process.client()?;
+    client.ok("PUT", "/v1/data", rego_generate::documents())?;
+    Ok((process, client))
 }
 
 fn mistake(error: &Value) -> String {

@@ -16,10 +16,10 @@ use super::terms::{Kind, Scope, literal, term};
 ///
 /// What only `@` and `%` see is out of scope behind the template. A doubled mark is the sign.
 pub(crate) fn expand(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String {
-    let before = scope.in_object;
-    scope.in_object |= template.starts_with('{') && template.contains(':');
+    let before = scope.in_braces;
+    scope.in_braces |= template.contains('{') && !template.contains(['|', '%', '$']);
     let text = fill(choices, scope, template);
-    scope.in_object = before;
+    scope.in_braces = before;
     text
 }
 
@@ -66,7 +66,7 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
                 } else {
                     term(choices, scope, kind)
                 };
-                let has_parts = signs.peek() == Some(&'[');
+                let has_parts = signs.peek() == Some(&'[') || template.contains("][");
                 pieces.push(match is_refused(scope, &pieces, &made, has_parts) {
                     true => literal(choices, kind),
                     false => made,
@@ -109,14 +109,30 @@ fn fill(choices: &mut Choices<'_>, scope: &mut Scope, template: &str) -> String 
 /// Whether a term cannot stand behind these pieces of text, or not for OPA:
 ///
 /// - What stands in parentheses has no parts.
-/// - OPA finds the variables unsafe that a call takes of whose result an object holds a part.
+/// - OPA finds the variables unsafe of a call or comprehension of which an object or set holds a
+///   part.
 /// - It does not resolve names in template strings in the steps of references.
-/// - It does not find the members of a set that is written behind `in` and is not constant, and
-///   visits those of an object in another order.
+/// - It does not find all members of an array or set that is written there and is not constant,
+///   and visits those of an object in another order.
 fn is_refused(scope: &Scope, before: &[String], made: &str, has_parts: bool) -> bool {
-    let is_operation = made.starts_with('(') || scope.in_object && made.contains('(');
+    let is_operation = made.starts_with('(') || scope.in_braces && made.contains(['(', '|']);
     let is_step = before.last().is_some_and(|piece| piece == "[");
     let is_domain = before.ends_with(&["i", "n", " "].map(str::to_owned));
-    let is_written = made.starts_with('{') && !made.contains('|');
-    has_parts && is_operation || is_step && made.contains('$') || is_domain && is_written
+    let is_written = made.starts_with(['{', '[']) && !is_comprehension(made);
+    has_parts && is_operation
+        || is_step && made.contains('$')
+        || (is_domain || has_parts) && is_written
+}
+
+/// Whether the braces around a term hold a comprehension, not members that have some in them.
+fn is_comprehension(made: &str) -> bool {
+    let mut depth = 0_usize;
+    made.chars().any(|sign| {
+        match sign {
+            '{' | '[' | '(' => depth += 1,
+            '}' | ']' | ')' => depth = depth.saturating_sub(1),
+            _ => {}
+        }
+        depth == 1 && sign == '|'
+    })
 }

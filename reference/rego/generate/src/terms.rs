@@ -32,7 +32,7 @@ pub(crate) struct Scope {
     /// and may crash on them.
     pub(crate) unmodified: bool,
     /// Whether this is a part of an object.
-    pub(crate) in_object: bool,
+    pub(crate) in_braces: bool,
     /// Whether `and`, `or` and `not { … }` can be written.
     pub(crate) logic: bool,
     /// Whether this is for a query.
@@ -53,7 +53,7 @@ impl Scope {
             begins: false,
             closed: false,
             unmodified: false,
-            in_object: false,
+            in_braces: false,
             logic: false,
             query: false,
             faulty,
