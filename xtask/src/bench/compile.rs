@@ -16,9 +16,12 @@ use crate::servers::Client;
 /// Modules that are loaded, the one that is asked among them.
 const SIZES: &[usize] = &[1, 100, 1_000];
 
-/// Answers of each server, in turns, after those that warm up.
-const ROUNDS: usize = 200;
-const WARM_UP: usize = 20;
+/// The servers are asked in turns, so often each; the first turns warm up.
+const ROUNDS: usize = 24;
+const WARM_UP: usize = 4;
+
+/// Requests of a turn. A server that was idle before wakes up at the first.
+const TURN: usize = 10;
 
 /// The flag by which our server takes OPA's media types.
 const VENDOR: &[&str] = &["--media-type-vendor", "opa"];
@@ -147,12 +150,14 @@ fn compare(question: &Question, pair: &Pair) -> Result<(f64, f64), Box<dyn Error
     let (mut ours, mut opa) = (pair.ours.client()?, pair.opa.client()?);
     let request = Client::request_of("POST", question.path, question.accept, &question.body);
     let (mut our_times, mut opa_times) = (Vec::new(), Vec::new());
-    for round in 0..ROUNDS + WARM_UP {
-        let our_time = ask(&mut ours, &request)?;
-        let opa_time = ask(&mut opa, &request)?;
-        if round >= WARM_UP {
-            our_times.push(our_time);
-            opa_times.push(opa_time);
+    for round in 0..ROUNDS {
+        for (client, times) in [(&mut ours, &mut our_times), (&mut opa, &mut opa_times)] {
+            for _ in 0..TURN {
+                let time = ask(client, &request)?;
+                if round >= WARM_UP {
+                    times.push(time);
+                }
+            }
         }
     }
     Ok((median(&mut our_times), median(&mut opa_times)))
