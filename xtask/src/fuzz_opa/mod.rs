@@ -111,7 +111,8 @@ fn shown(answer: &Answer) -> String {
 
 /// Whether both find the same mistakes, where OPA says the same each time and what it means:
 ///
-/// - It forgets where calls in template strings stand, so a place that it does not name may be any.
+/// - It forgets where calls in template strings stand, so a place that it does not name may be
+///   any, and a mistake there be told twice.
 /// - References that begin with the name of a rule share that name's place, which is the place of
 ///   the last of them in the module; ours have each its own.
 /// - Which way it shows from a recursive rule back to itself varies from call to call.
@@ -132,6 +133,9 @@ fn alike(ours: &[String], theirs: &[String]) -> bool {
             .map(|mistake| told(mistake, places))
             .collect();
         told.sort();
+        if !places {
+            told.dedup();
+        }
         told
     };
     told(ours) == told(theirs)

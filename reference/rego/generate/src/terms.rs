@@ -31,7 +31,7 @@ pub(crate) struct Scope {
     /// Whether modifiers cannot be written: OPA does not check those in the closures of queries,
     /// and may crash on them.
     pub(crate) unmodified: bool,
-    /// Whether this is a part of an object.
+    /// Whether this is a part of a written object or set.
     pub(crate) in_braces: bool,
     /// Whether `and`, `or` and `not { … }` can be written.
     pub(crate) logic: bool,
