@@ -121,8 +121,10 @@ impl<'p> Solver<'p> {
             };
         }
         let default = default.filter(|value| walk.accepts(value));
-        let bodies = default.iter().flat_map(|_| &solutions);
-        let bodies: Vec<_> = bodies.map(|one| one.saved.clone()).collect();
+        let bodies: Vec<_> = match default {
+            Some(_) => solutions.iter().map(|one| one.saved.clone()).collect(),
+            None => Vec::new(),
+        };
         for Solution { saved, value, .. } in solutions {
             if walk.accepts(&value) {
                 self.apply(saved, |solver| each(solver, value))?;

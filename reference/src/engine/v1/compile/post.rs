@@ -28,6 +28,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     state.residuals.time(|| answer(&state, request))
 }
 
+/// The residual of the query that the request holds.
 fn answer(state: &State, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let asked = body::object(request)?;

@@ -67,6 +67,7 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
     Ok(prepared)
 }
 
+/// The filter of a prepared rule, as the request wants it.
 fn answer(
     engine: &Engine,
     state: &State,
