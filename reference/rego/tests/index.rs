@@ -14,7 +14,7 @@ use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 const TABLE: &str = include_str!("index.txt");
 
 const DOCUMENTS: &str = r#"{"roles": {"admin": ["ann"], "user": ["bob", "cy"]}, "names": ["ann", "bob"],
-    "flags": {"on": true, "off": false}, "empty": {}}"#;
+    "flags": {"on": true, "off": false}, "empty": {}, "numbered": {"1": true}}"#;
 
 /// A policy with one rule that gives a value if a body holds.
 fn policy(value: &str, body: &str) -> Policy {
@@ -47,6 +47,11 @@ fn rules_are_kept_that_can_matter() {
     let documents = from_json(DOCUMENTS.as_bytes()).expect("documents");
     let (inputs, bodies) = TABLE.split_once("\n\n").expect("a blank line");
     assert!(bodies.lines().count() >= 70, "bodies are missing");
+    let policy_of_numbers = policy("w", "data.numbered[input.x]");
+    assert_eq!(
+        looked_at(&policy_of_numbers, &documents, r#"{"x": 1}"#),
+        (true, true)
+    );
     // Where one rule would be enough, keys are not looked for.
     for (value, is_exact) in [("w", true), ("1", false)] {
         for row in bodies.lines() {

@@ -288,7 +288,11 @@ impl<E> Known<'_, '_, E> {
                 Resolved::Unknown => continue,
             };
             let is_there = match self.get(*collection)? {
-                Resolved::Value(Value::Object(members)) => members.get_value(&key).is_some(),
+                // In documents numbers are found by their text.
+                Resolved::Value(Value::Object(members)) => match &key {
+                    Value::Number(number) if members.contains_key(&number.text()) => true,
+                    key => members.get_value(key).is_some(),
+                },
                 Resolved::Value(Value::Set(members)) => members.contains(&key),
                 Resolved::Value(_) | Resolved::Unknown => true,
                 Resolved::Undefined => false,
