@@ -211,6 +211,20 @@ pub(crate) const RULES: &[Rule] = &[
             "unknowns": [],
         })))
     }),
+    Rule::new("follows-policies-and-documents", || {
+        // Asked often enough to be kept by a server that keeps residuals.
+        let limit = |limit: u32| put("/v1/data/{ns}/limit").json(json!(limit));
+        let asked = left(json!({"query": "data.{ns}.p == true"}));
+        scenario()
+            .given(limit(1))
+            .given(policy("p if input.a > data.{ns}.limit"))
+            .when(asked.clone())
+            .when(asked.clone())
+            .when(limit(2).keep(success()))
+            .when(asked.clone())
+            .when(policy("p if input.b > data.{ns}.limit").keep(success()))
+            .when(asked)
+    }),
     Rule::new("always-true-is-one-empty-query", || {
         scenario()
             .given(policy("p if 1 == 1\n\nq if count([1, 2]) == 2"))

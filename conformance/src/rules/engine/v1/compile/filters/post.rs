@@ -289,6 +289,33 @@ pub(crate) const RULES: &[Rule] = &[
             .when(filter("include", ALL).keep(ALL.red_rows(&fruits())))
             .when(filter("others", ALL).keep(ALL.rows(QUERY, &fruits(), &["banana", "cherry"])))
     }),
+    Rule::new("follows-policy", || {
+        // Asked often enough to be kept by a server that keeps filters.
+        let red = filter("include", ALL).keep(ALL.red_rows(&fruits()));
+        let others = "include if input.fruits.owner == \"bob\"";
+        scenario()
+            .given(policy(RED))
+            .when(red.clone())
+            .when(red.clone())
+            .when(red)
+            .when(policy(others).keep(success()))
+            .when(filter("include", ALL).keep(ALL.rows(QUERY, &fruits(), &["banana", "cherry"])))
+            .when(policy("other := 1").keep(success()))
+            .when(filter("include", ALL).keep(lacks(QUERY)))
+    }),
+    Rule::new("follows-data", || {
+        let colour = |colour: &str| put("/v1/data/{ns}/colour").json(json!(colour));
+        let rule = "include if input.fruits.colour == data.{ns}.colour";
+        let red = filter("include", ALL).keep(ALL.red_rows(&fruits()));
+        scenario()
+            .given(colour("red"))
+            .given(policy(rule))
+            .when(red.clone())
+            .when(red.clone())
+            .when(red)
+            .when(colour("yellow").keep(success()))
+            .when(filter("include", ALL).keep(ALL.rows(QUERY, &fruits(), &["banana"])))
+    }),
     Rule::new("missing-rule", || {
         scenario()
             .given(policy(RED))
