@@ -1,5 +1,6 @@
 //! The reference server: a policy engine and its control plane that keep every documented rule.
 
+pub mod bundle;
 mod command;
 pub mod control;
 pub mod engine;

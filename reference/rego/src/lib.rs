@@ -6,6 +6,7 @@ pub mod error;
 mod eval;
 pub mod filter;
 pub mod json_ast;
+pub mod jwt;
 mod residual;
 pub mod syntax;
 pub mod trace;

@@ -8,7 +8,7 @@ use tracing::info;
 use super::evaluate::Asked;
 use super::explain::Explain;
 use super::metrics::Metrics;
-use super::{Engine, id};
+use super::{Bundles, Engine, id};
 use crate::http::{ApiError, Reply, Request};
 
 /// What a request for a decision gives, beside its path.
@@ -51,7 +51,7 @@ impl Engine {
             envelope.insert("decision_id", Value::from(decision));
         }
         if request.flag("provenance") {
-            envelope.insert("provenance", provenance());
+            envelope.insert("provenance", provenance(&state.contents().bundles));
         }
         if let Some(explanation) = explanation {
             envelope.insert("explanation", explanation);
@@ -100,21 +100,24 @@ fn warning() -> Value {
     ])
 }
 
-/// Which build answers.
-fn provenance() -> Value {
+/// Which build answers, with which bundles.
+fn provenance(bundles: &Bundles) -> Value {
     let host = option_env!("BUILD_HOST").unwrap_or_default();
-    Value::object([
-        ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+    let build = [
+        ("version", env!("CARGO_PKG_VERSION")),
         (
             "build_commit",
-            Value::from(option_env!("BUILD_COMMIT").unwrap_or_default()),
+            option_env!("BUILD_COMMIT").unwrap_or_default(),
         ),
         (
             "build_timestamp",
-            Value::from(option_env!("BUILD_TIMESTAMP").unwrap_or_default()),
+            option_env!("BUILD_TIMESTAMP").unwrap_or_default(),
         ),
-        ("build_host", Value::from(host)),
+        ("build_host", host),
         // The name that clients of other engines look for.
-        ("build_hostname", Value::from(host)),
-    ])
+        ("build_hostname", host),
+    ];
+    let build = build.map(|(name, text)| (name, Value::from(text)));
+    let bundles = (!bundles.is_empty()).then(|| ("bundles", bundles.revisions()));
+    Value::object(build.into_iter().chain(bundles))
 }

@@ -10,6 +10,7 @@ use rego::{Compiler, Module, Policy, Value};
 use super::state::Contents;
 use super::store;
 use crate::StartError;
+use crate::bundle::merge;
 
 /// Directories may be nested this deep, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
@@ -61,11 +62,13 @@ impl Loaded {
         Ok(Contents {
             documents: self.documents,
             policy,
+            ..Contents::default()
         })
     }
 }
 
-fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
+/// The patterns of names that are not loaded.
+pub(super) fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
     let mut patterns = GlobSetBuilder::new();
     for text in texts {
         let pattern = Glob::new(text)
@@ -150,30 +153,10 @@ fn place(
     let nested = prefix.iter().rev().fold(document, |inner, name| {
         Value::object([(name.as_str(), inner)])
     });
-    merge(root, nested, &mut Vec::new()).map_err(|at| {
+    merge(root, nested, true).map_err(|at| {
         let at = store::written(&at);
         refused(path, &format!("another file has something else at `{at}`"))
     })
-}
-
-/// Merges objects into each other; the error is the path where that is not possible.
-fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), Vec<String>> {
-    if *into == from {
-        return Ok(());
-    }
-    let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {
-        return Err(at.clone());
-    };
-    for (name, value) in added.iter() {
-        let Some(member) = members.get_value_mut(name) else {
-            members.insert(name.clone(), value.clone());
-            continue;
-        };
-        at.push(name.as_str().unwrap_or_default().to_owned());
-        merge(member, value.clone(), at)?;
-        at.pop();
-    }
-    Ok(())
 }
 
 fn refused(path: &Path, why: &dyn std::fmt::Display) -> StartError {

@@ -12,6 +12,8 @@ use crate::http::{ApiError, Code, Reply, Request, Service};
 
 mod authorize;
 mod body;
+mod bundle_files;
+mod bundles;
 mod config;
 mod decision;
 mod evaluate;
@@ -30,6 +32,9 @@ mod store;
 mod v0;
 mod v1;
 
+pub use bundle_files::BundleOptions;
+pub use bundles::Bundles;
+pub(crate) use refusal::item as mistake;
 pub use routes::{Handler, ROUTES};
 pub use store::StoreError;
 
@@ -89,6 +94,9 @@ pub struct Options {
     /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
     #[arg(long, hide = true)]
     pub h2c: bool,
+    /// Bundles on the command line
+    #[command(flatten)]
+    pub bundles: BundleOptions,
     /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data
     #[arg(value_name = "FILE|DIR")]
     pub data: Vec<String>,
@@ -120,7 +128,11 @@ impl Engine {
     /// When a file cannot be read or used, or an option needs what is not supported.
     pub fn open(options: &Options) -> Result<Self, StartError> {
         let config = Config::open(options)?;
-        let contents = load::contents(&options.data, &options.ignore)?;
+        let (paths, ignored) = (&options.data, &options.ignore);
+        let contents = match options.bundles.bundle {
+            true => bundle_files::contents(&options.bundles, paths, ignored)?,
+            false => load::contents(paths, ignored)?,
+        };
         Ok(Self(Arc::new(Inner {
             config,
             vendor: match &options.media_type_vendor {

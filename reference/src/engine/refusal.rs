@@ -98,7 +98,8 @@ fn refused(message: &str, errors: &Errors) -> ApiError {
     refusal
 }
 
-fn item(error: &LanguageError) -> Value {
+/// A mistake as error objects and status reports list it.
+pub(crate) fn item(error: &LanguageError) -> Value {
     let mut item = json!({"code": error.code.as_str(), "message": error.message});
     add(&mut item, "location", error.location.as_ref().map(location));
     let details = error.details.as_ref();

@@ -8,6 +8,7 @@ use rego::filter::Declared;
 use rego::value::Object;
 use rego::{PartialQuery, Policy, Query, Value};
 
+use super::bundles::Bundles;
 use super::pace::Pace;
 use super::store;
 
@@ -24,6 +25,8 @@ pub(super) struct Contents {
     pub(super) documents: Value,
     /// The modules, compiled together.
     pub(super) policy: Policy,
+    /// The bundles that are active.
+    pub(super) bundles: Bundles,
 }
 
 impl Default for Contents {
@@ -31,6 +34,7 @@ impl Default for Contents {
         Self {
             documents: Value::from(Object::new()),
             policy: Policy::default(),
+            bundles: Bundles::default(),
         }
     }
 }

@@ -71,6 +71,23 @@ pub(super) fn put(documents: &mut Value, path: &[String], value: Value) -> Resul
     add(documents, path, value)
 }
 
+/// Adds a document after making the objects that are missing on the way to it.
+pub(super) fn upsert(
+    documents: &mut Value,
+    path: &[String],
+    value: Value,
+) -> Result<(), StoreError> {
+    if path.len() > MAX_DEPTH {
+        return Err(StoreError::PathTooLong);
+    }
+    if let Some((_, parents)) = path.split_last()
+        && find(documents, parents).is_none()
+    {
+        make(documents, parents)?;
+    }
+    add(documents, path, value)
+}
+
 /// Makes the objects that are missing on the way to a path, and at it.
 fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     let mut parent = documents;

@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod bundles;
 mod config;
 mod data;
 mod exchange;

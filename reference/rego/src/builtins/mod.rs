@@ -24,7 +24,7 @@ mod graphs;
 mod hosts;
 mod http;
 mod json;
-mod jwt;
+pub(crate) mod jwt;
 mod keys;
 mod marshal;
 mod modules;

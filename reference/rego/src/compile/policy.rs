@@ -7,7 +7,7 @@ use super::terms::Path;
 use super::tree::Outline;
 use super::world::{ModuleRules, World};
 use crate::Value;
-use crate::syntax::Module;
+use crate::syntax::{Module, Package};
 
 /// All modules of an engine, compiled together: what a query is asked of.
 ///
@@ -72,6 +72,11 @@ impl CompiledModule {
     /// The text it was parsed from.
     pub fn text(&self) -> &str {
         &self.parsed.text
+    }
+
+    /// The package that it is part of.
+    pub fn package(&self) -> &Package {
+        &self.parsed.package
     }
 
     /// The syntax tree as the compiler left it: imports are resolved and gone, local variables

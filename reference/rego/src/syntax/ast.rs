@@ -294,6 +294,18 @@ pub struct Module {
     pub comments: Vec<Comment>,
 }
 
+impl Package {
+    /// The names behind `data`.
+    pub fn names(&self) -> Vec<String> {
+        let steps = self.path.iter().skip(1);
+        let names = steps.filter_map(|step| match &step.value {
+            TermValue::String(name) => Some(name.to_string()),
+            _ => None,
+        });
+        names.collect()
+    }
+}
+
 impl Connective {
     /// The keyword.
     pub fn name(self) -> &'static str {

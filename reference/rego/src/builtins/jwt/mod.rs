@@ -7,6 +7,7 @@ use super::keys::algorithm::Hash;
 mod constraints;
 mod decode;
 mod sign;
+pub(crate) mod signed;
 mod token;
 mod trusted;
 mod verify;

@@ -8,9 +8,12 @@ use crate::http::{ApiError, Reply, Request};
 /// Removes a document.
 ///
 /// # Errors
-/// `resource_not_found` when there is none.
+/// `resource_not_found` when there is none, `invalid_parameter` when a bundle owns it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let metrics = Metrics::of_write(request);
-    engine.write(|contents| store::remove(&mut contents.documents, &request.segments))?;
+    engine.write(|contents| {
+        contents.bundles.permit(&request.segments)?;
+        store::remove(&mut contents.documents, &request.segments).map_err(ApiError::from)
+    })?;
     Ok(written(metrics))
 }

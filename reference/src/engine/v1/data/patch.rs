@@ -23,8 +23,8 @@ enum Kind {
 /// Carries out the operations of a JSON Patch in order, all or none.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is no array of `add`, `remove` and `replace` operations, or
-/// a document would stand where a rule defines one;
+/// `invalid_parameter` when the body is no array of `add`, `remove` and `replace` operations,
+/// a bundle owns the path of one, or a document would stand where a rule defines one;
 /// `resource_not_found` when the parent of an added document, or a document to be removed or
 /// replaced, is not there.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
@@ -32,6 +32,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let operations = metrics.time("timer_rego_input_parse_ns", || operations(request))?;
     engine.write(|contents| {
         for operation in operations {
+            contents.bundles.permit(&operation.path)?;
             let path = operation.path.clone();
             operation.carry_out(&mut contents.documents)?;
             without_conflict(contents, &path, Code::InvalidParameter)?;

@@ -10,7 +10,8 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// Writes a document, and the objects that are missing on the way to it.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is not JSON, or the root would not be an object;
+/// `invalid_parameter` when the body is not JSON, the root would not be an object, or a bundle owns
+/// the path;
 /// `resource_conflict` when something that is no object stands on the way, or a rule defines the
 /// document at the path or one in it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
@@ -19,6 +20,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
     engine.write(|contents| {
+        contents.bundles.permit(&request.segments)?;
         kept = only_new && store::find(&contents.documents, &request.segments).is_some();
         if kept {
             return Ok(());

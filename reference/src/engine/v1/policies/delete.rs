@@ -2,7 +2,7 @@
 
 use rego::Compiler;
 
-use super::{changed, id, unknown};
+use super::{changed, id, permit, unknown};
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
 use crate::engine::{Engine, refusal};
@@ -12,7 +12,7 @@ use crate::http::{ApiError, Code, Reply, Request};
 ///
 /// # Errors
 /// `resource_not_found` when there is none with the id; `invalid_operation` when other policies
-/// cannot be compiled without it; then it stays.
+/// cannot be compiled without it, and `invalid_parameter` when a bundle owns it; then it stays.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_policy(request);
     let id = id(request);
@@ -25,6 +25,7 @@ fn delete(contents: &mut Contents, id: &str) -> Result<(), ApiError> {
     if contents.policy.module(id).is_none() {
         return Err(unknown(id));
     }
+    permit(contents, id)?;
     let compiled = Compiler::new(&contents.policy).remove(id).compile();
     contents.policy = compiled.map_err(|errors| ApiError {
         code: Code::InvalidOperation,

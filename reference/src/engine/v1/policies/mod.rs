@@ -5,6 +5,7 @@ use rego::CompiledModule;
 use rego::Value;
 
 use crate::engine::metrics::Metrics;
+use crate::engine::state::Contents;
 use crate::http::{ApiError, Code, Reply, Request};
 
 pub(in crate::engine) mod delete;
@@ -20,6 +21,14 @@ fn id(request: &Request) -> String {
 /// 404: no policy has this id.
 fn unknown(id: &str) -> ApiError {
     ApiError::new(Code::ResourceNotFound, format!("no policy `{id}`"))
+}
+
+/// Refuses a change of a policy that a bundle owns.
+fn permit(contents: &Contents, id: &str) -> Result<(), ApiError> {
+    match contents.policy.module(id) {
+        Some(module) => contents.bundles.permit(&module.package().names()),
+        None => Ok(()),
+    }
 }
 
 /// A policy as it is answered: its id, its text and its compiled tree.

@@ -2,7 +2,7 @@
 
 use rego::{Compiler, Module};
 
-use super::{changed, id};
+use super::{changed, id, permit};
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
 use crate::engine::{Engine, refusal};
@@ -12,12 +12,14 @@ use crate::http::{ApiError, Reply, Request};
 ///
 /// # Errors
 /// `invalid_parameter` when the text is not UTF-8 or empty, or cannot be parsed or compiled
-/// together with the other policies and the documents; then the policy stays as it was.
+/// together with the other policies and the documents, or when a bundle owns the policy or its
+/// package; then the policy stays as it was.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_policy(request);
     let id = id(request);
     let text = metrics.time("timer_server_read_bytes_ns", || text(request))?;
     let state = engine.state();
+    permit(state.contents(), &id)?;
     let present = state.contents().policy.module(&id);
     if present.is_some_and(|module| module.text() == text) {
         return Ok(changed(request, metrics));
@@ -37,6 +39,8 @@ fn text(request: &Request) -> Result<&str, ApiError> {
 }
 
 fn put(contents: &mut Contents, id: &str, module: Module) -> Result<(), ApiError> {
+    permit(contents, id)?;
+    contents.bundles.permit(&module.package.names())?;
     let compiler = Compiler::new(&contents.policy).put(id, module);
     let compiled = compiler.documents(&contents.documents).compile();
     contents.policy = compiled.map_err(|errors| refusal::module(&errors))?;

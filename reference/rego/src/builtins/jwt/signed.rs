@@ -1,0 +1,80 @@
+//! Tokens that others than policies verify, such as those that sign bundles.
+
+use x509_parser::prelude::{FromDer, X509Certificate};
+
+use super::token::{Token, object};
+use crate::builtins::Failure;
+use crate::builtins::armor::next_block;
+use crate::builtins::keys::{Algorithm, Public, der};
+use crate::value::Object;
+
+/// The header and the claims of a token, whoever made it.
+///
+/// # Errors
+/// When it is no such token.
+pub fn unverified(token: &str) -> Result<(Object, Object), String> {
+    let read = |token: &Token<'_>| {
+        let header = token.header()?;
+        let claims = token.payload()?;
+        Ok((header, object(&claims).map_err(Failure::Value)?))
+    };
+    let token = Token::split(token).and_then(|token| read(&token));
+    token.map_err(described)
+}
+
+/// Verifies the signature of a token with a key: a shared secret for the algorithms `HS…`, or else
+/// a public key or certificate in PEM. The token must name the same algorithm.
+///
+/// # Errors
+/// When the signature is not right, or when the algorithm or the key is of no use.
+pub fn verify(token: &str, algorithm: &str, key: &str) -> Result<(), String> {
+    let (header, _) = unverified(token)?;
+    let named = header.get("alg").and_then(crate::Value::as_str);
+    if named != Some(algorithm) {
+        let named = named.unwrap_or_default();
+        return Err(format!(
+            "the token is signed by `{named}`, not `{algorithm}`"
+        ));
+    }
+    if header.contains_key("crit") {
+        return Err("the token asks for what is not understood (`crit`)".to_owned());
+    }
+    let method = Algorithm::named(algorithm);
+    let method = method.ok_or_else(|| format!("the algorithm `{algorithm}` is not known"))?;
+    let token = Token::split(token).map_err(described)?;
+    let signature = token.signature()?;
+    let signed = token.signed();
+    let right = match method {
+        Algorithm::Hmac(_) => method.verify_secret(key.as_bytes(), signed.as_bytes(), &signature),
+        _ => method.verify_strictly(&public(key)?, signed.as_bytes(), &signature),
+    };
+    match right {
+        true => Ok(()),
+        false => Err("the signature is not right".to_owned()),
+    }
+}
+
+/// The key in the first block of a text.
+fn public(text: &str) -> Result<Public, String> {
+    let (block, _) = next_block(text).ok_or("the key is not in PEM")?;
+    let key = match block.label.as_str() {
+        "PUBLIC KEY" => der::public(&block.bytes),
+        "RSA PUBLIC KEY" => der::rsa_public(&block.bytes).map(|key| Public::Rsa(Box::new(key))),
+        "CERTIFICATE" => X509Certificate::from_der(&block.bytes)
+            .ok()
+            .and_then(|(_, certificate)| der::public_of(certificate.public_key())),
+        label => {
+            return Err(format!(
+                "the key is a `{label}`, not a public key or certificate"
+            ));
+        }
+    };
+    key.ok_or_else(|| format!("the {} is malformed", block.label.to_lowercase()))
+}
+
+fn described(failure: Failure) -> String {
+    match failure {
+        Failure::Value(message) => message,
+        other => format!("{other:?}"),
+    }
+}

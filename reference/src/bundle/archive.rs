@@ -1,0 +1,125 @@
+//! The files of a gzip-compressed tar archive.
+
+use std::collections::HashSet;
+use std::io::{self, Read};
+
+use flate2::read::MultiGzDecoder;
+use rego::value::MAX_DEPTH;
+use tar::{Archive, EntryType};
+
+use super::{BundleError, File, Limits};
+
+/// All files of an archive in their order.
+///
+/// # Errors
+/// When it is no complete archive, is larger than the limits, or holds anything but files and
+/// directories with sound names.
+pub(super) fn files(archive: &[u8], limits: &Limits) -> Result<Vec<File>, BundleError> {
+    let mut reader = Bounded {
+        reader: MultiGzDecoder::new(archive),
+        left: limits.total,
+        limit: limits.total,
+    };
+    let files = entries(&mut Archive::new(&mut reader), limits)?;
+    // What stands behind the last file, the checksum above all, has to be sound, too.
+    io::copy(&mut reader, &mut io::sink()).map_err(broken)?;
+    Ok(files)
+}
+
+fn broken(failure: io::Error) -> BundleError {
+    BundleError::new(format!("the archive cannot be read: {failure}"))
+}
+
+fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<File>, BundleError> {
+    let mut files = Vec::new();
+    let mut names = HashSet::new();
+    for (at, entry) in archive.entries().map_err(broken)?.enumerate() {
+        let mut entry = entry.map_err(broken)?;
+        if at >= limits.entries {
+            let message = format!("the archive holds more than {} entries", limits.entries);
+            return Err(BundleError::new(message));
+        }
+        let name = entry.path_bytes().into_owned();
+        let name = String::from_utf8(name).map_err(|failure| {
+            let name = String::from_utf8_lossy(failure.as_bytes());
+            BundleError::of_file(&name, "the name is not UTF-8")
+        })?;
+        match entry.header().entry_type() {
+            EntryType::Regular | EntryType::Continuous => {}
+            // Said about the whole archive, such as the commit that it was made from.
+            EntryType::XGlobalHeader => continue,
+            EntryType::Directory => {
+                checked(&name)?;
+                continue;
+            }
+            EntryType::Link | EntryType::Symlink => {
+                return Err(BundleError::of_file(&name, "links are not followed"));
+            }
+            _ => return Err(BundleError::of_file(&name, "neither file nor directory")),
+        }
+        let path = checked(&name)?;
+        let size = entry.size();
+        if size > limits.file {
+            return Err(too_large(&path, size, limits));
+        }
+        if path.is_empty() {
+            return Err(BundleError::of_file(&name, "the name is empty"));
+        }
+        if !names.insert(path.clone()) {
+            return Err(BundleError::of_file(&path, "the archive holds it twice"));
+        }
+        // The size is only what the archive says, so no memory is taken for it beforehand.
+        let mut bytes = Vec::new();
+        entry.read_to_end(&mut bytes).map_err(broken)?;
+        if bytes.len() as u64 != size {
+            return Err(BundleError::of_file(&path, "the archive ends within it"));
+        }
+        files.push(File { path, bytes });
+    }
+    Ok(files)
+}
+
+/// The path that a name means in the bundle, if it does not lead out of it.
+pub(super) fn checked(name: &str) -> Result<String, BundleError> {
+    let segments = name
+        .split('/')
+        .filter(|segment| !matches!(*segment, "" | "."));
+    let segments: Vec<_> = segments.collect();
+    if segments.contains(&"..") {
+        return Err(BundleError::of_file(
+            name,
+            "the name leads out of the bundle",
+        ));
+    }
+    if segments.len() > MAX_DEPTH {
+        let message = format!("the name has more than {MAX_DEPTH} segments");
+        return Err(BundleError::of_file(name, message));
+    }
+    Ok(segments.join("/"))
+}
+
+pub(super) fn too_large(path: &str, size: u64, limits: &Limits) -> BundleError {
+    let message = format!("{size} bytes are more than the limit of {}", limits.file);
+    BundleError::of_file(path, message)
+}
+
+/// Fails behind a number of bytes, so that a small archive cannot become large without end.
+struct Bounded<R> {
+    reader: R,
+    left: u64,
+    limit: u64,
+}
+
+impl<R: Read> Read for Bounded<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.reader.read(buffer)?;
+        match self.left.checked_sub(read as u64) {
+            Some(left) => self.left = left,
+            None => {
+                let message = format!("it takes more than {} bytes", self.limit);
+                return Err(io::Error::other(message));
+            }
+        }
+        Ok(read)
+    }
+}

@@ -1,0 +1,83 @@
+//! The digests that signatures of bundles list.
+
+use rego::Value;
+use sha2::{Digest, Sha224, Sha256, Sha384, Sha512, Sha512_224, Sha512_256};
+
+/// The digest of a file's bytes or of its document, by the algorithm of this name.
+pub(super) fn digest(algorithm: &str, content: &[u8]) -> Option<Vec<u8>> {
+    Some(match algorithm {
+        "SHA-224" => Sha224::digest(content).to_vec(),
+        "SHA-256" => Sha256::digest(content).to_vec(),
+        "SHA-384" => Sha384::digest(content).to_vec(),
+        "SHA-512" => Sha512::digest(content).to_vec(),
+        "SHA-512-224" => Sha512_224::digest(content).to_vec(),
+        "SHA-512-256" => Sha512_256::digest(content).to_vec(),
+        _ => return None,
+    })
+}
+
+/// A document in the one form that is signed, however it was written: without white space, and
+/// the members of objects in the order of their names.
+pub(super) fn canonical(document: &Value) -> Vec<u8> {
+    let mut text = Vec::new();
+    write(document, &mut text);
+    text
+}
+
+fn write(value: &Value, text: &mut Vec<u8>) {
+    match value {
+        Value::Array(items) => {
+            text.push(b'[');
+            for (at, item) in items.iter().enumerate() {
+                separate(at, text);
+                write(item, text);
+            }
+            text.push(b']');
+        }
+        Value::Object(members) => {
+            text.push(b'{');
+            for (at, (name, member)) in members.iter().enumerate() {
+                separate(at, text);
+                write(name, text);
+                text.push(b':');
+                write(member, text);
+            }
+            text.push(b'}');
+        }
+        Value::String(string) => write_string(string, text),
+        other => text.extend_from_slice(other.to_string().as_bytes()),
+    }
+}
+
+fn separate(at: usize, text: &mut Vec<u8>) {
+    if at > 0 {
+        text.push(b',');
+    }
+}
+
+/// Escapes what the signer escapes: also the line breaks of other scripts.
+fn write_string(string: &str, text: &mut Vec<u8>) {
+    text.push(b'"');
+    for character in string.chars() {
+        let escaped = match character {
+            '"' => "\\\"",
+            '\\' => "\\\\",
+            '\n' => "\\n",
+            '\r' => "\\r",
+            '\t' => "\\t",
+            '\u{8}' => "\\b",
+            '\u{c}' => "\\f",
+            '\0'..='\u{1f}' | '\u{2028}' | '\u{2029}' => {
+                let code = format!("\\u{:04x}", u32::from(character));
+                text.extend_from_slice(code.as_bytes());
+                continue;
+            }
+            other => {
+                text.extend_from_slice(other.encode_utf8(&mut [0; 4]).as_bytes());
+                continue;
+            }
+        };
+        text.extend_from_slice(escaped.as_bytes());
+    }
+    text.push(b'"');
+}

@@ -1,0 +1,61 @@
+//! Why a bundle is not used.
+
+use rego::Errors;
+use rego::error::LanguageError;
+use serde_json::Value;
+
+use crate::engine::mistake;
+
+/// Why a bundle was not read or not activated, in the parts that a status report shows.
+#[derive(Debug, Clone, PartialEq, thiserror::Error)]
+#[error("{message}")]
+pub struct BundleError {
+    message: String,
+    mistakes: Vec<LanguageError>,
+}
+
+impl BundleError {
+    /// Something is wrong that is no mistake in a policy.
+    pub(crate) fn new(message: impl Into<String>) -> Self {
+        Self {
+            message: message.into(),
+            mistakes: Vec::new(),
+        }
+    }
+
+    /// A file cannot be used.
+    pub(super) fn of_file(path: &str, why: impl std::fmt::Display) -> Self {
+        Self::new(format!("bundle file `{path}`: {why}"))
+    }
+
+    /// Mistakes in policies.
+    pub(crate) fn of_policies(errors: Errors) -> Self {
+        let message = "error(s) occurred while compiling module(s)";
+        Self::with_mistakes(message, errors)
+    }
+
+    /// Something is wrong that these mistakes in policies show.
+    pub(super) fn with_mistakes(message: impl Into<String>, errors: Errors) -> Self {
+        Self {
+            message: message.into(),
+            mistakes: errors.0,
+        }
+    }
+
+    /// The code of every such error.
+    pub fn code(&self) -> &'static str {
+        "bundle_error"
+    }
+
+    /// The mistakes in policies, each with its code, message and place, as error objects list
+    /// them.
+    pub fn errors(&self) -> Vec<Value> {
+        self.mistakes.iter().map(mistake).collect()
+    }
+
+    /// The message with the mistakes, for a log or a terminal.
+    pub fn in_full(&self) -> String {
+        let lines = self.mistakes.iter().map(|mistake| format!("\n{mistake}"));
+        std::iter::once(self.message.clone()).chain(lines).collect()
+    }
+}

@@ -1,0 +1,154 @@
+//! What a bundle says about itself.
+
+use globset::Glob;
+use rego::Value;
+use rego::value::{Object, from_json_prefix};
+
+use super::{BundleError, Roots};
+
+/// The name of the file.
+pub(super) const NAME: &str = ".manifest";
+
+/// The manifest of a bundle.
+#[derive(Debug, Clone, Default)]
+pub struct Manifest {
+    /// Which state of its sources it was built from; empty when it does not say.
+    pub revision: String,
+    /// The documents that it owns: all of them when it does not say.
+    pub roots: Roots,
+    /// Anything else that its author wants to be known.
+    pub metadata: Option<Value>,
+    rego_version: Option<RegoVersion>,
+    /// Patterns of the paths of files that have another version.
+    file_versions: Vec<(Glob, RegoVersion)>,
+}
+
+/// A version of the policy language.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum RegoVersion {
+    V0,
+    V1,
+}
+
+impl RegoVersion {
+    fn number(self) -> u32 {
+        match self {
+            Self::V0 => 0,
+            Self::V1 => 1,
+        }
+    }
+}
+
+impl Manifest {
+    /// Reads the file. What stands behind its first JSON value is not looked at, nor are members
+    /// that nobody here knows.
+    ///
+    /// # Errors
+    /// When it is no JSON object, a member is of the wrong kind, roots overlap, or decisions are
+    /// to be made by WebAssembly.
+    pub(super) fn read(text: &[u8]) -> Result<Self, BundleError> {
+        let wrong = |why: String| BundleError::of_file(NAME, why);
+        let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
+        let Value::Object(members) = &given else {
+            let message = format!("expected an object, found {}", given.kind());
+            return Err(wrong(message));
+        };
+        Self::of(members).map_err(wrong)
+    }
+
+    fn of(members: &Object) -> Result<Self, String> {
+        let member = |name| members.get(name).filter(|value| **value != Value::Null);
+        let mut manifest = Self::default();
+        if let Some(given) = member("revision") {
+            let text = given.as_str().ok_or("`revision` must be a string")?;
+            text.clone_into(&mut manifest.revision);
+        }
+        if let Some(given) = member("roots") {
+            manifest.roots = roots(given)?;
+        }
+        if let Some(given) = member("metadata") {
+            given.as_object().ok_or("`metadata` must be an object")?;
+            manifest.metadata = Some(given.clone());
+        }
+        if let Some(given) = member("rego_version") {
+            manifest.rego_version = Some(version(given, "rego_version")?);
+        }
+        if let Some(given) = member("file_rego_versions") {
+            let given = given.as_object();
+            let given = given.ok_or("`file_rego_versions` must be an object")?;
+            manifest.file_versions = given.iter().map(file_version).collect::<Result<_, _>>()?;
+        }
+        if let Some(given) = member("wasm") {
+            let resolvers = given.as_array().ok_or("`wasm` must be an array")?;
+            if !resolvers.is_empty() {
+                return Err("decisions by WebAssembly (`wasm`) are not supported".to_owned());
+            }
+        }
+        Ok(manifest)
+    }
+
+    /// The version in which the file at a path is written; the older one if patterns differ.
+    pub(super) fn version_of(&self, path: &str) -> RegoVersion {
+        let rooted = format!("/{path}");
+        let named = self.file_versions.iter().filter(|(pattern, _)| {
+            let pattern = pattern.compile_matcher();
+            pattern.is_match(path) || pattern.is_match(&rooted)
+        });
+        let version = named.map(|(_, version)| *version).min();
+        version.or(self.rego_version).unwrap_or(RegoVersion::V1)
+    }
+
+    /// The manifest as `data.system.bundles` shows it.
+    pub(crate) fn shown(&self) -> Value {
+        let roots = self.roots.texts().iter();
+        let roots: Vec<_> = roots.map(|root| Value::from(root.as_str())).collect();
+        let mut shown = Object::new();
+        shown.insert("revision", Value::from(self.revision.as_str()));
+        shown.insert("roots", Value::from(roots));
+        if let Some(version) = self.rego_version {
+            shown.insert("rego_version", number(version));
+        }
+        if !self.file_versions.is_empty() {
+            let versions = self.file_versions.iter();
+            let versions = versions.map(|(pattern, version)| (pattern.glob(), number(*version)));
+            shown.insert("file_rego_versions", Value::object(versions));
+        }
+        if let Some(metadata) = &self.metadata {
+            shown.insert("metadata", metadata.clone());
+        }
+        Value::from(shown)
+    }
+}
+
+fn number(version: RegoVersion) -> Value {
+    Value::from(i64::from(version.number()))
+}
+
+fn roots(given: &Value) -> Result<Roots, String> {
+    let items = given.as_array().ok_or("`roots` must be an array")?;
+    let texts = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
+    let texts = texts.ok_or("`roots` must be an array of strings")?;
+    Roots::read(texts.into_iter())
+}
+
+fn version(given: &Value, of: &str) -> Result<RegoVersion, String> {
+    let number = match given {
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    };
+    match number {
+        Some(0) => Ok(RegoVersion::V0),
+        Some(1) => Ok(RegoVersion::V1),
+        _ => Err(format!(
+            "`{of}`: the version of Rego must be 0 or 1, found {given}"
+        )),
+    }
+}
+
+fn file_version((pattern, given): (&Value, &Value)) -> Result<(Glob, RegoVersion), String> {
+    let text = pattern.as_str().unwrap_or_default();
+    let of = format!("file_rego_versions.{text}");
+    let version = version(given, &of)?;
+    let pattern = Glob::new(text).map_err(|error| format!("`{of}`: {error}"))?;
+    Ok((pattern, version))
+}

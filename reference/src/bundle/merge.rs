@@ -1,0 +1,45 @@
+//! Documents of several files in one.
+
+use rego::Value;
+
+/// Merges a document into another, objects member by member. Anything else may be in both only
+/// where `repeats` says so and both are equal.
+///
+/// # Errors
+/// The path where that is not so.
+pub(crate) fn merge(into: &mut Value, from: Value, repeats: bool) -> Result<(), Vec<String>> {
+    merge_at(into, from, repeats, &mut Vec::new())
+}
+
+fn merge_at(
+    into: &mut Value,
+    from: Value,
+    repeats: bool,
+    at: &mut Vec<String>,
+) -> Result<(), Vec<String>> {
+    if repeats && *into == from {
+        return Ok(());
+    }
+    let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {
+        return Err(at.clone());
+    };
+    for (name, value) in added.iter() {
+        let Some(member) = members.get_value_mut(name) else {
+            members.insert(name.clone(), value.clone());
+            continue;
+        };
+        at.push(name.as_str().unwrap_or_default().to_owned());
+        merge_at(member, value.clone(), repeats, at)?;
+        at.pop();
+    }
+    Ok(())
+}
+
+/// An object that has a document at a path.
+pub(crate) fn nested<'s, S>(path: S, document: Value) -> Value
+where
+    S: DoubleEndedIterator<Item = &'s str>,
+{
+    path.rev()
+        .fold(document, |inner, name| Value::object([(name, inner)]))
+}

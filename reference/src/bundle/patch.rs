@@ -1,0 +1,77 @@
+//! Changes of the data of a bundle that is active.
+
+use rego::Value;
+use rego::value::from_json_prefix;
+
+use super::{BundleError, roots};
+
+/// The name of the file.
+pub(super) const NAME: &str = "patch.json";
+
+/// A change of one document.
+#[derive(Debug, Clone)]
+pub struct Operation {
+    /// The path of the document.
+    pub path: Vec<String>,
+    /// What is to become of it.
+    pub change: Change,
+}
+
+/// What is to become of a document.
+#[derive(Debug, Clone)]
+pub enum Change {
+    /// It is put there, with the objects that are missing on the way.
+    Upsert(Value),
+    /// It is put in the place of the one that is there.
+    Replace(Value),
+    /// It is taken away.
+    Remove,
+}
+
+/// The operations of the file, in their order.
+///
+/// # Errors
+/// When it does not list operations on paths.
+pub(super) fn read(text: &[u8]) -> Result<Vec<Operation>, BundleError> {
+    let wrong = |why: String| BundleError::of_file(NAME, why);
+    let given = from_json_prefix(text).map_err(|error| wrong(error.to_string()))?;
+    if given.as_object().is_none() {
+        let message = format!("expected an object, found {}", given.kind());
+        return Err(wrong(message));
+    }
+    let operations = match given.get("data") {
+        None | Some(Value::Null) => return Ok(Vec::new()),
+        Some(Value::Array(operations)) => operations,
+        Some(_) => return Err(wrong("`data` must be an array".to_owned())),
+    };
+    let numbered = operations.iter().enumerate();
+    let read = numbered.map(|(at, given)| {
+        operation(given).map_err(|why| wrong(format!("operation {at} of `data`: {why}")))
+    });
+    read.collect()
+}
+
+fn operation(given: &Value) -> Result<Operation, String> {
+    let text = |name| {
+        let text = given.get(name).and_then(Value::as_str);
+        text.ok_or(format!("`{name}` must be a string"))
+    };
+    let value = || given.get("value").cloned().unwrap_or(Value::Null);
+    let change = match text("op")? {
+        "upsert" => Change::Upsert(value()),
+        "replace" => Change::Replace(value()),
+        "remove" => Change::Remove,
+        other => {
+            return Err(format!(
+                "`op` must be upsert, replace or remove, found `{other}`"
+            ));
+        }
+    };
+    let path = roots::segments(text("path")?)?.into_iter();
+    Ok(Operation {
+        path: path
+            .map(|step| step.replace("~1", "/").replace("~0", "~"))
+            .collect(),
+        change,
+    })
+}

@@ -1,0 +1,201 @@
+//! Who vouches for the files of a bundle.
+
+use std::collections::BTreeMap;
+use std::fmt;
+
+use globset::GlobBuilder;
+use rego::Value;
+use rego::value::{Object, from_json, from_json_prefix, from_yaml};
+use zeroize::Zeroizing;
+
+use super::digest::{canonical, digest};
+use super::{BundleError, File, manifest};
+
+/// The name of the file.
+const NAME: &str = ".signatures.json";
+
+/// How signers name that they are no plugin.
+const USUAL: &str = "_default";
+
+/// What a signature of a bundle is checked against.
+#[derive(Debug, Clone, Default)]
+pub struct Verification {
+    /// The keys by their ids.
+    pub keys: BTreeMap<String, Key>,
+    /// The id of the key that must have been used; without it, the signature names one of the
+    /// keys, and bundles without a signature are taken.
+    pub key_id: Option<String>,
+    /// The scope that the signature must have, unless it is empty; then that of the key counts.
+    pub scope: String,
+    /// Patterns of the paths of files that no signature need list.
+    pub exclude_files: Vec<String>,
+    /// Whether signatures are not looked at.
+    pub skip: bool,
+}
+
+/// A key that signatures are checked with.
+#[derive(Clone)]
+pub struct Key {
+    /// The public key or a certificate in PEM, or the shared secret.
+    pub key: Zeroizing<String>,
+    /// The algorithm, such as `RS256`.
+    pub algorithm: String,
+    /// The scope that signatures with this key must have.
+    pub scope: String,
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key")
+            .field("algorithm", &self.algorithm)
+            .field("scope", &self.scope)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Checks the signature of files, if there has to be one, and takes it from them.
+///
+/// # Errors
+/// When there should be a signature and is none, when it is not right or of another scope, when
+/// the files are not those that it lists, or when it cannot be checked for want of keys.
+pub(super) fn check(
+    files: &mut Vec<File>,
+    verification: Option<&Verification>,
+) -> Result<(), BundleError> {
+    let signed = files.iter().position(|file| file.path == NAME);
+    let signed = signed.map(|at| files.remove(at));
+    if verification.is_some_and(|verification| verification.skip) {
+        return Ok(());
+    }
+    let required = verification.is_some_and(|verification| verification.key_id.is_some());
+    let Some(signed) = signed else {
+        return match required {
+            true => Err(BundleError::new("the bundle has no `.signatures.json`")),
+            false => Ok(()),
+        };
+    };
+    let wrong = |why: String| BundleError::of_file(NAME, why);
+    let token = token(&signed.bytes).map_err(wrong)?;
+    let verification = verification
+        .ok_or_else(|| wrong("the bundle is signed, but no keys are configured".to_owned()))?;
+    let listed = listed(&token, verification).map_err(wrong)?;
+    compare(files, listed, verification)
+}
+
+/// The one token of the file, a JSON Web Token.
+fn token(text: &[u8]) -> Result<String, String> {
+    let given = from_json_prefix(text).map_err(|error| error.to_string())?;
+    let plugin = given.get("plugin").and_then(Value::as_str);
+    if let Some(plugin) = plugin.filter(|plugin| !["", USUAL].contains(plugin)) {
+        return Err(format!(
+            "signatures by the plugin `{plugin}` are not supported"
+        ));
+    }
+    let tokens = given.get("signatures").and_then(Value::as_array);
+    let mut tokens = tokens.into_iter().flat_map(|tokens| tokens.iter());
+    match (tokens.next().and_then(Value::as_str), tokens.next()) {
+        (Some(token), None) => Ok(token.to_owned()),
+        _ => Err("`signatures` must list one token".to_owned()),
+    }
+}
+
+/// A file as a signature lists it.
+struct Listed {
+    algorithm: String,
+    digest: String,
+}
+
+/// The files that a right signature lists, by their paths.
+fn listed(token: &str, verification: &Verification) -> Result<BTreeMap<String, Listed>, String> {
+    let (header, claims) = rego::jwt::unverified(token)?;
+    let text = |of: &Object, name| of.get(name).and_then(Value::as_str).map(str::to_owned);
+    let ids = [
+        verification.key_id.clone(),
+        text(&header, "kid"),
+        text(&claims, "keyid"),
+    ];
+    let id = ids.into_iter().flatten().find(|id| !id.is_empty());
+    let id = id.ok_or("neither the configuration nor the signature names a key")?;
+    let key = verification.keys.get(&id);
+    let key = key.ok_or_else(|| format!("there is no key `{id}`"))?;
+    rego::jwt::verify(token, &key.algorithm, &key.key)?;
+    let scope = match verification.scope.as_str() {
+        "" => &key.scope,
+        scope => scope,
+    };
+    let given = text(&claims, "scope").unwrap_or_default();
+    if given != *scope {
+        return Err(format!("the scope is `{given}`, not `{scope}`"));
+    }
+    let files = claims.get("files").and_then(Value::as_array);
+    let files = files.into_iter().flat_map(|files| files.iter());
+    let files = files.map(|file| {
+        let text = |name| file.get(name).and_then(Value::as_str);
+        let parts = (text("name"), text("algorithm"), text("hash"));
+        let (Some(name), Some(algorithm), Some(digest)) = parts else {
+            return Err("a listed file needs `name`, `algorithm` and `hash`".to_owned());
+        };
+        let listed = Listed {
+            algorithm: algorithm.to_owned(),
+            digest: digest.to_ascii_lowercase(),
+        };
+        Ok((name.trim_start_matches('/').to_owned(), listed))
+    });
+    files.collect()
+}
+
+/// Compares the files with those that are listed.
+fn compare(
+    files: &[File],
+    mut listed: BTreeMap<String, Listed>,
+    verification: &Verification,
+) -> Result<(), BundleError> {
+    let excluded = excluded(&verification.exclude_files)?;
+    for file in files {
+        let wrong = |why: &str| BundleError::of_file(&file.path, why);
+        let found = listed.remove(&file.path);
+        if excluded.is_match(&file.path) {
+            continue;
+        }
+        let found = found.ok_or_else(|| wrong("the signature does not list it"))?;
+        let digest = digest(&found.algorithm, &signed(file)?);
+        let digest = digest.ok_or_else(|| {
+            let message = format!("its digest by `{}` is not supported", found.algorithm);
+            wrong(&message)
+        })?;
+        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        if digest != found.digest {
+            return Err(wrong("it is not what the signature lists"));
+        }
+    }
+    match listed.keys().next() {
+        Some(missing) => Err(BundleError::of_file(
+            missing,
+            "the signature lists it, but it is not there",
+        )),
+        None => Ok(()),
+    }
+}
+
+/// What of a file is signed: of documents the value, of others every byte.
+fn signed(file: &File) -> Result<Vec<u8>, BundleError> {
+    let document = match file.path.rsplit('/').next().unwrap_or_default() {
+        "data.json" | manifest::NAME => from_json(&file.bytes).map_err(|error| error.to_string()),
+        "data.yaml" | "data.yml" => from_yaml(&file.bytes).map_err(|error| error.to_string()),
+        _ => return Ok(file.bytes.clone()),
+    };
+    let document = document.map_err(|why| BundleError::of_file(&file.path, why))?;
+    Ok(canonical(&document))
+}
+
+fn excluded(patterns: &[String]) -> Result<globset::GlobSet, BundleError> {
+    let mut set = globset::GlobSetBuilder::new();
+    for text in patterns {
+        let pattern = GlobBuilder::new(text).literal_separator(true).build();
+        let pattern =
+            pattern.map_err(|error| BundleError::new(format!("exclude `{text}`: {error}")))?;
+        set.add(pattern);
+    }
+    set.build()
+        .map_err(|error| BundleError::new(format!("exclude: {error}")))
+}

@@ -1,0 +1,92 @@
+//! Bundles that the command line names.
+
+use std::fs;
+use std::path::Path;
+
+use zeroize::Zeroizing;
+
+use super::state::Contents;
+use super::{bundles, load};
+use crate::StartError;
+use crate::bundle::{Bundle, Key, Limits, Verification};
+
+/// What the command line says about bundles.
+#[derive(Debug, Clone, Default, clap::Args)]
+pub struct BundleOptions {
+    /// The paths are bundles: archives, or directories that are laid out like one
+    #[arg(short, long)]
+    pub bundle: bool,
+    /// Public key or certificate in PEM, or the secret of the algorithms HS…, that bundles must be
+    /// signed with; the text itself or the path of its file
+    #[arg(long, value_name = "KEY|FILE", requires = "bundle")]
+    pub verification_key: Option<String>,
+    /// Name of that key
+    #[arg(long, value_name = "NAME", default_value = "default")]
+    pub verification_key_id: String,
+    /// Algorithm of the signatures of bundles
+    #[arg(long, value_name = "NAME", default_value = "RS256")]
+    pub signing_alg: String,
+    /// Scope that the signatures of bundles must have
+    #[arg(long, value_name = "NAME", default_value = "")]
+    pub scope: String,
+    /// Patterns of files in bundles that no signature need list
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub exclude_files_verify: Vec<String>,
+    /// Takes bundles whatever their signatures are
+    #[arg(long)]
+    pub skip_verify: bool,
+}
+
+/// What the bundles at these paths hold together, but for files whose names are ignored.
+pub(super) fn contents(
+    options: &BundleOptions,
+    paths: &[String],
+    ignored: &[String],
+) -> Result<Contents, StartError> {
+    let ignored = load::patterns(ignored)?;
+    let verification = verification(options)?;
+    let limits = Limits::default();
+    let given = paths.iter().map(|name| {
+        let path = Path::new(name);
+        let bundle = Bundle::open(path, name, &limits, verification.as_ref(), &ignored);
+        let bundle = bundle
+            .map_err(|error| StartError::new(format!("bundle `{name}`: {}", error.in_full())))?;
+        Ok((name.clone(), bundle))
+    });
+    let given = given.collect::<Result<Vec<_>, StartError>>()?;
+    let mut contents = Contents::default();
+    bundles::activate(&mut contents, given).map_err(|error| StartError::new(error.in_full()))?;
+    Ok(contents)
+}
+
+fn verification(options: &BundleOptions) -> Result<Option<Verification>, StartError> {
+    if options.skip_verify {
+        let skip = Verification {
+            skip: true,
+            ..Verification::default()
+        };
+        return Ok(Some(skip));
+    }
+    let Some(given) = &options.verification_key else {
+        return Ok(None);
+    };
+    let key = match fs::exists(given) {
+        Ok(true) => fs::read_to_string(given).map_err(|failure| {
+            StartError::new(format!("--verification-key `{given}`: {failure}"))
+        })?,
+        // Anything that is no path, such as a PEM text, is the key.
+        Ok(false) | Err(_) => given.clone(),
+    };
+    let key = Key {
+        key: Zeroizing::new(key),
+        algorithm: options.signing_alg.clone(),
+        scope: options.scope.clone(),
+    };
+    Ok(Some(Verification {
+        keys: [(options.verification_key_id.clone(), key)].into(),
+        key_id: Some(options.verification_key_id.clone()),
+        scope: options.scope.clone(),
+        exclude_files: options.exclude_files_verify.clone(),
+        skip: false,
+    }))
+}

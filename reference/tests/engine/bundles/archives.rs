@@ -1,0 +1,69 @@
+//! Archives for tests, also such as no honest program makes.
+
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use reference::bundle::{Bundle, BundleError, Limits};
+use tar::{EntryType, Header};
+
+/// An entry of an archive: its name, its kind and its content.
+pub(super) type Entry<'e> = (&'e str, EntryType, &'e [u8]);
+
+/// Files, each a name and a text.
+pub(super) type Files<'f> = &'f [(&'f str, &'f str)];
+
+/// An archive of files.
+pub(super) fn archive(files: Files<'_>) -> Vec<u8> {
+    let files = files.iter().map(|(name, text)| file(name, text));
+    compressed(&tar_of(&files.collect::<Vec<_>>()))
+}
+
+/// A file.
+pub(super) fn file<'e>(name: &'e str, text: &'e str) -> Entry<'e> {
+    (name, EntryType::Regular, text.as_bytes())
+}
+
+/// An archive of any entries, not compressed. The names of links are what they lead to.
+pub(super) fn tar_of(entries: &[Entry<'_>]) -> Vec<u8> {
+    let mut builder = tar::Builder::new(Vec::new());
+    for (name, kind, content) in entries {
+        let mut header = Header::new_gnu();
+        // Names that the library would refuse are written as they are.
+        header.as_old_mut().name[..name.len()].copy_from_slice(name.as_bytes());
+        header.set_entry_type(*kind);
+        header.set_mode(0o644);
+        header.set_size(content.len() as u64);
+        header.set_cksum();
+        if let Err(failure) = builder.append(&header, *content) {
+            panic!("{name}: {failure}");
+        }
+    }
+    match builder.into_inner() {
+        Ok(bytes) => bytes,
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+/// Bytes as gzip compresses them.
+pub(super) fn compressed(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    match encoder.write_all(bytes).and_then(|()| encoder.finish()) {
+        Ok(bytes) => bytes,
+        Err(failure) => panic!("{failure}"),
+    }
+}
+
+/// Reads the bundle `b` within the usual limits.
+pub(super) fn read(archive: &[u8]) -> Result<Bundle, BundleError> {
+    Bundle::read(archive, "b", &Limits::default(), None)
+}
+
+/// The bundle that files make.
+#[track_caller]
+pub(super) fn bundle(name: &str, files: Files<'_>) -> Bundle {
+    match Bundle::read(&archive(files), name, &Limits::default(), None) {
+        Ok(bundle) => bundle,
+        Err(error) => panic!("{name}: {}", error.in_full()),
+    }
+}

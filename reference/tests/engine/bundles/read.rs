@@ -1,0 +1,137 @@
+//! Archives that are taken, and what they bring.
+
+use reference::engine::Engine;
+use tar::EntryType;
+
+use super::archives::{Entry, Files, compressed, file, read, tar_of};
+use crate::exchange::play_on;
+
+/// Archives, and the root document with them.
+const TAKEN: &[(&str, Files<'_>, &str)] = &[
+    ("nothing", &[], "{}"),
+    (
+        "names with and without a beginning",
+        &[
+            ("/data.json", r#"{"a": 1}"#),
+            ("./b/data.json", r#"{"c": 2}"#),
+            ("d//./e/data.json", "[3]"),
+        ],
+        r#"{"a":1,"b":{"c":2},"d":{"e":[3]}}"#,
+    ),
+    (
+        "YAML",
+        &[("a/data.yaml", "b: [1.50]"), ("c/data.yml", "x")],
+        r#"{"a":{"b":[1.5]},"c":"x"}"#,
+    ),
+    (
+        "several files",
+        &[
+            ("data.json", r#"{"a": {"b": 1, "c": {}}}"#),
+            ("a/data.yaml", "e: 1"),
+            ("a/c/data.json", r#"{"d": 1e3}"#),
+        ],
+        r#"{"a":{"b":1,"c":{"d":1e3},"e":1}}"#,
+    ),
+    (
+        "other files",
+        &[
+            ("README.md", "a"),
+            ("a/other.json", "{}"),
+            ("policy.wasm", "x"),
+            ("plan.json", "x"),
+            ("a/.manifest", "x"),
+            ("a/patch.json", "x"),
+        ],
+        "{}",
+    ),
+    (
+        "a policy",
+        &[
+            ("x/y.rego", "package a.b\n\nc := data.d"),
+            ("data.json", r#"{"d": 1}"#),
+        ],
+        r#"{"a":{"b":{"c":1}},"d":1}"#,
+    ),
+    (
+        "members of the manifest that nobody knows, or that are null",
+        &[
+            (
+                ".manifest",
+                r#"{"revision": null, "roots": ["/a/", "b/c"], "new": 1, "wasm": []} behind"#,
+            ),
+            ("a/data.json", "1"),
+            ("b/c/data.json", "2"),
+            ("b/data.json", "{}"),
+        ],
+        r#"{"a":1,"b":{"c":2}}"#,
+    ),
+    (
+        "encoded roots",
+        &[
+            (".manifest", r#"{"roots": ["a%2Fb", "c d"]}"#),
+            ("data.json", r#"{"a/b": 1, "c d": 2}"#),
+        ],
+        r#"{"a/b":1,"c d":2}"#,
+    ),
+    (
+        "what is Rego v0 and v1 at once",
+        &[
+            (
+                ".manifest",
+                r#"{"rego_version": 0, "file_rego_versions": {"/new/*": 1}}"#,
+            ),
+            ("old.rego", "package old\n\nimport rego.v1\n\np if true"),
+            ("new/p.rego", "package new\n\np if true"),
+        ],
+        r#"{"new":{"p":true},"old":{"p":true}}"#,
+    ),
+    (
+        "a patch without operations",
+        &[
+            ("patch.json", r#"{"data": []}"#),
+            ("data.json", r#"{"a": 1}"#),
+        ],
+        r#"{"a":1}"#,
+    ),
+];
+
+/// What the documents are with an archive.
+#[track_caller]
+fn documents(title: &str, archive: &[u8], expected: &str) {
+    let engine = Engine::default();
+    let activated =
+        read(archive).and_then(|bundle| engine.activate(vec![("b".to_owned(), bundle)]));
+    if let Err(error) = activated {
+        panic!("{title}: {}", error.in_full());
+    }
+    let line = format!(r#"GET /v1/data => 200 {{"result":{expected}}}"#);
+    play_on(&engine, &line);
+}
+
+#[test]
+fn archives_bring_policies_and_data() {
+    for (title, files, expected) in TAKEN {
+        let files: Vec<_> = files.iter().map(|(name, text)| file(name, text)).collect();
+        documents(title, &compressed(&tar_of(&files)), expected);
+    }
+}
+
+#[test]
+fn archives_may_have_directories_and_notes() {
+    let entries: &[Entry<'_>] = &[
+        (
+            "pax_global_header",
+            EntryType::XGlobalHeader,
+            b"18 comment=123456\n",
+        ),
+        ("./", EntryType::Directory, b""),
+        ("a/", EntryType::Directory, b""),
+        file("a/data.json", "1"),
+    ];
+    documents("notes", &compressed(&tar_of(entries)), r#"{"a":1}"#);
+    // Several compressed parts are one text.
+    let whole = tar_of(entries);
+    let (first, second) = whole.split_at(700);
+    let parts = [compressed(first), compressed(second)].concat();
+    documents("parts", &parts, r#"{"a":1}"#);
+}

@@ -1,0 +1,330 @@
+//! Archives that are refused.
+
+use reference::bundle::{Bundle, Limits};
+use tar::EntryType;
+
+use super::archives::{Entry, Files, archive, compressed, file, read, tar_of};
+
+/// Why an archive is refused; empty if it is not.
+fn reason(archive: &[u8], limits: &Limits) -> String {
+    match Bundle::read(archive, "b", limits, None) {
+        Ok(_) => String::new(),
+        Err(error) => error.in_full(),
+    }
+}
+
+#[track_caller]
+fn refused(title: &str, archive: &[u8], part: &str) {
+    let reason = reason(archive, &Limits::default());
+    assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
+}
+
+/// Files that make no bundle, and what the refusal says.
+const FILES: &[(Files<'_>, &str)] = &[
+    (
+        &[("../data.json", "{}")],
+        "`../data.json`: the name leads out",
+    ),
+    (&[("/a/../../data.json", "{}")], "leads out of the bundle"),
+    (
+        &[("a/data.json", "1"), ("./a//data.json", "1")],
+        "`a/data.json`: the archive holds it twice",
+    ),
+    (&[("data.json", "{")], "`data.json`: invalid JSON at line 1"),
+    (
+        &[("data.json", "[1]")],
+        "the root document must be an object, found array",
+    ),
+    (&[("a/data.yaml", "a: b: c")], "`a/data.yaml`: invalid YAML"),
+    (
+        &[
+            ("data.json", r#"{"a": {"b": 1}}"#),
+            ("a/data.json", r#"{"b": 1}"#),
+        ],
+        "`a/data.json`: another file has something at `/a/b`",
+    ),
+    (
+        &[("p/q.rego", "package a\n\np {")],
+        "b/p/q.rego:3: rego_parse_error",
+    ),
+    (&[("p.rego", "")], "empty module"),
+    (
+        &[(".manifest", "[]")],
+        "`.manifest`: expected an object, found array",
+    ),
+    (&[(".manifest", "{")], "`.manifest`: invalid JSON"),
+    (
+        &[(".manifest", r#"{"revision": 1}"#)],
+        "`revision` must be a string",
+    ),
+    (
+        &[(".manifest", r#"{"roots": "a"}"#)],
+        "`roots` must be an array",
+    ),
+    (
+        &[(".manifest", r#"{"roots": [1]}"#)],
+        "`roots` must be an array of strings",
+    ),
+    (
+        &[(".manifest", r#"{"roots": ["a%ff"]}"#)],
+        "`a%ff` is not UTF-8",
+    ),
+    (
+        &[(".manifest", r#"{"roots": ["a/b", "c", "/a"]}"#)],
+        "the roots `a` and `a/b` overlap",
+    ),
+    (
+        &[(".manifest", r#"{"roots": ["", "a"]}"#)],
+        "the roots `` and `a` overlap",
+    ),
+    (
+        &[(".manifest", r#"{"roots": ["a", "a"]}"#)],
+        "the roots `a` and `a` overlap",
+    ),
+    (
+        &[(".manifest", r#"{"metadata": []}"#)],
+        "`metadata` must be an object",
+    ),
+    (
+        &[(".manifest", r#"{"rego_version": 2}"#)],
+        "`rego_version`: the version of Rego must be 0 or 1",
+    ),
+    (
+        &[(".manifest", r#"{"file_rego_versions": {"*.rego": "1"}}"#)],
+        "`file_rego_versions.*.rego`: the version",
+    ),
+    (
+        &[(".manifest", r#"{"file_rego_versions": {"[": 1}}"#)],
+        "`file_rego_versions.[`: ",
+    ),
+    (
+        &[(".manifest", r#"{"wasm": [{"entrypoint": "a/b"}]}"#)],
+        "`wasm`) are not supported",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a"]}"#),
+            ("data.json", r#"{"a": 1, "b": 2}"#),
+        ],
+        "manifest roots [a] do not permit data at path '/b'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a/b"]}"#),
+            ("data.json", r#"{"a": 1}"#),
+        ],
+        "do not permit data at path '/a'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a/b"]}"#),
+            ("a/data.json", r#"{"bc": 1}"#),
+        ],
+        "do not permit data at path '/a/bc'",
+    ),
+    (
+        &[(".manifest", r#"{"roots": []}"#), ("a/data.json", "1")],
+        "at path '/'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a/b", "c"]}"#),
+            ("p.rego", "package a.bc"),
+        ],
+        "manifest roots [a/b c] do not permit 'package a.bc' in module 'p.rego'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"roots": ["a/b"]}"#),
+            ("p.rego", "package a"),
+        ],
+        "'package a'",
+    ),
+    (
+        &[
+            (".manifest", r#"{"rego_version": 0}"#),
+            ("p.rego", "package a\n\np { true }"),
+        ],
+        "`p.rego`: of Rego v0 only what is also Rego v1 is understood\nb/p.rego:3: rego_parse_error",
+    ),
+    (&[("patch.json", "[]")], "`patch.json`: expected an object"),
+    (
+        &[("patch.json", r#"{"data": {}}"#)],
+        "`data` must be an array",
+    ),
+    (
+        &[(
+            "patch.json",
+            r#"{"data": [{"op": "upsert", "path": "a"}, {"op": "add", "path": "b"}]}"#,
+        )],
+        "operation 1 of `data`: `op` must be upsert, replace or remove, found `add`",
+    ),
+    (
+        &[("patch.json", r#"{"data": [{"op": "remove"}]}"#)],
+        "`path` must be a string",
+    ),
+    (
+        &[
+            ("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#),
+            ("a/data.json", "1"),
+        ],
+        "`a/data.json`: a delta bundle holds a patch and no policies or data",
+    ),
+    (
+        &[
+            (
+                "patch.json",
+                r#"{"data": [{"op": "remove", "path": "/b/c"}]}"#,
+            ),
+            (".manifest", r#"{"roots": ["a"]}"#),
+        ],
+        "manifest roots [a] do not permit data patch at path 'b/c'",
+    ),
+    (
+        &[(".signatures.json", r#"{"signatures": ["a.b.c"]}"#)],
+        "the bundle is signed, but no keys",
+    ),
+];
+
+#[test]
+fn files_that_make_no_bundle() {
+    for (files, part) in FILES {
+        refused(&format!("{files:?}"), &archive(files), part);
+    }
+}
+
+#[test]
+fn entries_that_are_no_files() {
+    for kind in [
+        EntryType::Symlink,
+        EntryType::Link,
+        EntryType::Fifo,
+        EntryType::Char,
+        EntryType::Block,
+        EntryType::GNUSparse,
+        EntryType::new(b'?'),
+    ] {
+        let entries: &[Entry<'_>] = &[("a/data.json", kind, b"")];
+        let reason = reason(&compressed(&tar_of(entries)), &Limits::default());
+        assert!(!reason.is_empty(), "{kind:?} was taken");
+    }
+    let entries: &[Entry<'_>] = &[("../../x/", EntryType::Directory, b"")];
+    refused("directory", &compressed(&tar_of(entries)), "leads out");
+}
+
+#[test]
+fn names_that_are_too_deep() {
+    let deep = "a/".repeat(45) + "data.json";
+    let archive = archive(&[(&deep, "1")]);
+    assert!(read(&archive).is_ok());
+    // A longer name stands in an entry of its own.
+    let deep = "a/".repeat(600) + "data.json";
+    let entries: &[Entry<'_>] = &[
+        ("././@LongLink", EntryType::GNULongName, deep.as_bytes()),
+        file("a", "1"),
+    ];
+    refused(
+        "deep",
+        &compressed(&tar_of(entries)),
+        "more than 512 segments",
+    );
+}
+
+#[test]
+fn what_is_no_whole_archive() {
+    let whole = tar_of(&[
+        file("data.json", r#"{"a": 1}"#),
+        file("p.rego", "package p"),
+    ]);
+    let good = compressed(&whole);
+    assert_eq!(reason(&good, &Limits::default()), "");
+    refused("nothing", b"", "the archive cannot be read");
+    refused("not compressed", &whole, "the archive cannot be read");
+    refused(
+        "not an archive",
+        &compressed(b"a text"),
+        "the archive cannot be read",
+    );
+    for end in 1..good.len() {
+        refused("cut off", &good[..end], "the archive cannot be read");
+    }
+    // The checksum stands at the end, behind all files.
+    let mut changed = good.clone();
+    let checksum = changed.len() - 8;
+    changed[checksum] ^= 1;
+    refused("checksum", &changed, "the archive cannot be read");
+    refused(
+        "cut off within a file",
+        &compressed(&whole[..515]),
+        "data.json",
+    );
+}
+
+#[test]
+fn changed_archives_do_no_harm() {
+    let manifest = r#"{"roots": ["a"], "file_rego_versions": {"a/*": 1}}"#;
+    let whole = tar_of(&[
+        file(".manifest", manifest),
+        file("a/data.yaml", "b: [1, {c: 2}]"),
+        file("p.rego", "package a.p\n\nq := data.a.b[0]"),
+    ]);
+    let mut taken = 0;
+    for at in 0..whole.len() {
+        for bit in [0, 5, 7] {
+            let mut changed = whole.clone();
+            changed[at] ^= 1 << bit;
+            taken += usize::from(read(&compressed(&changed)).is_ok());
+        }
+    }
+    // Padding and comments may change, and little else.
+    assert!(taken > 0 && taken < whole.len() * 3, "{taken}");
+}
+
+#[test]
+fn what_is_too_large() {
+    let limits = Limits {
+        file: 2000,
+        total: 20_000,
+        entries: 6,
+    };
+    let text = |length: usize| format!("\"{}\"", "a".repeat(length - 2));
+    let numbered = |count: usize| {
+        let names: Vec<_> = (0..count).map(|at| format!("{at}/data.json")).collect();
+        let files: Vec<_> = names.iter().map(|name| (name.as_str(), "1")).collect();
+        archive(&files)
+    };
+    for (title, archive, part) in [
+        (
+            "a file that fits",
+            archive(&[("a/data.json", &text(2000))]),
+            "",
+        ),
+        (
+            "a file",
+            archive(&[("a/data.json", &text(2001))]),
+            "2001 bytes are more than the limit of 2000",
+        ),
+        (
+            "another file",
+            archive(&[("a.txt", &text(2001))]),
+            "`a.txt`: 2001 bytes",
+        ),
+        ("entries that fit", numbered(6), ""),
+        ("entries", numbered(7), "more than 6 entries"),
+        (
+            "all",
+            compressed(&vec![0; 30_000]),
+            "takes more than 20000 bytes",
+        ),
+        (
+            "behind the files",
+            compressed(&[tar_of(&[file("a/data.json", "1")]), vec![0; 30_000]].concat()),
+            "takes more than 20000 bytes",
+        ),
+    ] {
+        let reason = reason(&archive, &limits);
+        assert_eq!(reason.is_empty(), part.is_empty(), "{title}: {reason}");
+        assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
+    }
+    assert_eq!(Limits::of_file(3 << 30).total, 6 << 30);
+}

@@ -1,0 +1,311 @@
+//! Signatures, made by another engine for the files in `signed/files`.
+
+use reference::bundle::{Bundle, Key, Limits, Verification};
+use rego::{Evaluation, Policy, Query, QueryOptions, Value};
+
+use super::archives::archive;
+
+const FILES: &[(&str, &str)] = &[
+    (".manifest", include_str!("signed/files/.manifest")),
+    ("README.md", include_str!("signed/files/README.md")),
+    ("data.json", include_str!("signed/files/data.json")),
+    ("a/w/data.yml", include_str!("signed/files/a/w/data.yml")),
+    ("a/y/data.yaml", include_str!("signed/files/a/y/data.yaml")),
+    ("deep/p.rego", include_str!("signed/files/deep/p.rego")),
+];
+
+const HS256: &str = include_str!("signed/HS256.json");
+const HS384: &str = include_str!("signed/HS384.json");
+const RS256: &str = include_str!("signed/RS256.json");
+const PS384: &str = include_str!("signed/PS384.json");
+const ES256: &str = include_str!("signed/ES256.json");
+const ES512: &str = include_str!("signed/ES512.json");
+const RSA: &str = include_str!("signed/rsa.pem");
+const RSA_BARE: &str = include_str!("signed/rsa-bare.pem");
+const RSA_CERTIFICATE: &str = include_str!("signed/rsa-certificate.pem");
+const EC256: &str = include_str!("signed/ec256.pem");
+const EC521: &str = include_str!("signed/ec521.pem");
+
+/// The key `named` as what bundles must be signed with.
+fn with(algorithm: &str, key: &str) -> Verification {
+    let key = Key {
+        key: key.to_owned().into(),
+        algorithm: algorithm.to_owned(),
+        scope: String::new(),
+    };
+    Verification {
+        keys: [("named".to_owned(), key)].into(),
+        key_id: Some("named".to_owned()),
+        ..Verification::default()
+    }
+}
+
+/// Compares why a bundle with these files is refused; an empty reason means that it is taken.
+#[track_caller]
+fn judge(title: &str, files: &[(&str, &str)], verification: Option<&Verification>, part: &str) {
+    let read = Bundle::read(&archive(files), "b", &Limits::default(), verification);
+    let reason = read
+        .err()
+        .map(|error| error.to_string())
+        .unwrap_or_default();
+    assert_eq!(reason.is_empty(), part.is_empty(), "{title}: {reason}");
+    assert!(reason.contains(part), "{title}: `{part}` in: {reason}");
+}
+
+#[test]
+fn signatures_are_checked_with_their_keys() {
+    for (signature, algorithm, key, part) in [
+        (HS256, "HS256", "secretsecret", ""),
+        (RS256, "RS256", RSA, ""),
+        (RS256, "RS256", RSA_BARE, ""),
+        (RS256, "RS256", RSA_CERTIFICATE, ""),
+        (PS384, "PS384", RSA, ""),
+        (ES256, "ES256", EC256, ""),
+        (ES512, "ES512", EC521, ""),
+        (HS256, "HS256", "secretsecre", "the signature is not right"),
+        (ES256, "ES256", EC521, "the signature is not right"),
+        (RS256, "HS256", RSA, "signed by `RS256`, not `HS256`"),
+        (RS256, "none", RSA, "signed by `RS256`, not `none`"),
+        (RS256, "RS256", "secret", "the key is not in PEM"),
+        (RS256, "RS256", EC256, "the signature is not right"),
+        (
+            HS384,
+            "HS384",
+            "secretsecret",
+            "the scope is `write`, not ``",
+        ),
+        (
+            r#"{"signatures": []}"#,
+            "HS256",
+            "x",
+            "`signatures` must list one token",
+        ),
+        (
+            r#"{"signatures": ["a.b.c", "a.b.c"]}"#,
+            "HS256",
+            "x",
+            "must list one token",
+        ),
+        (
+            r#"{"signatures": ["a.b.c"]}"#,
+            "HS256",
+            "x",
+            "`.signatures.json`: ",
+        ),
+        (
+            r#"{"signatures": ["a.b.c"], "plugin": "p"}"#,
+            "HS256",
+            "x",
+            "by the plugin `p` are not",
+        ),
+        ("[", "HS256", "x", "`.signatures.json`: invalid JSON"),
+    ] {
+        let files = [FILES, &[(".signatures.json", signature)]].concat();
+        let title = format!("{algorithm}: {signature}");
+        judge(&title, &files, Some(&with(algorithm, key)), part);
+    }
+}
+
+#[test]
+fn keys_are_found_by_their_names() {
+    let files = [FILES, &[(".signatures.json", HS384)]].concat();
+    let scoped = Verification {
+        scope: "write".to_owned(),
+        ..with("HS384", "secretsecret")
+    };
+    let named_by_token = Verification {
+        key_id: None,
+        ..scoped.clone()
+    };
+    let mut scope_of_key = with("HS384", "secretsecret");
+    for key in scope_of_key.keys.values_mut() {
+        "write".clone_into(&mut key.scope);
+    }
+    let unknown = Verification {
+        key_id: Some("other".to_owned()),
+        ..scoped.clone()
+    };
+    for (title, verification, part) in [
+        ("scoped", scoped, ""),
+        ("named by the token", named_by_token, ""),
+        ("scope of the key", scope_of_key, ""),
+        ("unknown", unknown, "there is no key `other`"),
+        (
+            "no keys",
+            Verification::default(),
+            "there is no key `named`",
+        ),
+    ] {
+        judge(title, &files, Some(&verification), part);
+    }
+    let nameless = Verification {
+        key_id: None,
+        ..with("HS256", "secretsecret")
+    };
+    let files = [FILES, &[(".signatures.json", HS256)]].concat();
+    judge("nameless", &files, Some(&nameless), "names a key");
+}
+
+/// The files with one changed, added or, without a text, left out.
+fn changed<'f>(name: &'f str, text: Option<&'f str>) -> Vec<(&'f str, &'f str)> {
+    let others = FILES.iter().copied().filter(|(other, _)| *other != name);
+    let changed = text.map(|text| (name, text));
+    others
+        .chain([(".signatures.json", HS256)])
+        .chain(changed)
+        .collect()
+}
+
+#[test]
+fn files_are_compared_with_the_signature() {
+    let strict = with("HS256", "secretsecret");
+    let lenient = Verification {
+        exclude_files: vec!["*.md".to_owned(), "a/*/data.yml".to_owned()],
+        ..strict.clone()
+    };
+    let skip = Verification {
+        skip: true,
+        ..Verification::default()
+    };
+    let other = "it is not what the signature lists";
+    for (files, verification, part) in [
+        (changed("README.md", Some("readme")), &strict, other),
+        (changed("README.md", Some("readme")), &lenient, ""),
+        (
+            changed("README.md", None),
+            &strict,
+            "`README.md`: the signature lists it, but",
+        ),
+        (changed("a/w/data.yml", Some("k: [1, 2]")), &strict, ""),
+        (changed("a/w/data.yml", Some("k: [2, 1]")), &strict, other),
+        (changed("a/w/data.yml", Some("k: [2, 1]")), &lenient, ""),
+        (
+            changed("a/y/data.yml", Some("k: [2, 1]")),
+            &strict,
+            "`a/y/data.yml`: the signature does not list",
+        ),
+        (
+            changed("deep/p.rego", Some("package a\n\np := data.a.n")),
+            &strict,
+            other,
+        ),
+        (changed("deep/p.rego", Some("package a")), &skip, ""),
+        (
+            changed(
+                ".manifest",
+                Some(r#"{"revision":"s1","roots":["a"],"metadata":{"x":1.0}}"#),
+            ),
+            &strict,
+            "",
+        ),
+        (
+            changed(
+                ".manifest",
+                Some(r#"{"revision":"s2","roots":["a"],"metadata":{"x":1.0}}"#),
+            ),
+            &strict,
+            other,
+        ),
+        (
+            changed(
+                "patch.json",
+                Some(r#"{"data": [{"op": "remove", "path": "a"}]}"#),
+            ),
+            &strict,
+            "`patch.json`: the signature",
+        ),
+        (
+            FILES.to_vec(),
+            &strict,
+            "the bundle has no `.signatures.json`",
+        ),
+        (FILES.to_vec(), &Verification::default(), ""),
+        (
+            vec![("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#)],
+            &strict,
+            "the bundle has no `.signatures.json`",
+        ),
+    ] {
+        judge(&format!("{files:?}"), &files, Some(verification), part);
+    }
+}
+
+/// A token with this header and these claims, signed with the secret `secret`.
+fn token(header: &str, claims: &str) -> String {
+    let key = r#"{"kty": "oct", "k": "c2VjcmV0"}"#;
+    let text = format!("io.jwt.encode_sign({header}, {claims}, {key}, token)");
+    let documents = Value::object([("none", Value::Null)]);
+    let query = Query::parse(&Policy::default(), &text, &QueryOptions::default());
+    let answers = query.map(|query| query.evaluate(&mut Evaluation::new(&documents)));
+    let Ok(Ok(answers)) = answers else {
+        panic!("{text}: {answers:?}");
+    };
+    let token = answers.first().map(|answer| answer.to_value());
+    let token = token
+        .as_ref()
+        .and_then(|answer| answer.get("token")?.as_str());
+    token.unwrap_or_default().to_owned()
+}
+
+#[test]
+fn tokens_are_read_with_care() {
+    let usual = r#"{"alg": "HS256"}"#;
+    let listed = |algorithm: &str, hash: &str| {
+        format!(
+            r#"{{"files": [{{"name": "data.json", "algorithm": "{algorithm}", "hash": "{hash}"}}]}}"#
+        )
+    };
+    let long = "83f4982cc7c33004bfc7e60dffb5896af69e270a7ee00ddb333d64b4230e006860b5d4791a607bd9b658aa2672619df10dbf8c3136b446df2f2d4ab0a63080d9";
+    let short = "aec300dbdd6adc737a6a326bf11b9928d0240454e89becf6e1e68a6ad0981a69";
+    for (header, claims, part) in [
+        (usual, listed("SHA-512", long), ""),
+        (usual, listed("SHA-512", &long.to_uppercase()), ""),
+        (usual, listed("SHA-512-256", short), ""),
+        (
+            usual,
+            listed("SHA-512", short),
+            "it is not what the signature lists",
+        ),
+        (
+            usual,
+            listed("MD5", long),
+            "its digest by `MD5` is not supported",
+        ),
+        (usual, listed("", long), "its digest by `` is not supported"),
+        (
+            usual,
+            r#"{"files": [{"name": "data.json"}]}"#.to_owned(),
+            "a listed file needs",
+        ),
+        (
+            usual,
+            r#"{"files": "data.json"}"#.to_owned(),
+            "the signature does not list it",
+        ),
+        (usual, "{}".to_owned(), "the signature does not list it"),
+        (
+            r#"{"alg": "HS512"}"#,
+            listed("SHA-512", long),
+            "signed by `HS512`, not `HS256`",
+        ),
+        (
+            r#"{"alg": "HS256", "crit": ["exp"]}"#,
+            listed("SHA-512", long),
+            "(`crit`)",
+        ),
+    ] {
+        let signatures = format!(r#"{{"signatures": ["{}"]}}"#, token(header, &claims));
+        let files = [
+            (".signatures.json", signatures.as_str()),
+            ("data.json", r#"{"a": [1.0, "\u2028<"]}"#),
+        ];
+        let title = format!("{header} {claims}");
+        judge(&title, &files, Some(&with("HS256", "secret")), part);
+    }
+}
+
+#[test]
+fn secrets_are_not_shown() {
+    let shown = format!("{:?}", with("HS256", "secretsecret"));
+    assert!(!shown.contains("secretsecret"), "{shown}");
+}

@@ -1,0 +1,3 @@
+package a
+
+p := data.a.n
