@@ -2,8 +2,10 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
+use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use tracing::{error, info};
 
 use crate::http::ServeOptions;
 use crate::http::serve::{Listening, listen};
@@ -170,6 +172,8 @@ pub struct Running {
     /// The control plane's (first) address.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
+    /// What the engine does by itself, and how long it may go on when told to stop.
+    plugins: Option<(engine::Running, Duration)>,
 }
 
 impl Running {
@@ -177,6 +181,21 @@ impl Running {
     /// after the grace period.
     pub async fn shutdown(self) {
         futures_util::future::join_all(self.listening.into_iter().map(Listening::shutdown)).await;
+        if let Some((plugins, grace)) = self.plugins {
+            plugins.shutdown(grace).await;
+        }
+    }
+
+    /// Has the engine read its configuration again and go by it. If that cannot be, everything
+    /// stays as it is, and the log says why.
+    pub async fn reload(&self) {
+        let Some((plugins, _)) = &self.plugins else {
+            return;
+        };
+        match plugins.reload().await {
+            Ok(()) => info!("the configuration was read again"),
+            Err(why) => error!(why, "the configuration stays as it was"),
+        }
     }
 
     async fn start_engine(
@@ -186,6 +205,8 @@ impl Running {
         serve: &ServeOptions,
     ) -> Result<(), StartError> {
         let engine = Arc::new(engine::Engine::open(options)?);
+        let grace = Duration::from_secs(serve.shutdown_grace_period);
+        self.plugins = Some((engine::Running::start(&engine, options)?, grace));
         let mut serve = serve.clone();
         if options.authentication != "tls" {
             serve.tls_ca_cert_file = None;

@@ -11,11 +11,12 @@ use tracing::{error, info};
 async fn main() -> ExitCode {
     let command = CommandLine::parse();
     command.log().install();
-    let stop = (
+    let signals = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
+        signal(SignalKind::hangup()),
     );
-    let (Ok(mut interrupted), Ok(mut terminated)) = stop else {
+    let (Ok(mut interrupted), Ok(mut terminated), Ok(mut hung_up)) = signals else {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
@@ -38,9 +39,12 @@ async fn main() -> ExitCode {
     if let Some(address) = running.control {
         info!(%address, "the control plane is listening");
     }
-    tokio::select! {
-        _ = interrupted.recv() => {}
-        _ = terminated.recv() => {}
+    loop {
+        tokio::select! {
+            _ = interrupted.recv() => break,
+            _ = terminated.recv() => break,
+            _ = hung_up.recv() => running.reload().await,
+        }
     }
     info!("stopping");
     running.shutdown().await;

@@ -1,13 +1,15 @@
 //! Decisions: the answers of GET and POST `/v1/data`.
 
+use std::cell::RefCell;
+
 use http::StatusCode;
 use rego::Value;
 use rego::value::Object;
-use tracing::info;
 
 use super::evaluate::Asked;
 use super::explain::Explain;
 use super::metrics::Metrics;
+use super::plugins::{Event, Subject};
 use super::{Bundles, Engine, id};
 use crate::http::{ApiError, Reply, Request};
 
@@ -33,23 +35,41 @@ impl Engine {
             warns,
             mut metrics,
         } = question;
+        let logged = self.config().plugins.decision_logs.is_some();
+        if logged {
+            metrics.measure();
+        }
         let state = self.state();
         let prepared = self.prepared(&state, request, &mut metrics);
+        let calls = logged.then(RefCell::default);
         let asked = Asked {
             input: input.as_ref(),
             strict: request.flag("strict-builtin-errors"),
             explain: Explain::asked(request),
             request,
+            calls: calls.as_ref(),
         };
-        let (result, explanation) = metrics.time("timer_rego_query_eval_ns", || {
+        let decided = metrics.time("timer_rego_query_eval_ns", || {
             self.document(&state, &prepared, &request.segments, &asked)
-        })?;
+        });
+        let shows_metrics = metrics.asked();
+        let metrics = (logged || shows_metrics).then(|| metrics.finish());
         let mut envelope = Object::new();
-        if self.config().decision_log {
-            let decision = id::random();
-            self.log(request, &decision, input.as_ref(), result.as_ref());
-            envelope.insert("decision_id", Value::from(decision));
+        if logged {
+            let id = id::random();
+            let event = Event {
+                request,
+                subject: Subject::Path(&request.segments),
+                input: input.clone(),
+                result: decided.as_ref().ok().and_then(|(result, _)| result.clone()),
+                error: decided.as_ref().err(),
+                calls: calls.map(RefCell::into_inner),
+                metrics: metrics.clone(),
+            };
+            self.log(&state, &id, event);
+            envelope.insert("decision_id", Value::from(id));
         }
+        let (result, explanation) = decided?;
         if request.flag("provenance") {
             envelope.insert("provenance", provenance(&state.contents().bundles));
         }
@@ -62,8 +82,8 @@ impl Engine {
         if warns {
             envelope.insert("warning", warning());
         }
-        if metrics.asked() {
-            envelope.insert("metrics", metrics.finish());
+        if let Some(metrics) = metrics.filter(|_| shows_metrics) {
+            envelope.insert("metrics", metrics);
         }
         let pretty = request.flag("pretty");
         Ok(Reply::document(
@@ -71,24 +91,6 @@ impl Engine {
             &Value::from(envelope),
             pretty,
         ))
-    }
-
-    /// Writes the decision to the log of this process.
-    fn log(
-        &self,
-        request: &Request,
-        decision: &str,
-        input: Option<&Value>,
-        result: Option<&Value>,
-    ) {
-        info!(
-            decision_id = decision,
-            path = request.segments.join("/"),
-            labels = %self.config().labels(),
-            input = input.map(tracing::field::display),
-            result = result.map(tracing::field::display),
-            "Decision Log"
-        );
     }
 }
 

@@ -1,7 +1,9 @@
 //! Evaluation of queries for requests.
 
+use std::cell::RefCell;
 use std::sync::Arc;
 
+use rego::value::Object;
 use rego::{Answer, Evaluation, Query, Value};
 use tracing::info;
 
@@ -23,6 +25,8 @@ pub(super) struct Asked<'r> {
     pub(super) explain: Option<Explain>,
     /// The request, which may be given up.
     pub(super) request: &'r Request,
+    /// If present, takes what non-deterministic functions answered.
+    pub(super) calls: Option<&'r RefCell<Object>>,
 }
 
 impl<'r> Asked<'r> {
@@ -33,6 +37,7 @@ impl<'r> Asked<'r> {
             strict: false,
             explain: None,
             request,
+            calls: None,
         }
     }
 }
@@ -60,7 +65,11 @@ impl Engine {
         evaluation.tracer = recorder
             .as_mut()
             .map(|recorder| recorder as &mut dyn rego::Tracer);
+        evaluation.calls = asked.calls.map(|_| Object::new());
         let answers = query.evaluate(&mut evaluation);
+        if let (Some(taken), Some(calls)) = (asked.calls, evaluation.calls.take()) {
+            taken.replace(calls);
+        }
         let answers = answers.map_err(|error| refusal::evaluation(&error))?;
         let explanation = recorder.map(|recorder| recorder.finish());
         Ok((answers, explanation))

@@ -11,7 +11,10 @@ use crate::http::Request;
 #[derive(Debug)]
 pub(super) struct Metrics {
     begun: Instant,
+    /// Whether the answer shows them.
     asked: bool,
+    /// Whether they are taken.
+    measured: bool,
     instrumented: bool,
     values: BTreeMap<&'static str, u64>,
 }
@@ -21,8 +24,10 @@ impl Metrics {
     /// `instrument`.
     pub(super) fn of_decision(request: &Request) -> Self {
         let instrumented = request.flag("instrument");
+        let asked = instrumented || request.flag("metrics");
         Self {
-            asked: instrumented || request.flag("metrics"),
+            asked,
+            measured: asked,
             instrumented,
             ..Self::of_write(request)
         }
@@ -30,9 +35,11 @@ impl Metrics {
 
     /// Starts measuring a write if the request asks for it by `metrics`.
     pub(super) fn of_write(request: &Request) -> Self {
+        let asked = request.flag("metrics");
         Self {
             begun: Instant::now(),
-            asked: request.flag("metrics"),
+            asked,
+            measured: asked,
             instrumented: false,
             values: BTreeMap::new(),
         }
@@ -48,9 +55,14 @@ impl Metrics {
         self.asked
     }
 
+    /// Measures from now on, also when the request does not ask for it.
+    pub(super) fn measure(&mut self) {
+        self.measured = true;
+    }
+
     /// Does the work and keeps how long it took.
     pub(super) fn time<T>(&mut self, name: &'static str, work: impl FnOnce() -> T) -> T {
-        if !self.asked {
+        if !self.measured {
             return work();
         }
         let begun = Instant::now();
@@ -76,7 +88,7 @@ impl Metrics {
 
     /// Keeps a count.
     pub(super) fn count(&mut self, name: &'static str, count: u64) {
-        if self.asked {
+        if self.measured {
             self.values.insert(name, count);
         }
     }

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use arc_swap::ArcSwap;
+use arc_swap::{ArcSwap, Guard};
 use http::Method;
 
 use crate::StartError;
@@ -24,6 +24,7 @@ mod id;
 mod load;
 mod metrics;
 mod pace;
+mod plugins;
 mod refusal;
 mod root;
 mod routes;
@@ -39,6 +40,8 @@ pub use routes::{Handler, ROUTES};
 pub use store::StoreError;
 
 use config::Config;
+use plugins::Plugins;
+pub(crate) use plugins::Running;
 use state::{Contents, State};
 
 /// Requests with a larger body are handled away from the threads that serve connections.
@@ -108,7 +111,12 @@ pub struct Engine(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
-    config: Config,
+    /// What tells this instance from others.
+    id: String,
+    /// What it goes by, replaced whole.
+    config: ArcSwap<Config>,
+    /// What it does by itself.
+    plugins: Plugins,
     /// The vendor in media types.
     vendor: String,
     /// Whether a policy decides on each request.
@@ -127,14 +135,20 @@ impl Engine {
     /// # Errors
     /// When a file cannot be read or used, or an option needs what is not supported.
     pub fn open(options: &Options) -> Result<Self, StartError> {
-        let config = Config::open(options)?;
+        let id = id::random();
+        let given = Config::read(options)?;
+        config::warn(&given);
+        let config = Config::of(&given, &id);
+        let config = config.map_err(|why| StartError::new(format!("configuration: {why}")))?;
         let (paths, ignored) = (&options.data, &options.ignore);
         let contents = match options.bundles.bundle {
             true => bundle_files::contents(&options.bundles, paths, ignored)?,
             false => load::contents(paths, ignored)?,
         };
         Ok(Self(Arc::new(Inner {
-            config,
+            id,
+            plugins: Plugins::new(&config.plugins),
+            config: ArcSwap::from_pointee(config),
             vendor: match &options.media_type_vendor {
                 Some(vendor) => vendor.clone(),
                 None => MEDIA_TYPE_VENDOR.to_owned(),
@@ -146,9 +160,25 @@ impl Engine {
         })))
     }
 
-    /// The configuration.
-    fn config(&self) -> &Config {
-        &self.0.config
+    /// What tells this instance from others.
+    fn id(&self) -> &str {
+        &self.0.id
+    }
+
+    /// The configuration as it is now.
+    fn config(&self) -> Guard<Arc<Config>> {
+        self.0.config.load()
+    }
+
+    /// Goes by another configuration from now on.
+    fn configure(&self, config: Config) {
+        self.0.plugins.board.configure(&config.plugins);
+        self.0.config.store(Arc::new(config));
+    }
+
+    /// What the engine does by itself.
+    fn plugins(&self) -> &Plugins {
+        &self.0.plugins
     }
 
     /// The vendor in media types.
@@ -186,6 +216,12 @@ impl Engine {
             Method::GET if !decides => {
                 !path.starts_with("/v1/query") && !path.starts_with("/health/")
             }
+            // What policies hide of a decision is decided with it, however long that takes.
+            Method::GET | Method::POST
+                if decides && self.config().plugins.decision_logs.is_some() =>
+            {
+                false
+            }
             Method::GET | Method::POST if decides => {
                 let kept = self.state().decisions(&request.method).get(path);
                 kept.is_some_and(|query| query.pace.is_quick())
@@ -213,8 +249,12 @@ impl Drop for Waiting {
 impl Default for Engine {
     /// An engine without documents, in its default configuration.
     fn default() -> Self {
+        let id = id::random();
+        let config = Config::new(&id);
         Self(Arc::new(Inner {
-            config: Config::default(),
+            id,
+            plugins: Plugins::new(&config.plugins),
+            config: ArcSwap::from_pointee(config),
             vendor: MEDIA_TYPE_VENDOR.to_owned(),
             authorizes: false,
             identifies: false,

@@ -102,7 +102,7 @@ impl Engine {
             .and_then(|()| self.authorize(&request))
             .and_then(|()| handler(self, &request));
         let reply = answered.unwrap_or_else(|error| error.reply());
-        gzip::encode(&request, reply, self.config())
+        gzip::encode(&request, reply, &self.config())
     }
 }
 

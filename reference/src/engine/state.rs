@@ -47,6 +47,8 @@ pub(super) struct State {
     posts: Kept<Prepared>,
     /// The rules that filters come from.
     pub(super) filters: Kept<PreparedFilter>,
+    /// The queries of policies about the decision log, by their paths.
+    pub(super) logs: Kept<Prepared>,
     /// The pace of partial evaluations of queries.
     pub(super) residuals: Pace,
 }

@@ -1,5 +1,6 @@
 //! A request as a handler sees it: checked, its body whole and decoded.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -24,6 +25,8 @@ pub struct Request {
     pub body: Bytes,
     /// The path segments that the route left open, decoded one by one.
     pub segments: Vec<String>,
+    /// Where the request comes from, if it came over a socket.
+    pub client: Option<SocketAddr>,
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
 }
@@ -38,6 +41,7 @@ impl From<http::Request<Bytes>> for Request {
             headers: parts.headers,
             body,
             segments: Vec::new(),
+            client: None,
             cancelled: Arc::default(),
         }
     }

@@ -253,13 +253,16 @@ impl<S: Service> Server<S> {
         let limit = self.service.body_limit();
         let received = receive(parts, body, limit, self.options.body_timeout).await;
         let reply = match received {
-            Ok(request) => AssertUnwindSafe(Arc::clone(&self.service).answer(request))
-                .catch_unwind()
-                .await
-                .unwrap_or_else(|_| {
-                    error!(%method, path, "the handler panicked");
-                    ApiError::new(Code::InternalError, "the server failed").reply()
-                }),
+            Ok(mut request) => {
+                request.client = Some(peer);
+                AssertUnwindSafe(Arc::clone(&self.service).answer(request))
+                    .catch_unwind()
+                    .await
+                    .unwrap_or_else(|_| {
+                        error!(%method, path, "the handler panicked");
+                        ApiError::new(Code::InternalError, "the server failed").reply()
+                    })
+            }
             Err(refusal) => refusal,
         };
         // The query may hold an input document and headers hold tokens, so neither is logged.

@@ -154,6 +154,7 @@ pub(crate) async fn send(
         headers,
         body: body.into(),
         segments: Vec::new(),
+        client: None,
         cancelled: Arc::default(),
     };
     Ok(Arc::clone(control).answer(request).await)

@@ -83,11 +83,11 @@ default_decision: /checks/decision
     );
     let (_folder, options) = file(
         "config.json",
-        r#"{"services": [{"name": "depot", "credentials": {"bearer": {"token": "hidden"}}}]}"#,
+        r#"{"services": [{"name": "depot", "url": "http://depot", "credentials": {"bearer": {"token": "hidden"}}}]}"#,
     );
     assert_eq!(
         shown(&engine(options))["services"],
-        json!([{"name": "depot"}])
+        json!([{"name": "depot", "url": "http://depot"}])
     );
 }
 
@@ -139,7 +139,8 @@ fn decisions_have_ids_when_they_are_logged() {
 
 #[test]
 fn bundles_that_cannot_activate_are_not_healthy() {
-    let overrides = "bundles.rules.resource=rules.tar.gz,status.console=true";
+    let overrides =
+        "services.depot.url=http://depot,bundles.rules.resource=rules,status.console=true";
     play_on(
         &engine(set(&[overrides])),
         r#"
@@ -196,6 +197,57 @@ fn what_is_not_known_is_refused_with_its_place() {
         ("c.yaml", "a: b\n", "line 1 column 1"),
         (
             "c.yaml",
+            "services:\n  depot:\n    url: http://x\n    cache: 1\n",
+            "line 4 column 5",
+        ),
+        (
+            "c.yaml",
+            "services: {depot: {credentials: {digest: {}}}}\n",
+            "unknown field `digest`",
+        ),
+        (
+            "c.json",
+            "{\"bundles\": {\"rules\":\n {\"folder\": 1}}}",
+            "unknown field `folder`",
+        ),
+        (
+            "c.yaml",
+            "decision_logs: {reporting: {buffer: 1}}\n",
+            "unknown field `buffer`",
+        ),
+        ("c.yaml", "status: {url: x}\n", "unknown field `url`"),
+        (
+            "c.yaml",
+            "discovery: {bundle: x}\n",
+            "unknown field `bundle`",
+        ),
+        (
+            "c.yaml",
+            "keys: {own: {secret: x}}\n",
+            "unknown field `secret`",
+        ),
+        (
+            "c.yaml",
+            "bundles: {rules: {trigger: never}}\n",
+            "unknown variant `never`",
+        ),
+        (
+            "c.yaml",
+            "bundles: {rules: {polling: {min_delay_seconds: -1}}}\n",
+            "number of seconds",
+        ),
+        (
+            "c.yaml",
+            "services: [{url: http://x}]\n",
+            "a service has no name",
+        ),
+        (
+            "c.yaml",
+            "services: [{name: a, url: http://x}, {name: a, url: http://x}]\n",
+            "two services are named `a`",
+        ),
+        (
+            "c.yaml",
             "server: {decoding: {max_length: 0}}\n",
             "must be greater than 0",
         ),
@@ -223,6 +275,85 @@ fn what_is_not_known_is_refused_with_its_place() {
         ("labels=x,labels.y=z", "below a value that is no object"),
         ("server.decoding.max_length=x", "expected usize"),
         ("server.decoding.max_length=-1", "expected usize"),
+        (
+            "services.s.headers.a=b",
+            "services: `s`: `url` must be an HTTP address",
+        ),
+        ("services.s.url=ftp://x", "`url` must be an HTTP address"),
+        (
+            "services.s.url=http://x,services.s.credentials.bearer.scheme=x",
+            "either `token` or `token_path`",
+        ),
+        (
+            "services.s.url=http://x,services.s.credentials.bearer.token=x,services.s.credentials.client_tls.cert=x,services.s.credentials.client_tls.private_key=x",
+            "more than one kind of credentials",
+        ),
+        (
+            "services.s.url=http://x,services.s.credentials.oauth2.token_url=http://x,services.s.credentials.oauth2.client_id=x,services.s.credentials.oauth2.client_secret=x",
+            "`token_url` must be an HTTPS address",
+        ),
+        (
+            "services.s.url=http://x,services.s.credentials.s3_signing.service=s3",
+            "takes `environment_credentials`",
+        ),
+        (
+            "bundles.r.resource=x",
+            "bundles: `r`: no service is configured",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.service=t",
+            "bundles: `r`: service `t` is not configured",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.polling.min_delay_seconds=1",
+            "`max_delay_seconds` is missing",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.polling.max_delay_seconds=1",
+            "`min_delay_seconds` is missing",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.polling.min_delay_seconds=2,bundles.r.polling.max_delay_seconds=1",
+            "must not be below",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.signing.keyid=k",
+            "key `k` is not configured",
+        ),
+        (
+            "services.s.url=http://x,bundles.r.size_limit_bytes=0",
+            "must be greater than 0",
+        ),
+        (
+            "keys.k.key=x,keys.k.algorithm=none",
+            "keys: `k`: algorithm `none` is not known",
+        ),
+        (
+            "keys.k.algorithm=HS256",
+            "`key` or `private_key` is missing",
+        ),
+        (
+            "decision_logs.service=s",
+            "decision_logs: service `s` is not configured",
+        ),
+        (
+            "decision_logs.reporting.buffer_size_limit_events=5",
+            "needs the buffer type `event`",
+        ),
+        (
+            "decision_logs.reporting.buffer_size_limit_bytes=5,decision_logs.reporting.max_decisions_per_second=5",
+            "either `buffer_size_limit_bytes` or `max_decisions_per_second`",
+        ),
+        (
+            "decision_logs.reporting.upload_size_limit_bytes=0",
+            "must be greater than 0",
+        ),
+        ("status.service=s", "status: service `s` is not configured"),
+        ("discovery.service=s", "discovery: `resource` is missing"),
+        (
+            "services.s.url=http://x,services.t.url=http://x,discovery.resource=x",
+            "discovery: `service` is missing, and there is more than one",
+        ),
     ] {
         let message = refused(&set(&[overrides]));
         assert!(message.contains(part), "`{part}` in: {message}");

@@ -10,6 +10,7 @@ use crate::Value;
 use crate::builtins::Session;
 use crate::syntax::Location;
 use crate::trace::Tracer;
+use crate::value::Object;
 
 /// Takes a line that `print` prints, and where that stands.
 pub type Print<'e> = &'e mut dyn FnMut(&Location, &str);
@@ -34,6 +35,9 @@ pub struct Evaluation<'e> {
     pub runtime: Option<Value>,
     /// The hosts that built-in functions may reach; all if absent.
     pub allowed_hosts: Option<Arc<[String]>>,
+    /// If present, takes what calls of non-deterministic functions answered: an object by the
+    /// names of the functions of objects by their operands, written as a JSON array.
+    pub calls: Option<Object>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -49,6 +53,23 @@ impl<'e> Evaluation<'e> {
             now: SystemTime::now(),
             runtime: None,
             allowed_hosts: None,
+            calls: None,
+        }
+    }
+
+    /// Takes what non-deterministic functions answered in a session.
+    pub(super) fn take_calls(&mut self, session: Session) {
+        let Some(calls) = &mut self.calls else {
+            return;
+        };
+        for ((name, operands), answer) in session.answers {
+            let Some(answer) = answer else {
+                continue;
+            };
+            calls.insert_if_missing(name, || Value::from(Object::new()));
+            if let Some(answers) = calls.get_mut(name).and_then(Value::as_object_mut) {
+                answers.insert(Value::from(operands).to_string(), answer);
+            }
         }
     }
 

@@ -165,7 +165,7 @@ impl Query {
             None => None,
         };
         let mut answers = Vec::new();
-        machine.answers(&self.program, &mut |value| {
+        let evaluated = machine.answers(&self.program, &mut |value| {
             let bindings = self
                 .shown
                 .iter()
@@ -178,7 +178,10 @@ impl Query {
                 bindings: bindings.collect(),
                 values: values.map(|value| value.unwrap_or(Value::Null)).collect(),
             });
-        })?;
+        });
+        let session = machine.session;
+        evaluation.take_calls(session);
+        evaluated?;
         Ok(answers)
     }
 }

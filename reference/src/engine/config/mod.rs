@@ -7,16 +7,30 @@ use rego::Value;
 use rego::value::{Object, from_json, from_yaml};
 use tracing::warn;
 
-use super::{Options, id};
+use super::Options;
 use crate::StartError;
 
+mod bundles;
+mod reports;
+mod seconds;
+mod services;
 mod set;
 mod shape;
 
+pub(super) use bundles::{Discovery, Key, Place, Source};
+pub(super) use reports::{DecisionLogs, Status, Upload};
+pub(super) use seconds::{Delay, Trigger};
+pub(super) use services::{Bearer, Credentials, OAuth2, Service};
+pub(super) use shape::Plugins;
 use shape::Shape;
 
-/// The sections that are shown but have no effect yet.
-const WITHOUT_EFFECT: &[&str] = &["bundles", "discovery", "status", "plugins", "caching"];
+/// The sections and keys that are shown but have no effect.
+const WITHOUT_EFFECT: &[&[&str]] = &[
+    &["plugins"],
+    &["caching"],
+    &["status", "prometheus"],
+    &["status", "prometheus_config"],
+];
 
 /// What `POST /` decides, and what decides on requests, unless the configuration says otherwise.
 const DECISION: &str = "/system/main";
@@ -31,12 +45,8 @@ pub(super) struct Config {
     pub(super) default_decision: Vec<String>,
     /// The segments of the path that decides on requests.
     pub(super) default_authorization_decision: Vec<String>,
-    /// Whether decisions get ids and are logged.
-    pub(super) decision_log: bool,
-    /// Whether there are bundles, or discovery, to wait for.
-    pub(super) bundles: bool,
-    /// The plugins that are configured, none of which runs.
-    pub(super) plugins: Vec<&'static str>,
+    /// What plugins do.
+    pub(super) plugins: Plugins,
     /// The largest body as sent.
     pub(super) max_body: usize,
     /// The largest body after decompression.
@@ -48,8 +58,8 @@ pub(super) struct Config {
 }
 
 impl Config {
-    /// Reads the configuration that the options name.
-    pub(super) fn open(options: &Options) -> Result<Self, StartError> {
+    /// Reads the document that the options name: the configuration that the engine starts with.
+    pub(super) fn read(options: &Options) -> Result<Value, StartError> {
         let mut given = match &options.config_file {
             Some(file) => read(file)?,
             None => Value::from(Object::new()),
@@ -64,49 +74,23 @@ impl Config {
                     .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
             }
         }
-        Self::of(given).map_err(|why| StartError::new(format!("configuration: {why}")))
+        Ok(given)
     }
 
-    /// The configuration that a document describes.
-    fn of(given: Value) -> Result<Self, String> {
+    /// The configuration that a document describes, of the instance with this id.
+    pub(super) fn of(given: &Value, id: &str) -> Result<Self, String> {
         let shape = Shape::of(given.to_string().as_bytes())?;
-        for section in WITHOUT_EFFECT {
-            if given.get(section).is_some() {
-                warn!(
-                    section,
-                    "this section of the configuration is shown but has no effect yet"
-                );
-            }
-        }
-        if shape
-            .decision_logs
-            .as_ref()
-            .is_some_and(|logs| !logs.console)
-        {
-            warn!("decision logs are written only with `decision_logs.console`");
-        }
         let default_decision = shape.default_decision.as_deref().unwrap_or(DECISION);
         let authorization = shape.default_authorization_decision.as_deref();
-        let plugins = [
-            ("bundle", shape.bundles.is_some()),
-            ("discovery", shape.discovery.is_some()),
-            ("status", shape.status.is_some()),
-        ];
-        let plugins = plugins.into_iter().filter(|(_, there)| *there);
         Ok(Self {
             default_decision: segments(default_decision),
             default_authorization_decision: segments(authorization.unwrap_or(AUTHORIZATION)),
-            decision_log: shape
-                .decision_logs
-                .as_ref()
-                .is_some_and(|logs| logs.console),
-            bundles: shape.bundles.is_some() || shape.discovery.is_some(),
-            plugins: plugins.map(|(name, _)| name).collect(),
             max_body: shape.max_body(),
             max_decoded_body: shape.max_decoded_body(),
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
-            shown: shown(given),
+            shown: shown(given, id),
+            plugins: shape.plugins()?,
         })
     }
 
@@ -116,20 +100,30 @@ impl Config {
     }
 }
 
-impl Default for Config {
-    fn default() -> Self {
+impl Config {
+    /// What an instance with this id goes by when nothing is configured.
+    pub(super) fn new(id: &str) -> Self {
         let nothing = Shape::default();
         Self {
             default_decision: segments(DECISION),
             default_authorization_decision: segments(AUTHORIZATION),
-            decision_log: false,
-            bundles: false,
-            plugins: Vec::new(),
+            plugins: Plugins::default(),
             max_body: nothing.max_body(),
             max_decoded_body: nothing.max_decoded_body(),
             gzip_threshold: nothing.gzip_threshold(),
             gzip_level: nothing.gzip_level(),
-            shown: shown(Value::from(Object::new())),
+            shown: shown(&Value::from(Object::new()), id),
+        }
+    }
+}
+
+/// Tells the log which keys of a configuration have no effect.
+pub(super) fn warn(given: &Value) {
+    for path in WITHOUT_EFFECT {
+        let set = path.iter().try_fold(given, |value, name| value.get(name));
+        if set.is_some() {
+            let key = path.join(".");
+            warn!(key, "this key of the configuration has no effect");
         }
     }
 }
@@ -186,7 +180,7 @@ fn segments(path: &str) -> Vec<String> {
 }
 
 /// What clients may see: what was given without its secrets, with defaults and labels.
-fn shown(given: Value) -> Value {
+fn shown(given: &Value, id: &str) -> Value {
     let mut shown = given.as_object().cloned().unwrap_or_default();
     for (section, secrets) in [
         ("services", &["credentials"][..]),
@@ -204,7 +198,7 @@ fn shown(given: Value) -> Value {
     }
     shown.insert_if_missing("labels", || Value::from(Object::new()));
     if let Some(labels) = shown.get_mut("labels").and_then(Value::as_object_mut) {
-        labels.insert("id", Value::from(id::random()));
+        labels.insert("id", Value::from(id));
         labels.insert("version", Value::from(env!("CARGO_PKG_VERSION")));
     }
     Value::from(shown)

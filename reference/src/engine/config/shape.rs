@@ -1,43 +1,65 @@
 //! The sections and keys that a configuration may have.
 
 use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::IgnoredAny;
+
+use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, Source};
+use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
+use super::services::Services;
 
 const DEFAULT_MAX_BODY: usize = 256 << 20;
 const DEFAULT_MAX_DECODED_BODY: usize = 512 << 20;
 const DEFAULT_GZIP_THRESHOLD: usize = 1024;
 const DEFAULT_GZIP_LEVEL: u32 = 9;
 
-/// A whole configuration. Sections that have no effect yet are taken as they are.
+/// Where bundles are kept, unless the configuration says otherwise.
+const PERSISTENCE: &str = ".opa";
+
+/// What plugins do.
+#[derive(Debug, Clone, Default)]
+pub(in crate::engine) struct Plugins {
+    /// Who the engine talks to.
+    pub(in crate::engine) services: Services,
+    /// The keys that signatures are verified with.
+    pub(in crate::engine) keys: BTreeMap<String, Key>,
+    /// The bundles that are loaded.
+    pub(in crate::engine) bundles: BTreeMap<String, Source>,
+    /// Where bundles are kept.
+    pub(in crate::engine) persistence: PathBuf,
+    /// Where the rest of the configuration is discovered.
+    pub(in crate::engine) discovery: Option<Discovery>,
+    /// What is done with decisions, which have ids if anything is.
+    pub(in crate::engine) decision_logs: Option<DecisionLogs>,
+    /// Who is told about the state of the engine.
+    pub(in crate::engine) status: Option<Status>,
+}
+
+/// A whole configuration. What has no effect is taken as it is.
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, expecting = "an object")]
 pub(super) struct Shape {
-    #[serde(rename = "services")]
-    _services: Option<IgnoredAny>,
+    #[serde(default)]
+    services: Services,
     #[serde(rename = "labels")]
     _labels: Option<BTreeMap<String, String>>,
-    #[serde(rename = "keys")]
-    _keys: Option<BTreeMap<String, IgnoredAny>>,
-    pub(super) decision_logs: Option<DecisionLogs>,
-    pub(super) status: Option<IgnoredAny>,
-    pub(super) bundles: Option<BTreeMap<String, IgnoredAny>>,
-    pub(super) discovery: Option<IgnoredAny>,
+    keys: Option<BTreeMap<String, Key>>,
+    decision_logs: Option<DecisionLogsShape>,
+    status: Option<StatusShape>,
+    bundles: Option<BTreeMap<String, Option<BundleShape>>>,
+    discovery: Option<DiscoveryShape>,
+    persistence_directory: Option<PathBuf>,
     #[serde(rename = "plugins")]
     _plugins: Option<BTreeMap<String, IgnoredAny>>,
     #[serde(rename = "caching")]
     _caching: Option<IgnoredAny>,
+    #[serde(default)]
+    nd_builtin_cache: bool,
     server: Option<Server>,
     pub(super) default_decision: Option<String>,
     pub(super) default_authorization_decision: Option<String>,
-}
-
-/// Where decisions are logged; keys for other places than the console have no effect yet.
-#[derive(Debug, Default, Deserialize)]
-pub(super) struct DecisionLogs {
-    #[serde(default)]
-    pub(super) console: bool,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -94,6 +116,49 @@ impl Shape {
             return Err("server.encoding.gzip.compression_level must be 0 to 9".to_owned());
         }
         Ok(self)
+    }
+
+    /// The sections that name services and keys.
+    pub(super) fn plugins(mut self) -> Result<Plugins, String> {
+        let keys = self.keys.take().unwrap_or_default();
+        for service in self.services.iter() {
+            service.check()?;
+        }
+        for (name, key) in &keys {
+            key.check(name)?;
+        }
+        let known = Known {
+            services: &self.services,
+            keys: &keys,
+        };
+        let discovery = self.discovery.as_ref().map(|shape| shape.discovery(known));
+        let logs = self
+            .decision_logs
+            .as_ref()
+            .map(|shape| shape.logs(known, self.nd_builtin_cache));
+        let status = self.status.as_ref().map(|shape| shape.status(known));
+        let at = |section: &'static str| move |why: String| format!("{section}: {why}");
+        Ok(Plugins {
+            bundles: self.bundles(known)?,
+            discovery: discovery.transpose().map_err(at("discovery"))?,
+            decision_logs: logs.transpose().map_err(at("decision_logs"))?.flatten(),
+            status: status.transpose().map_err(at("status"))?.flatten(),
+            persistence: self
+                .persistence_directory
+                .unwrap_or_else(|| PathBuf::from(PERSISTENCE)),
+            services: self.services,
+            keys,
+        })
+    }
+
+    fn bundles(&self, known: Known<'_>) -> Result<BTreeMap<String, Source>, String> {
+        let unset = BundleShape::default();
+        let bundles = self.bundles.iter().flatten().map(|(name, bundle)| {
+            let source = bundle.as_ref().unwrap_or(&unset).source(name, known);
+            let source = source.map_err(|why| format!("bundles: `{name}`: {why}"))?;
+            Ok((name.clone(), source))
+        });
+        bundles.collect()
     }
 
     fn decoding(&self) -> Option<&Decoding> {

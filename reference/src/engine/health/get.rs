@@ -11,15 +11,16 @@ use crate::http::{ApiError, Reply, Request};
 /// None: an engine that is not healthy answers 500 with its reason.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let bundles = request.flag("bundles") || request.flag("bundle");
-    if bundles && engine.config().bundles {
+    let board = &engine.plugins().board;
+    if bundles && !board.all_activated() {
         return Ok(unhealthy("not all configured bundles have been activated"));
     }
     let excluded = |plugin: &str| {
         let mut given = request.query.iter();
         given.any(|(name, value)| name == "exclude-plugin" && value == plugin)
     };
-    let mut plugins = engine.config().plugins.iter();
-    if request.flag("plugins") && plugins.any(|plugin| !excluded(plugin)) {
+    let counts = |(plugin, fine): (&str, bool)| fine || excluded(plugin);
+    if request.flag("plugins") && !board.plugins().into_iter().all(counts) {
         return Ok(unhealthy("not all plugins in OK state"));
     }
     Ok(healthy())

@@ -1,7 +1,6 @@
 //! GET /health/{rule-name}
 
 use rego::Value;
-use rego::value::Object;
 
 use crate::engine::Engine;
 use crate::engine::evaluate::Asked;
@@ -28,20 +27,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     )
 }
 
-/// The input document of health rules. What runs is the console's decision log and discovery
-/// that has nothing to discover; other plugins that are configured do not run yet.
+/// The input document of health rules.
 fn input(engine: &Engine) -> Value {
-    let config = engine.config();
-    let mut states = Object::new();
-    states.insert("discovery", Value::from("OK"));
-    if config.decision_log {
-        states.insert("decision_logs", Value::from("OK"));
-    }
-    for plugin in &config.plugins {
-        states.insert(*plugin, Value::from("NOT_READY"));
-    }
+    let board = &engine.plugins().board;
     Value::object([
-        ("plugins_ready", Value::from(config.plugins.is_empty())),
-        ("plugin_state", Value::from(states)),
+        ("plugins_ready", Value::from(board.ready())),
+        ("plugin_state", Value::object(board.states())),
     ])
 }

@@ -1,5 +1,7 @@
 //! `/v1/query`
 
+use std::cell::RefCell;
+
 use http::StatusCode;
 use rego::value::Object;
 use rego::{Answer, Query, QueryOptions, Value};
@@ -7,7 +9,8 @@ use rego::{Answer, Query, QueryOptions, Value};
 use crate::engine::evaluate::Asked;
 use crate::engine::explain::Explain;
 use crate::engine::metrics::Metrics;
-use crate::engine::{Engine, refusal};
+use crate::engine::plugins::{Event, Subject};
+use crate::engine::{Engine, id, refusal};
 use crate::http::{ApiError, Code, Reply, Request};
 
 pub(in crate::engine) mod get;
@@ -38,23 +41,47 @@ fn answer(
         Query::compile(&state.contents().policy, body, &options)
     });
     let query = query.map_err(|errors| refusal::uncompiled(&errors))?;
+    let logged = engine.config().plugins.decision_logs.is_some();
+    if logged {
+        metrics.measure();
+    }
+    let calls = logged.then(RefCell::default);
     let asked = Asked {
+        calls: calls.as_ref(),
         explain: Explain::asked(request),
         ..Asked::plainly(request, input)
     };
-    let (answers, explanation) = metrics.time("timer_rego_query_eval_ns", || {
+    let evaluated = metrics.time("timer_rego_query_eval_ns", || {
         engine.evaluate(&state, &query, &asked)
-    })?;
+    });
+    let shows_metrics = metrics.asked();
+    let metrics = (logged || shows_metrics).then(|| metrics.finish());
+    let result = evaluated.as_ref().ok().and_then(|(answers, _)| {
+        let listed: Vec<_> = answers.iter().map(Answer::to_value).collect();
+        (!listed.is_empty()).then(|| Value::from(listed))
+    });
+    if logged {
+        let event = Event {
+            request,
+            subject: Subject::Query(text),
+            input: input.cloned(),
+            result: result.clone(),
+            error: evaluated.as_ref().err(),
+            calls: calls.map(RefCell::into_inner),
+            metrics: metrics.clone(),
+        };
+        engine.log(&state, &id::random(), event);
+    }
+    let (_, explanation) = evaluated?;
     let mut envelope = Object::new();
     if let Some(explanation) = explanation {
         envelope.insert("explanation", explanation);
     }
-    if !answers.is_empty() {
-        let answers = answers.iter().map(Answer::to_value);
-        envelope.insert("result", Value::from(answers.collect::<Vec<_>>()));
+    if let Some(result) = result {
+        envelope.insert("result", result);
     }
-    if metrics.asked() {
-        envelope.insert("metrics", metrics.finish());
+    if let Some(metrics) = metrics.filter(|_| shows_metrics) {
+        envelope.insert("metrics", metrics);
     }
     let pretty = request.flag("pretty");
     Ok(Reply::document(

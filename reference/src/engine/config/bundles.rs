@@ -1,0 +1,290 @@
+//! The sections `bundles`, `discovery` and `keys`.
+
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::seconds::{Delay, Seconds, Trigger};
+use super::services::{Secret, Services};
+
+/// The least and most seconds between two downloads.
+const USUAL_DELAY: [u64; 2] = [60, 120];
+
+/// A file in a bundle may have this many bytes.
+const USUAL_SIZE_LIMIT: u64 = 1 << 30;
+
+/// What signs bundles when the key does not say.
+const USUAL_ALGORITHM: &str = "RS256";
+
+/// The signature algorithms that keys may name.
+const ALGORITHMS: [&str; 12] = [
+    "ES256", "ES384", "ES512", "HS256", "HS384", "HS512", "PS256", "PS384", "PS512", "RS256",
+    "RS384", "RS512",
+];
+
+/// One bundle, or the discovery bundle, as it is given.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a bundle")]
+pub(super) struct BundleShape {
+    service: Option<String>,
+    resource: Option<String>,
+    #[serde(default)]
+    polling: PollingShape,
+    #[serde(default)]
+    trigger: Trigger,
+    #[serde(default)]
+    persist: bool,
+    signing: Option<SigningShape>,
+    size_limit_bytes: Option<u64>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct PollingShape {
+    min_delay_seconds: Option<Seconds>,
+    max_delay_seconds: Option<Seconds>,
+    long_polling_timeout_seconds: Option<Seconds>,
+}
+
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct SigningShape {
+    keyid: Option<String>,
+    scope: Option<String>,
+    #[serde(default)]
+    exclude_files: Vec<String>,
+}
+
+/// The section `discovery` as it is given.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub(super) struct DiscoveryShape {
+    name: Option<String>,
+    prefix: Option<String>,
+    decision: Option<String>,
+    service: Option<String>,
+    resource: Option<String>,
+    #[serde(default)]
+    polling: PollingShape,
+    #[serde(default)]
+    trigger: Trigger,
+    #[serde(default)]
+    persist: bool,
+    signing: Option<SigningShape>,
+    size_limit_bytes: Option<u64>,
+}
+
+/// A key that signs or verifies.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "a key")]
+pub(in crate::engine) struct Key {
+    /// PEM, or the secret of an HMAC.
+    pub(in crate::engine) key: Option<Secret>,
+    private_key: Option<Secret>,
+    algorithm: Option<String>,
+    /// The scope that signatures must have.
+    pub(in crate::engine) scope: Option<String>,
+}
+
+impl Key {
+    /// How it signs.
+    pub(in crate::engine) fn algorithm(&self) -> &str {
+        self.algorithm.as_deref().unwrap_or(USUAL_ALGORITHM)
+    }
+
+    /// Says what of it cannot be used.
+    pub(super) fn check(&self, name: &str) -> Result<(), String> {
+        let algorithm = self.algorithm();
+        if !ALGORITHMS.contains(&algorithm) {
+            return Err(format!(
+                "keys: `{name}`: algorithm `{algorithm}` is not known"
+            ));
+        }
+        match (&self.key, &self.private_key) {
+            (None, None) => Err(format!("keys: `{name}`: `key` or `private_key` is missing")),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// A bundle and where it comes from.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct Source {
+    /// Where it is.
+    pub(in crate::engine) place: Place,
+    /// How often it is looked for.
+    pub(in crate::engine) delay: Delay,
+    /// How long its service may hold a request back until there is something new.
+    pub(in crate::engine) long_poll: Option<std::time::Duration>,
+    /// When it is looked for.
+    pub(in crate::engine) trigger: Trigger,
+    /// Whether it is kept on disk.
+    pub(in crate::engine) persist: bool,
+    /// Whose signature it must have.
+    pub(in crate::engine) signing: Option<Signing>,
+    /// The most bytes that a file in it may have.
+    pub(in crate::engine) size_limit: u64,
+}
+
+/// Where a bundle is.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) enum Place {
+    /// A resource of a service.
+    Service { service: String, resource: String },
+    /// A file or directory of this machine.
+    File(PathBuf),
+}
+
+/// What the signature of a bundle must be.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct Signing {
+    /// The name of the key; without one the signature says which.
+    pub(in crate::engine) key: Option<String>,
+    /// The scope; without one the key says which.
+    pub(in crate::engine) scope: Option<String>,
+    /// Files that it need not cover.
+    pub(in crate::engine) exclude: Vec<String>,
+}
+
+/// Where the configuration is discovered.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct Discovery {
+    /// The bundle.
+    pub(in crate::engine) source: Source,
+    /// The segments of the path of the document that is the configuration.
+    pub(in crate::engine) decision: Vec<String>,
+}
+
+/// What is needed to understand a bundle's section.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Known<'k> {
+    pub(super) services: &'k Services,
+    pub(super) keys: &'k std::collections::BTreeMap<String, Key>,
+}
+
+impl BundleShape {
+    /// The bundle of this name.
+    pub(super) fn source(&self, name: &str, known: Known<'_>) -> Result<Source, String> {
+        let resource = match &self.resource {
+            Some(resource) => resource.clone(),
+            None => format!("bundles/{name}"),
+        };
+        let place = match file(&resource) {
+            Some(path) => Place::File(path),
+            None => Place::Service {
+                service: known.service(self.service.as_deref(), true)?,
+                resource,
+            },
+        };
+        let polling = &self.polling;
+        Ok(Source {
+            place,
+            delay: Delay::of(
+                polling.min_delay_seconds,
+                polling.max_delay_seconds,
+                USUAL_DELAY,
+            )?,
+            long_poll: polling
+                .long_polling_timeout_seconds
+                .map(|Seconds(wait)| wait),
+            trigger: self.trigger,
+            persist: self.persist,
+            signing: self
+                .signing
+                .as_ref()
+                .map(|signing| known.signing(signing))
+                .transpose()?,
+            size_limit: match self.size_limit_bytes {
+                Some(0) => return Err("`size_limit_bytes` must be greater than 0".to_owned()),
+                given => given.unwrap_or(USUAL_SIZE_LIMIT),
+            },
+        })
+    }
+}
+
+impl DiscoveryShape {
+    /// The discovery that this asks for.
+    pub(super) fn discovery(&self, known: Known<'_>) -> Result<Discovery, String> {
+        let resource = match (&self.resource, &self.name) {
+            (Some(resource), _) => resource.clone(),
+            (None, Some(name)) => {
+                let prefix = self.prefix.as_deref().unwrap_or("bundles");
+                format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
+            }
+            (None, None) => return Err("`resource` is missing".to_owned()),
+        };
+        let decision = match (&self.decision, &self.resource) {
+            (Some(decision), _) => Some(decision),
+            (None, None) => self.name.as_ref(),
+            (None, Some(_)) => None,
+        };
+        let bundle = BundleShape {
+            service: match file(&resource) {
+                Some(_) => None,
+                None => Some(known.service(self.service.as_deref(), false)?),
+            },
+            resource: Some(resource),
+            polling: self.polling.clone(),
+            trigger: self.trigger,
+            persist: self.persist,
+            signing: self.signing.clone(),
+            size_limit_bytes: self.size_limit_bytes,
+        };
+        let decision = decision.map(|path| path.replace('.', "/"));
+        let path = decision.as_deref().unwrap_or_default();
+        let path = path.trim_matches('/');
+        let path = match path.split_once('/') {
+            Some(("data", below)) => below,
+            _ if path == "data" => "",
+            _ => path,
+        };
+        Ok(Discovery {
+            source: bundle.source("discovery", known)?,
+            decision: path
+                .split('/')
+                .filter(|segment| !segment.is_empty())
+                .map(str::to_owned)
+                .collect(),
+        })
+    }
+}
+
+impl Known<'_> {
+    /// The service of this name. Without a name it is the first one, or, if there may not be a
+    /// choice, the only one.
+    pub(super) fn service(&self, name: Option<&str>, choose: bool) -> Result<String, String> {
+        let mut services = self.services.iter();
+        match name {
+            Some(name) if self.services.get(name).is_some() => Ok(name.to_owned()),
+            Some(name) => Err(format!("service `{name}` is not configured")),
+            None if !choose && services.len() > 1 => {
+                Err("`service` is missing, and there is more than one".to_owned())
+            }
+            None => match services.next() {
+                Some(first) => Ok(first.name.clone()),
+                None => Err("no service is configured".to_owned()),
+            },
+        }
+    }
+
+    fn signing(&self, shape: &SigningShape) -> Result<Signing, String> {
+        let unknown = |key: &&String| !self.keys.contains_key(*key);
+        if let Some(key) = shape.keyid.as_ref().filter(unknown) {
+            return Err(format!("key `{key}` is not configured"));
+        }
+        Ok(Signing {
+            key: shape.keyid.clone(),
+            scope: shape.scope.clone(),
+            exclude: shape.exclude_files.clone(),
+        })
+    }
+}
+
+/// The path of a resource that is a file of this machine.
+fn file(resource: &str) -> Option<PathBuf> {
+    let url = reqwest::Url::parse(resource).ok()?;
+    match url.scheme() {
+        "file" => url.to_file_path().ok(),
+        _ => None,
+    }
+}

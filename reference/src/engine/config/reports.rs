@@ -1,0 +1,253 @@
+//! The sections `decision_logs` and `status`.
+
+use serde::Deserialize;
+use serde::de::IgnoredAny;
+
+use super::bundles::Known;
+use super::seconds::{Delay, Seconds, Trigger};
+use super::segments;
+
+/// The least and most seconds between two uploads of decisions.
+const USUAL_DELAY: [u64; 2] = [300, 600];
+
+/// The most bytes of an upload.
+const USUAL_UPLOAD: usize = 32 << 10;
+
+/// The most decisions that wait for their upload, in a buffer that counts them.
+const USUAL_EVENTS: usize = 10_000;
+
+/// The most bytes of decisions that wait for their upload, in a buffer that counts bytes.
+const USUAL_BYTES: usize = 256 << 20;
+
+/// Where the policies about the log are, unless the configuration says otherwise.
+const MASK: &str = "/system/log/mask";
+const DROP: &str = "/system/log/drop";
+
+/// The section `decision_logs` as it is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub(super) struct DecisionLogsShape {
+    #[serde(default)]
+    console: bool,
+    service: Option<String>,
+    resource: Option<String>,
+    partition_name: Option<String>,
+    #[serde(default)]
+    reporting: ReportingShape,
+    mask_decision: Option<String>,
+    drop_decision: Option<String>,
+    #[serde(default)]
+    nd_builtin_cache: bool,
+    #[serde(rename = "request_context")]
+    request_context: Option<RequestContext>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct RequestContext {
+    http: Option<HttpContext>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct HttpContext {
+    #[serde(default)]
+    headers: Vec<String>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ReportingShape {
+    min_delay_seconds: Option<Seconds>,
+    max_delay_seconds: Option<Seconds>,
+    #[serde(default)]
+    buffer_type: BufferType,
+    buffer_size_limit_bytes: Option<usize>,
+    buffer_size_limit_events: Option<usize>,
+    upload_size_limit_bytes: Option<usize>,
+    max_decisions_per_second: Option<f64>,
+    #[serde(default)]
+    trigger: Trigger,
+}
+
+#[derive(Debug, Default, Clone, Copy, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum BufferType {
+    #[default]
+    Size,
+    Event,
+}
+
+/// What is done with decisions.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct DecisionLogs {
+    /// Whether they are written to the log of the process.
+    pub(in crate::engine) console: bool,
+    /// Where they are sent.
+    pub(in crate::engine) upload: Option<Upload>,
+    /// The path of the document that says what is not shown of them.
+    pub(in crate::engine) mask: Vec<String>,
+    /// The path of the document that says which are left out.
+    pub(in crate::engine) drop: Vec<String>,
+    /// The headers of requests that are shown, by the names that are shown.
+    pub(in crate::engine) headers: Vec<String>,
+    /// Whether what non-deterministic functions answered is shown.
+    pub(in crate::engine) calls: bool,
+}
+
+/// Where and how decisions are sent.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct Upload {
+    pub(in crate::engine) service: String,
+    pub(in crate::engine) resource: String,
+    pub(in crate::engine) delay: Delay,
+    pub(in crate::engine) trigger: Trigger,
+    /// The most decisions that wait.
+    pub(in crate::engine) events: usize,
+    /// The most bytes of decisions that wait.
+    pub(in crate::engine) bytes: usize,
+    /// The most compressed bytes of one upload.
+    pub(in crate::engine) chunk: usize,
+    /// The most decisions that are taken in one second.
+    pub(in crate::engine) rate: Option<f64>,
+}
+
+impl DecisionLogsShape {
+    /// What is done with decisions, if anything.
+    pub(super) fn logs(
+        &self,
+        known: Known<'_>,
+        calls: bool,
+    ) -> Result<Option<DecisionLogs>, String> {
+        let upload = self.upload(known)?;
+        if upload.is_none() && !self.console {
+            return Ok(None);
+        }
+        let path =
+            |given: &Option<String>, usual: &str| segments(given.as_deref().unwrap_or(usual));
+        let http = self
+            .request_context
+            .as_ref()
+            .and_then(|context| context.http.as_ref());
+        let headers = http.map(|http| http.headers.as_slice()).unwrap_or_default();
+        Ok(Some(DecisionLogs {
+            console: self.console,
+            upload,
+            mask: path(&self.mask_decision, MASK),
+            drop: path(&self.drop_decision, DROP),
+            headers: headers.to_vec(),
+            calls: calls || self.nd_builtin_cache,
+        }))
+    }
+
+    fn upload(&self, known: Known<'_>) -> Result<Option<Upload>, String> {
+        let reporting = &self.reporting;
+        let delay = Delay::of(
+            reporting.min_delay_seconds,
+            reporting.max_delay_seconds,
+            USUAL_DELAY,
+        )?;
+        let bytes = reporting.buffer_size_limit_bytes;
+        let rate = reporting.max_decisions_per_second;
+        if bytes.is_some() && rate.is_some() {
+            let why = "either `buffer_size_limit_bytes` or `max_decisions_per_second`";
+            return Err(why.to_owned());
+        }
+        if rate.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
+            return Err("`max_decisions_per_second` must be greater than 0".to_owned());
+        }
+        let events = reporting.buffer_size_limit_events;
+        let (events, bytes) = match (reporting.buffer_type, events, bytes) {
+            (BufferType::Size, Some(_), _) => {
+                return Err("`buffer_size_limit_events` needs the buffer type `event`".to_owned());
+            }
+            (BufferType::Event, _, Some(_)) => {
+                return Err("`buffer_size_limit_bytes` needs the buffer type `size`".to_owned());
+            }
+            (BufferType::Size, None, bytes) => (usize::MAX, bytes.unwrap_or(USUAL_BYTES)),
+            (BufferType::Event, events, None) => (events.unwrap_or(USUAL_EVENTS), USUAL_BYTES),
+        };
+        let chunk = reporting.upload_size_limit_bytes.unwrap_or(USUAL_UPLOAD);
+        for (name, value) in [
+            ("buffer_size_limit_bytes", bytes),
+            ("buffer_size_limit_events", events),
+            ("upload_size_limit_bytes", chunk),
+        ] {
+            if value == 0 {
+                return Err(format!("`{name}` must be greater than 0"));
+            }
+        }
+        let Some(service) = reporter(self.service.as_deref(), self.console, known)? else {
+            return Ok(None);
+        };
+        Ok(Some(Upload {
+            service,
+            resource: match (&self.resource, &self.partition_name) {
+                (Some(resource), _) => resource.clone(),
+                (None, Some(partition)) => format!("/logs/{partition}"),
+                (None, None) => "/logs".to_owned(),
+            },
+            delay,
+            trigger: reporting.trigger,
+            events,
+            bytes,
+            chunk,
+            rate,
+        }))
+    }
+}
+
+/// The service that is told: the one that is named, or else the first one unless something is
+/// told already.
+fn reporter(name: Option<&str>, told: bool, known: Known<'_>) -> Result<Option<String>, String> {
+    match name {
+        None if told || known.services.iter().len() == 0 => Ok(None),
+        name => known.service(name, true).map(Some),
+    }
+}
+
+/// The section `status` as it is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub(super) struct StatusShape {
+    #[serde(default)]
+    console: bool,
+    #[serde(default)]
+    prometheus: bool,
+    #[serde(rename = "prometheus_config")]
+    _prometheus_config: Option<IgnoredAny>,
+    service: Option<String>,
+    partition_name: Option<String>,
+    #[serde(default)]
+    trigger: Trigger,
+}
+
+/// Who is told about the state of the engine.
+#[derive(Debug, Clone, PartialEq)]
+pub(in crate::engine) struct Status {
+    /// Whether it is written to the log of the process.
+    pub(in crate::engine) console: bool,
+    /// The service and the path to which it is sent.
+    pub(in crate::engine) service: Option<(String, String)>,
+    pub(in crate::engine) trigger: Trigger,
+}
+
+impl StatusShape {
+    /// Who is told, if anyone.
+    pub(super) fn status(&self, known: Known<'_>) -> Result<Option<Status>, String> {
+        let told = self.console || self.prometheus;
+        let service = reporter(self.service.as_deref(), told, known)?;
+        if service.is_none() && !told {
+            return Ok(None);
+        }
+        let path = match &self.partition_name {
+            Some(partition) => format!("/status/{partition}"),
+            None => "/status".to_owned(),
+        };
+        Ok(Some(Status {
+            console: self.console,
+            service: service.map(|service| (service, path)),
+            trigger: self.trigger,
+        }))
+    }
+}

@@ -1,0 +1,64 @@
+//! Spans of time as the configuration gives them.
+
+use std::time::Duration;
+
+use serde::Deserialize;
+use serde::de::{Deserializer, Error as _};
+
+/// No span is longer: ten years.
+const LONGEST: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
+
+/// A number of seconds, which may have a fraction.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::engine) struct Seconds(pub(in crate::engine) Duration);
+
+impl<'de> Deserialize<'de> for Seconds {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seconds = f64::deserialize(deserializer)?;
+        match (0.0..=LONGEST).contains(&seconds) {
+            true => Ok(Self(Duration::from_secs_f64(seconds))),
+            false => Err(D::Error::custom("a number of seconds from 0 to ten years")),
+        }
+    }
+}
+
+/// How long to wait between two turns: a random time between these.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(in crate::engine) struct Delay {
+    pub(in crate::engine) least: Duration,
+    pub(in crate::engine) most: Duration,
+}
+
+impl Delay {
+    /// The delay that a section gives, or the usual one.
+    pub(super) fn of(
+        least: Option<Seconds>,
+        most: Option<Seconds>,
+        usual: [u64; 2],
+    ) -> Result<Self, String> {
+        let [usual_least, usual_most] = usual.map(Duration::from_secs);
+        match (least, most) {
+            (None, None) => Ok(Self {
+                least: usual_least,
+                most: usual_most,
+            }),
+            (Some(_), None) => Err("`max_delay_seconds` is missing".to_owned()),
+            (None, Some(_)) => Err("`min_delay_seconds` is missing".to_owned()),
+            (Some(Seconds(least)), Some(Seconds(most))) if least <= most => {
+                Ok(Self { least, most })
+            }
+            _ => Err("`max_delay_seconds` must not be below `min_delay_seconds`".to_owned()),
+        }
+    }
+}
+
+/// When something is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::engine) enum Trigger {
+    /// Again and again.
+    #[default]
+    Periodic,
+    /// Only when the program is told to, which this one never is.
+    Manual,
+}

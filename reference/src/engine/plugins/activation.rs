@@ -1,0 +1,126 @@
+//! Activation of bundles that depend on each other.
+
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Instant, SystemTime};
+
+use crate::bundle::{Bundle, BundleError, Content};
+use crate::engine::Engine;
+
+use super::board::Board;
+use super::download::nanoseconds;
+
+/// Activates bundles one after the other. A bundle that cannot be activated alone waits for the
+/// others: what it calls may be in one that comes later, or what it owns in one that gives it up.
+#[derive(Debug, Default)]
+pub(super) struct Activation(Mutex<Waiting>);
+
+#[derive(Debug, Default)]
+struct Waiting {
+    /// The bundles that may be activated; the number tells the task that may.
+    allowed: BTreeMap<String, u64>,
+    last: u64,
+    /// Bundles that could not be activated.
+    waiting: BTreeMap<String, Bundle>,
+}
+
+impl Activation {
+    /// Allows a bundle, and gives the number that its task has to show.
+    pub(super) fn allow(&self, name: &str) -> u64 {
+        let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        this.last += 1;
+        let number = this.last;
+        this.allowed.insert(name.to_owned(), number);
+        this.waiting.remove(name);
+        number
+    }
+
+    /// Takes away bundles that are not wanted any more.
+    ///
+    /// # Errors
+    /// When other policies need them. Then they stay active.
+    pub(super) fn remove(&self, engine: &Engine, names: &[String]) -> Result<(), BundleError> {
+        let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for name in names {
+            this.allowed.remove(name);
+            this.waiting.remove(name);
+        }
+        engine.deactivate(names)
+    }
+
+    /// Activates a bundle, alone or with those that wait, and then those that still wait.
+    ///
+    /// # Errors
+    /// When it cannot be activated. Then nothing has changed.
+    pub(super) fn activate(
+        &self,
+        engine: &Engine,
+        name: &str,
+        number: u64,
+        bundle: Bundle,
+    ) -> Result<(), BundleError> {
+        let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if this.allowed.get(name) != Some(&number) {
+            let message = format!("the bundle `{name}` is not configured any more");
+            return Err(BundleError::new(message));
+        }
+        this.waiting.remove(name);
+        let board = &engine.plugins().board;
+        if let Err(alone) = activate(engine, board, vec![(name.to_owned(), bundle.clone())]) {
+            // A delta changes what is active now, so it cannot wait.
+            if matches!(bundle.content, Content::Delta(_)) {
+                return Err(alone);
+            }
+            let others = this.waiting.clone();
+            this.waiting.insert(name.to_owned(), bundle);
+            let all = this.waiting.clone().into_iter().collect();
+            if others.is_empty() || activate(engine, board, all).is_err() {
+                return Err(alone);
+            }
+            this.waiting.clear();
+        }
+        this.settle(engine, board);
+        Ok(())
+    }
+}
+
+impl Waiting {
+    /// Activates bundles that wait until no further one can be.
+    fn settle(&mut self, engine: &Engine, board: &Board) {
+        // Each turn but the last activates one.
+        for _ in 0..=self.waiting.len() {
+            let mut waiting = self.waiting.iter();
+            let settled = waiting.find_map(|(name, bundle)| {
+                let one = vec![(name.clone(), bundle.clone())];
+                activate(engine, board, one).ok().map(|()| name.clone())
+            });
+            match settled {
+                Some(name) => drop(self.waiting.remove(&name)),
+                None => return,
+            }
+        }
+    }
+}
+
+/// Activates bundles and says so.
+fn activate(
+    engine: &Engine,
+    board: &Board,
+    bundles: Vec<(String, Bundle)>,
+) -> Result<(), BundleError> {
+    let about =
+        |(name, bundle): &(String, Bundle)| (name.clone(), bundle.manifest.revision.clone());
+    let revisions: Vec<(String, String)> = bundles.iter().map(about).collect();
+    let begun = Instant::now();
+    engine.activate(bundles)?;
+    for (name, revision) in revisions {
+        board.bundle(&name, |status| {
+            status.revision = revision;
+            status.activated = Some(SystemTime::now());
+            status.failure = None;
+            let taken = nanoseconds(begun);
+            status.times.insert("timer_rego_module_compile_ns", taken);
+        });
+    }
+    Ok(())
+}

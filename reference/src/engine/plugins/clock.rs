@@ -1,0 +1,123 @@
+//! Times in reports, and the pauses between turns.
+
+use std::time::{Duration, SystemTime};
+
+use crate::engine::config::Delay;
+
+/// The first pause after a failure.
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+
+/// No pause is shorter, whatever the configuration or a service says.
+pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
+
+/// The time in reports of what has never happened.
+const NEVER: &str = "0001-01-01T00:00:00Z";
+
+/// A time as RFC 3339 writes it, in UTC with nanoseconds.
+pub(super) fn written(time: Option<SystemTime>) -> String {
+    let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
+    let Some(since) = since else {
+        return NEVER.to_owned();
+    };
+    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
+    let (year, month, day) = date(days);
+    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
+    let nanoseconds = since.subsec_nanos();
+    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{nanoseconds:09}Z")
+}
+
+/// The date of a day after the first of 1970. Years are counted from the first of March, so that
+/// a leap day is the last of its year.
+fn date(days: u64) -> (u64, u64, u64) {
+    let days = days + 719_468;
+    let (era, day) = (days / 146_097, days % 146_097);
+    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
+    let day = day - (365 * year + year / 4 - year / 100);
+    let month = (5 * day + 2) / 153;
+    let day = day - (153 * month + 2) / 5 + 1;
+    let (month, later) = match month {
+        0..10 => (month + 3, 0),
+        _ => (month - 9, 1),
+    };
+    (era * 400 + year + later, month, day)
+}
+
+/// The pauses between the turns of something: random ones between the bounds of its delay, and
+/// after failures growing ones that stay below.
+#[derive(Debug)]
+pub(super) struct Pauses {
+    delay: Delay,
+    failures: u32,
+}
+
+impl Pauses {
+    pub(super) fn new(delay: Delay) -> Self {
+        Self { delay, failures: 0 }
+    }
+
+    /// The pause before the next turn, after one that succeeded or did not.
+    pub(super) fn next(&mut self, succeeded: bool) -> Duration {
+        if !succeeded {
+            return self.after_failure();
+        }
+        self.forgive();
+        let span = self.delay.most.saturating_sub(self.delay.least);
+        let pause = self.delay.least + span.mul_f64(random());
+        pause.max(SHORTEST_PAUSE)
+    }
+
+    /// Forgets the failures there were.
+    pub(super) fn forgive(&mut self) {
+        self.failures = 0;
+    }
+
+    /// The pause after one more failure.
+    pub(super) fn after_failure(&mut self) -> Duration {
+        let pause = FIRST_PAUSE.saturating_mul(2_u32.saturating_pow(self.failures));
+        self.failures = self.failures.saturating_add(1);
+        let pause = pause.min(self.delay.most).mul_f64(0.5 + random() / 2.0);
+        pause.max(SHORTEST_PAUSE)
+    }
+}
+
+/// A random number from 0 to 1.
+fn random() -> f64 {
+    let drawn = getrandom::u32().unwrap_or(u32::MAX / 2);
+    f64::from(drawn) / f64::from(u32::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn times_are_written_in_utc() {
+        for (seconds, expected) in [
+            (0, "1970-01-01T00:00:00.000000005Z"),
+            (951_782_400, "2000-02-29T00:00:00.000000005Z"),
+            (1_709_251_199, "2024-02-29T23:59:59.000000005Z"),
+            (4_107_542_400, "2100-03-01T00:00:00.000000005Z"),
+            (1_735_689_599, "2024-12-31T23:59:59.000000005Z"),
+        ] {
+            let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 5);
+            assert_eq!(written(Some(time)), expected);
+        }
+        assert_eq!(written(None), NEVER);
+    }
+
+    #[test]
+    fn pauses_stay_within_their_delay() {
+        let [least, most] = [100, 900].map(Duration::from_millis);
+        let mut pauses = Pauses::new(Delay { least, most });
+        for _ in 0..100 {
+            let pause = pauses.next(true);
+            assert!((least..=most).contains(&pause), "{pause:?}");
+        }
+        for shortest in [50, 100, 200, 400, 450, 450].map(Duration::from_millis) {
+            let pause = pauses.next(false);
+            assert!((shortest..=most).contains(&pause), "{pause:?}");
+        }
+        assert!(pauses.next(true) >= least);
+        assert!(pauses.next(false) <= Duration::from_millis(100));
+    }
+}

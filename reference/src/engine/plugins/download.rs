@@ -1,0 +1,267 @@
+//! Bundles from services and from disk.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use globset::GlobSet;
+use http::header::{CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderValue, StatusCode};
+
+use super::board::{BundleStatus, Failure};
+use super::service::{Answer, Client, ServiceError};
+use crate::bundle::{Bundle, BundleError, Key, Limits, Verification};
+use crate::engine::config::{Place, Plugins, Source};
+
+/// The kinds of bundles that the engine takes.
+const PREFER: HeaderName = HeaderName::from_static("prefer");
+const MODES: &str = "modes=snapshot,delta";
+
+/// The content type by which a service says that it holds requests back.
+const HOLDS_BACK: &[u8] = b"application/vnd.openpolicyagent.bundles";
+
+/// The most bytes of an archive.
+const MAX_ARCHIVE: usize = 1 << 30;
+
+/// What is wrong with a bundle, as reports name it.
+pub(super) const BUNDLE_ERROR: &str = "bundle_error";
+
+/// How bundles of one source are read.
+#[derive(Debug)]
+pub(super) struct Reading {
+    name: String,
+    limits: Limits,
+    verification: Option<Verification>,
+}
+
+impl Reading {
+    /// How the bundles of a source are read.
+    pub(super) fn new(name: &str, source: &Source, plugins: &Plugins) -> Self {
+        let verification = source.signing.as_ref().map(|signing| Verification {
+            keys: plugins
+                .keys
+                .iter()
+                .filter_map(|(name, key)| {
+                    let verifies = Key {
+                        key: key.key.as_ref()?.0.clone().into(),
+                        algorithm: key.algorithm().to_owned(),
+                        scope: key.scope.clone().unwrap_or_default(),
+                    };
+                    Some((name.clone(), verifies))
+                })
+                .collect(),
+            key_id: signing.key.clone(),
+            scope: signing.scope.clone().unwrap_or_default(),
+            exclude_files: signing.exclude.clone(),
+            skip: false,
+        });
+        Self {
+            name: name.to_owned(),
+            limits: Limits::of_file(source.size_limit),
+            verification,
+        }
+    }
+
+    /// Reads an archive.
+    pub(super) fn read(&self, archive: &[u8]) -> Result<Bundle, BundleError> {
+        Bundle::read(
+            archive,
+            &self.name,
+            &self.limits,
+            self.verification.as_ref(),
+        )
+    }
+
+    fn open(&self, path: &std::path::Path) -> Result<Bundle, BundleError> {
+        let all = GlobSet::empty();
+        Bundle::open(
+            path,
+            &self.name,
+            &self.limits,
+            self.verification.as_ref(),
+            &all,
+        )
+    }
+}
+
+/// What was downloaded.
+#[derive(Debug)]
+pub(super) struct Arrived {
+    pub(super) bundle: Bundle,
+    /// The archive, unless it was read from disk.
+    pub(super) archive: Bytes,
+}
+
+/// Downloads the bundles of one source.
+#[derive(Debug)]
+pub(super) struct Downloader {
+    from: From,
+    reading: Arc<Reading>,
+    /// The version that is in use.
+    etag: Option<HeaderValue>,
+    /// Whether the service has said that it holds requests back.
+    holds_back: bool,
+}
+
+#[derive(Debug)]
+enum From {
+    Service {
+        client: Arc<Client>,
+        resource: String,
+        long_poll: Option<Duration>,
+    },
+    File(PathBuf),
+}
+
+impl Downloader {
+    /// A downloader that asks the service of the source, which `client` talks to.
+    pub(super) fn new(
+        source: &Source,
+        client: Option<Arc<Client>>,
+        reading: Reading,
+    ) -> Option<Self> {
+        let from = match &source.place {
+            Place::File(path) => From::File(path.clone()),
+            Place::Service { resource, .. } => From::Service {
+                client: client?,
+                resource: resource.clone(),
+                long_poll: source.long_poll,
+            },
+        };
+        Some(Self {
+            from,
+            reading: Arc::new(reading),
+            etag: None,
+            holds_back: false,
+        })
+    }
+
+    /// Whether there is nothing to look for once the bundle was read.
+    pub(super) fn ends(&self) -> bool {
+        matches!(self.from, From::File(_))
+    }
+
+    /// Whether the next request may follow soon, as it is the service that waits.
+    pub(super) fn holds_back(&self) -> bool {
+        self.holds_back
+    }
+
+    /// Says which version is in use.
+    pub(super) fn uses(&mut self, etag: &str) {
+        let etag = Some(etag).filter(|etag| !etag.is_empty());
+        self.etag = etag.and_then(|etag| HeaderValue::from_str(etag).ok());
+    }
+
+    /// How the bundles are read.
+    pub(super) fn reading(&self) -> Arc<Reading> {
+        Arc::clone(&self.reading)
+    }
+
+    /// Gets the bundle, unless it is the one that is in use, and writes into `status` what came
+    /// of the request.
+    ///
+    /// # Errors
+    /// When it cannot be had or read.
+    pub(super) async fn fetch(
+        &mut self,
+        status: &mut BundleStatus,
+    ) -> Result<Option<Arrived>, Failure> {
+        let begun = std::time::Instant::now();
+        let asked = std::time::SystemTime::now();
+        status.asked = Some(asked);
+        status.times.clear();
+        let answered = self.ask().await;
+        status
+            .times
+            .insert("timer_bundle_request_ns", nanoseconds(begun));
+        let archive = answered.map_err(|error| Failure {
+            code: BUNDLE_ERROR,
+            message: error.to_string(),
+            errors: Vec::new(),
+            http_code: error.status().map(|status| status.as_u16()),
+        })?;
+        status.answered = Some(asked);
+        let Some((archive, etag)) = archive else {
+            return Ok(None);
+        };
+        let (reading, from) = (self.reading(), archive.clone());
+        let file = match &self.from {
+            From::File(path) => Some(path.clone()),
+            From::Service { .. } => None,
+        };
+        let begun = std::time::Instant::now();
+        let read = tokio::task::spawn_blocking(move || match file {
+            Some(path) => reading.open(&path),
+            None => reading.read(&from),
+        });
+        let read = read.await.map_err(|why| BundleError::new(why.to_string()));
+        let mut bundle = read.and_then(|read| read).map_err(|why| failure(&why))?;
+        status
+            .times
+            .insert("timer_rego_load_bundles_ns", nanoseconds(begun));
+        bundle.etag = etag;
+        status.downloaded = Some(asked);
+        status.kind = Some(bundle.kind());
+        status.size = Some(archive.len()).filter(|size| *size > 0);
+        Ok(Some(Arrived { bundle, archive }))
+    }
+
+    /// The archive and its version, unless it is the one that is in use.
+    async fn ask(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
+        let From::Service {
+            client,
+            resource,
+            long_poll,
+        } = &self.from
+        else {
+            return Ok(Some((Bytes::new(), String::new())));
+        };
+        let wait = long_poll.unwrap_or_default();
+        let prefer = match long_poll {
+            Some(wait) => format!("{MODES};wait={}", wait.as_secs()),
+            None => MODES.to_owned(),
+        };
+        let mut headers = HeaderMap::new();
+        if let Ok(prefer) = HeaderValue::from_str(&prefer) {
+            headers.insert(PREFER, prefer);
+        }
+        if let Some(etag) = &self.etag {
+            headers.insert(IF_NONE_MATCH, etag.clone());
+        }
+        let answer = client.get(resource, &headers, wait, MAX_ARCHIVE).await?;
+        let held = long_poll.is_some() && holds_back(&answer);
+        match answer.status {
+            StatusCode::OK => {
+                self.holds_back = held;
+                let etag = answer.headers.get(ETAG).and_then(|etag| etag.to_str().ok());
+                let etag = etag.unwrap_or_default().to_owned();
+                Ok(Some((answer.body, etag)))
+            }
+            StatusCode::NOT_MODIFIED => {
+                self.holds_back = held;
+                Ok(None)
+            }
+            status => Err(ServiceError::Status(status)),
+        }
+    }
+}
+
+fn holds_back(answer: &Answer) -> bool {
+    let kind = answer.headers.get(CONTENT_TYPE);
+    kind.is_some_and(|kind| kind.as_bytes().eq_ignore_ascii_case(HOLDS_BACK))
+}
+
+/// What is wrong with a bundle, for reports.
+pub(super) fn failure(error: &BundleError) -> Failure {
+    Failure {
+        code: error.code(),
+        message: error.to_string(),
+        errors: error.errors(),
+        http_code: None,
+    }
+}
+
+pub(super) fn nanoseconds(begun: std::time::Instant) -> u64 {
+    u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}

@@ -1,0 +1,208 @@
+//! What policies hide of decisions.
+
+use percent_encoding::percent_decode_str;
+use rego::Value;
+use rego::value::{MAX_DEPTH, Object};
+
+/// The members of events of which something can be hidden.
+const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];
+
+/// One thing that is hidden.
+#[derive(Debug)]
+struct Mask<'m> {
+    /// The path as it was given.
+    path: &'m str,
+    /// The segments, of which the first is a member of events.
+    segments: Vec<String>,
+    /// What is put in the place; nothing if what is there is removed.
+    value: Option<Value>,
+}
+
+/// Hides what the masks say in an event, and notes in it what was hidden.
+///
+/// # Errors
+/// When a mask is no mask. Then the event may not be shown.
+pub(super) fn apply(event: &mut Object, masks: &Value) -> Result<(), String> {
+    let masks: Vec<&Value> = match masks {
+        Value::Array(items) => items.iter().collect(),
+        Value::Set(members) => members.iter().collect(),
+        other => return Err(format!("masks: expected an array, found {}", other.kind())),
+    };
+    let (mut erased, mut masked) = (Vec::new(), Vec::new());
+    for mask in masks {
+        let mask = Mask::read(mask)?;
+        let done = match &mask.value {
+            None => remove(event, &mask.segments).then_some(&mut erased),
+            Some(value) => put(event, &mask.segments, value).then_some(&mut masked),
+        };
+        if let Some(done) = done {
+            done.push(Value::from(mask.path));
+        }
+    }
+    for (name, paths) in [("erased", erased), ("masked", masked)] {
+        if !paths.is_empty() {
+            event.insert(name, Value::from(paths));
+        }
+    }
+    Ok(())
+}
+
+impl<'m> Mask<'m> {
+    fn read(mask: &'m Value) -> Result<Self, String> {
+        let member = |name| mask.get(name).and_then(Value::as_str);
+        let (path, value) = match mask {
+            Value::String(path) => (path.as_str(), None),
+            Value::Object(members) => {
+                let value = match member("op") {
+                    Some("remove") => None,
+                    Some("upsert") => Some(members.get("value").cloned().unwrap_or(Value::Null)),
+                    _ => return Err(format!("mask {mask}: `op` must be `remove` or `upsert`")),
+                };
+                let path = member("path").ok_or_else(|| format!("mask {mask}: no `path`"))?;
+                (path, value)
+            }
+            other => return Err(format!("expected a mask, found {}", other.kind())),
+        };
+        let wrong = |why: &str| format!("mask `{path}`: {why}");
+        let below = path
+            .strip_prefix('/')
+            .ok_or_else(|| wrong("the path must begin with a slash"))?;
+        let segments = below.split('/').map(|segment| {
+            let decoded = percent_decode_str(segment).decode_utf8();
+            let decoded = decoded.map_err(|_| wrong("the path is not UTF-8"))?;
+            Ok(decoded.into_owned())
+        });
+        let segments: Vec<String> = segments.collect::<Result<_, String>>()?;
+        match segments.first() {
+            _ if segments.len() > MAX_DEPTH => Err(wrong("the path is too long")),
+            Some(first) if MASKABLE.contains(&first.as_str()) => Ok(Self {
+                path,
+                segments,
+                value,
+            }),
+            _ => Err(wrong("nothing can be hidden there")),
+        }
+    }
+}
+
+/// Removes what is at a path; whether there was anything.
+fn remove(event: &mut Object, path: &[String]) -> bool {
+    match path {
+        [] => false,
+        [last] => event.remove(last).is_some(),
+        [first, below @ ..] => event.get_mut(first).is_some_and(|at| cut(at, below)),
+    }
+}
+
+fn cut(value: &mut Value, path: &[String]) -> bool {
+    match (value, path) {
+        (Value::Object(members), path) => remove(members, path),
+        (Value::Array(items), [last]) => match last.parse() {
+            Ok(at) if at < items.len() => items.remove(at).is_some(),
+            _ => false,
+        },
+        (Value::Array(items), [first, below @ ..]) => {
+            let item = first.parse().ok().and_then(|at| items.get_mut(at));
+            item.is_some_and(|item| cut(item, below))
+        }
+        _ => false,
+    }
+}
+
+/// Puts a value at a path, and makes objects on the way to it; whether that can be.
+fn put(event: &mut Object, path: &[String], value: &Value) -> bool {
+    match path {
+        [] => false,
+        [part] if !event.contains_key(part) => false,
+        [part] => {
+            event.insert(part.as_str(), value.clone());
+            true
+        }
+        [part, below @ ..] => event.get_mut(part).is_some_and(|at| set(at, below, value)),
+    }
+}
+
+fn set(at: &mut Value, path: &[String], value: &Value) -> bool {
+    let [first, below @ ..] = path else {
+        *at = value.clone();
+        return true;
+    };
+    match at {
+        Value::Object(members) => {
+            members.insert_if_missing(first.as_str(), || Value::from(Object::new()));
+            let member = members.get_mut(first);
+            member.is_some_and(|member| set(member, below, value))
+        }
+        Value::Array(items) => {
+            let item = first.parse().ok().and_then(|at| items.get_mut(at));
+            item.is_some_and(|item| set(item, below, value))
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use rego::value::from_json;
+
+    use super::apply;
+
+    #[test]
+    fn masks_hide_what_they_name() -> Result<(), Box<dyn std::error::Error>> {
+        let event = r#"{"input": {"a": {"b": 1}, "c": [1, {"d": 2}], "x y": 3}, "result": 7}"#;
+        for (masks, expected) in [
+            (
+                r#"["/input/a/b", "/input/c/0", "/input/x%20y"]"#,
+                r#"{"erased":["/input/a/b","/input/c/0","/input/x%20y"],"input":{"a":{},"c":[{"d":2}]},"result":7}"#,
+            ),
+            (
+                r#"["/input/c/1/d", "/result", "/input/none", "/input/c/9", "/input/a/b/c"]"#,
+                r#"{"erased":["/input/c/1/d","/result"],"input":{"a":{"b":1},"c":[1,{}],"x y":3}}"#,
+            ),
+            (
+                r#"["/input", "/nd_builtin_cache"]"#,
+                r#"{"erased":["/input"],"result":7}"#,
+            ),
+            (
+                r#"[{"op": "upsert", "path": "/input/a/b", "value": "*"}, {"op": "upsert", "path": "/input/n/m", "value": 1}]"#,
+                r#"{"input":{"a":{"b":"*"},"c":[1,{"d":2}],"n":{"m":1},"x y":3},"masked":["/input/a/b","/input/n/m"],"result":7}"#,
+            ),
+            (
+                r#"[{"op": "upsert", "path": "/result", "value": null}, {"op": "upsert", "path": "/input/c/1", "value": 0}, {"op": "upsert", "path": "/input/c/2", "value": 0}, {"op": "remove", "path": "/input/a"}]"#,
+                r#"{"erased":["/input/a"],"input":{"c":[1,0],"x y":3},"masked":["/result","/input/c/1"],"result":null}"#,
+            ),
+            (
+                r#"[]"#,
+                r#"{"input":{"a":{"b":1},"c":[1,{"d":2}],"x y":3},"result":7}"#,
+            ),
+        ] {
+            let event = from_json(event.as_bytes())?;
+            let mut masked = event.as_object().cloned().unwrap_or_default();
+            apply(&mut masked, &from_json(masks.as_bytes())?)?;
+            assert_eq!(rego::Value::from(masked).to_string(), expected, "{masks}");
+            assert!(event.get("erased").is_none(), "{masks}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_is_no_mask_is_refused() -> Result<(), Box<dyn std::error::Error>> {
+        for masks in [
+            "7",
+            "{}",
+            "[7]",
+            r#"["input/a"]"#,
+            r#"[""]"#,
+            r#"["/labels/id"]"#,
+            r#"["/input/%ff"]"#,
+            r#"[{"path": "/input/a"}]"#,
+            r#"[{"op": "upsert"}]"#,
+            r#"[{"op": "move", "path": "/input/a"}]"#,
+        ] {
+            let masks = from_json(masks.as_bytes())?;
+            let refused = apply(&mut rego::value::Object::new(), &masks);
+            assert!(refused.is_err(), "{masks}");
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,414 @@
+//! Starts, changes and stops what the configuration asks for.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use rego::Value;
+use rego::value::Object;
+use tokio::sync::watch;
+use tokio::task::JoinHandle;
+use tracing::{error, warn};
+
+use super::bundles::Loader;
+use super::discovery::{Discoverer, merge};
+use super::download::{Downloader, Reading};
+use super::keep;
+use super::logs::Uploader;
+use super::service::Client;
+use super::status::Reporter;
+use crate::StartError;
+use crate::engine::config::{self, Config, Discovery, Key, Place, Service, Source};
+use crate::engine::{Engine, Options};
+
+/// The plugins that run. Dropping it ends them without waiting.
+#[derive(Debug)]
+pub(crate) struct Running(Arc<Manager>);
+
+/// Knows what runs.
+#[derive(Debug)]
+pub(super) struct Manager {
+    engine: Engine,
+    options: Options,
+    tasks: Mutex<Tasks>,
+}
+
+/// What runs.
+#[derive(Debug)]
+struct Tasks {
+    /// The configuration that the engine was started with.
+    boot: Value,
+    /// What was discovered.
+    discovered: Option<Value>,
+    /// Nothing is started any more.
+    stopped: bool,
+    clients: Clients,
+    bundles: BTreeMap<String, (Plan<Source>, Task)>,
+    discovery: Option<(Plan<Discovery>, Task)>,
+    uploads: Option<(Plan<config::Upload>, Task)>,
+    reports: Option<(Plan<config::Status>, Task)>,
+}
+
+/// The services by name, and what talks to them.
+type Clients = BTreeMap<String, (Service, Arc<Client>)>;
+
+/// What a task does. When it changes there has to be another task.
+#[derive(Debug, Clone, PartialEq)]
+struct Plan<T> {
+    what: T,
+    service: Option<Service>,
+    /// The keys and the folder of bundles.
+    keys: BTreeMap<String, Key>,
+    persistence: PathBuf,
+}
+
+/// A task that ends when it is dropped.
+#[derive(Debug)]
+struct Task {
+    handle: JoinHandle<()>,
+    stop: watch::Sender<bool>,
+}
+
+impl Drop for Task {
+    fn drop(&mut self) {
+        self.handle.abort();
+    }
+}
+
+impl Task {
+    fn start<F>(work: impl FnOnce(watch::Receiver<bool>) -> F) -> Self
+    where
+        F: Future<Output = ()> + Send + 'static,
+    {
+        let (stop, stopped) = watch::channel(false);
+        let handle = tokio::spawn(work(stopped));
+        Self { handle, stop }
+    }
+}
+
+impl Running {
+    /// Starts the plugins of an engine that was opened with these options.
+    ///
+    /// # Errors
+    /// When the configuration cannot be carried out.
+    pub(crate) fn start(engine: &Engine, options: &Options) -> Result<Self, StartError> {
+        let manager = Arc::new(Manager {
+            engine: engine.clone(),
+            options: options.clone(),
+            tasks: Mutex::new(Tasks {
+                boot: Value::from(Object::new()),
+                discovered: None,
+                stopped: false,
+                clients: BTreeMap::new(),
+                bundles: BTreeMap::new(),
+                discovery: None,
+                uploads: None,
+                reports: None,
+            }),
+        });
+        let started = manager.boot(Config::read(options)?);
+        started.map_err(|why| StartError::new(format!("configuration: {why}")))?;
+        Ok(Self(manager))
+    }
+
+    /// Reads the configuration again and goes by it.
+    ///
+    /// # Errors
+    /// When it cannot be read or carried out. Then everything stays as it is.
+    pub(crate) async fn reload(&self) -> Result<(), String> {
+        let manager = Arc::clone(&self.0);
+        let reloaded = tokio::task::spawn_blocking(move || {
+            let boot = Config::read(&manager.options).map_err(|why| why.to_string())?;
+            config::warn(&boot);
+            manager.boot(boot)
+        });
+        reloaded.await.map_err(|why| why.to_string())?
+    }
+
+    /// Ends the plugins, and sends what waits to be sent, if that does not take longer than the
+    /// grace period.
+    pub(crate) async fn shutdown(self, grace: Duration) {
+        let last = {
+            let mut tasks = self.0.tasks();
+            tasks.stopped = true;
+            tasks.bundles.clear();
+            tasks.discovery = None;
+            let uploads = tasks.uploads.take().map(|(_, task)| task);
+            let reports = tasks.reports.take().map(|(_, task)| task);
+            [uploads, reports]
+        };
+        // What became of the uploads is part of the last report.
+        let ended = async {
+            for mut task in last.into_iter().flatten() {
+                task.stop.send_replace(true);
+                if let Err(why) = (&mut task.handle).await {
+                    error!(%why, "a plugin ended early");
+                }
+            }
+        };
+        if tokio::time::timeout(grace, ended).await.is_err() {
+            warn!("decisions or reports were not sent in time");
+        }
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let mut tasks = self.0.tasks();
+        tasks.stopped = true;
+        tasks.bundles.clear();
+        tasks.discovery = None;
+        tasks.uploads = None;
+        tasks.reports = None;
+    }
+}
+
+impl Manager {
+    /// The engine.
+    pub(super) fn engine(&self) -> &Engine {
+        &self.engine
+    }
+
+    /// What policies of the discovery learn about the engine.
+    pub(super) fn runtime(&self) -> Value {
+        let environment = std::env::vars_os().filter_map(|(name, value)| {
+            Some((
+                name.into_string().ok()?,
+                Value::from(value.into_string().ok()?),
+            ))
+        });
+        let mut config = self.tasks().boot.clone();
+        if let Some(members) = config.as_object_mut() {
+            members.insert("labels", self.engine.config().labels().clone());
+        }
+        Value::object([
+            ("id", Value::from(self.engine.id())),
+            ("version", Value::from(env!("CARGO_PKG_VERSION"))),
+            ("env", Value::from(environment.collect::<Object>())),
+            ("config", config),
+        ])
+    }
+
+    /// Goes by what was discovered.
+    ///
+    /// # Errors
+    /// When it cannot be carried out. Then everything stays as it is.
+    pub(super) fn discovered(self: &Arc<Self>, config: Value) -> Result<(), String> {
+        self.apply(&mut self.tasks(), |tasks| tasks.discovered = Some(config))
+    }
+
+    /// Goes by a configuration to start with, which also says where the rest is discovered.
+    fn boot(self: &Arc<Self>, boot: Value) -> Result<(), String> {
+        let config = Config::of(&boot, self.engine.id())?;
+        let mut tasks = self.tasks();
+        self.apply(&mut tasks, |tasks| tasks.boot = boot)?;
+        if !tasks.stopped {
+            self.discovery(&mut tasks, &config.plugins);
+        }
+        Ok(())
+    }
+
+    fn tasks(&self) -> MutexGuard<'_, Tasks> {
+        self.tasks.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Changes the configuration, and starts and ends what it does not have in common with the
+    /// one before.
+    fn apply(&self, tasks: &mut Tasks, change: impl FnOnce(&mut Tasks)) -> Result<(), String> {
+        let before = (tasks.boot.clone(), tasks.discovered.clone());
+        change(tasks);
+        let prepared = self.prepare(tasks);
+        let (config, clients) = match prepared {
+            _ if tasks.stopped => return Ok(()),
+            Ok(prepared) => prepared,
+            Err(why) => {
+                (tasks.boot, tasks.discovered) = before;
+                return Err(why);
+            }
+        };
+        let plugins = config.plugins.clone();
+        tasks.clients = clients;
+        self.engine.configure(config);
+        self.bundles(tasks, &plugins);
+        self.uploads(tasks, &plugins);
+        self.reports(tasks, &plugins);
+        self.engine.plugins().board.start();
+        Ok(())
+    }
+
+    /// The configuration, and clients of its services.
+    fn prepare(&self, tasks: &mut Tasks) -> Result<(Config, Clients), String> {
+        if tasks.boot.get("discovery").is_none() {
+            tasks.discovered = None;
+        }
+        let given = match &tasks.discovered {
+            Some(discovered) => merge(discovered, &tasks.boot)?,
+            None => tasks.boot.clone(),
+        };
+        let config = Config::of(&given, self.engine.id())?;
+        let clients = config.plugins.services.iter().map(|service| {
+            let client = match tasks.clients.get(&service.name) {
+                Some((same, client)) if same == service => Arc::clone(client),
+                _ => Arc::new(Client::new(service)?),
+            };
+            Ok((service.name.clone(), (service.clone(), client)))
+        });
+        let clients = clients.collect::<Result<_, String>>()?;
+        Ok((config, clients))
+    }
+
+    fn bundles(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
+        let activation = &self.engine.plugins().activation;
+        let gone = tasks.bundles.keys();
+        let gone = gone.filter(|name| !plugins.bundles.contains_key(*name));
+        let gone: Vec<String> = gone.cloned().collect();
+        for name in &gone {
+            tasks.bundles.remove(name);
+        }
+        if !gone.is_empty()
+            && let Err(why) = activation.remove(&self.engine, &gone)
+        {
+            error!(why = why.in_full(), "bundles cannot be taken away");
+        }
+        for (name, source) in &plugins.bundles {
+            let (plan, client) = tasks.plan(source.clone(), source.place.service(), plugins);
+            if tasks
+                .bundles
+                .get(name)
+                .is_some_and(|(same, _)| *same == plan)
+            {
+                continue;
+            }
+            let reading = Reading::new(name, source, plugins);
+            let Some(downloader) = Downloader::new(source, client, reading) else {
+                continue;
+            };
+            let loader = Loader {
+                engine: self.engine.clone(),
+                name: name.clone(),
+                number: activation.allow(name),
+                downloader,
+                delay: source.delay,
+                trigger: source.trigger,
+                kept: source
+                    .persist
+                    .then(|| keep::place(&plugins.persistence, name)),
+            };
+            let task = Task::start(|_| loader.run());
+            tasks.bundles.insert(name.clone(), (plan, task));
+        }
+    }
+
+    fn uploads(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
+        let logs = plugins.decision_logs.as_ref();
+        let Some(upload) = logs.and_then(|logs| logs.upload.as_ref()) else {
+            tasks.uploads = None;
+            return;
+        };
+        let (plan, client) = tasks.plan(upload.clone(), Some(&upload.service), plugins);
+        if tasks
+            .uploads
+            .as_ref()
+            .is_some_and(|(same, _)| *same == plan)
+        {
+            return;
+        }
+        // What waits stays in the buffer, for the next one to send.
+        tasks.uploads = client.map(|client| {
+            let uploader = Uploader {
+                engine: self.engine.clone(),
+                client,
+                upload: upload.clone(),
+            };
+            (plan, Task::start(|stop| uploader.run(stop)))
+        });
+    }
+
+    fn reports(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
+        let Some(status) = &plugins.status else {
+            tasks.reports = None;
+            return;
+        };
+        let service = status.service.as_ref();
+        let (plan, client) = tasks.plan(
+            status.clone(),
+            service.map(|(service, _)| service.as_str()),
+            plugins,
+        );
+        if tasks
+            .reports
+            .as_ref()
+            .is_some_and(|(same, _)| *same == plan)
+        {
+            return;
+        }
+        let reporter = Reporter {
+            engine: self.engine.clone(),
+            console: status.console,
+            service: client.zip(service.map(|(_, path)| path.clone())),
+            trigger: status.trigger,
+        };
+        tasks.reports = Some((plan, Task::start(|stop| reporter.run(stop))));
+    }
+
+    fn discovery(self: &Arc<Self>, tasks: &mut Tasks, plugins: &config::Plugins) {
+        let Some(discovery) = &plugins.discovery else {
+            tasks.discovery = None;
+            return;
+        };
+        let source = &discovery.source;
+        let (plan, client) = tasks.plan(discovery.clone(), source.place.service(), plugins);
+        if tasks
+            .discovery
+            .as_ref()
+            .is_some_and(|(same, _)| *same == plan)
+        {
+            return;
+        }
+        let reading = Reading::new("discovery", source, plugins);
+        tasks.discovery = Downloader::new(source, client, reading).map(|downloader| {
+            let discoverer = Discoverer {
+                manager: Arc::clone(self),
+                downloader,
+                delay: source.delay,
+                trigger: source.trigger,
+                kept: source.persist.then(|| {
+                    let folder = plugins.persistence.join("discovery");
+                    keep::place(&folder, "discovery")
+                }),
+                decision: discovery.decision.clone(),
+            };
+            (plan, Task::start(|_| discoverer.run()))
+        });
+    }
+}
+
+impl Tasks {
+    /// The plan of a task that talks to a service, and what talks to it.
+    fn plan<T>(
+        &self,
+        what: T,
+        service: Option<&str>,
+        plugins: &config::Plugins,
+    ) -> (Plan<T>, Option<Arc<Client>>) {
+        let found = service.and_then(|name| self.clients.get(name));
+        let plan = Plan {
+            what,
+            service: found.map(|(service, _)| service.clone()),
+            keys: plugins.keys.clone(),
+            persistence: plugins.persistence.clone(),
+        };
+        (plan, found.map(|(_, client)| Arc::clone(client)))
+    }
+}
+
+impl Place {
+    /// The name of the service, if there is one.
+    fn service(&self) -> Option<&str> {
+        match self {
+            Self::Service { service, .. } => Some(service),
+            Self::File(_) => None,
+        }
+    }
+}

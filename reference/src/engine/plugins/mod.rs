@@ -1,0 +1,43 @@
+//! Plugins: what the engine does by itself beside answering requests.
+
+use std::sync::atomic::AtomicU64;
+
+mod activation;
+pub(in crate::engine) mod board;
+mod bundles;
+mod clock;
+mod credentials;
+mod discovery;
+mod download;
+mod keep;
+mod logs;
+mod manager;
+mod service;
+mod status;
+
+use super::config;
+use activation::Activation;
+use board::Board;
+pub(in crate::engine) use logs::{Event, Subject};
+pub(crate) use manager::Running;
+
+/// What requests see of the plugins.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Plugins {
+    /// What the plugins say of themselves.
+    pub(in crate::engine) board: Board,
+    /// Decisions that wait for their upload.
+    logs: logs::Buffer,
+    /// How many decisions there were for the log.
+    decisions: AtomicU64,
+    activation: Activation,
+}
+
+impl Plugins {
+    /// What there is to see before the plugins are started.
+    pub(in crate::engine) fn new(config: &config::Plugins) -> Self {
+        let plugins = Self::default();
+        plugins.board.configure(config);
+        plugins
+    }
+}

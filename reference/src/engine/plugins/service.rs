@@ -1,0 +1,300 @@
+//! Requests to services.
+
+use std::io::Read;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{
+    ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
+};
+use http::{Method, StatusCode};
+use reqwest::{Certificate, Identity, Url, redirect};
+
+use super::credentials::Credentials;
+use crate::engine::config::Service;
+
+/// How long the head of an answer may take unless the service says so.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
+
+/// How long a connection may take, and how long a body may pause.
+const PAUSE: Duration = Duration::from_secs(30);
+
+/// How long the body of an answer may take.
+const TRANSFER: Duration = Duration::from_secs(600);
+
+/// The most redirections that a request follows.
+const MAX_REDIRECTS: usize = 10;
+
+/// Why a service did not do what it was asked.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ServiceError {
+    /// There was no answer, or none that can be used.
+    #[error("request failed: {0}")]
+    Failed(String),
+    /// The answer says that it was not done.
+    #[error("server replied with {}", reason(*.0))]
+    Status(StatusCode),
+}
+
+impl ServiceError {
+    /// The status of the answer, if there was one.
+    pub(super) fn status(&self) -> Option<StatusCode> {
+        match self {
+            Self::Failed(_) => None,
+            Self::Status(status) => Some(*status),
+        }
+    }
+
+    pub(super) fn failed(why: impl ToString) -> Self {
+        Self::Failed(why.to_string())
+    }
+}
+
+fn reason(status: StatusCode) -> String {
+    match status.canonical_reason() {
+        Some(reason) => reason.to_owned(),
+        None => status.as_u16().to_string(),
+    }
+}
+
+/// An answer with its whole body.
+#[derive(Debug)]
+pub(super) struct Answer {
+    pub(super) status: StatusCode,
+    pub(super) headers: HeaderMap,
+    /// The body without its content encoding.
+    pub(super) body: Bytes,
+}
+
+/// What requests to one service have in common.
+#[derive(Debug)]
+pub(super) struct Client {
+    http: reqwest::Client,
+    url: String,
+    headers: HeaderMap,
+    timeout: Duration,
+    credentials: Credentials,
+}
+
+impl Client {
+    /// A client for a service.
+    ///
+    /// # Errors
+    /// When a file that its configuration names cannot be used, or a header cannot be sent.
+    pub(super) fn new(service: &Service) -> Result<Self, String> {
+        let http = connector(service)?;
+        Ok(Self {
+            url: service.url.trim_end_matches('/').to_owned(),
+            headers: headers(service)?,
+            timeout: service
+                .response_header_timeout_seconds
+                .map_or(HEAD_TIMEOUT, |given| given.0),
+            credentials: Credentials::new(&service.credentials, http.clone()),
+            http,
+        })
+    }
+
+    /// Gets a resource of at most `limit` bytes. Redirections are followed; what proves who asks
+    /// goes to the service only.
+    ///
+    /// # Errors
+    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
+    /// of any status but a redirection is returned.
+    pub(super) async fn get(
+        &self,
+        resource: &str,
+        headers: &HeaderMap,
+        wait: Duration,
+        limit: usize,
+    ) -> Result<Answer, ServiceError> {
+        let own = self.address(resource)?;
+        let mut url = own.clone();
+        for _ in 0..=MAX_REDIRECTS {
+            let mut request = reqwest::Request::new(Method::GET, url.clone());
+            *request.headers_mut() = headers.clone();
+            let gzip = HeaderValue::from_static("gzip");
+            request.headers_mut().insert(ACCEPT_ENCODING, gzip);
+            if url.origin() == own.origin() {
+                self.prove(&mut request).await?;
+            }
+            let response = self.send(request, wait).await?;
+            match target(&url, &response)? {
+                Some(next) => url = next,
+                None => {
+                    let received = tokio::time::timeout(TRANSFER, whole(response, limit)).await;
+                    let late = |_| Err(ServiceError::failed("the answer takes too long"));
+                    return received.unwrap_or_else(late);
+                }
+            }
+        }
+        Err(ServiceError::failed("stopped after too many redirects"))
+    }
+
+    /// Posts a body to a resource.
+    ///
+    /// # Errors
+    /// When there is no answer in time, or its status is not a success.
+    pub(super) async fn post(
+        &self,
+        resource: &str,
+        headers: &HeaderMap,
+        body: Bytes,
+    ) -> Result<(), ServiceError> {
+        let mut request = reqwest::Request::new(Method::POST, self.address(resource)?);
+        *request.headers_mut() = headers.clone();
+        *request.body_mut() = Some(body.into());
+        self.prove(&mut request).await?;
+        let status = self.send(request, Duration::ZERO).await?.status();
+        match status.is_success() {
+            true => Ok(()),
+            false => Err(ServiceError::Status(status)),
+        }
+    }
+
+    fn address(&self, resource: &str) -> Result<Url, ServiceError> {
+        let text = format!("{}/{}", self.url, resource.trim_start_matches('/'));
+        Url::parse(&text).map_err(ServiceError::failed)
+    }
+
+    /// Adds what the configuration wants in every request, and what proves who asks.
+    async fn prove(&self, request: &mut reqwest::Request) -> Result<(), ServiceError> {
+        for (name, value) in &self.headers {
+            request.headers_mut().insert(name, value.clone());
+        }
+        let proven = self.credentials.add(request).await;
+        proven.map_err(ServiceError::Failed)
+    }
+
+    async fn send(
+        &self,
+        mut request: reqwest::Request,
+        wait: Duration,
+    ) -> Result<reqwest::Response, ServiceError> {
+        let agent = concat!("reference/", env!("CARGO_PKG_VERSION"));
+        let headers = request.headers_mut();
+        headers
+            .entry(USER_AGENT)
+            .or_insert(HeaderValue::from_static(agent));
+        let sent = self.http.execute(request);
+        match tokio::time::timeout(self.timeout + wait, sent).await {
+            Ok(Ok(response)) => Ok(response),
+            Ok(Err(failure)) => Err(ServiceError::Failed(cause(&failure))),
+            Err(_) => Err(ServiceError::failed("no answer in time")),
+        }
+    }
+}
+
+/// What makes connections to a service.
+fn connector(service: &Service) -> Result<reqwest::Client, String> {
+    // Another part of the process may have chosen already; any provider will do.
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    let wrong = |why: &dyn std::fmt::Display| format!("service `{}`: {why}", service.name);
+    let mut builder = reqwest::Client::builder()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+        .connect_timeout(PAUSE)
+        .read_timeout(PAUSE)
+        .tls_danger_accept_invalid_certs(service.allow_insecure_tls);
+    let url = Url::parse(&service.url).map_err(|why| wrong(&why))?;
+    if url.host_str().is_some_and(is_loopback) {
+        builder = builder.no_proxy();
+    }
+    if let Some(file) = &service.tls.ca_cert {
+        let pem = read(file).map_err(|why| wrong(&why))?;
+        let authorities = Certificate::from_pem_bundle(&pem).map_err(|why| wrong(&why))?;
+        if authorities.is_empty() {
+            return Err(wrong(&format!("no certificate in `{}`", file.display())));
+        }
+        builder = match service.tls.system_ca_required {
+            true => builder.tls_certs_merge(authorities),
+            false => builder.tls_certs_only(authorities),
+        };
+    }
+    if let Some(own) = &service.credentials.client_tls {
+        let mut pem = read(&own.cert).map_err(|why| wrong(&why))?;
+        pem.extend(read(&own.private_key).map_err(|why| wrong(&why))?);
+        builder = builder.identity(Identity::from_pem(&pem).map_err(|why| wrong(&why))?);
+    }
+    builder.build().map_err(|why| wrong(&cause(&why)))
+}
+
+/// Whether a host is this machine, which no proxy can reach for us.
+fn is_loopback(host: &str) -> bool {
+    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
+    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
+}
+
+fn read(file: &std::path::Path) -> Result<Vec<u8>, String> {
+    std::fs::read(file).map_err(|why| format!("file `{}`: {why}", file.display()))
+}
+
+fn headers(service: &Service) -> Result<HeaderMap, String> {
+    let headers = service.headers.iter().map(|(name, value)| {
+        let wrong = || format!("service `{}`: header `{name}` cannot be sent", service.name);
+        let value = HeaderValue::from_str(&value.0).map_err(|_| wrong())?;
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| wrong())?;
+        Ok((name, value))
+    });
+    headers.collect()
+}
+
+/// Where a redirection leads. A connection that is secure stays so.
+fn target(url: &Url, response: &reqwest::Response) -> Result<Option<Url>, ServiceError> {
+    let status = response.status();
+    if !status.is_redirection() || status == StatusCode::NOT_MODIFIED {
+        return Ok(None);
+    }
+    let location = response.headers().get(LOCATION);
+    let location = location.and_then(|location| location.to_str().ok());
+    let next = location.and_then(|location| url.join(location).ok());
+    match next.filter(|next| next.scheme() == "https" || url.scheme() == "http") {
+        Some(next) => Ok(Some(next)),
+        None => Err(ServiceError::Status(status)),
+    }
+}
+
+async fn whole(mut response: reqwest::Response, limit: usize) -> Result<Answer, ServiceError> {
+    let too_long = || ServiceError::Failed(format!("the answer is longer than {limit} bytes"));
+    let mut body = Vec::new();
+    while let Some(piece) = response
+        .chunk()
+        .await
+        .map_err(|failure| ServiceError::Failed(cause(&failure)))?
+    {
+        if body.len().saturating_add(piece.len()) > limit {
+            return Err(too_long());
+        }
+        body.extend_from_slice(&piece);
+    }
+    let headers = std::mem::take(response.headers_mut());
+    if headers
+        .get(CONTENT_ENCODING)
+        .is_some_and(|coding| coding.as_bytes().eq_ignore_ascii_case(b"gzip"))
+    {
+        let most = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
+        let mut plain = Vec::new();
+        let decoder = flate2::read::MultiGzDecoder::new(body.as_slice());
+        let read = decoder.take(most).read_to_end(&mut plain);
+        read.map_err(ServiceError::failed)?;
+        if plain.len() > limit {
+            return Err(too_long());
+        }
+        body = plain;
+    }
+    Ok(Answer {
+        status: response.status(),
+        headers,
+        body: Bytes::from(body),
+    })
+}
+
+/// The innermost reason of a failure, without the address, which may hold a secret.
+pub(super) fn cause(failure: &reqwest::Error) -> String {
+    let mut inner: &dyn std::error::Error = failure;
+    while let Some(source) = inner.source() {
+        inner = source;
+    }
+    inner.to_string()
+}

@@ -1,0 +1,221 @@
+//! The decision log that is sent to a service.
+
+use serde_json::{Value, json};
+
+use crate::depot::{Shelf, bundle};
+use crate::world::{Done, World, quick, until};
+
+/// The events that came, in the order in which they were sent.
+fn events(world: &World, path: &str) -> Vec<Value> {
+    let uploads = world.depot.seen(path).into_iter();
+    let events = uploads.flat_map(|upload| match upload.body {
+        Value::Array(events) => events,
+        _ => Vec::new(),
+    });
+    events.collect()
+}
+
+#[tokio::test]
+async fn decisions_are_uploaded_as_policies_want_them() -> Done {
+    let mut world = World::new().await?;
+    let policy = r#"
+        package system.log
+        import rego.v1
+        mask contains "/input/password"
+        mask contains {"op": "upsert", "path": "/input/name", "value": "***"}
+        mask contains "/result/secret"
+        drop if input.path == "a/dropped"
+    "#;
+    let manifest = r#"{"revision": "r1", "roots": ["a", "system/log"]}"#;
+    let data = r#"{"a": {"secret": 1, "open": 2, "dropped": 3}}"#;
+    let files = [
+        (".manifest", manifest),
+        ("data.json", data),
+        ("log.rego", policy),
+    ];
+    world
+        .depot
+        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    let context = json!({"http": {"headers": ["Accept"]}});
+    let logs = json!({"service": "depot", "reporting": quick(), "request_context": context});
+    world
+        .engine(json!({
+            "bundles": {"rules": {"polling": quick()}},
+            "decision_logs": logs,
+            "nd_builtin_cache": true,
+            "labels": {"region": "west"},
+            "status": {"console": true},
+        }))
+        .await?;
+    world.wait_for_data("a/open", json!(2)).await?;
+    let (_, dropped) = world.get("/v1/data/a/dropped").await?;
+    assert!(dropped["decision_id"].is_string());
+    let input = "%7B%22password%22:%22x%22,%22name%22:%22bob%22,%22n%22:1%7D";
+    let (_, answer) = world.get(&format!("/v1/data/a?input={input}")).await?;
+    assert_eq!(answer["result"]["secret"], 1);
+    let (_, queried) = world.get("/v1/query?q=x%20:=%20time.now_ns()").await?;
+    let now = &queried["result"][0]["x"];
+    assert!(now.is_number());
+    let event = until("the event of the decision", || {
+        let events = events(&world, "/logs");
+        let mut events = events.into_iter();
+        events.find(|event| event["decision_id"] == answer["decision_id"])
+    })
+    .await?;
+    for (name, expected) in [
+        ("bundles", json!({"rules": {"revision": "r1"}})),
+        ("path", json!("a")),
+        ("input", json!({"name": "***", "n": 1})),
+        ("result", json!({"dropped": 3, "open": 2})),
+        ("erased", json!(["/input/password", "/result/secret"])),
+        ("masked", json!(["/input/name"])),
+        ("nd_builtin_cache", json!({})),
+        (
+            "request_context",
+            json!({"http": {"headers": {"Accept": ["*/*"]}}}),
+        ),
+    ] {
+        assert_eq!(event[name], expected, "{name}");
+    }
+    assert_eq!(event["labels"]["region"], "west");
+    assert!(event["labels"]["id"].is_string());
+    assert!(event["metrics"]["timer_rego_query_eval_ns"].is_number());
+    let by = event["requested_by"].as_str().unwrap_or_default();
+    assert!(by.starts_with("127.0.0.1:"), "{by}");
+    let time = event["timestamp"].as_str().unwrap_or_default();
+    assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
+    let queries = || {
+        let events = events(&world, "/logs");
+        events.into_iter().find(|event| event["query"].is_string())
+    };
+    let query = until("the event of the query", queries).await?;
+    assert_eq!(query["result"], json!([{"x": now}]));
+    let calls = json!({"time.now_ns": {"[]": now}});
+    assert_eq!(query["nd_builtin_cache"], calls);
+    let paths = events(&world, "/logs");
+    assert!(paths.iter().all(|event| event["path"] != "a/dropped"));
+    let upload = world.depot.seen("/logs").remove(0);
+    assert_eq!(upload.header("content-encoding"), Some("gzip"));
+    assert_eq!(upload.header("content-type"), Some("application/json"));
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
+    let mut world = World::new().await?;
+    let policy =
+        "package system.log\nimport rego.v1\nmask := [\"/labels/id\"] if input.path == \"a\"\n";
+    let manifest = r#"{"roots": ["system/log"]}"#;
+    let files = [(".manifest", manifest), ("log.rego", policy)];
+    world
+        .depot
+        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    let logs = json!({"service": "depot", "reporting": quick()});
+    world
+        .engine(json!({"bundles": {"rules": {"polling": quick()}}, "decision_logs": logs}))
+        .await?;
+    world
+        .wait_for("/health?bundles", |status, _| status == 200)
+        .await?;
+    world.get("/v1/data/a").await?;
+    world.get("/v1/data/b").await?;
+    let first = until("an event", || events(&world, "/logs").into_iter().next()).await?;
+    assert_eq!(first["path"], "b");
+    Ok(())
+}
+
+#[tokio::test]
+async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
+    let mut world = World::new().await?;
+    let mut reporting = quick();
+    reporting["upload_size_limit_bytes"] = json!(600);
+    let logs = json!({"service": "depot", "resource": "/own/logs", "reporting": reporting});
+    world.depot.answer_posts(503);
+    world
+        .engine(json!({"decision_logs": logs, "status": {"console": true}}))
+        .await?;
+    let mut asked = Vec::new();
+    for number in 0..40 {
+        let (_, answer) = world.get(&format!("/v1/data/number/{number}")).await?;
+        asked.push(answer["decision_id"].clone());
+    }
+    // One that does not fit alone is given up, and the others follow.
+    let long: String = (0..3000_u32)
+        .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
+        .collect();
+    world.get(&format!("/v1/data/{long}")).await?;
+    let failed = |_, answer: &Value| {
+        let status = &answer["result"]["decision_logs"];
+        status["http_code"] == 503 && status["code"] == "decision_log_error"
+    };
+    world.wait_for("/v1/status", failed).await?;
+    let refused = world.depot.seen("/own/logs").len();
+    world.depot.answer_posts(200);
+    let (_, last) = world.get("/v1/data/last").await?;
+    asked.push(last["decision_id"].clone());
+    let accepted = || {
+        let seen = world.depot.seen("/own/logs").split_off(refused);
+        let events = seen.iter().filter_map(|upload| upload.body.as_array());
+        let ids: Vec<Value> = events
+            .flatten()
+            .map(|event| event["decision_id"].clone())
+            .collect();
+        ids.contains(&last["decision_id"]).then_some(ids)
+    };
+    let mut ids = until("the last event", accepted).await?;
+    // A request that was refused may have been under way when the answers changed.
+    ids.dedup();
+    assert!(asked.iter().all(|id| ids.contains(id)), "{ids:?}");
+    for upload in world.depot.seen("/own/logs") {
+        assert!(upload.length <= 600, "{}", upload.length);
+    }
+    let fine = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
+    let answer = world.wait_for("/v1/status", fine).await?;
+    let counters = &answer["result"]["metrics"]["prometheus"];
+    assert_eq!(
+        counters["counter_decision_logs_dropped_upload_size_limit_exceeded"],
+        1
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_full_buffer_drops_the_oldest_and_what_is_left_is_sent_at_the_end() -> Done {
+    let mut world = World::new().await?;
+    let reporting = json!({"buffer_type": "event", "buffer_size_limit_events": 2});
+    let logs = json!({"service": "depot", "partition_name": "part", "reporting": reporting});
+    world
+        .engine(json!({"decision_logs": logs, "status": {"console": true}}))
+        .await?;
+    for path in ["a", "b", "c"] {
+        world.get(&format!("/v1/data/{path}")).await?;
+    }
+    let status = world.status().await?;
+    let counters = &status["metrics"]["prometheus"];
+    assert_eq!(
+        counters["counter_decision_logs_dropped_buffer_size_limit_exceeded"],
+        1
+    );
+    assert!(world.depot.seen("/logs/part").is_empty());
+    world.stop().await;
+    let events = events(&world, "/logs/part");
+    let paths: Vec<&Value> = events.iter().map(|event| &event["path"]).collect();
+    assert_eq!(paths, ["b", "c"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn too_many_decisions_in_a_second_are_dropped() -> Done {
+    let mut world = World::new().await?;
+    let reporting = json!({"max_decisions_per_second": 0.001});
+    let logs = json!({"service": "depot", "reporting": reporting});
+    world.engine(json!({"decision_logs": logs})).await?;
+    for path in ["a", "b", "c"] {
+        world.get(&format!("/v1/data/{path}")).await?;
+    }
+    world.stop().await;
+    let events = events(&world, "/logs");
+    let paths: Vec<&Value> = events.iter().map(|event| &event["path"]).collect();
+    assert_eq!(paths, ["a"]);
+    Ok(())
+}

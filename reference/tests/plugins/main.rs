@@ -1,0 +1,12 @@
+//! The engine's plugins over real HTTP, with the other side played by a server of the test.
+
+#![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
+
+mod bundles;
+mod depot;
+mod discovery;
+mod logs;
+mod program;
+mod services;
+mod status;
+mod world;

@@ -1,0 +1,109 @@
+//! What only the program can show: the environment and signals.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::depot::Shelf;
+use crate::world::{Done, World, get, quick, until};
+
+/// The program, which ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+impl Program {
+    /// Starts the engine with a configuration, and gives its address.
+    fn start(world: &World, config: Value) -> Done<(Self, SocketAddr)> {
+        let file = world.configure(config)?;
+        let child = Command::new(env!("CARGO_BIN_EXE_reference"))
+            .args(["engine", "--addr", "127.0.0.1:0", "--config-file"])
+            .arg(file)
+            .env("AWS_ACCESS_KEY_ID", "access")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_REGION", "west")
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let mut program = Self(child);
+        let log = program.0.stderr.take().ok_or("no log")?;
+        let mut lines = BufReader::new(log).lines();
+        for line in lines.by_ref() {
+            let line: Value = serde_json::from_str(&line?)?;
+            if let Some(address) = line["address"].as_str() {
+                let address = address.parse()?;
+                // The log is read to its end, or the program would wait for room in it.
+                std::thread::spawn(move || lines.for_each(drop));
+                return Ok((program, address));
+            }
+        }
+        Err("the engine does not listen".into())
+    }
+
+    fn signal(&self, name: &str) -> Done {
+        let pid = self.0.id().to_string();
+        let sent = Command::new("sh")
+            .args(["-c", "kill -s \"$0\" \"$1\"", name, &pid])
+            .status()?;
+        match sent.success() {
+            true => Ok(()),
+            false => Err("no signal sent".into()),
+        }
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn requests_are_signed_with_the_key_in_the_environment() -> Done {
+    let world = World::new().await?;
+    let credentials = json!({"s3_signing": {"environment_credentials": {}}});
+    let service = json!({"url": world.url(), "credentials": credentials});
+    let config =
+        json!({"services": {"depot": service}, "bundles": {"rules": {"polling": quick()}}});
+    let (_program, _) = Program::start(&world, config)?;
+    let seen = until("a request", || {
+        world.depot.seen("/bundles/rules").into_iter().next()
+    })
+    .await?;
+    let proof = seen.header("authorization").unwrap_or_default();
+    assert!(
+        proof.starts_with("AWS4-HMAC-SHA256 Credential=access/"),
+        "{proof}"
+    );
+    assert!(proof.contains("/west/s3/aws4_request"), "{proof}");
+    assert!(seen.header("x-amz-date").is_some());
+    assert_eq!(
+        seen.header("host"),
+        Some(world.depot.address.to_string().as_str())
+    );
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn signals_reload_and_stop() -> Done {
+    let world = World::new().await?;
+    world.depot.put("/bundles/rules", Shelf::status(404));
+    let logs = json!({"service": "depot"});
+    let (mut program, address) = Program::start(&world, json!({"decision_logs": logs}))?;
+    assert_eq!(get(address, "/v1/status").await?.0, 500);
+    let status = json!({"console": true});
+    world.configure(json!({"decision_logs": logs, "status": status}))?;
+    program.signal("HUP")?;
+    let begun = Instant::now();
+    while get(address, "/v1/status").await?.0 != 200 {
+        assert!(begun.elapsed() < Duration::from_secs(20), "not reloaded");
+        tokio::task::yield_now().await;
+    }
+    let (_, answer) = get(address, "/v1/data/a").await?;
+    program.signal("TERM")?;
+    assert!(program.0.wait()?.success());
+    let uploads = world.depot.seen("/logs");
+    assert_eq!(uploads[0].body[0]["decision_id"], answer["decision_id"]);
+    Ok(())
+}

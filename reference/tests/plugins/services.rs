@@ -1,0 +1,265 @@
+//! How the engine talks to services.
+
+use std::sync::Arc;
+
+use rustls::pki_types::PrivateKeyDer;
+use rustls::server::WebPkiClientVerifier;
+use rustls::{RootCertStore, ServerConfig};
+use serde_json::{Value, json};
+use tokio_rustls::TlsAcceptor;
+
+use crate::depot::{Depot, Shelf, bundle};
+use crate::world::{Done, World, quick, until};
+
+fn config(service: Value) -> Value {
+    json!({
+        "services": [service],
+        "bundles": {"rules": {"resource": "/rules", "polling": quick()}},
+        "status": {"console": true},
+    })
+}
+
+#[tokio::test]
+async fn requests_carry_what_proves_who_asks() -> Done {
+    let mut world = World::new().await?;
+    let token = world.folder.path().join("token");
+    std::fs::write(&token, "from-file\n")?;
+    let url = format!("{}/base/", world.url());
+    for (credentials, expected) in [
+        (json!({"bearer": {"token": "secret"}}), "Bearer secret"),
+        (
+            json!({"bearer": {"token": "dTpw", "scheme": "Basic"}}),
+            "Basic dTpw",
+        ),
+        (json!({"bearer": {"token_path": token}}), "Bearer from-file"),
+    ] {
+        let headers = json!({"x-own": expected});
+        let service =
+            json!({"name": "s", "url": url, "headers": headers, "credentials": credentials});
+        world.engine(config(service)).await?;
+        let seen = until(expected, || {
+            let seen = world.depot.seen("/base/rules");
+            let mut seen = seen.into_iter();
+            seen.find(|seen| seen.header("authorization") == Some(expected))
+        })
+        .await?;
+        assert_eq!(seen.header("x-own"), Some(expected));
+        world.stop().await;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn another_host_learns_no_secret() -> Done {
+    let mut world = World::new().await?;
+    let other = Depot::start().await?;
+    let archive = bundle(&[
+        (".manifest", r#"{"roots": ["a"]}"#),
+        ("data.json", r#"{"a": 1}"#),
+    ])?;
+    other.put("/there", Shelf::of(archive, "1"));
+    let location = format!("http://{}/there", other.address);
+    world.depot.put(
+        "/rules",
+        Shelf {
+            headers: vec![("location", location)],
+            ..Shelf::status(307)
+        },
+    );
+    let credentials = json!({"bearer": {"token": "secret"}});
+    let headers = json!({"x-own": "secret"});
+    let service =
+        json!({"name": "s", "url": world.url(), "headers": headers, "credentials": credentials});
+    world.engine(config(service)).await?;
+    world.wait_for_data("a", json!(1)).await?;
+    let seen = other.seen("/there");
+    assert!(!seen.is_empty());
+    for seen in seen {
+        assert_eq!(
+            (seen.header("authorization"), seen.header("x-own")),
+            (None, None)
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_fetched_is_reported() -> Done {
+    let mut world = World::new().await?;
+    let circle = Shelf {
+        headers: vec![("location", "/rules".to_owned())],
+        ..Shelf::status(302)
+    };
+    let packed = Shelf {
+        headers: vec![("content-encoding", "gzip".to_owned())],
+        ..Shelf::of(b"not gzip".to_vec(), "1")
+    };
+    for (shelf, part) in [
+        (circle, "too many redirects"),
+        (packed, "request failed"),
+        (Shelf::status(403), "server replied with Forbidden"),
+    ] {
+        world.depot.put("/rules", shelf);
+        let service = json!({"name": "s", "url": world.url()});
+        world.engine(config(service)).await?;
+        world
+            .wait_for("/v1/status", |_, answer| {
+                let message = &answer["result"]["bundles"]["rules"]["message"];
+                message
+                    .as_str()
+                    .is_some_and(|message| message.contains(part))
+            })
+            .await?;
+        world.stop().await;
+    }
+    // Connections are taken and never answered, and then not even taken.
+    let silent = std::net::TcpListener::bind("127.0.0.1:0")?;
+    let url = format!("http://{}", silent.local_addr()?);
+    let service = json!({"name": "s", "url": url, "response_header_timeout_seconds": 0.05});
+    world.engine(config(service)).await?;
+    let message = |part: &'static str| {
+        move |_, answer: &Value| {
+            let message = &answer["result"]["bundles"]["rules"]["message"];
+            let message = message.as_str().unwrap_or_default();
+            message.contains("request failed") && message.contains(part)
+        }
+    };
+    world
+        .wait_for("/v1/status", message("no answer in time"))
+        .await?;
+    drop(silent);
+    world.wait_for("/v1/status", message("refused")).await?;
+    Ok(())
+}
+
+/// A server that shows a certificate, and may demand one.
+struct Secure(World);
+
+impl Secure {
+    /// Starts the server, and writes the files `server.pem`, `client.pem` and `client.key`.
+    async fn start(demands: bool) -> Done<Self> {
+        let mut world = World::new().await?;
+        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
+        let client = rcgen::generate_simple_self_signed(["client".to_owned()])?;
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let mut roots = RootCertStore::empty();
+        roots.add(client.cert.der().clone())?;
+        let verifier = match demands {
+            true => WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
+                .build()?,
+            false => WebPkiClientVerifier::no_client_auth(),
+        };
+        let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
+        let config = ServerConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()?
+            .with_client_cert_verifier(verifier)
+            .with_single_cert(vec![own.cert.der().clone()], key)?;
+        let acceptor = TlsAcceptor::from(Arc::new(config));
+        world.depot = Depot::start_with(Some(acceptor)).await?;
+        for (name, text) in [
+            ("server.pem", own.cert.pem()),
+            ("client.pem", client.cert.pem()),
+            ("client.key", client.signing_key.serialize_pem()),
+        ] {
+            std::fs::write(world.folder.path().join(name), text)?;
+        }
+        let archive = bundle(&[
+            (".manifest", r#"{"roots": ["a"]}"#),
+            ("data.json", r#"{"a": 1}"#),
+        ])?;
+        world.depot.put("/rules", Shelf::of(archive, "1"));
+        Ok(Self(world))
+    }
+
+    fn file(&self, name: &str) -> String {
+        let file = self.0.folder.path().join(name);
+        file.to_string_lossy().into_owned()
+    }
+
+    fn url(&self) -> String {
+        format!("https://localhost:{}", self.0.depot.address.port())
+    }
+
+    /// Starts an engine with more about the service; whether it gets the bundle.
+    async fn gets(&mut self, more: Value) -> Done<bool> {
+        let mut service = json!({"name": "s", "url": self.url()});
+        if let (Some(members), Value::Object(more)) = (service.as_object_mut(), more) {
+            members.extend(more);
+        }
+        self.0.engine(config(service)).await?;
+        let answer = self
+            .0
+            .wait_for("/v1/status", |_, answer| {
+                let status = &answer["result"]["bundles"]["rules"];
+                status["type"] == "snapshot" || status["code"].is_string()
+            })
+            .await?;
+        self.0.stop().await;
+        Ok(answer["result"]["bundles"]["rules"]["code"].is_null())
+    }
+}
+
+#[tokio::test]
+async fn certificates_are_checked_and_shown() -> Done {
+    let mut open = Secure::start(false).await?;
+    let trusted = json!({"ca_cert": open.file("server.pem")});
+    let other = json!({"ca_cert": open.file("client.pem")});
+    assert!(open.gets(json!({"tls": trusted})).await?);
+    assert!(!open.gets(json!({"tls": other})).await?);
+    assert!(!open.gets(json!({})).await?);
+    assert!(open.gets(json!({"allow_insecure_tls": true})).await?);
+
+    let mut closed = Secure::start(true).await?;
+    let trusted = json!({"ca_cert": closed.file("server.pem")});
+    assert!(!closed.gets(json!({"tls": trusted})).await?);
+    let shown = |cert, key| json!({"client_tls": {"cert": cert, "private_key": key}});
+    let own = shown(closed.file("client.pem"), closed.file("client.key"));
+    assert!(
+        closed
+            .gets(json!({"tls": trusted, "credentials": own}))
+            .await?
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn tokens_are_fetched_once() -> Done {
+    let mut secure = Secure::start(false).await?;
+    let answer = json!({"access_token": "given", "token_type": "Bearer", "expires_in": 3600});
+    let answer = Shelf {
+        body: answer.to_string().into_bytes(),
+        ..Shelf::default()
+    };
+    secure.0.depot.put("/token", answer);
+    let oauth2 = json!({
+        "token_url": format!("{}/token", secure.url()),
+        "client_id": "me",
+        "client_secret": "a secret",
+        "scopes": ["read", "write"],
+        "additional_headers": {"x-more": "header"},
+        "additional_parameters": {"more": "a b"},
+    });
+    let service = json!({
+        "name": "s",
+        "url": secure.url(),
+        "tls": {"ca_cert": secure.file("server.pem")},
+        "credentials": {"oauth2": oauth2},
+    });
+    secure.0.engine(config(service)).await?;
+    secure.0.wait_for_data("a", json!(1)).await?;
+    let depot = &secure.0.depot;
+    let enough = || Some(depot.seen("/rules")).filter(|seen| seen.len() > 3);
+    for seen in until("four requests", enough).await? {
+        assert_eq!(seen.header("authorization"), Some("Bearer given"));
+    }
+    let asked = depot.seen("/token");
+    assert_eq!(asked.len(), 1);
+    let form = "grant_type=client_credentials&scope=read%20write&more=a%20b";
+    assert_eq!(asked[0].text, form);
+    assert_eq!(
+        asked[0].header("authorization"),
+        Some("Basic bWU6YSUyMHNlY3JldA==")
+    );
+    assert_eq!(asked[0].header("x-more"), Some("header"));
+    Ok(())
+}

@@ -1,0 +1,142 @@
+//! Reports on the state of the engine.
+
+use serde_json::{Value, json};
+
+use crate::depot::{Shelf, bundle};
+use crate::world::{Done, World, quick, until};
+
+#[tokio::test]
+async fn the_service_is_told_what_the_api_shows() -> Done {
+    let mut world = World::new().await?;
+    let archive = bundle(&[(".manifest", r#"{"revision": "r1", "roots": ["a"]}"#)])?;
+    let size = archive.len();
+    world.depot.put("/bundles/rules", Shelf::of(archive, "1"));
+    world
+        .engine(json!({
+            "bundles": {"rules": {"polling": quick()}},
+            "status": {"service": "depot", "partition_name": "part"},
+            "labels": {"region": "west"},
+        }))
+        .await?;
+    let told = until("a report of the activation", || {
+        let seen = world.depot.seen("/status/part").into_iter();
+        let mut reports = seen.map(|seen| seen.body);
+        reports.find(|report| report["plugins"]["bundle"]["state"] == "OK")
+    })
+    .await?;
+    let shown = world.status().await?;
+    for report in [told, shown] {
+        assert_eq!(report["labels"]["region"], "west");
+        assert!(report["labels"]["id"].is_string() && report["labels"]["version"].is_string());
+        let status = &report["bundles"]["rules"];
+        assert_eq!(status["name"], "rules");
+        assert_eq!(status["active_revision"], "r1");
+        assert_eq!(status["type"], "snapshot");
+        assert_eq!(status["size"], size);
+        for name in [
+            "last_request",
+            "last_successful_request",
+            "last_successful_download",
+            "last_successful_activation",
+        ] {
+            let time = status[name].as_str().unwrap_or_default();
+            assert!(
+                time.starts_with("20") && time.ends_with('Z'),
+                "{name}: {time}"
+            );
+        }
+        assert!(status["metrics"]["timer_bundle_request_ns"].is_number());
+        let fine = json!({"state": "OK"});
+        let plugins = json!({"bundle": fine, "discovery": fine, "status": fine});
+        assert_eq!(report["plugins"], plugins);
+        assert!(report["metrics"].is_object());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_report_that_could_not_be_sent_is_sent_later() -> Done {
+    let mut world = World::new().await?;
+    world.depot.answer_posts(500);
+    world
+        .engine(json!({"status": {"service": "depot"}}))
+        .await?;
+    let refused = until("a report", || {
+        Some(world.depot.seen("/status").len()).filter(|n| *n > 0)
+    });
+    let refused = refused.await?;
+    until("another try", || {
+        (world.depot.seen("/status").len() > refused).then_some(())
+    })
+    .await?;
+    world.depot.answer_posts(200);
+    world.stop().await;
+    let seen = world.depot.seen("/status");
+    let last = seen
+        .last()
+        .map(|seen| seen.body["plugins"]["status"]["state"].clone());
+    assert_eq!(last, Some(json!("OK")));
+    Ok(())
+}
+
+#[tokio::test]
+async fn nothing_is_shown_where_nobody_is_told() -> Done {
+    for (config, status) in [
+        (json!({}), 500),
+        (json!({"services": {}, "status": {}}), 500),
+        (json!({"status": {}}), 200),
+        (json!({"status": {"console": true}}), 200),
+        (json!({"status": {"prometheus": true}}), 200),
+    ] {
+        let world = World::start(config.clone()).await?;
+        assert_eq!(world.get("/v1/status").await?.0, status, "{config}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn health_rules_see_the_plugins() -> Done {
+    let mut world = World::new().await?;
+    let policy = r#"
+        package system.health
+        import rego.v1
+        ready if input.plugins_ready
+        states if input.plugin_state == {"bundle": "OK", "discovery": "OK"}
+        waits if input.plugin_state == {"bundle": "NOT_READY", "discovery": "OK"}
+        waits_not if not input.plugins_ready
+    "#;
+    let source = |name: &str| json!({"resource": name, "polling": quick()});
+    world.depot.put(
+        "/health",
+        Shelf::of(
+            bundle(&[
+                (".manifest", r#"{"roots": ["system/health"]}"#),
+                ("h.rego", policy),
+            ])?,
+            "1",
+        ),
+    );
+    world
+        .engine(json!({"bundles": {"health": source("health"), "rules": source("rules")}}))
+        .await?;
+    world
+        .wait_for("/health/waits", |status, _| status == 200)
+        .await?;
+    for (rule, status) in [("waits_not", 200), ("ready", 500), ("states", 500)] {
+        assert_eq!(
+            world.get(&format!("/health/{rule}")).await?.0,
+            status,
+            "{rule}"
+        );
+    }
+    let archive = bundle(&[(".manifest", r#"{"roots": ["a"]}"#)])?;
+    world.depot.put("/rules", Shelf::of(archive, "1"));
+    world
+        .wait_for("/health/ready", |status, _| status == 200)
+        .await?;
+    for (rule, status) in [("states", 200), ("waits", 500), ("waits_not", 500)] {
+        let answer: (u16, Value) = world.get(&format!("/health/{rule}")).await?;
+        assert_eq!(answer.0, status, "{rule}");
+    }
+    Ok(())
+}
