@@ -49,7 +49,8 @@ impl Player<'_> {
             headers: authorization(self.server),
             ..Outgoing::default()
         });
-        let (_, answer) = self.send(0, "administrator".to_owned(), wire).await;
+        let base = &self.server.base;
+        let (_, answer) = self.send(base, 0, "administrator".to_owned(), wire).await;
         answer.map(|answer| answer.is_success() || answer.status == 404)
     }
 }

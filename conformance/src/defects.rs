@@ -44,7 +44,8 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
             Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),
         };
         let body = json_body(step).map(|value| filling.json(value));
-        let foreign = reach(document, &method, &path, body.as_ref(), NS) == Reach::Foreign;
+        let foreign =
+            !step.depot && reach(document, &method, &path, body.as_ref(), NS) == Reach::Foreign;
         if foreign && scenario.effect != Effect::ChangesGlobal {
             defects.push(format!(
                 "`{}` changes what is not its own: its path carries no {{ns}}, and the scenario \

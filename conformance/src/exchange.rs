@@ -7,7 +7,7 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::answer::{Answer, NoAnswer};
-use crate::client::Outgoing;
+use crate::client::{Base, Outgoing};
 use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::openapi::Message;
 use crate::outgoing::Wire;
@@ -23,17 +23,20 @@ impl Player<'_> {
         wire: Wire,
         played: &mut Played,
     ) -> Result<Answer, NoAnswer> {
-        let identity = identity_name(&step.identity);
-        let (sent, answer) = self.send(index + 1, identity, wire).await;
-        if let (Wire::Http(request), None) = (&sent, step.off_contract) {
+        let identity = identity_name(step);
+        let base = self.server.goal(step);
+        let (sent, answer) = self.send(base, index + 1, identity, wire).await;
+        // What goes to the depot is no request of the document.
+        if let (Wire::Http(request), None, false) = (&sent, step.off_contract, step.depot) {
             self.check_request(request);
         }
-        if let (Wire::Http(request), Ok(answer), false) = (&sent, &answer, step.given) {
+        let judged = !step.given && !step.depot;
+        if let (Wire::Http(request), Ok(answer), true) = (&sent, &answer, judged) {
             let finding = self.check_answer(request, answer);
             played.findings.extend(finding.map(|what| (index, what)));
         }
         if let Some(slot) = played.sent.last_mut() {
-            slot.1 = Some(sent);
+            slot.wire = Some(sent);
         }
         answer
     }
@@ -74,14 +77,16 @@ impl Player<'_> {
     /// Sends a request and leaves the evidence; also returns the request without its secrets.
     pub(crate) async fn send(
         &self,
+        base: &Base,
         number: usize,
         identity: String,
         mut wire: Wire,
     ) -> (Wire, Result<Answer, NoAnswer>) {
-        if let Wire::Http(request) = &mut wire {
+        if let Wire::Http(request) = &mut wire
+            && base.url == self.server.base.url
+        {
             self.client.complete(&mut request.headers);
         }
-        let base = &self.server.base;
         self.requests.fetch_add(1, Ordering::Relaxed);
         let start = Instant::now();
         let answer = match &wire {
@@ -94,7 +99,7 @@ impl Player<'_> {
             rule: self.rule.to_owned(),
             step: number,
             identity,
-            request: self.sent(&public),
+            request: sent(base, &public),
             response: answer.as_ref().ok().map(|answer| self.received(answer)),
             error: answer.as_ref().err().map(ToString::to_string),
             milliseconds,
@@ -137,29 +142,28 @@ impl Player<'_> {
         }
     }
 
-    fn sent(&self, public: &Wire) -> Sent {
-        let base = &self.server.base;
-        match public {
-            Wire::Http(request) => Sent {
-                method: request.method.to_owned(),
-                url: format!("{}{}", base.url, request.path),
-                headers: request.headers.clone(),
-                body: Payload::of(&request.body),
-            },
-            Wire::Raw(bytes) => Sent {
-                method: "raw".to_owned(),
-                url: base.url.clone(),
-                headers: Vec::new(),
-                body: Payload::of(bytes),
-            },
-        }
-    }
-
     fn received(&self, answer: &Answer) -> Received {
         Received {
             status: answer.status,
             headers: self.redacted_headers(&answer.headers),
             body: Payload::of(&self.redacted_bytes(&answer.body)),
         }
+    }
+}
+
+fn sent(base: &Base, public: &Wire) -> Sent {
+    match public {
+        Wire::Http(request) => Sent {
+            method: request.method.to_owned(),
+            url: format!("{}{}", base.url, request.path),
+            headers: request.headers.clone(),
+            body: Payload::of(&request.body),
+        },
+        Wire::Raw(bytes) => Sent {
+            method: "raw".to_owned(),
+            url: base.url.clone(),
+            headers: Vec::new(),
+            body: Payload::of(bytes),
+        },
     }
 }

@@ -300,7 +300,7 @@ impl View<'_> {
     fn either(&self, alternatives: &[Alternative]) -> (String, String) {
         let holds = alternatives
             .iter()
-            .any(|alternative| alternative.checks.iter().all(|check| self.holds(check)));
+            .any(|alternative| self.meets(&alternative.checks));
         let value = if holds {
             let labels: Vec<&str> = alternatives
                 .iter()
@@ -311,6 +311,11 @@ impl View<'_> {
             format!("status {}, {}", self.answer.status, self.excerpt())
         };
         ("answer".to_owned(), value)
+    }
+
+    /// Whether the answer meets all of these.
+    pub(crate) fn meets(&self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| self.holds(check))
     }
 
     fn holds(&self, check: &Check) -> bool {
@@ -327,6 +332,9 @@ impl View<'_> {
             Check::AtMost(pointer, most) => at(pointer)
                 .and_then(Value::as_array)
                 .is_some_and(|items| items.len() <= *most),
+            Check::AtLeast(pointer, least) => at(pointer)
+                .and_then(Value::as_array)
+                .is_some_and(|items| items.len() >= *least),
             Check::Lacks(pointer) => at(pointer).is_none(),
             Check::NoBody => self.answer.body.is_empty(),
         }

@@ -3,41 +3,35 @@
 use crate::catalogue::Level;
 use crate::compare::compare;
 use crate::runner::Played;
-use crate::server::Server;
 use crate::transcript::Transcript;
 use crate::verdict::{Failure, Reason, Verdict};
 
 /// The verdict on a played scenario. `expected` is the blessed transcript.
-pub(crate) fn verdict(
-    level: Level,
-    expected: Option<&str>,
-    played: &Played,
-    server: &Server,
-) -> Verdict {
+pub(crate) fn verdict(level: Level, expected: Option<&str>, played: &Played) -> Verdict {
     if level == Level::Open {
         return Verdict::Recorded;
     }
-    if let Some(failure) = trouble(played, server) {
+    if let Some(failure) = trouble(played) {
         return Verdict::Fail(failure);
     }
     match expected {
         None => Verdict::NotRun(Reason::NoSnapshot),
-        Some(expected) => difference(expected, played, server).map_or(Verdict::Pass, Verdict::Fail),
+        Some(expected) => difference(expected, played).map_or(Verdict::Pass, Verdict::Fail),
     }
 }
 
 /// What went wrong before any comparison: a step that could not go on, or an answer that
 /// breaks the OpenAPI document.
-pub(crate) fn trouble(played: &Played, server: &Server) -> Option<Failure> {
+pub(crate) fn trouble(played: &Played) -> Option<Failure> {
     if let Some(failure) = &played.trouble {
         return Some(failure.clone());
     }
     let (index, _) = played.findings.first()?;
-    Some(played.failure(server, *index, notes(played, *index)))
+    Some(played.failure(*index, notes(played, *index)))
 }
 
 /// The first step that differs from the blessed transcript.
-fn difference(expected: &str, played: &Played, server: &Server) -> Option<Failure> {
+fn difference(expected: &str, played: &Played) -> Option<Failure> {
     if played.transcript.to_string() == expected {
         return None;
     }
@@ -50,7 +44,7 @@ fn difference(expected: &str, played: &Played, server: &Server) -> Option<Failur
     }
     Some(Failure {
         differences,
-        ..played.failure(server, index, notes)
+        ..played.failure(index, notes)
     })
 }
 

@@ -13,6 +13,7 @@ use tokio::process::{Child, Command};
 
 use crate::answer::NoAnswer;
 use crate::client::{Base, Client, Outgoing};
+use crate::depot::Depot;
 use crate::runner::lock;
 use crate::server::Server;
 use crate::target::{Launch, Target};
@@ -61,7 +62,7 @@ impl Started {
     }
 }
 
-/// Starts or reaches one API of a target.
+/// Starts or reaches one API of a target, and the depot that it is told of.
 ///
 /// # Errors
 /// A sentence that says why there is no server.
@@ -70,16 +71,20 @@ pub(crate) async fn start(
     launch: &Launch,
     client: &Client,
 ) -> Result<Started, String> {
+    let depot = match launch.depot_address() {
+        Some(address) => Some(Depot::start(address).await?),
+        None => None,
+    };
     if let Some(url) = &launch.url {
         let base = Base::parse(url)?;
         let answer = probe(client, &base, launch).await;
         answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
-        return Ok(started(base, launch, client, None));
+        return Ok(started(base, launch, client, depot, None));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     #[cfg(feature = "embedded")]
     if target.in_process {
-        let fill = |text: &str| filled(text, dir.path(), 0);
+        let fill = |text: &str| filled(text, dir.path(), 0, depot.as_ref());
         write_files(launch, dir.path(), &fill)?;
         let args = launch.args.iter().map(|text| fill(text)).collect();
         let (running, address) = crate::embedded::start(args).await?;
@@ -88,6 +93,7 @@ pub(crate) async fn start(
             base,
             launch,
             client,
+            depot,
             Some(Keeper::Embedded(running, dir)),
         ));
     }
@@ -96,7 +102,7 @@ pub(crate) async fn start(
         .as_deref()
         .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
     let port = free_port().map_err(|error| format!("no free port: {error}"))?;
-    let fill = |text: &str| filled(text, dir.path(), port);
+    let fill = |text: &str| filled(text, dir.path(), port, depot.as_ref());
     write_files(launch, dir.path(), &fill)?;
     let mut process = Process::start(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
@@ -105,20 +111,29 @@ pub(crate) async fn start(
         base,
         launch,
         client,
+        depot,
         Some(Keeper::Process(process, dir)),
     ))
 }
 
-fn started(base: Base, launch: &Launch, client: &Client, keeper: Option<Keeper>) -> Started {
+fn started(
+    base: Base,
+    launch: &Launch,
+    client: &Client,
+    depot: Option<Depot>,
+    keeper: Option<Keeper>,
+) -> Started {
     Started {
-        server: Server::new(base, launch.tokens.clone(), &client.headers),
+        server: Server::new(base, launch.tokens.clone(), &client.headers).told_of(depot),
         keeper: Mutex::new(keeper),
     }
 }
 
-fn filled(text: &str, dir: &Path, port: u16) -> String {
+fn filled(text: &str, dir: &Path, port: u16, depot: Option<&Depot>) -> String {
+    let depot = depot.map_or("", |depot| &depot.base.url);
     text.replace("{dir}", &dir.to_string_lossy())
         .replace("{port}", &port.to_string())
+        .replace("{depot}", depot)
 }
 
 fn write_files(launch: &Launch, dir: &Path, fill: &dyn Fn(&str) -> String) -> Result<(), String> {

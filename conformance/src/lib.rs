@@ -10,6 +10,7 @@ mod compare;
 pub mod coverage;
 mod curl;
 mod defects;
+mod depot;
 #[cfg(feature = "embedded")]
 mod embedded;
 pub mod embedded_files;

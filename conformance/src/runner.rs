@@ -4,12 +4,14 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use serde_json::Value;
+use tokio::time::Instant;
 
 use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
-use crate::client::Client;
+use crate::client::{Base, Client};
 use crate::curl;
 use crate::evidence::Event;
 use crate::facts::{Fact, View, shortened};
@@ -23,6 +25,11 @@ use crate::transcript::{Entry, Namer, Transcript};
 use crate::verdict::Failure;
 use crate::walk::Walk;
 
+/// The pause before a request is repeated; the next one is twice as long.
+const FIRST_PAUSE: Duration = Duration::from_millis(10);
+/// The longest pause.
+const LAST_PAUSE: Duration = Duration::from_millis(160);
+
 /// Plays the scenarios of one rule on one server.
 #[derive(Debug)]
 pub(crate) struct Player<'a> {
@@ -30,6 +37,8 @@ pub(crate) struct Player<'a> {
     pub(crate) contract: &'a Contract,
     pub(crate) server: &'a Server,
     pub(crate) vendor: &'a str,
+    /// How long what a step waits for may take to come about.
+    pub(crate) patience: Duration,
     pub(crate) document: Document,
     pub(crate) rule: &'a str,
     pub(crate) ns: &'a str,
@@ -50,27 +59,36 @@ pub(crate) struct Played {
     pub(crate) unanswered: bool,
     /// Whether it was waited for to the end of the time limit.
     pub(crate) slow: bool,
-    /// For each step its name and the last request that it sent.
-    pub(crate) sent: Vec<(String, Option<Wire>)>,
+    /// For each step what it sent.
+    pub(crate) sent: Vec<Told>,
     /// Where judged answers break the OpenAPI document: index of the step, and what.
     pub(crate) findings: Vec<(usize, String)>,
+}
+
+/// What a step sent.
+#[derive(Debug)]
+pub(crate) struct Told {
+    /// The step, as the transcript names it.
+    pub(crate) name: String,
+    /// Where its requests go.
+    pub(crate) goal: Base,
+    /// The last of them.
+    pub(crate) wire: Option<Wire>,
 }
 
 impl Played {
     /// The failure at a step, with the commands that repeat the scenario up to it. Of a step
     /// that was sent several times the last request stands for all.
-    pub(crate) fn failure(&self, server: &Server, index: usize, notes: Vec<String>) -> Failure {
+    pub(crate) fn failure(&self, index: usize, notes: Vec<String>) -> Failure {
         let sent = self.sent.get(..=index).unwrap_or(&self.sent);
-        let wires = sent.iter().filter_map(|(_, wire)| wire.as_ref());
+        let again = |told: &Told| Some(curl::command(&told.goal, told.wire.as_ref()?));
         Failure {
             step: index + 1,
             request: sent
                 .last()
-                .map_or_else(String::new, |(name, _)| name.clone()),
+                .map_or_else(String::new, |told| told.name.clone()),
             differences: Vec::new(),
-            curl: wires
-                .map(|wire| curl::command(&server.base, wire))
-                .collect(),
+            curl: sent.iter().filter_map(again).collect(),
             notes,
         }
     }
@@ -96,7 +114,11 @@ impl Player<'_> {
         let mut played = Played::default();
         let mut captures = BTreeMap::new();
         for (index, step) in scenario.steps.iter().enumerate() {
-            played.sent.push((namer.line(step), None));
+            played.sent.push(Told {
+                name: namer.line(step),
+                goal: self.server.goal(step).clone(),
+                wire: None,
+            });
             played.transcript.steps.push(Entry {
                 request: namer.request(step),
                 facts: Vec::new(),
@@ -113,7 +135,7 @@ impl Player<'_> {
                     format!("no answer: {error}")
                 }
             };
-            played.trouble = Some(played.failure(self.server, index, vec![note]));
+            played.trouble = Some(played.failure(index, vec![note]));
             break;
         }
         played
@@ -134,9 +156,7 @@ impl Player<'_> {
                 server: self.server,
                 vendor: self.vendor,
             };
-            let wire = filling.wire(step).map_err(Stop::NoToken)?;
-            self.note_what_it_makes(step, &filling, &wire);
-            let mut answer = self.exchange(index, step, wire, played).await?;
+            let mut answer = self.ask(index, step, &filling, played).await?;
             if step.walk {
                 answer = self.walk(index, step, &filling, answer, played).await?;
             }
@@ -152,6 +172,44 @@ impl Player<'_> {
             }
         }
         Ok(())
+    }
+
+    /// Sends the request of a step, again and again until the answer meets what is waited for.
+    async fn ask(
+        &self,
+        index: usize,
+        step: &Step,
+        filling: &Filling<'_>,
+        played: &mut Played,
+    ) -> Result<Answer, Stop> {
+        let start = Instant::now();
+        let mut pause = FIRST_PAUSE;
+        loop {
+            let wire = filling.wire(step).map_err(Stop::NoToken)?;
+            self.note_what_it_makes(step, filling, &wire);
+            let answer = self.exchange(index, step, wire, played).await?;
+            if self.view(&answer).meets(&step.until) {
+                return Ok(answer);
+            }
+            if start.elapsed() + pause > self.patience {
+                let body = shortened(&shown(answer.text().trim(), self.ns));
+                return Err(Stop::Trouble(format!(
+                    "not so within {} s: the last answer has status {}, body {body:?}",
+                    self.patience.as_secs_f32(),
+                    answer.status
+                )));
+            }
+            tokio::time::sleep(pause).await;
+            pause = (pause * 2).min(LAST_PAUSE);
+        }
+    }
+
+    fn view<'a>(&'a self, answer: &'a Answer) -> View<'a> {
+        View {
+            answer,
+            ns: self.ns,
+            vendor: self.vendor,
+        }
     }
 
     fn require_success(&self, answer: &Answer) -> Result<(), Stop> {
@@ -178,11 +236,7 @@ impl Player<'_> {
 
     /// Adds the facts of a judged answer; a repetition adds only what differs from the first.
     fn keep(&self, step: &Step, repetition: u32, answer: &Answer, played: &mut Played) {
-        let view = View {
-            answer,
-            ns: self.ns,
-            vendor: self.vendor,
-        };
+        let view = self.view(answer);
         let Some(entry) = played.transcript.steps.last_mut() else {
             return;
         };
@@ -249,7 +303,7 @@ impl Player<'_> {
             Wire::Http(request) => (request.method.to_owned(), request.path.clone()),
             Wire::Raw(bytes) => raw_line(bytes),
         };
-        if method == "DELETE" {
+        if method == "DELETE" || step.depot {
             return;
         }
         let body = json_body(step).map(|value| filling.json(value));
@@ -300,8 +354,9 @@ pub(crate) fn raw_line(bytes: &[u8]) -> (String, String) {
     )
 }
 
-pub(crate) fn identity_name(identity: &Identity) -> String {
-    match identity {
+pub(crate) fn identity_name(step: &Step) -> String {
+    match &step.identity {
+        _ if step.depot => "suite",
         Identity::Administrator => "administrator",
         Identity::Role(role) => role,
         Identity::Anonymous => "anonymous",

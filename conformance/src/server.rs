@@ -8,14 +8,17 @@ use std::time::Duration;
 use tokio::sync::RwLock;
 
 use crate::client::Base;
+use crate::depot::Depot;
 use crate::redact::Redactor;
-use crate::scenario::Identity;
+use crate::scenario::{Identity, Step};
 use crate::target::Token;
 
 /// One API of the target in one setup.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) base: Base,
+    /// The other side that it was told of.
+    pub(crate) depot: Option<Depot>,
     tokens: BTreeMap<String, Token>,
     /// The Authorization header that the user gave for the administrator.
     given: Option<String>,
@@ -41,6 +44,7 @@ impl Server {
         let redactor = redactor(&tokens, headers);
         Self {
             base,
+            depot: None,
             tokens,
             given: headers
                 .iter()
@@ -50,6 +54,19 @@ impl Server {
             gate: RwLock::new(()),
             died: OnceLock::new(),
             silent: AtomicU32::new(0),
+        }
+    }
+
+    /// With the depot that it was told of.
+    pub(crate) fn told_of(self, depot: Option<Depot>) -> Self {
+        Self { depot, ..self }
+    }
+
+    /// Where a step's request goes.
+    pub(crate) fn goal(&self, step: &Step) -> &Base {
+        match &self.depot {
+            Some(depot) if step.depot => &depot.base,
+            _ => &self.base,
         }
     }
 

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::Deserialize;
 
@@ -41,13 +42,17 @@ pub struct Setup {
 }
 
 /// How one API is started or reached in one setup. In arguments, files and environment
-/// `{port}` is a free port and `{dir}` the setup's own temporary folder.
+/// `{port}` is a free port, `{dir}` the setup's own temporary folder, and `{depot}` the address
+/// of the suite's depot, which is started for each server that is told of it.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
     /// The address of a server that runs already; nothing is started then.
     #[serde(default)]
     pub url: Option<String>,
+    /// Where the depot listens that the server at `url` was told of, `127.0.0.1:9000`.
+    #[serde(default)]
+    pub depot: Option<SocketAddr>,
     /// Arguments of the program.
     #[serde(default)]
     pub args: Vec<String>,
@@ -63,6 +68,20 @@ pub struct Launch {
     /// Tokens by role. Without one for `administrator`, the administrator sends none.
     #[serde(default)]
     pub tokens: BTreeMap<String, Token>,
+}
+
+impl Launch {
+    /// Where the server's depot is to listen; none if the server is not told of one.
+    pub fn depot_address(&self) -> Option<SocketAddr> {
+        let texts = self.args.iter().chain(self.files.values());
+        let mut texts = texts.chain(self.environment.values());
+        match &self.url {
+            Some(_) => self.depot,
+            None => texts
+                .any(|text| text.contains("{depot}"))
+                .then_some((Ipv4Addr::LOCALHOST, 0).into()),
+        }
+    }
 }
 
 /// A bearer token. Never shown.
@@ -107,6 +126,16 @@ pub enum TargetFileError {
         /// What is wrong, with line and column.
         source: Box<toml::de::Error>,
     },
+    /// A depot's address for a server that is started, and told of it then.
+    #[error(
+        "{file}: setup `{setup}` names a depot, which goes with a url; files and arguments name it {{depot}}"
+    )]
+    Depot {
+        /// The file.
+        file: String,
+        /// The setup.
+        setup: String,
+    },
     /// A launch without an address in a target without a program.
     #[error("{file}: setup `{setup}` starts {api}, but the target names no program")]
     NoProgram {
@@ -131,7 +160,14 @@ impl Target {
         })?;
         for (name, setup) in &target.setups {
             for api in Document::ALL {
-                let needs_program = setup.launch(api).is_some_and(|launch| launch.url.is_none());
+                let launch = setup.launch(api);
+                if launch.is_some_and(|launch| launch.url.is_none() && launch.depot.is_some()) {
+                    return Err(TargetFileError::Depot {
+                        file: file.to_owned(),
+                        setup: name.clone(),
+                    });
+                }
+                let needs_program = launch.is_some_and(|launch| launch.url.is_none());
                 if needs_program && target.program.is_none() {
                     return Err(TargetFileError::NoProgram {
                         file: file.to_owned(),
@@ -203,6 +239,14 @@ mod tests {
             (
                 "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargs = []",
                 "names no program",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\nprogram = 'x'\n[setups.a.engine]\ndepot = '127.0.0.1:1'",
+                "goes with a url",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.a.engine]\nurl = 'http://a'\ndepot = 'here'",
+                "invalid socket address",
             ),
         ];
         for (text, message) in cases {

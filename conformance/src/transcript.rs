@@ -12,6 +12,7 @@
 
 use std::collections::BTreeSet;
 use std::fmt;
+use std::iter::repeat;
 
 use serde_json::Value;
 
@@ -156,6 +157,7 @@ impl Namer {
             }
         };
         match &step.identity {
+            _ if step.depot => line.insert_str(0, "depot "),
             Identity::Administrator => {}
             Identity::Role(role) => line.push_str(&format!(" as {role}")),
             Identity::Anonymous => line.push_str(" anonymous"),
@@ -169,6 +171,13 @@ impl Namer {
         }
         if step.walk {
             line.push_str(" to the last page");
+        }
+        for (check, word) in step
+            .until
+            .iter()
+            .zip(["until"].into_iter().chain(repeat("and")))
+        {
+            line.push_str(&format!(" {word} {}", self.fill(&check.to_string())));
         }
         line
     }
@@ -259,6 +268,17 @@ mod tests {
                 "GET /v1/bundles with \"Basic <token>\"",
             ),
             (walk("/v1/bundles"), "GET /v1/bundles to the last page"),
+            (
+                depot(put("/shelf/a").json(json!("held"))),
+                "depot PUT /shelf/a\n\"held\"",
+            ),
+            (
+                get("/x").until([
+                    Check::Status(200),
+                    Check::Equals("/{ns}".into(), json!("{ns}")),
+                ]),
+                "GET /x until status is 200 and /<ns> is \"<ns>\"",
+            ),
             (
                 raw("GET / HTTP/1.1\r\nHost: {host}\r\n\r\n"),
                 r#"raw "GET / HTTP/1.1\r\nHost: <host>\r\n\r\n""#,

@@ -81,6 +81,10 @@ pub enum Reason {
     NoApi(String),
     /// The target cannot be started in the setup named here.
     NoSetup(String),
+    /// The target is not told of the suite's depot in the setup named here.
+    NoDepot(String),
+    /// The scenario needs a server that the suite starts for it alone.
+    NotStarted,
     /// The target has no token for the role named here.
     NoToken(String),
     /// The scenario touches what others see, and the target is not known to be the user's own.
@@ -103,6 +107,11 @@ impl fmt::Display for Reason {
             }
             Self::NoApi(api) => write!(out, "the target has no {api} address"),
             Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
+            Self::NoDepot(setup) => write!(
+                out,
+                "the target is not told of the suite's depot in its setup `{setup}`"
+            ),
+            Self::NotStarted => out.write_str("needs a server of its own, which the suite starts"),
             Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),
             Self::NotOwned => out.write_str(
                 "touches what others see; pass --i-own-this-target to run it off loopback",

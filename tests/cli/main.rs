@@ -10,6 +10,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod depot;
 mod program;
 mod reports;
 mod server;
@@ -21,10 +22,14 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
+    if let Some(address) = depot::engine_is_wanted() {
+        server::serve(&address);
+    }
     if program::is_wanted() {
         return program::main();
     }
-    let tests: Vec<(&str, fn())> = [usage::TESTS, verdicts::TESTS, reports::TESTS].concat();
+    let tests: Vec<(&str, fn())> =
+        [usage::TESTS, verdicts::TESTS, reports::TESTS, depot::TESTS].concat();
     let trials = tests
         .into_iter()
         .map(|(name, test)| {

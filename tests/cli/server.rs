@@ -34,13 +34,7 @@ impl Server {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         let address = listener.local_addr().expect("the port");
         let (sender, requests) = channel();
-        thread::spawn(move || {
-            for stream in listener.incoming().flatten() {
-                let sender = sender.clone();
-                // A client that goes away ends its own exchange only.
-                thread::spawn(move || exchange(&stream, answers, &sender));
-            }
-        });
+        thread::spawn(move || accept(&listener, answers, &sender));
         Self {
             url: format!("http://{address}"),
             requests,
@@ -51,6 +45,20 @@ impl Server {
     pub(crate) fn dead() -> String {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
         format!("http://{}", listener.local_addr().expect("the port"))
+    }
+}
+
+/// Serves an address like `Empty` until the process ends.
+pub(crate) fn serve(address: &str) {
+    let listener = TcpListener::bind(address).expect("the address");
+    accept(&listener, Answers::Empty, &channel().0);
+}
+
+fn accept(listener: &TcpListener, answers: Answers, sender: &Sender<String>) {
+    for stream in listener.incoming().flatten() {
+        let sender = sender.clone();
+        // A client that goes away ends its own exchange only.
+        thread::spawn(move || exchange(&stream, answers, &sender));
     }
 }
 

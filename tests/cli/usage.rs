@@ -76,6 +76,7 @@ fn wrong_usage_is_refused() {
             "nowhere/x.json: its folder does not exist",
         ),
         (&["--timeout", "0"], "0 is no time limit"),
+        (&["--patience=-1"], "-1 is no time limit"),
         (&["--jobs", "0"], "invalid value '0'"),
         (&["--cacert", "absent.pem", url], "absent.pem: "),
         (

@@ -68,7 +68,12 @@ fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Res
 }
 
 fn requests(scenario: &Scenario, out: &mut dyn Write) -> Result<(), Failed> {
-    writeln!(out, "\nscenario    setup `{}`\n", scenario.setup)?;
+    let server = if scenario.fresh {
+        ", a server of its own"
+    } else {
+        ""
+    };
+    writeln!(out, "\nscenario    setup `{}`{server}\n", scenario.setup)?;
     for (step, number) in scenario.steps.iter().zip(1..) {
         let kind = if step.given { "given" } else { "when" };
         writeln!(out, "  {number}. {kind:5} {}", request(step))?;
@@ -99,10 +104,14 @@ fn request(step: &Step) -> String {
         }
     };
     match &step.identity {
+        _ if step.depot => line.insert_str(0, "depot "),
         Identity::Administrator => {}
         Identity::Role(role) => line.push_str(&format!("  (as {role})")),
         Identity::Anonymous => line.push_str("  (anonymous)"),
         Identity::Authorization(value) => line.push_str(&format!("  (Authorization: {value})")),
+    }
+    for check in &step.until {
+        line.push_str(&format!("  (until {check})"));
     }
     if step.times > 1 {
         line.push_str(&format!("  ({} times)", step.times));

@@ -38,10 +38,10 @@ Exit codes:
   130  interrupted; the reports are still written
 
 A rule has to be judged when its id is given, or when only the suite or the target's own
-description stands in the way (no snapshot, a setup that a target file lacks). Otherwise rules
-that cannot run are shown and counted as not proven, but leave the exit code alone: those of
-capabilities that the target does not claim, those still to be written, and those of setups
-and tokens that plain addresses cannot provide.";
+description stands in the way (no snapshot; a target file lacks a setup, or a depot in it).
+Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
+alone: those of capabilities that the target does not claim, those still to be written, and
+those of setups and tokens that plain addresses cannot provide.";
 
 /// The options of `run`, as flags and as keys of the configuration file.
 #[derive(Debug, Clone, Default, Args, Deserialize)]
@@ -99,6 +99,9 @@ pub(super) struct RunOptions {
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
     pub(super) timeout: Option<f64>,
+    /// Seconds that what comes about only in time may take, such as the activation of a bundle
+    #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_PATIENCE")]
+    pub(super) patience: Option<f64>,
 
     /// Header added to every request
     #[arg(
@@ -215,6 +218,7 @@ impl RunOptions {
             jobs: self.jobs.or(below.jobs),
             seed: self.seed.or(below.seed),
             timeout: self.timeout.or(below.timeout),
+            patience: self.patience.or(below.patience),
             header: list(self.header, below.header),
             token_env: self.token_env.or(below.token_env),
             cacert: self.cacert.or(below.cacert),

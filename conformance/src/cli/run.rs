@@ -36,6 +36,10 @@ pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<
         .seed(options.seed)
         .own_target(options.i_own_this_target.unwrap_or_default())
         .connection(connection);
+    let builder = match options.patience {
+        Some(seconds) => builder.patience(limit(seconds)?),
+        None => builder,
+    };
     let builder = match options.jobs {
         Some(jobs) => builder.jobs(jobs.get()),
         None => builder,
@@ -128,12 +132,17 @@ fn connection(options: &RunOptions) -> Result<Connection, Failed> {
         connection.cacert = Some(pem);
     }
     if let Some(seconds) = options.timeout {
-        let timeout = Duration::try_from_secs_f64(seconds).ok();
-        connection.timeout = timeout
-            .filter(|timeout| !timeout.is_zero())
-            .ok_or_else(|| Failed::usage(format!("{seconds} is no time limit in seconds")))?;
+        connection.timeout = limit(seconds)?;
     }
     Ok(connection)
+}
+
+/// A time limit in seconds.
+fn limit(seconds: f64) -> Result<Duration, Failed> {
+    Duration::try_from_secs_f64(seconds)
+        .ok()
+        .filter(|limit| !limit.is_zero())
+        .ok_or_else(|| Failed::usage(format!("{seconds} is no time limit in seconds")))
 }
 
 fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, Failed> {

@@ -4,6 +4,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
+use std::time::Duration;
 
 use super::{Chosen, Inner, Suite};
 use crate::catalogue::{Catalogue, CatalogueError};
@@ -25,6 +26,7 @@ pub struct SuiteBuilder {
     seed: Option<u64>,
     jobs: usize,
     own_target: bool,
+    patience: Duration,
     connection: Connection,
 }
 
@@ -60,6 +62,7 @@ impl SuiteBuilder {
             seed: None,
             jobs: std::thread::available_parallelism().map_or(2, usize::from) * 2,
             own_target: false,
+            patience: Duration::from_secs(10),
             connection: Connection::default(),
         }
     }
@@ -99,6 +102,14 @@ impl SuiteBuilder {
         self
     }
 
+    /// How long what comes about only in time may take: that a bundle is activated, that a
+    /// decision is sent.
+    #[must_use]
+    pub fn patience(mut self, patience: Duration) -> Self {
+        self.patience = patience;
+        self
+    }
+
     /// How the target is connected to.
     #[must_use]
     pub fn connection(mut self, connection: Connection) -> Self {
@@ -134,6 +145,7 @@ impl SuiteBuilder {
             },
             jobs: self.jobs,
             own_target: self.own_target,
+            patience: self.patience,
             target: self.target,
             stages: Mutex::default(),
             requests: AtomicU64::new(0),

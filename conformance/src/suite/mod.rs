@@ -10,7 +10,7 @@ mod stage;
 use std::collections::BTreeMap;
 use std::sync::atomic::AtomicU64;
 use std::sync::{Arc, Mutex};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
@@ -49,6 +49,8 @@ struct Inner {
     jobs: usize,
     /// Whether scenarios may touch what others see although the target is not on loopback.
     own_target: bool,
+    /// How long what comes about only in time may take.
+    patience: Duration,
     stages: Mutex<BTreeMap<stage::Place, Arc<Stage>>>,
     requests: AtomicU64,
 }

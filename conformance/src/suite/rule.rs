@@ -56,15 +56,34 @@ impl Inner {
             return Reason::Interrupted.into();
         }
         let document = chosen.clause.document;
+        let alone = scenario.fresh.then_some(chosen.clause.id.as_str());
+        let place = (scenario.setup, document, alone);
         let started = tokio::select! {
-            started = self.server(scenario.setup, document, launch) => started,
+            started = self.server(place, launch) => started,
             () = interrupt.wait(1) => return Reason::Interrupted.into(),
         };
         let started = match started {
             Ok(started) => started,
             Err(error) => return Reason::Unreachable(error).into(),
         };
-        let server = &started.server;
+        let ended = self
+            .judge_on(&started.server, chosen, scenario, events, interrupt)
+            .await;
+        if alone.is_some() {
+            self.leave(&place, &started).await;
+        }
+        ended
+    }
+
+    /// Judges one rule on the server that it needs.
+    async fn judge_on(
+        &self,
+        server: &Server,
+        chosen: &Chosen,
+        scenario: &Scenario,
+        events: &Mutex<Vec<Event>>,
+        interrupt: &Interrupt,
+    ) -> Ended {
         if let Some(error) = server.died.get() {
             return Reason::Unreachable(error.clone()).into();
         }
@@ -77,7 +96,8 @@ impl Inner {
             contract: self.contract,
             server,
             vendor: &self.target.vendor,
-            document,
+            patience: self.patience,
+            document: chosen.clause.document,
             rule: &chosen.clause.id,
             ns: &ns,
             events,
@@ -121,6 +141,12 @@ impl Inner {
             .get(scenario.setup)
             .and_then(|setup| setup.launch(clause.document))
             .ok_or_else(|| Reason::NoSetup(scenario.setup.to_owned()))?;
+        if scenario.fresh && launch.url.is_some() {
+            return Err(Reason::NotStarted);
+        }
+        if launch.depot_address().is_none() && scenario.steps.iter().any(|step| step.depot) {
+            return Err(Reason::NoDepot(scenario.setup.to_owned()));
+        }
         Ok(Ready { scenario, launch })
     }
 
@@ -167,10 +193,10 @@ impl Inner {
         let redactor = &server.redactor;
         let trouble = match level {
             Level::Open => None,
-            _ => judge::trouble(played, server),
+            _ => judge::trouble(played),
         };
         Ended {
-            verdict: match judge::verdict(level, expected, played, server) {
+            verdict: match judge::verdict(level, expected, played) {
                 Verdict::Fail(failure) => Verdict::Fail(redacted(failure, redactor)),
                 other => other,
             },

@@ -12,22 +12,20 @@ use crate::runner::lock;
 use crate::server::redactor;
 use crate::target::Launch;
 
-/// Setup and API.
-pub(super) type Place = (String, Document);
+/// Setup, API, and the rule that the server is started for alone, if it is.
+pub(super) type Place = (&'static str, Document, Option<&'static str>);
 
 /// A server, or why there is none; empty until it is first needed.
 #[derive(Debug, Default)]
 pub(super) struct Stage(OnceCell<Result<Arc<Started>, String>>);
 
 impl Inner {
-    /// The server of a setup, started if it is not.
+    /// The server of a place, started if it is not.
     pub(super) async fn server(
         &self,
-        setup: &str,
-        document: Document,
+        place: Place,
         launch: &Launch,
     ) -> Result<Arc<Started>, String> {
-        let place = (setup.to_owned(), document);
         let stage = Arc::clone(lock(&self.stages).entry(place).or_default());
         let started = stage.0.get_or_init(|| async {
             launch::start(&self.target, launch, &self.client)
@@ -39,11 +37,17 @@ impl Inner {
         started.await.clone()
     }
 
+    /// Stops the server of a place that nobody else uses. Why there was none is kept.
+    pub(super) async fn leave(&self, place: &Place, started: &Started) {
+        started.stop().await;
+        lock(&self.stages).remove(place);
+    }
+
     /// The servers that have been started.
     fn running(&self) -> Vec<(Document, Arc<Started>)> {
         lock(&self.stages)
             .iter()
-            .filter_map(|((_, document), stage)| match stage.0.get() {
+            .filter_map(|((_, document, _), stage)| match stage.0.get() {
                 Some(Ok(started)) => Some((*document, Arc::clone(started))),
                 _ => None,
             })

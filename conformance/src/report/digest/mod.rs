@@ -240,7 +240,7 @@ impl Digest {
             .as_ref()
             .is_some_and(|started| started.target.name == "custom");
         match reason {
-            Reason::NoSetup(_) | Reason::NoToken(_) => !addresses_only,
+            Reason::NoSetup(_) | Reason::NoDepot(_) | Reason::NoToken(_) => !addresses_only,
             Reason::NoSnapshot => true,
             _ => false,
         }

@@ -69,6 +69,7 @@ fn a_run_comes_to_what_weighs_most() {
         })
     };
     let no_setup = || not_run(Reason::NoSetup("config".to_owned()));
+    let no_depot = || not_run(Reason::NoDepot("config".to_owned()));
     let unclaimed = || not_run(Reason::NotClaimed("config".to_owned()));
     let dead = || not_run(Reason::Unreachable("gone".to_owned()));
     let other = || judged(OTHER, Verdict::Pass);
@@ -108,6 +109,18 @@ fn a_run_comes_to_what_weighs_most() {
             "opa",
             vec![pass(), no_setup(), end()],
             Conclusion::Incomplete,
+        ),
+        (
+            "setup of a target without a depot",
+            "opa",
+            vec![pass(), no_depot(), end()],
+            Conclusion::Incomplete,
+        ),
+        (
+            "server of its own",
+            "opa",
+            vec![pass(), not_run(Reason::NotStarted), end()],
+            Conclusion::Conformant,
         ),
         (
             "no snapshot",

@@ -4,6 +4,7 @@ use super::Section;
 use crate::scenario::{Step, put};
 
 mod common;
+mod depot;
 mod health;
 mod root;
 mod v0;
@@ -48,6 +49,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "engine/health/get", rules: health::get::RULES },
     Section { path: "engine/health/rule/get", rules: health::rule::get::RULES },
     Section { path: "engine/v1/config/get", rules: v1::config::get::RULES },
+    Section { path: "engine/v1/status/get", rules: v1::status::get::RULES },
 ];
 
 /// Puts a module with these rules: its id and its package are the scenario's own name. The

@@ -204,7 +204,57 @@ pub(crate) const RULES: &[Rule] =
                 ])),
             )
         }),
+        Rule::new("decision-log-format", || {
+            let text =
+                |member: &str| kind_among(format!("/0/{member}"), &[Kind::String, Kind::Absent]);
+            logged(|step| {
+                step.keep(text("path"))
+                    .keep(text("timestamp"))
+                    .keep(text("requested_by"))
+                    .keep(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
+                    .keep(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
+                    .keep(at("/0/input"))
+                    .keep(at("/0/result"))
+            })
+        }),
+        Rule::new("status-message-format", || {
+            pushed(|step| {
+                step.keep(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
+                    .keep(kind_among("/0/plugins", &[Kind::Object, Kind::Absent]))
+                    .keep(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
+            })
+        }),
+        Rule::new("decision-log-carries-decision-id", || {
+            logged(|step| step.keep(length("")))
+        }),
+        Rule::new("status-is-pushed", || {
+            pushed(|step| step.keep(kind("/0", Kind::Object)))
+        }),
     ];
+
+/// A decision, and the log events with its identifier as the depot got them.
+fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
+    scenario()
+        .setup("decision-logs")
+        .given(policy("answer := input.n + 1"))
+        .when(
+            post("/v1/data/{ns}/answer")
+                .json(json!({"input": {"n": 41}}))
+                .keep(kind("/decision_id", Kind::String))
+                .capture("decision", "/decision_id"),
+        )
+        .when(judge(
+            depot(get("/received/logs?decision_id={decision}"))
+                .until([Check::AtLeast(String::new(), 1)]),
+        ))
+}
+
+/// The status messages that the depot got.
+fn pushed(judge: impl Fn(Step) -> Step) -> Scenario {
+    let received = depot(get("/received/status"));
+    let received = received.until([Check::AtLeast(String::new(), 1)]);
+    scenario().setup("status").when(judge(received))
+}
 
 /// A value is taken and compared.
 pub(crate) const COMPARES: &str = "p if {\n\tx := input.alpha\n\tx > 17\n}";

@@ -54,6 +54,14 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(unlisted(method, "/v1/config"))
             })
     }),
+    Rule::new("status", || {
+        scenario()
+            .setup("status")
+            .given(get("/v1/status").until([Check::Status(200)]))
+            .each(["PUT", "POST", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/status"))
+            })
+    }),
     Rule::new("health", || {
         scenario()
             .given(get("/health"))

@@ -70,4 +70,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("config-get", || {
         scenario().when(get("/v1/config?pretty=true").keep(pretty()))
     }),
+    Rule::new("status-get", || {
+        scenario().setup("status").when(
+            get("/v1/status?pretty=true")
+                .until([Check::Status(200)])
+                .keep(pretty()),
+        )
+    }),
 ];

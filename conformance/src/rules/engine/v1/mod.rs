@@ -5,3 +5,4 @@ pub(crate) mod config;
 pub(crate) mod data;
 pub(crate) mod policies;
 pub(crate) mod query;
+pub(crate) mod status;

@@ -1,5 +1,6 @@
 //! GET /v1/config
 
+use crate::rules::engine::depot::discovered;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -40,6 +41,26 @@ pub(crate) const RULES: &[Rule] = &[
                 .keep(status())
                 .keep(kind("/result", Kind::Object)),
         )
+    }),
+    Rule::new("discovered-configuration", || {
+        let scenario = scenario().setup("discovery").fresh();
+        ["west", "east"]
+            .into_iter()
+            .fold(scenario, |scenario, region| {
+                let decision = format!("/checks/{region}");
+                let shown = "/result/default_decision";
+                scenario
+                    .given(discovered(json!({
+                        "default_decision": decision,
+                        "labels": {"region": region},
+                    })))
+                    .when(
+                        get("/v1/config")
+                            .until([Check::Equals(shown.to_owned(), json!(decision))])
+                            .keep(at(shown))
+                            .keep(at("/result/labels/region")),
+                    )
+            })
     }),
 ];
 

@@ -1,5 +1,6 @@
 //! DELETE /v1/data/{path}
 
+use crate::rules::engine::depot::loaded_alone;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -47,5 +48,15 @@ pub(crate) const RULES: &[Rule] = &[
                 alternative("no content", [Check::Status(204), Check::NoBody]),
             ])))
             .when(get("/v1/data/{ns}/a").keep(lacks("/result")))
+    }),
+    Rule::new("bundle-owned-data", || {
+        loaded_alone()
+            .changes_global()
+            .when(
+                delete("/v1/data/rules/most")
+                    .keep(status())
+                    .keep(at("/code")),
+            )
+            .when(get("/v1/data/rules").keep(at("/result")))
     }),
 ];

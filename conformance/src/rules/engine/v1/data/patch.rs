@@ -1,5 +1,6 @@
 //! PATCH /v1/data/{path}
 
+use crate::rules::engine::depot::loaded;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -144,6 +145,19 @@ pub(crate) const RULES: &[Rule] = &[
                     .off_contract("JSON Patch has no such operation")
                     .keep(status()),
             )
+    }),
+    Rule::new("bundle-owned-data", || {
+        loaded()
+            .when(
+                patch("/v1/data/rules")
+                    .text(
+                        JSON_PATCH,
+                        r#"[{"op": "add", "path": "/{ns}", "value": 1}]"#,
+                    )
+                    .keep(status())
+                    .keep(at("/code")),
+            )
+            .when(get("/v1/data/rules").keep(at("/result")))
     }),
     Rule::new("move-copy-test", || {
         scenario()

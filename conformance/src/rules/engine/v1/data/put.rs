@@ -1,5 +1,6 @@
 //! PUT /v1/data/{path}
 
+use crate::rules::engine::depot::loaded;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -137,6 +138,16 @@ pub(crate) const RULES: &[Rule] = &[
                     ])),
             )
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
+    }),
+    Rule::new("bundle-owned-data", || {
+        loaded()
+            .when(
+                put("/v1/data/rules/{ns}")
+                    .json(json!(1))
+                    .keep(status())
+                    .keep(at("/code")),
+            )
+            .when(get("/v1/data/rules").keep(at("/result")))
     }),
     Rule::new("if-none-match-other-value", || {
         scenario()

@@ -1,5 +1,6 @@
 //! DELETE /v1/policies/{id}
 
+use crate::rules::engine::depot::loaded_alone;
 use crate::rules::engine::module;
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -50,6 +51,18 @@ pub(crate) const RULES: &[Rule] = &[
             .when(delete("/v1/policies/{ns}?pretty=true").keep(success()))
             .when(get("/v1/policies/{ns}").keep(error()))
             .when(get("/v1/data/{ns}/answer").keep(lacks("/result")))
+    }),
+    Rule::new("bundle-owned-module", || {
+        loaded_alone()
+            .changes_global()
+            .given(get("/v1/policies").capture("module", "/result/0/id"))
+            .when(
+                delete("/v1/policies/{module}")
+                    .keep(status())
+                    .keep(at("/code")),
+            )
+            .when(get("/v1/data/rules/answer").keep(at("/result")))
+            .when(get("/v1/data/limits/answer").keep(at("/result")))
     }),
 ];
 

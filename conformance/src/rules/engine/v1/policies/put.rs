@@ -1,5 +1,6 @@
 //! PUT /v1/policies/{id}
 
+use crate::rules::engine::depot::loaded;
 use crate::rules::engine::{module, policy};
 use crate::scenario::*;
 
@@ -66,6 +67,22 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(error()),
             )
             .when(get("/v1/policies/{ns}.new").keep(error()))
+    }),
+    Rule::new("bundle-owned-package-refused", || {
+        let answer = || get("/v1/data/rules/answer").keep(at("/result"));
+        loaded()
+            .when(answer())
+            .each(["rules", "rules.{ns}"], |scenario, package| {
+                scenario
+                    .when(
+                        put("/v1/policies/{ns}")
+                            .text("text/plain", module(package, "{ns} := 43"))
+                            .keep(error()),
+                    )
+                    .when(get("/v1/policies/{ns}").keep(error()))
+            })
+            .when(get("/v1/data/rules/{ns}").keep(lacks("/result")))
+            .when(answer())
     }),
     Rule::new("metrics", || {
         scenario().when(

@@ -12,12 +12,19 @@
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
 //! `{token}` the target's administrator token, in the value of [`Step::authorization`] only.
+//!
+//! A step may also go to the [depot](depot()), the other side that the suite runs for an engine:
+//! it shelves bundles there and reads what the engine took and sent. What comes about only in
+//! time is asked for [until](Step::until) it has.
+
+mod keep;
 
 use serde::Serialize;
 pub use serde_json::{Value, json};
 
 pub use crate::filter::{Language, Rows, Table, Unless};
 pub use crate::trace::{Trace, TraceEvent, any_event, event};
+pub use keep::*;
 
 /// A documented rule (or a probe of an open clause) and the scenario that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -40,6 +47,8 @@ impl Rule {
 pub struct Scenario {
     /// How the target must have been started.
     pub setup: &'static str,
+    /// Whether it needs a server, with a depot, that no other scenario has used.
+    pub fresh: bool,
     /// What the scenario does to the target.
     pub effect: Effect,
     /// The requests, in order.
@@ -67,6 +76,10 @@ pub struct Step {
     pub times: u32,
     /// Whether, and how, the request is repeated along `next_cursor`.
     pub walk: bool,
+    /// The request is repeated until its answer meets all of these.
+    pub until: Vec<Check>,
+    /// Whether the request goes to the suite's depot instead of the target.
+    pub depot: bool,
     /// Who asks.
     pub identity: Identity,
     /// What is sent.
@@ -130,122 +143,11 @@ pub enum Identity {
     Authorization(String),
 }
 
-/// A fact of an answer that the transcript holds. Pointers are JSON pointers into the body.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Keep {
-    /// The status code, exactly.
-    Status,
-    /// The status is one of these: `<200 or 204>`.
-    StatusAmong(Vec<u16>),
-    /// The status lies in 200–299: `<success>`.
-    Success,
-    /// The status is 400 or above: `<error>`.
-    Error,
-    /// The media type without parameters, the target's vendor written as `engine`.
-    MediaType,
-    /// A header's value, exactly; absent is shown as `<absent>`.
-    Header(&'static str),
-    /// The text of the body without white space around it.
-    Text,
-    /// Whether the body is empty.
-    NoBody,
-    /// Whether a JSON body is spread over several lines.
-    Pretty,
-    /// The value at a pointer (`""` is the whole body), exactly.
-    At(String),
-    /// The JSON type at a pointer, one of these: `<string>`, `<string or null>`.
-    Type(String, Vec<Kind>),
-    /// The JSON type wherever the pointer leads: `*` in it stands for every item of an array and
-    /// for any text in a member's name. It must lead somewhere.
-    Each(String, Vec<Kind>),
-    /// Nothing at the pointer.
-    Lacks(String),
-    /// Nothing, null or an empty value at the pointer.
-    Unset(String),
-    /// The array at the pointer, in canonical order.
-    Sorted(String),
-    /// The queries of a residual at the pointer, in canonical form.
-    Residual(String),
-    /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
-    /// sorted.
-    /// A name found twice is shown twice.
-    Names(String),
-    /// The number of the array's items, exactly.
-    Length(String),
-    /// The array at the pointer has at most this many items.
-    AtMost(String, usize),
-    /// The array at the pointer holds this item.
-    Includes(String, Value),
-    /// The body, as text, nowhere holds this.
-    Without(String),
-    /// The body, as text and whatever the case of its letters, holds this.
-    Mentions(&'static str),
-    /// One of the named alternatives holds; the transcript names all of them.
-    Either(Vec<Alternative>),
-    /// What the evaluation trace of the answer holds.
-    Trace(Trace),
-    /// The rows that the condition of a data filter selects.
-    Rows(Rows),
-    /// A value that stands at the pointer or, at any depth, below it.
-    Holds(String, Value),
-}
-
-/// JSON types.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Kind {
-    /// `null`
-    Null,
-    /// `true` or `false`
-    Boolean,
-    /// A number without fraction.
-    Integer,
-    /// Any number.
-    Number,
-    /// A string.
-    String,
-    /// An array.
-    Array,
-    /// An object.
-    Object,
-    /// No value at all.
-    Absent,
-}
-
-/// One of several answers a document allows.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-pub struct Alternative {
-    /// What the transcript calls it.
-    pub label: &'static str,
-    /// All of these must hold.
-    pub checks: Vec<Check>,
-}
-
-/// A condition on an answer inside an alternative.
-#[derive(Debug, Clone, PartialEq, Serialize)]
-#[serde(rename_all = "kebab-case")]
-pub enum Check {
-    /// The status is this.
-    Status(u16),
-    /// The status lies between these, both included.
-    StatusFrom(u16, u16),
-    /// The value at the pointer is this.
-    Equals(String, Value),
-    /// The JSON type at the pointer is one of these.
-    Type(String, Vec<Kind>),
-    /// The array at the pointer has at most this many items.
-    AtMost(String, usize),
-    /// Nothing at the pointer.
-    Lacks(String),
-    /// The body is empty.
-    NoBody,
-}
-
 /// Starts a scenario: setup `default`, effect from its requests.
 pub fn scenario() -> Scenario {
     Scenario {
         setup: "default",
+        fresh: false,
         effect: Effect::Reads,
         steps: Vec::new(),
     }
@@ -256,6 +158,14 @@ impl Scenario {
     #[must_use]
     pub fn setup(mut self, name: &'static str) -> Self {
         self.setup = name;
+        self
+    }
+
+    /// Needs a server that is started for it alone: for what happens once in a server's life,
+    /// and for what would change what the server's depot holds for others.
+    #[must_use]
+    pub fn fresh(mut self) -> Self {
+        self.fresh = true;
         self
     }
 
@@ -277,6 +187,7 @@ impl Scenario {
     #[must_use]
     pub fn when(mut self, step: Step) -> Self {
         let writes = match &step.request {
+            _ if step.depot => false,
             Send::Http { method, .. } => !matches!(*method, "GET" | "HEAD" | "OPTIONS"),
             Send::Raw(text) => !text.starts_with("GET ") && !text.starts_with("HEAD "),
         };
@@ -303,6 +214,8 @@ fn step(request: Send) -> Step {
         given: false,
         times: 1,
         walk: false,
+        until: Vec::new(),
+        depot: false,
         identity: Identity::Administrator,
         request,
         off_contract: None,
@@ -352,6 +265,15 @@ pub fn walk(path: impl Into<String>) -> Step {
     Step {
         walk: true,
         ..get(path)
+    }
+}
+
+/// A request to the suite's depot.
+pub fn depot(step: Step) -> Step {
+    Step {
+        depot: true,
+        identity: Identity::Anonymous,
+        ..step
     }
 }
 
@@ -436,6 +358,14 @@ impl Step {
         self
     }
 
+    /// Repeats the request until its answer meets all of these; that they are never met within
+    /// the suite's time limit is a failure.
+    #[must_use]
+    pub fn until(mut self, checks: impl Into<Vec<Check>>) -> Self {
+        self.until = checks.into();
+        self
+    }
+
     /// Says why the request breaks the documented contract on purpose.
     #[must_use]
     pub fn off_contract(mut self, reason: &'static str) -> Self {
@@ -449,173 +379,4 @@ impl Step {
         self.capture.push((name, pointer));
         self
     }
-}
-
-/// Keeps the status.
-pub fn status() -> Keep {
-    Keep::Status
-}
-
-/// Keeps that the status is one of these.
-pub fn status_among(allowed: &[u16]) -> Keep {
-    Keep::StatusAmong(allowed.to_vec())
-}
-
-/// Keeps that the answer is a success (2xx).
-pub fn success() -> Keep {
-    Keep::Success
-}
-
-/// Keeps that the answer is an error (400 and above).
-pub fn error() -> Keep {
-    Keep::Error
-}
-
-/// Keeps the media type without parameters.
-pub fn media_type() -> Keep {
-    Keep::MediaType
-}
-
-/// Keeps a header.
-pub fn header(name: &'static str) -> Keep {
-    Keep::Header(name)
-}
-
-/// Keeps the trimmed text of the body.
-pub fn text() -> Keep {
-    Keep::Text
-}
-
-/// Keeps that the body is empty.
-pub fn no_body() -> Keep {
-    Keep::NoBody
-}
-
-/// Keeps whether the JSON body is spread over lines.
-pub fn pretty() -> Keep {
-    Keep::Pretty
-}
-
-/// Keeps the whole JSON body.
-pub fn body() -> Keep {
-    at("")
-}
-
-/// Keeps the value at a pointer.
-pub fn at(pointer: impl Into<String>) -> Keep {
-    Keep::At(pointer.into())
-}
-
-/// Keeps the JSON type at a pointer.
-pub fn kind(pointer: impl Into<String>, kind: Kind) -> Keep {
-    Keep::Type(pointer.into(), vec![kind])
-}
-
-/// Keeps that the JSON type at a pointer is one of these.
-pub fn kind_among(pointer: impl Into<String>, kinds: &[Kind]) -> Keep {
-    Keep::Type(pointer.into(), kinds.to_vec())
-}
-
-/// Keeps the JSON type wherever the pointer, which has `*`, leads.
-pub fn each(pointer: impl Into<String>, kind: Kind) -> Keep {
-    Keep::Each(pointer.into(), vec![kind])
-}
-
-/// Keeps that nothing is at the pointer.
-pub fn lacks(pointer: impl Into<String>) -> Keep {
-    Keep::Lacks(pointer.into())
-}
-
-/// Keeps that nothing, null or an empty value is at the pointer.
-pub fn unset(pointer: impl Into<String>) -> Keep {
-    Keep::Unset(pointer.into())
-}
-
-/// Keeps the array at the pointer without regard to order.
-pub fn sorted(pointer: impl Into<String>) -> Keep {
-    Keep::Sorted(pointer.into())
-}
-
-/// Keeps the queries of a residual at the pointer, whatever names, order and form of equations the
-/// server chose.
-pub fn residual(pointer: impl Into<String>) -> Keep {
-    Keep::Residual(pointer.into())
-}
-
-/// Keeps the scenario's own names in the array at the pointer.
-pub fn names(pointer: impl Into<String>) -> Keep {
-    Keep::Names(pointer.into())
-}
-
-/// Keeps the length of the array at the pointer.
-pub fn length(pointer: impl Into<String>) -> Keep {
-    Keep::Length(pointer.into())
-}
-
-/// Keeps that the array at the pointer has at most this many items.
-pub fn at_most(pointer: impl Into<String>, items: usize) -> Keep {
-    Keep::AtMost(pointer.into(), items)
-}
-
-/// Keeps that the array at the pointer holds this item.
-pub fn includes(pointer: impl Into<String>, item: Value) -> Keep {
-    Keep::Includes(pointer.into(), item)
-}
-
-/// Keeps that the body nowhere holds this text.
-pub fn without(text: impl Into<String>) -> Keep {
-    Keep::Without(text.into())
-}
-
-/// Keeps that the body holds this text, in whatever case.
-pub fn mentions(text: &'static str) -> Keep {
-    Keep::Mentions(text)
-}
-
-/// Keeps that the value stands at the pointer or, at any depth, below it.
-pub fn holds(pointer: impl Into<String>, value: Value) -> Keep {
-    Keep::Holds(pointer.into(), value)
-}
-
-/// Keeps the rows that the condition of a data filter selects.
-pub fn rows(rows: Rows) -> Keep {
-    Keep::Rows(rows)
-}
-
-/// Keeps that one of the alternatives holds.
-pub fn either(alternatives: impl Into<Vec<Alternative>>) -> Keep {
-    Keep::Either(alternatives.into())
-}
-
-/// A named alternative of [`either`].
-pub fn alternative(label: &'static str, checks: impl Into<Vec<Check>>) -> Alternative {
-    Alternative {
-        label,
-        checks: checks.into(),
-    }
-}
-
-/// Keeps that the answer has no trace.
-pub fn no_trace() -> Keep {
-    Keep::Trace(Trace::Absent)
-}
-
-/// Keeps that the trace has events like these, in this order.
-pub fn trace(events: impl Into<Vec<TraceEvent>>) -> Keep {
-    Keep::Trace(Trace::Order(events.into()))
-}
-
-/// Keeps that the trace has no event like this.
-pub fn trace_without(event: TraceEvent) -> Keep {
-    Keep::Trace(Trace::Without(event))
-}
-
-/// Keeps the JSON types wherever the pointer leads in each event like this.
-pub fn trace_types(event: TraceEvent, pointer: &'static str, kinds: &[Kind]) -> Keep {
-    Keep::Trace(Trace::Types(event, pointer, kinds.to_vec()))
-}
-
-/// Keeps that each event like this has one of these texts at the pointer.
-pub fn trace_texts(event: TraceEvent, pointer: &'static str, texts: &[&'static str]) -> Keep {
-    Keep::Trace(Trace::Texts(event, pointer, texts.to_vec()))
 }

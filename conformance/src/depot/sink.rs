@@ -1,0 +1,76 @@
+//! What engines send: decision log events and status messages.
+
+use std::collections::VecDeque;
+use std::io::Read as _;
+
+use serde_json::Value;
+
+use crate::answer::BODY_LIMIT;
+
+/// How many events, and how many messages, are kept; older ones are forgotten.
+const KEPT: usize = 10_000;
+
+/// What was sent, oldest first.
+#[derive(Debug, Default)]
+pub(super) struct Sink {
+    logs: VecDeque<Value>,
+    status: VecDeque<Value>,
+}
+
+impl Sink {
+    /// Keeps what a body holds: of `logs` each item of its array, else the whole.
+    ///
+    /// # Errors
+    /// What is wrong with the body.
+    pub(super) fn keep(
+        &mut self,
+        room: &str,
+        encoding: Option<&str>,
+        body: &[u8],
+    ) -> Result<(), String> {
+        let sent = read(encoding, body)?;
+        match (room, sent) {
+            ("logs", Value::Array(events)) => add(&mut self.logs, events),
+            ("logs", _) => return Err("decision logs are an array of events".to_owned()),
+            (_, message) => add(&mut self.status, [message]),
+        }
+        Ok(())
+    }
+
+    /// Everything of one kind, `logs` or `status`.
+    pub(super) fn received(&self, kind: &str) -> Option<impl Iterator<Item = &Value> + use<'_>> {
+        match kind {
+            "logs" => Some(self.logs.iter()),
+            "status" => Some(self.status.iter()),
+            _ => None,
+        }
+    }
+}
+
+fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
+    for item in items {
+        if kept.len() == KEPT {
+            kept.pop_front();
+        }
+        kept.push_back(item);
+    }
+}
+
+/// The JSON document of a body.
+fn read(encoding: Option<&str>, body: &[u8]) -> Result<Value, String> {
+    let json = |bytes: &[u8]| {
+        serde_json::from_slice(bytes).map_err(|error| format!("the body is no JSON: {error}"))
+    };
+    match encoding {
+        None => json(body),
+        Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
+            let mut plain = Vec::new();
+            flate2::read::MultiGzDecoder::new(body)
+                .take(BODY_LIMIT)
+                .read_to_end(&mut plain)
+                .map_err(|error| format!("the body is not in gzip: {error}"))?;
+            json(&plain)
+        }
+        Some(other) => Err(format!("the content encoding `{other}` is not known here")),
+    }
+}

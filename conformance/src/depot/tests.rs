@@ -1,0 +1,218 @@
+//! The depot over HTTP, as engines and scenarios meet it.
+
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::io::{Read as _, Write as _};
+
+use serde_json::json;
+
+use super::*;
+use crate::answer::Answer;
+use crate::client::{Client, Connection, Outgoing};
+
+/// What the file at `path` of a bundle says.
+fn file(archive: &[u8], path: &str) -> String {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(archive));
+    let mut text = String::new();
+    for entry in archive.entries().expect("an archive") {
+        let mut entry = entry.expect("an entry");
+        if entry.path().expect("a path").to_str() == Some(path) {
+            entry.read_to_string(&mut text).expect("text");
+        }
+    }
+    text
+}
+
+struct Visitor {
+    client: Client,
+    depot: Depot,
+}
+
+impl Visitor {
+    async fn new() -> Self {
+        Self {
+            client: Client::new(&Connection::default()).expect("a client"),
+            depot: Depot::start(([127, 0, 0, 1], 0).into())
+                .await
+                .expect("a depot"),
+        }
+    }
+
+    async fn send(
+        &self,
+        method: &'static str,
+        path: &str,
+        header: Option<(&str, &str)>,
+        body: impl Into<Bytes>,
+    ) -> Answer {
+        let headers = header.map(|(name, value)| (name.to_owned(), value.to_owned()));
+        let request = Outgoing {
+            method,
+            path: path.to_owned(),
+            headers: headers.into_iter().collect(),
+            body: body.into(),
+        };
+        let answer = self.client.send(&self.depot.base, &request).await;
+        answer.expect("an answer")
+    }
+
+    async fn shelve(&self, item: Value) -> u16 {
+        let answer = self.send("PUT", "/shelf/bundles/a.tar.gz", None, item.to_string());
+        answer.await.status
+    }
+
+    async fn list(&self, path: &str) -> Value {
+        let answer = self.send("GET", path, None, "").await;
+        answer.json().cloned().unwrap_or_default()
+    }
+}
+
+#[tokio::test]
+async fn what_is_shelved_is_served() {
+    let visitor = Visitor::new().await;
+    let first = json!({"bundle": {".manifest": {"revision": "r1"}, "a/b.rego": "package a\n"}});
+    let second = json!({"bundle": {".manifest": {"revision": "r2"}}});
+    // Item to shelve first, ETag that the request names, and the answer's status and ETag.
+    let cases = [
+        (None, None, 404, None),
+        (Some(first.clone()), None, 200, Some("\"1\"")),
+        (Some(first.clone()), Some("\"1\""), 304, None),
+        (Some(second), Some("\"1\""), 200, Some("\"2\"")),
+        (Some(json!({"status": 503})), Some("\"2\""), 503, None),
+        (
+            Some(json!({"text": "no bundle"})),
+            Some("\"2\""),
+            200,
+            Some("\"4\""),
+        ),
+        (Some(first), Some("\"1\""), 200, Some("\"5\"")),
+    ];
+    let mut served = Answer::default();
+    for (item, known, status, tag) in cases {
+        if let Some(item) = &item {
+            assert_eq!(visitor.shelve(item.clone()).await, 204, "{item}");
+        }
+        let known = known.map(|tag| ("if-none-match", tag));
+        served = visitor.send("GET", "/bundles/a.tar.gz", known, "").await;
+        let found = (served.status, served.header("etag"));
+        assert_eq!(found, (status, tag.map(str::to_owned)), "{item:?}");
+    }
+    assert_eq!(file(&served.body, ".manifest"), r#"{"revision":"r1"}"#);
+    assert_eq!(file(&served.body, "a/b.rego"), "package a\n");
+    let answers = [
+        ("nothing", 404),
+        ("bundle", 200),
+        ("not-modified", 304),
+        ("bundle", 200),
+        ("status", 503),
+        ("text", 200),
+        ("bundle", 200),
+    ];
+    let expected: Vec<Value> = answers
+        .iter()
+        .map(|(answer, status)| json!({"answer": answer, "status": status}))
+        .collect();
+    assert_eq!(
+        visitor.list("/taken/bundles/a.tar.gz").await,
+        json!(expected)
+    );
+    assert_eq!(
+        visitor
+            .list("/taken/bundles/a.tar.gz?answer=status&status=503")
+            .await,
+        json!([{"answer": "status", "status": 503}])
+    );
+    assert_eq!(visitor.list("/taken/other").await, json!([]));
+}
+
+#[tokio::test]
+async fn what_cannot_be_shelved_is_refused() {
+    let visitor = Visitor::new().await;
+    for item in [
+        json!({"bundel": {}}),
+        json!({"status": 99}),
+        json!({"bundle": {"../a": ""}}),
+        json!("given"),
+    ] {
+        assert_eq!(visitor.shelve(item.clone()).await, 400, "{item}");
+    }
+    assert_eq!(
+        visitor
+            .send("GET", "/bundles/a.tar.gz", None, "")
+            .await
+            .status,
+        404
+    );
+}
+
+#[tokio::test]
+async fn what_is_held_back_is_answered_once_it_is_there() {
+    let visitor = Visitor::new().await;
+    assert_eq!(visitor.shelve(json!("held")).await, 204);
+    let release = async {
+        // The request has come once it is listed.
+        while visitor.list("/taken/bundles/a.tar.gz").await == json!([]) {
+            tokio::task::yield_now().await;
+        }
+        visitor.send("PUT", "/shelf/other", None, "\"held\"").await;
+        visitor.shelve(json!({"text": "x"})).await
+    };
+    let (answer, released) =
+        tokio::join!(visitor.send("GET", "/bundles/a.tar.gz", None, ""), release);
+    assert_eq!(
+        (answer.status, answer.text().as_ref(), released),
+        (200, "x", 204)
+    );
+    assert_eq!(
+        visitor.list("/taken/bundles/a.tar.gz").await,
+        json!([{"answer": "held"}, {"answer": "text", "status": 200}])
+    );
+}
+
+#[tokio::test]
+async fn what_is_sent_is_kept() {
+    let visitor = Visitor::new().await;
+    let gzip = |text: &str| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(text.as_bytes()).expect("memory");
+        encoder.finish().expect("memory")
+    };
+    let events = r#"[{"decision_id": "a/b", "n": 1}, {"decision_id": "c", "n": 2}]"#;
+    let cases: [(&str, Option<&str>, Vec<u8>, u16); 7] = [
+        ("/logs", Some("gzip"), gzip(events), 200),
+        ("/logs/part", None, b"[{\"n\": 3}]".to_vec(), 200),
+        ("/logs", Some("gzip"), events.into(), 400),
+        ("/logs", None, b"{}".to_vec(), 400),
+        ("/logs", Some("br"), b"[]".to_vec(), 400),
+        ("/status", None, br#"{"labels": {}}"#.to_vec(), 200),
+        ("/elsewhere", None, b"[]".to_vec(), 404),
+    ];
+    for (path, encoding, body, status) in cases {
+        let header = encoding.map(|coding| ("content-encoding", coding));
+        let answer = visitor.send("POST", path, header, body).await;
+        assert_eq!(
+            answer.status,
+            status,
+            "{path} {encoding:?}: {}",
+            answer.text()
+        );
+    }
+    for (path, expected) in [
+        (
+            "/received/logs?decision_id=a%2Fb",
+            json!([{"decision_id": "a/b", "n": 1}]),
+        ),
+        ("/received/logs?n=3", json!([{"n": 3}])),
+        ("/received/logs?n=4", json!([])),
+        ("/received/status", json!([{"labels": {}}])),
+    ] {
+        assert_eq!(visitor.list(path).await, expected, "{path}");
+    }
+    assert_eq!(
+        visitor
+            .send("GET", "/received/other", None, "")
+            .await
+            .status,
+        404
+    );
+}

@@ -1,0 +1,135 @@
+//! GET /v1/status
+
+use crate::rules::engine::depot::{activated, bundle, discovered, loaded, loaded_alone, shelve};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("labels", || shown("/result/labels", Kind::Object)),
+    Rule::new("label-id", || shown("/result/labels/id", Kind::String)),
+    Rule::new("label-version", || {
+        shown("/result/labels/version", Kind::String)
+    }),
+    Rule::new("bundles", || {
+        loaded().when(
+            reported()
+                .keep(status())
+                .keep(kind("/result/bundles/rules", Kind::Object))
+                .keep(kind("/result/bundles/limits", Kind::Object)),
+        )
+    }),
+    Rule::new("bundle-name", || {
+        loaded().when(
+            reported()
+                .keep(at("/result/bundles/rules/name"))
+                .keep(at("/result/bundles/limits/name")),
+        )
+    }),
+    Rule::new("bundle-active-revision", || {
+        loaded_alone()
+            .when(revision("r1"))
+            .given(shelve("rules", bundle("rules", "r2")))
+            .when(revision("r2"))
+    }),
+    Rule::new("bundle-last-successful-activation", || {
+        of_bundle("last_successful_activation", Kind::String)
+    }),
+    Rule::new("bundle-last-successful-download", || {
+        of_bundle("last_successful_download", Kind::String)
+    }),
+    Rule::new("bundle-last-successful-request", || {
+        of_bundle("last_successful_request", Kind::String)
+    }),
+    Rule::new("bundle-last-request", || {
+        of_bundle("last_request", Kind::String)
+    }),
+    Rule::new("bundle-metrics", || of_bundle("metrics", Kind::Object)),
+    Rule::new("metrics", || {
+        on_status(|step| {
+            step.keep(kind("/result/metrics", Kind::Object))
+                .keep(each("/result/metrics/*", Kind::Object))
+        })
+    }),
+    Rule::new("plugins", || {
+        on_status(|step| {
+            step.keep(kind("/result/plugins", Kind::Object))
+                .keep(each("/result/plugins/*", Kind::Object))
+        })
+    }),
+    Rule::new("plugin-state", || {
+        on_status(|step| step.keep(each("/result/plugins/*/state", Kind::String)))
+    }),
+    Rule::new("plugin-state-ok", || works("status", "status")),
+    Rule::new("plugin-bundle", || {
+        loaded().when(
+            get("/v1/status")
+                .until([ok("bundle")])
+                .keep(at("/result/plugins/bundle/state")),
+        )
+    }),
+    Rule::new("plugin-decision-logs", || {
+        works("decision-logs", "decision_logs")
+    }),
+    Rule::new("plugin-discovery", || {
+        scenario()
+            .setup("discovery")
+            .fresh()
+            .given(discovered(json!({"labels": {"region": "west"}})))
+            .given(activated())
+            .when(
+                get("/v1/status")
+                    .until([ok("discovery")])
+                    .keep(at("/result/plugins/discovery/state")),
+            )
+    }),
+    Rule::new("plugin-status", || {
+        on_status(|step| step.keep(kind("/result/plugins/status", Kind::Object)))
+    }),
+    Rule::new("result-is-status", || {
+        on_status(|step| step.keep(status()).keep(kind("/result", Kind::Object)))
+    }),
+];
+
+/// The status of a server of which only that is known that it reports it.
+fn on_status(judge: impl Fn(Step) -> Step) -> Scenario {
+    let report = get("/v1/status").until([Check::Status(200)]);
+    scenario().setup("status").when(judge(report))
+}
+
+fn shown(pointer: &'static str, of: Kind) -> Scenario {
+    on_status(|step| step.keep(kind(pointer, of)))
+}
+
+/// The status once it tells of the active bundles: what it says of them was so before.
+fn reported() -> Step {
+    get("/v1/status").until(["rules", "limits"].map(|name| {
+        let pointer = format!("/result/bundles/{name}/active_revision");
+        Check::Type(pointer, vec![Kind::String])
+    }))
+}
+
+/// The status once it names this revision of the bundle `rules`.
+fn revision(revision: &str) -> Step {
+    let pointer = "/result/bundles/rules/active_revision";
+    get("/v1/status")
+        .until([Check::Equals(pointer.to_owned(), json!(revision))])
+        .keep(at(pointer))
+}
+
+/// A field of the status of an active bundle.
+fn of_bundle(field: &str, of: Kind) -> Scenario {
+    loaded().when(reported().keep(kind(format!("/result/bundles/rules/{field}"), of)))
+}
+
+/// A plugin that works is OK.
+fn ok(plugin: &str) -> Check {
+    Check::Equals(format!("/result/plugins/{plugin}/state"), json!("OK"))
+}
+
+/// In this setup the plugin comes to be OK.
+fn works(setup: &'static str, plugin: &str) -> Scenario {
+    scenario().setup(setup).when(
+        get("/v1/status")
+            .until([ok(plugin)])
+            .keep(at(format!("/result/plugins/{plugin}/state"))),
+    )
+}
