@@ -15,13 +15,13 @@ pub(crate) struct Bundle {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    labels: Option<BTreeMap<String, String>>,
+    pub(crate) labels: Option<BTreeMap<String, String>>,
     #[serde(skip_serializing_if = "no_storage")]
-    object_storage: Option<ObjectStorage>,
+    pub(crate) object_storage: Option<ObjectStorage>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requirements: Option<Vec<Requirement>>,
+    pub(crate) requirements: Option<Vec<Requirement>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    excluded_files: Option<Vec<String>>,
+    pub(crate) excluded_files: Option<Vec<String>>,
 }
 
 fn no_storage(storage: &Option<ObjectStorage>) -> bool {

@@ -19,8 +19,9 @@ use serde::de::DeserializeOwned;
 pub(crate) use bundle::Bundle;
 pub(crate) use document::{Document, stored_path};
 pub(crate) use name::check_name;
+pub(crate) use requirement::Requirement;
 pub(crate) use secret::{Secret, wipe};
-pub(crate) use source::Source;
+pub(crate) use source::{Datasource, Git, Source};
 pub(crate) use stack::Stack;
 
 /// The four kinds of named things.

@@ -9,21 +9,24 @@ use super::Uses;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Requirement {
     #[serde(skip_serializing_if = "Option::is_none")]
-    source: Option<String>,
+    pub(crate) source: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    pub(crate) path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    prefix: Option<String>,
+    pub(crate) prefix: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    git: Option<Pin>,
+    pub(crate) git: Option<Pin>,
+    /// Whether a stack's requirement is placed below `data.stacks.STACK`; it is if absent.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) automount: Option<bool>,
 }
 
 /// A commit of a repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Pin {
+pub(crate) struct Pin {
     #[serde(skip_serializing_if = "Option::is_none")]
-    commit: Option<String>,
+    pub(crate) commit: Option<String>,
 }
 
 /// The sources that requirements name.

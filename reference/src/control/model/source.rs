@@ -10,63 +10,63 @@ use super::{Definition, Invalid, Kind, Place, Uses};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
-/// `directory` and `paths` are stored and returned; the server never opens the files they name,
-/// because whoever may create a source could then read the server's disk.
+/// The server opens the files that `directory` and `paths` name only below folders that its
+/// operator names, because whoever may create a source could else read the server's disk.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct Source {
     #[serde(skip_serializing_if = "Option::is_none")]
     name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    git: Option<Git>,
+    pub(crate) git: Option<Git>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    directory: Option<String>,
+    pub(crate) directory: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    paths: Option<Vec<String>>,
+    pub(crate) paths: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    datasources: Option<Vec<Datasource>>,
+    pub(crate) datasources: Option<Vec<Datasource>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    builtin: Option<String>,
+    pub(crate) builtin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requirements: Option<Vec<Requirement>>,
+    pub(crate) requirements: Option<Vec<Requirement>>,
 }
 
 /// A version-control repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Git {
+pub(crate) struct Git {
     #[serde(skip_serializing_if = "Option::is_none")]
-    repo: Option<String>,
+    pub(crate) repo: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    reference: Option<String>,
+    pub(crate) reference: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    commit: Option<String>,
+    pub(crate) commit: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    pub(crate) path: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    included_files: Option<Vec<String>>,
+    pub(crate) included_files: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    excluded_files: Option<Vec<String>>,
+    pub(crate) excluded_files: Option<Vec<String>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<String>,
+    pub(crate) credentials: Option<String>,
 }
 
 /// Data that is fetched from elsewhere.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Datasource {
+pub(crate) struct Datasource {
     #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<String>,
+    pub(crate) name: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    path: Option<String>,
+    pub(crate) path: Option<String>,
     #[serde(rename = "type", skip_serializing_if = "Option::is_none")]
-    kind: Option<String>,
+    pub(crate) kind: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    config: Option<Map<String, Value>>,
+    pub(crate) config: Option<Map<String, Value>>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<String>,
+    pub(crate) credentials: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    transform_query: Option<String>,
+    pub(crate) transform_query: Option<String>,
 }
 
 /// The documented part of the config of type `http`.

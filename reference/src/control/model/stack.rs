@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 
+use globset::Glob;
 use serde::{Deserialize, Serialize};
 
 use super::requirement::{self, Requirement};
@@ -21,7 +22,7 @@ pub(crate) struct Stack {
     #[serde(skip_serializing_if = "Option::is_none")]
     exclude_selector: Option<Selector>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    requirements: Option<Vec<Requirement>>,
+    pub(crate) requirements: Option<Vec<Requirement>>,
 }
 
 fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::Ok, S::Error> {
@@ -29,6 +30,34 @@ fn selector<S: serde::Serializer>(given: &Option<Selector>, to: S) -> Result<S::
         Some(selector) => selector.serialize(to),
         None => Selector::new().serialize(to),
     }
+}
+
+impl Stack {
+    /// Whether the bundle with these labels gets the requirements.
+    pub(crate) fn selects(&self, labels: &BTreeMap<String, String>) -> bool {
+        let selected = self.selector.as_ref();
+        let excluded = self.exclude_selector.as_ref();
+        selected.is_none_or(|selector| matches(selector, labels))
+            && !excluded.is_some_and(|selector| matches(selector, labels))
+    }
+}
+
+/// Whether each label of a selector is there with a value that one of its patterns matches; no
+/// patterns stand for any value, and no labels for every bundle.
+fn matches(selector: &Selector, labels: &BTreeMap<String, String>) -> bool {
+    selector.iter().all(|(label, patterns)| {
+        let matching = |value: &String| {
+            let globs = patterns
+                .iter()
+                .filter_map(|pattern| Glob::new(pattern).ok());
+            patterns.is_empty() || globs.into_iter().any(|glob| is_match(&glob, value))
+        };
+        labels.get(label).is_some_and(matching)
+    })
+}
+
+fn is_match(glob: &Glob, value: &str) -> bool {
+    glob.compile_matcher().is_match(value)
 }
 
 impl Definition for Stack {
@@ -55,5 +84,39 @@ impl Definition for Stack {
 
     fn uses(&self) -> Uses {
         requirement::uses(self.requirements.as_deref())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn selectors_choose_bundles_by_their_labels() -> Result<(), serde_json::Error> {
+        let labels = BTreeMap::from([
+            ("env".to_owned(), "prod/eu.1".to_owned()),
+            ("team".to_owned(), "payments".to_owned()),
+        ]);
+        for (stack, expected) in [
+            ("{}", true),
+            (r#"{"selector":{}}"#, true),
+            (r#"{"selector":{"env":[]}}"#, true),
+            (r#"{"selector":{"env":["prod*"]}}"#, true),
+            (r#"{"selector":{"env":["dev","p*1"]}}"#, true),
+            (r#"{"selector":{"env":["prod"]}}"#, false),
+            (r#"{"selector":{"env":["prod*"],"team":["sales"]}}"#, false),
+            (r#"{"selector":{"env":["prod*"],"region":[]}}"#, false),
+            (r#"{"exclude_selector":{}}"#, false),
+            (r#"{"exclude_selector":{"team":["sales"]}}"#, true),
+            (r#"{"exclude_selector":{"team":["pay*"]}}"#, false),
+            (
+                r#"{"selector":{"env":[]},"exclude_selector":{"team":[]}}"#,
+                false,
+            ),
+        ] {
+            let read: Stack = serde_json::from_str(stack)?;
+            assert_eq!(read.selects(&labels), expected, "{stack}");
+        }
+        Ok(())
     }
 }

@@ -1,0 +1,277 @@
+//! Makes a bundle of the mounted files of its sources.
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fmt::Write as _;
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use rego::value::from_json;
+use rego::{Compiler, Module, Policy, Value};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+
+use super::files::{Budget, Files, Kind, Patterns};
+use super::mount::{self, Mount};
+use super::requirements::Part;
+use super::roots::{Path, Roots};
+use super::{Limits, archive, documents, rewrite, roots};
+
+/// What stands in the name of a folder as it is; the other characters are escaped.
+const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+
+/// The most steps that mounts and folders put before a document.
+const DEEPEST: usize = 128;
+
+/// The version of the language of all modules.
+const REGO_VERSION: u8 = 1;
+
+/// A bundle so far.
+#[derive(Debug)]
+pub(super) struct Assembly {
+    documents: Value,
+    /// Modules by their names in the archive.
+    modules: BTreeMap<String, String>,
+    roots: Roots,
+    /// What the manifests of sources say.
+    given: Given,
+    /// How many folders the modules of a source have.
+    folders: HashMap<String, usize>,
+    /// The sum of what is taken; a source may be mounted many times.
+    budget: Budget,
+}
+
+/// What the manifests of sources say.
+#[derive(Debug, Default)]
+struct Given {
+    revision: Option<String>,
+    /// The roots and the sources that say so.
+    roots: Option<(Vec<String>, Vec<String>)>,
+}
+
+/// The part of a manifest that counts in a source.
+#[derive(Debug, Default, Deserialize)]
+#[serde(default)]
+struct Manifest {
+    revision: String,
+    roots: Option<Vec<String>>,
+    rego_version: Option<u8>,
+}
+
+/// A bundle without its name.
+#[derive(Debug)]
+pub(super) struct Assembled {
+    /// The archive.
+    pub(super) archive: Vec<u8>,
+    /// The revision in its manifest.
+    pub(super) revision: String,
+}
+
+impl Assembly {
+    /// A bundle of nothing.
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            documents: documents::root(),
+            modules: BTreeMap::new(),
+            roots: Roots::default(),
+            given: Given::default(),
+            folders: HashMap::new(),
+            budget: Budget::new(limits),
+        }
+    }
+
+    /// Adds a mounted source, without the files that the bundle excludes.
+    ///
+    /// # Errors
+    /// What is wrong with a file and where, or with which other source this one is in conflict.
+    pub(super) fn add(
+        &mut self,
+        part: &Part,
+        layers: &[Files],
+        excluded: &Patterns,
+    ) -> Result<(), String> {
+        let mut claimed = BTreeSet::new();
+        let mut is_empty = true;
+        for layer in layers {
+            let mut folder = None;
+            for (path, bytes) in layer.iter().filter(|(path, _)| !excluded.matches(path)) {
+                is_empty = false;
+                let root = match Kind::of(path) {
+                    Some(Kind::Policy) => {
+                        let folder = folder.get_or_insert_with(|| self.folder(&part.source));
+                        self.module(&part.mounts, &format!("{folder}/{path}"), bytes)
+                    }
+                    Some(Kind::Manifest) if part.mounts.is_empty() => {
+                        self.manifest(&part.source, bytes).map(|()| None)
+                    }
+                    Some(kind) => self.document(&part.mounts, kind, path, bytes),
+                    None => Ok(None),
+                };
+                claimed.extend(root.map_err(|why| format!("source `{}`: {why}", part.source))?);
+            }
+        }
+        // Mounted as a whole, a source without files has its place all the same.
+        if is_empty && part.mounts.iter().any(|mount| !mount.to.is_empty()) {
+            claimed.extend(mount::placed(&part.mounts, Path::new()));
+        }
+        self.roots.claim(&part.source, &claimed)
+    }
+
+    /// The folder for the next modules of a source. No two have the same: `~` stands in no name.
+    fn folder(&mut self, source: &str) -> String {
+        let name = match source {
+            "." => "%2E".to_owned(),
+            ".." => "%2E%2E".to_owned(),
+            name => utf8_percent_encode(name, KEPT).to_string(),
+        };
+        let used = self.folders.entry(source.to_owned()).or_default();
+        *used += 1;
+        match used {
+            1 => name,
+            used => format!("{name}~{}", *used - 1),
+        }
+    }
+
+    fn module(&mut self, mounts: &[Mount], id: &str, bytes: &[u8]) -> Result<Option<Path>, String> {
+        let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
+        let mut text = text.to_owned();
+        for mount in mounts {
+            match rewrite::rewrite(id, &text, mount)? {
+                Some(moved) => text = moved,
+                None => return Ok(None),
+            }
+        }
+        let module = Module::parse(id, &text).map_err(|errors| errors.to_string())?;
+        self.budget.take(id, text.len() as u64)?;
+        self.modules.insert(id.to_owned(), text);
+        Ok(Some(rewrite::package(&module)))
+    }
+
+    fn document(
+        &mut self,
+        mounts: &[Mount],
+        kind: Kind,
+        path: &str,
+        bytes: &[u8],
+    ) -> Result<Option<Path>, String> {
+        let Some(place) = mount::placed(mounts, documents::folders(path)) else {
+            return Ok(None);
+        };
+        let refused = |why: String| format!("`{path}`: {why}");
+        if place.len() > DEEPEST {
+            return Err(refused(format!("more than {DEEPEST} levels deep")));
+        }
+        let Some(document) = documents::read(kind, bytes).map_err(refused)? else {
+            return Ok(None);
+        };
+        self.budget.take(path, bytes.len() as u64)?;
+        documents::place(&mut self.documents, &place, document).map_err(refused)?;
+        Ok(Some(roots::expressible(&place)))
+    }
+
+    fn manifest(&mut self, source: &str, bytes: &[u8]) -> Result<(), String> {
+        let refused = |why: String| format!("`.manifest`: {why}");
+        let manifest: Manifest =
+            serde_json::from_slice(bytes).map_err(|why| refused(why.to_string()))?;
+        // Modules of version 0 that say what they use are modules of version 1, too; the others
+        // are refused where they are read.
+        if let Some(other) = manifest
+            .rego_version
+            .filter(|version| *version > REGO_VERSION)
+        {
+            return Err(refused(format!("rego_version {other} is not known")));
+        }
+        if !manifest.revision.is_empty() && self.given.revision.is_none() {
+            self.given.revision = Some(manifest.revision);
+        }
+        if let Some(roots) = manifest.roots {
+            let (all, sources) = self.given.roots.get_or_insert_default();
+            let roots = roots.iter().map(|root| root.trim_matches('/').to_owned());
+            all.extend(roots);
+            sources.push(source.to_owned());
+        }
+        Ok(())
+    }
+
+    /// The archive of the bundle of this name, after its policy was compiled.
+    ///
+    /// # Errors
+    /// What does not fit together.
+    pub(super) fn finish(self, bundle: &str) -> Result<Assembled, String> {
+        let mut roots = self.final_roots()?;
+        if roots.is_empty() {
+            roots.push(roots::of_nothing(bundle));
+        }
+        let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
+        for (id, text) in &self.modules {
+            let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+            compiler = compiler.put(id, module);
+        }
+        compiler.compile().map_err(|errors| errors.to_string())?;
+        let documents = self.documents.to_string();
+        from_json(documents.as_bytes()).map_err(|why| format!("the documents together: {why}"))?;
+        let mut files = vec![("data.json", documents.as_bytes())];
+        let modules = self.modules.iter();
+        files.extend(modules.map(|(id, text)| (id.as_str(), text.as_bytes())));
+        let revision = match self.given.revision {
+            Some(revision) => revision,
+            None => digest(&roots, &files),
+        };
+        let manifest = serde_json::json!({
+            "revision": revision,
+            "roots": roots,
+            "rego_version": REGO_VERSION,
+        });
+        let manifest = manifest.to_string();
+        files.push((".manifest", manifest.as_bytes()));
+        let archive = archive::write(files).map_err(|why| format!("archive: {why}"))?;
+        Ok(Assembled { archive, revision })
+    }
+
+    /// The roots that manifests of sources give, if they hold everything, or else the computed ones.
+    fn final_roots(&self) -> Result<Vec<String>, String> {
+        let Some((given, sources)) = &self.given.roots else {
+            return Ok(self.roots.written());
+        };
+        if let Some((path, owner)) = self.roots.outside(given) {
+            return Err(format!(
+                "`{path}` of source `{owner}` lies outside of the roots in the manifest of source `{}`: {}",
+                sources.join("`, `"),
+                given.join(", ")
+            ));
+        }
+        let mut kept: Vec<String> = Vec::new();
+        let mut sorted = given.clone();
+        sorted.sort_unstable_by(|one, other| one.split('/').cmp(other.split('/')));
+        for root in sorted {
+            let is_below = |above: &String| {
+                let rest = root.strip_prefix(above.as_str());
+                above.is_empty()
+                    || rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
+            };
+            if !kept.last().is_some_and(is_below) {
+                kept.push(root);
+            }
+        }
+        Ok(kept)
+    }
+}
+
+/// A revision that is the same for the same content.
+fn digest(roots: &[String], files: &[(&str, &[u8])]) -> String {
+    let mut hash = Sha256::new();
+    let mut part = |bytes: &[u8]| {
+        hash.update((bytes.len() as u64).to_be_bytes());
+        hash.update(bytes);
+    };
+    roots.iter().for_each(|root| part(root.as_bytes()));
+    for (name, bytes) in files {
+        part(name.as_bytes());
+        part(bytes);
+    }
+    hash.finalize()
+        .iter()
+        .fold(String::new(), |mut text, byte| {
+            // Writing to a string does not fail.
+            let _ = write!(text, "{byte:02x}");
+            text
+        })
+}

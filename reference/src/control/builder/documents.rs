@@ -1,0 +1,66 @@
+//! Documents of files, and how they become one.
+
+use rego::Value;
+use rego::value::{Object, from_json, from_yaml};
+
+use super::files::Kind;
+
+/// The document of a data file; `None` if the file holds none.
+///
+/// # Errors
+/// What is wrong with it and where.
+pub(super) fn read(kind: Kind, bytes: &[u8]) -> Result<Option<Value>, String> {
+    match kind {
+        Kind::Json => from_json(bytes).map(Some).map_err(|why| why.to_string()),
+        Kind::Yaml => from_yaml(bytes).map(Some).map_err(|why| why.to_string()),
+        Kind::Policy | Kind::Manifest => Ok(None),
+    }
+}
+
+/// The folders on the way to a file.
+pub(super) fn folders(path: &str) -> Vec<String> {
+    match path.rsplit_once('/') {
+        Some((folders, _)) => folders.split('/').map(str::to_owned).collect(),
+        None => Vec::new(),
+    }
+}
+
+/// Merges a document into the root at a path. Objects merge member by member.
+///
+/// # Errors
+/// The path at which there is already something else.
+pub(super) fn place(root: &mut Value, path: &[String], document: Value) -> Result<(), String> {
+    if path.is_empty() && document.as_object().is_none() {
+        return Err("the document at the root must be an object".to_owned());
+    }
+    let nested = path.iter().rev().fold(document, |inner, name| {
+        Value::object([(name.as_str(), inner)])
+    });
+    let mut at = Vec::new();
+    merge(root, nested, &mut at).map_err(|()| {
+        let at = at.join("/");
+        format!("another file has something else at `{at}`")
+    })
+}
+
+/// An empty root.
+pub(super) fn root() -> Value {
+    Value::from(Object::new())
+}
+
+/// Documents that were read are not nested deeper than they may be, and so is the recursion.
+fn merge(into: &mut Value, from: Value, at: &mut Vec<String>) -> Result<(), ()> {
+    let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {
+        return Err(());
+    };
+    for (name, value) in added.iter() {
+        let Some(member) = members.get_value_mut(name) else {
+            members.insert(name.clone(), value.clone());
+            continue;
+        };
+        at.push(name.as_str().unwrap_or_default().to_owned());
+        merge(member, value.clone(), at)?;
+        at.pop();
+    }
+    Ok(())
+}

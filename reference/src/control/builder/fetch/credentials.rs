@@ -1,0 +1,134 @@
+//! What secrets say about who fetches.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::Trouble;
+use crate::control::builder::Job;
+use crate::control::model::wipe;
+
+/// The value of a secret, by its type.
+#[derive(Deserialize)]
+#[serde(tag = "type", rename_all = "snake_case")]
+pub(super) enum Credentials {
+    /// A name and a password, and headers (`NAME: VALUE`) that go with them.
+    BasicAuth {
+        username: String,
+        password: String,
+        #[serde(default)]
+        headers: Vec<String>,
+    },
+    /// A token that whoever bears it may use.
+    TokenAuth { token: String },
+    /// A key in a header or in the query of the address.
+    ApiKey {
+        key: String,
+        value: String,
+        #[serde(default, rename = "in")]
+        place: KeyPlace,
+    },
+    /// A private key, and the fingerprints of the hosts that it may be shown to.
+    SshKey {
+        key: String,
+        #[serde(default)]
+        passphrase: String,
+        #[serde(default)]
+        fingerprints: Vec<String>,
+    },
+    /// A key of Amazon Web Services or of what is compatible with it.
+    AwsAuth {
+        access_key_id: String,
+        secret_access_key: String,
+        #[serde(default)]
+        session_token: String,
+    },
+    /// What a token can be had for.
+    #[serde(rename = "oidc_client_credentials")]
+    Oidc(ClientCredentials),
+}
+
+/// Where a key stands in a request.
+#[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub(super) enum KeyPlace {
+    /// A header of its name.
+    #[default]
+    Header,
+    /// A parameter of its name.
+    Query,
+}
+
+/// What a token can be had for.
+#[derive(Deserialize)]
+pub(super) struct ClientCredentials {
+    /// Who says where tokens are given out, if that is not said here.
+    #[serde(default)]
+    pub(super) issuer: String,
+    /// Where tokens are given out.
+    #[serde(default)]
+    pub(super) token_endpoint: String,
+    pub(super) client_id: String,
+    pub(super) client_secret: String,
+    #[serde(default)]
+    pub(super) scopes: Vec<String>,
+}
+
+impl Credentials {
+    /// The credentials that a definition names.
+    ///
+    /// # Errors
+    /// When the secret is not there or has another shape. Says nothing of its value.
+    pub(super) fn of(job: &Job, name: Option<&str>) -> Result<Option<Self>, Trouble> {
+        let Some(name) = name.filter(|name| !name.is_empty()) else {
+            return Ok(None);
+        };
+        let Some(secret) = job.secrets.get(name) else {
+            let message = format!("secret `{name}` does not exist");
+            return Err(Trouble::config(message));
+        };
+        let refused = || {
+            let message = format!(
+                "secret `{name}` has no type that can be used here, or lacks a member of its type"
+            );
+            Trouble::config(message)
+        };
+        let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
+        let read = Self::deserialize(&value).map_err(|_| refused());
+        wipe(&mut value);
+        read.map(Some)
+    }
+
+    /// The type, as secrets name it.
+    pub(super) fn kind(&self) -> &'static str {
+        match self {
+            Self::BasicAuth { .. } => "basic_auth",
+            Self::TokenAuth { .. } => "token_auth",
+            Self::ApiKey { .. } => "api_key",
+            Self::SshKey { .. } => "ssh_key",
+            Self::AwsAuth { .. } => "aws_auth",
+            Self::Oidc(_) => "oidc_client_credentials",
+        }
+    }
+
+    /// The refusal of credentials that cannot be used for something.
+    pub(super) fn unfit(&self, purpose: &str) -> Trouble {
+        Trouble::config(format!(
+            "credentials of type {} cannot be used for {purpose}",
+            self.kind()
+        ))
+    }
+}
+
+impl fmt::Debug for Credentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.kind())
+    }
+}
+
+impl fmt::Debug for ClientCredentials {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("ClientCredentials")
+    }
+}

@@ -1,0 +1,97 @@
+//! Datasources: documents that are fetched from elsewhere with each build.
+
+use rego::value::from_json;
+use serde_json::{Map, Value};
+
+use super::credentials::Credentials;
+use super::hosts::Hosts;
+use super::{Trouble, http, s3};
+use crate::control::model::{Datasource, stored_path};
+
+/// The file that the document of a datasource is placed in.
+///
+/// # Errors
+/// When the path leaves the source.
+pub(super) fn path(definition: &Datasource) -> Result<String, Trouble> {
+    let path = definition.path.clone().unwrap_or_default();
+    let name = definition.name.as_deref().unwrap_or_default();
+    stored_path(&[path]).map_err(|invalid| within(name, Trouble::config(invalid.to_string())))
+}
+
+/// Fetches a document of at most `limit` bytes.
+///
+/// # Errors
+/// When the config cannot be used, the host is not allowed, or there is no JSON document.
+pub(super) async fn fetch(
+    definition: &Datasource,
+    credentials: Option<Credentials>,
+    hosts: &Hosts,
+    limit: u64,
+) -> Result<Vec<u8>, Trouble> {
+    let none = Map::new();
+    let config = Config(definition.config.as_ref().unwrap_or(&none));
+    let bytes = match definition.kind.as_deref() {
+        Some("http") => http::fetch(&config, credentials, hosts, limit).await?,
+        Some("s3") => s3::fetch(&config, credentials, hosts, limit).await?,
+        other => {
+            let other = other.unwrap_or_default();
+            let message = format!("type `{other}` is neither http nor s3");
+            return Err(Trouble::config(message));
+        }
+    };
+    from_json(&bytes).map_err(Trouble::sync)?;
+    Ok(bytes)
+}
+
+/// Says which datasource has trouble.
+pub(super) fn within(name: &str, trouble: Trouble) -> Trouble {
+    let place = |why: String| format!("datasource `{name}`: {why}");
+    match trouble {
+        Trouble::Config(why) => Trouble::Config(place(why)),
+        Trouble::Sync(why) => Trouble::Sync(place(why)),
+    }
+}
+
+/// The config of a datasource.
+pub(super) struct Config<'d>(&'d Map<String, Value>);
+
+impl<'d> Config<'d> {
+    /// A member; empty if absent.
+    ///
+    /// # Errors
+    /// When it is no string.
+    pub(super) fn text(&self, name: &str) -> Result<&'d str, Trouble> {
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(""),
+            Some(Value::String(text)) => Ok(text),
+            Some(_) => Err(Trouble::config(format!("config.{name} must be a string"))),
+        }
+    }
+
+    /// A member that must be there.
+    ///
+    /// # Errors
+    /// When it is absent, empty or no string.
+    pub(super) fn required(&self, name: &str) -> Result<&'d str, Trouble> {
+        match self.text(name)? {
+            "" => Err(Trouble::config(format!("config.{name} is required"))),
+            text => Ok(text),
+        }
+    }
+
+    /// The members of an object of strings.
+    ///
+    /// # Errors
+    /// When it is something else.
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, Trouble> {
+        let refused = || Trouble::config(format!("config.{name} must be an object of strings"));
+        match self.0.get(name) {
+            None | Some(Value::Null) => Ok(Vec::new()),
+            Some(Value::Object(members)) => members
+                .iter()
+                .map(|(key, value)| Ok((key.as_str(), value.as_str().ok_or_else(refused)?)))
+                .collect(),
+            Some(_) => Err(refused()),
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Folders on the server's disk, below folders that the operator names.
+
+use std::fs::{self, File};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+use super::Trouble;
+use crate::control::builder::files::{Budget, Files, Selection};
+
+/// The folder of a repository's own files, which no bundle has.
+const GIT: &str = ".git";
+
+/// Finds a path, its links resolved, below one of the operator's folders.
+///
+/// # Errors
+/// When it is not there or lies outside.
+pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, Trouble> {
+    // What lies outside and what is not there look alike, so that nobody learns what there is.
+    let refused = || {
+        let path = path.display();
+        Trouble::config(format!(
+            "`{path}` is not there or lies outside of the source roots"
+        ))
+    };
+    let found = path.canonicalize().map_err(|_| refused())?;
+    let is_below = |root: &PathBuf| {
+        root.canonicalize()
+            .is_ok_and(|root| found.starts_with(root))
+    };
+    match path.is_absolute() && roots.iter().any(is_below) {
+        true => Ok(found),
+        false => Err(refused()),
+    }
+}
+
+/// Reads the files of a folder.
+///
+/// # Errors
+/// When it or a link in it lies outside of the operator's folders, or a file cannot be read or
+/// is too much.
+pub(super) fn read(
+    path: &Path,
+    roots: &[PathBuf],
+    selection: &Selection,
+    budget: &mut Budget,
+) -> Result<Files, Trouble> {
+    let mut files = Files::new();
+    let mut open = vec![(resolve(path, roots)?, String::new(), 0)];
+    while let Some((folder, prefix, depth)) = open.pop() {
+        if depth > budget.depth {
+            return Err(Trouble::Sync(format!("`{prefix}` is nested too deep")));
+        }
+        let failed = |failure: std::io::Error| Trouble::Sync(format!("`{prefix}`: {failure}"));
+        for entry in fs::read_dir(&folder).map_err(failed)? {
+            let entry = entry.map_err(failed)?;
+            let name = entry.file_name();
+            let Some(name) = name.to_str().filter(|name| *name != GIT) else {
+                continue;
+            };
+            let shown = format!("{prefix}{name}");
+            let kind = entry.file_type().map_err(failed)?;
+            let found = match kind.is_symlink() {
+                true if selection.takes(&shown) || entry.path().is_dir() => {
+                    resolve(&entry.path(), roots)?
+                }
+                true => continue,
+                false => entry.path(),
+            };
+            if found.is_dir() {
+                open.push((found, format!("{shown}/"), depth + 1));
+            } else if selection.takes(&shown) {
+                let bytes = file(&found, &shown, budget).map_err(Trouble::Sync)?;
+                files.insert(shown, bytes);
+            }
+        }
+    }
+    Ok(files)
+}
+
+fn file(path: &Path, shown: &str, budget: &mut Budget) -> Result<Vec<u8>, String> {
+    let failed = |failure: std::io::Error| format!("`{shown}`: {failure}");
+    // Opening a pipe would wait for somebody to write to it.
+    if !path.is_file() {
+        return Err(format!("`{shown}` is no file"));
+    }
+    let file = File::open(path).map_err(failed)?;
+    let limit = budget.next();
+    let mut bytes = Vec::new();
+    let mut reader = file.take(limit.saturating_add(1));
+    reader.read_to_end(&mut bytes).map_err(failed)?;
+    budget.take(shown, bytes.len() as u64)?;
+    Ok(bytes)
+}

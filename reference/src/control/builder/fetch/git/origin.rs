@@ -1,0 +1,81 @@
+//! Where repositories are.
+
+use std::path::{Path, PathBuf};
+
+use gix::bstr::ByteSlice;
+use gix::url::Scheme;
+
+use super::{Trouble, failed};
+use crate::control::builder::fetch::directory;
+use crate::control::builder::fetch::hosts::Hosts;
+
+/// Where a repository is.
+#[derive(Debug)]
+pub(in super::super) enum Origin {
+    /// On the server's disk, below one of these folders.
+    Local(PathBuf, Vec<PathBuf>),
+    /// On an allowed host.
+    Remote(gix::Url),
+}
+
+impl Origin {
+    /// Reads an address: `https://…`, `http://…`, `ssh://…`, `USER@HOST:PATH` or a path.
+    ///
+    /// # Errors
+    /// When it is none, or may not be asked.
+    pub(in super::super) fn read(
+        repo: &str,
+        roots: &[PathBuf],
+        hosts: &Hosts,
+    ) -> Result<Self, Trouble> {
+        // The address may hold a password, so no message repeats it.
+        let refused = || Trouble::config("git.repo is not an address that can be asked");
+        let url = gix::url::parse(repo.as_bytes().as_bstr()).map_err(|_| refused())?;
+        if url.password().is_some() {
+            let message =
+                "git.repo holds a password, which everybody can read; secrets are for that";
+            return Err(Trouble::config(message));
+        }
+        match url.scheme {
+            Scheme::File => {
+                let path = url.path.to_path().map_err(|_| refused())?;
+                let path = directory::resolve(path, roots)?;
+                Ok(Self::Local(path, roots.to_vec()))
+            }
+            Scheme::Https | Scheme::Http | Scheme::Ssh => {
+                let host = url.host().ok_or_else(refused)?;
+                let plain = |c: char| {
+                    c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_' | ':' | '[' | ']')
+                };
+                if host.starts_with('-') || !host.chars().all(plain) {
+                    return Err(refused());
+                }
+                hosts.check(host, url.port_or_default())?;
+                Ok(Self::Remote(url))
+            }
+            _ => Err(refused()),
+        }
+    }
+}
+
+/// How every repository is opened: nothing but its own configuration counts.
+pub(super) fn options() -> gix::open::Options {
+    gix::open::Options::isolated()
+}
+
+/// Opens a repository on the server's disk, if all its objects lie below the operator's folders.
+pub(super) fn open(path: &Path, roots: &[PathBuf]) -> Result<gix::Repository, Trouble> {
+    let repository = gix::open_opts(path, options()).map_err(failed)?;
+    let others = repository.objects.store_ref().alternate_db_paths();
+    let others = others.map_err(failed)?;
+    let own = [
+        repository.git_dir(),
+        repository.common_dir(),
+        repository.objects.store_ref().path(),
+    ];
+    for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
+        let place = std::path::absolute(place).map_err(Trouble::sync)?;
+        directory::resolve(&place, roots)?;
+    }
+    Ok(repository)
+}

@@ -1,0 +1,74 @@
+//! The files of a commit.
+
+use gix::Tree;
+use gix::objs::tree::EntryKind;
+
+use super::{Trouble, failed};
+use crate::control::builder::files::{Budget, Files, Selection};
+
+/// As many entries of trees are looked at. One tree may stand in many places, so that a small
+/// repository can have more files than there is time for.
+const ENTRIES: usize = 1_000_000;
+
+/// Reads the files of a folder. Submodules are left out.
+///
+/// # Errors
+/// When there is no such folder, a file is a link, or there is too much.
+pub(super) fn read(
+    root: &Tree<'_>,
+    path: &str,
+    selection: &Selection,
+    budget: &mut Budget,
+) -> Result<Files, Trouble> {
+    let repository = root.repo;
+    let start = match path {
+        "" => root.id,
+        path => {
+            let entry = root.lookup_entry_by_path(path).map_err(failed)?;
+            let folder = entry.filter(|entry| entry.mode().is_tree());
+            let missing = || Trouble::Sync(format!("git: the commit has no folder `{path}`"));
+            folder.ok_or_else(missing)?.object_id()
+        }
+    };
+    let mut files = Files::new();
+    let mut seen = 0_usize;
+    let mut open = vec![(start, String::new(), 0)];
+    while let Some((id, prefix, depth)) = open.pop() {
+        if depth > budget.depth {
+            return Err(Trouble::Sync(format!("git: `{prefix}` is nested too deep")));
+        }
+        let tree = repository.find_tree(id).map_err(failed)?;
+        for entry in tree.iter() {
+            let entry = entry.map_err(failed)?;
+            seen += 1;
+            if seen > ENTRIES {
+                return Err(Trouble::sync("git: the commit has too many files"));
+            }
+            // A name that is no text is none of policies or data; one with a slash is no name.
+            let Ok(name) = std::str::from_utf8(entry.filename()) else {
+                continue;
+            };
+            if matches!(name, "" | "." | ".." | ".git") || name.contains(['/', '\0']) {
+                return Err(Trouble::sync(
+                    "git: the commit has a file of a forbidden name",
+                ));
+            }
+            let shown = format!("{prefix}{name}");
+            match entry.mode().kind() {
+                EntryKind::Tree => open.push((entry.object_id(), format!("{shown}/"), depth + 1)),
+                EntryKind::Link if selection.takes(&shown) => {
+                    return Err(Trouble::Sync(format!("git: `{shown}` is a link")));
+                }
+                EntryKind::Blob | EntryKind::BlobExecutable if selection.takes(&shown) => {
+                    let id = entry.object_id();
+                    let size = repository.find_header(id).map_err(failed)?.size();
+                    budget.take(&shown, size).map_err(Trouble::Sync)?;
+                    let mut blob = repository.find_object(id).map_err(failed)?;
+                    files.insert(shown, std::mem::take(&mut blob.data));
+                }
+                _ => {}
+            }
+        }
+    }
+    Ok(files)
+}

@@ -1,0 +1,217 @@
+//! Documents that are fetched over HTTP.
+
+use std::time::Duration;
+
+use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
+use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
+use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
+use serde::Deserialize;
+
+use super::Trouble;
+use super::credentials::{ClientCredentials, Credentials, KeyPlace};
+use super::datasource::Config;
+use super::hosts::Hosts;
+
+/// The most redirections that a request follows.
+const REDIRECTS: usize = 5;
+
+/// The longest answer about tokens, in bytes.
+const TOKEN: u64 = 1 << 20;
+
+/// How long a connection may take to come about.
+const CONNECT: Duration = Duration::from_secs(20);
+
+/// Fetches the body of an answer.
+///
+/// # Errors
+/// When the config or credentials cannot be used, the host is not allowed, or the answer is not
+/// a success or longer than `limit` bytes.
+pub(super) async fn fetch(
+    config: &Config<'_>,
+    credentials: Option<Credentials>,
+    hosts: &Hosts,
+    limit: u64,
+) -> Result<Vec<u8>, Trouble> {
+    let mut url = address(config.required("url")?, "config.url", hosts)?;
+    let method = match config.text("method")? {
+        "" => Method::GET,
+        method => Method::from_bytes(method.as_bytes())
+            .map_err(|_| Trouble::config("config.method is no method"))?,
+    };
+    if let Some(Credentials::ApiKey {
+        key,
+        value,
+        place: KeyPlace::Query,
+    }) = &credentials
+    {
+        url.query_pairs_mut().append_pair(key, value);
+    }
+    let client = client()?;
+    let mut request = client.request(method, url);
+    for (name, value) in config.texts("headers")? {
+        request = header(request, name, value)?;
+    }
+    request = match credentials {
+        None
+        | Some(Credentials::ApiKey {
+            place: KeyPlace::Query,
+            ..
+        }) => request,
+        Some(Credentials::ApiKey { key, value, .. }) => header(request, &key, &value)?,
+        Some(Credentials::TokenAuth { token }) => request.bearer_auth(token),
+        Some(Credentials::BasicAuth {
+            username,
+            password,
+            headers,
+        }) => {
+            let request = request.basic_auth(username, Some(password));
+            headers.iter().try_fold(request, |request, line| {
+                let (name, value) = line.split_once(':').unwrap_or((line, ""));
+                header(request, name.trim(), value.trim())
+            })?
+        }
+        Some(Credentials::Oidc(secret)) => {
+            let token = token(&client, &secret, hosts).await?;
+            request.bearer_auth(token)
+        }
+        Some(other) => return Err(other.unfit("HTTP")),
+    };
+    match config.text("body")? {
+        "" => {}
+        body => request = request.body(body.to_owned()),
+    }
+    body(send(request).await?, limit).await
+}
+
+/// An address that may be asked.
+fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
+    let url = Url::parse(text).map_err(|why| Trouble::config(format!("{what}: {why}")))?;
+    if !matches!(url.scheme(), "http" | "https") {
+        return Err(Trouble::config(format!(
+            "{what} must begin with http:// or https://"
+        )));
+    }
+    hosts.check(
+        url.host_str().unwrap_or_default(),
+        url.port_or_known_default(),
+    )?;
+    Ok(url)
+}
+
+/// A client that follows redirections only to the host that was asked.
+fn client() -> Result<Client, Trouble> {
+    let policy = redirect::Policy::custom(|attempt| {
+        let origin = |url: &Url| {
+            (
+                url.scheme().to_owned(),
+                url.host_str().map(str::to_owned),
+                url.port_or_known_default(),
+            )
+        };
+        let first = attempt.previous().first().map(origin);
+        if attempt.previous().len() > REDIRECTS {
+            attempt.error("too many redirections")
+        } else if first == Some(origin(attempt.url())) {
+            attempt.follow()
+        } else {
+            attempt.error("a redirection to another host")
+        }
+    });
+    let client = Client::builder()
+        .redirect(policy)
+        .referer(false)
+        .connect_timeout(CONNECT)
+        .build();
+    client.map_err(|failure| Trouble::Sync(cause(failure)))
+}
+
+fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, Trouble> {
+    let refused = || {
+        Trouble::config(format!(
+            "`{name}` is no header, or its value cannot be sent"
+        ))
+    };
+    let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
+    let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
+    value.set_sensitive(true);
+    Ok(request.header(key, value))
+}
+
+async fn send(request: RequestBuilder) -> Result<Response, Trouble> {
+    let response = request.send().await;
+    let response = response.map_err(|failure| Trouble::Sync(cause(failure)))?;
+    match response.status() {
+        status if status.is_success() => Ok(response),
+        status => Err(Trouble::Sync(format!("the server answered {status}"))),
+    }
+}
+
+async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, Trouble> {
+    let mut bytes = Vec::new();
+    loop {
+        let chunk = response.chunk().await;
+        match chunk.map_err(|failure| Trouble::Sync(cause(failure)))? {
+            None => return Ok(bytes),
+            Some(chunk) if (bytes.len() + chunk.len()) as u64 > limit => {
+                return Err(Trouble::Sync(format!(
+                    "the answer has more than {limit} bytes"
+                )));
+            }
+            Some(chunk) => bytes.extend_from_slice(&chunk),
+        }
+    }
+}
+
+/// What the answers about tokens say.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+struct Answered {
+    token_endpoint: String,
+    access_token: String,
+}
+
+/// Gets a token for client credentials.
+async fn token(
+    client: &Client,
+    secret: &ClientCredentials,
+    hosts: &Hosts,
+) -> Result<String, Trouble> {
+    let mut endpoint = secret.token_endpoint.clone();
+    if endpoint.is_empty() {
+        let issuer = secret.issuer.trim_end_matches('/');
+        let about = format!("{issuer}/.well-known/openid-configuration");
+        let about = address(&about, "issuer", hosts)?;
+        endpoint = ask(client.get(about)).await?.token_endpoint;
+    }
+    let endpoint = address(&endpoint, "token_endpoint", hosts)?;
+    let escape = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
+    let mut form = "grant_type=client_credentials".to_owned();
+    if !secret.scopes.is_empty() {
+        form.push_str("&scope=");
+        form.push_str(&escape(&secret.scopes.join(" ")));
+    }
+    let request = client
+        .post(endpoint)
+        .basic_auth(
+            escape(&secret.client_id),
+            Some(escape(&secret.client_secret)),
+        )
+        .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
+        .body(form);
+    match ask(request).await?.access_token {
+        token if token.is_empty() => Err(Trouble::sync("the token endpoint gave no token")),
+        token => Ok(token),
+    }
+}
+
+async fn ask(request: RequestBuilder) -> Result<Answered, Trouble> {
+    let bytes = body(send(request).await?, TOKEN).await?;
+    let refused = |_| Trouble::sync("the answer about tokens is not the JSON object it should be");
+    serde_json::from_slice(&bytes).map_err(refused)
+}
+
+/// What failed, without the address, of which the query may be secret.
+fn cause(failure: reqwest::Error) -> String {
+    super::chain(&failure.without_url())
+}

@@ -1,0 +1,290 @@
+//! Fetches what sources name.
+
+mod credentials;
+mod datasource;
+mod directory;
+mod git;
+mod hosts;
+mod http;
+mod s3;
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+
+use self::credentials::Credentials;
+use self::hosts::Hosts;
+use super::files::{Budget, Files, Patterns, Selection};
+use super::transform::{self, Transform};
+use super::{Access, BuildError, Job, SourceInput, work};
+use crate::control::model::{Datasource, Git};
+
+/// Why something cannot be fetched.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The definition asks for what is not allowed or cannot be.
+    Config(String),
+    /// It could not be had.
+    Sync(String),
+}
+
+impl Trouble {
+    fn config(message: impl Into<String>) -> Self {
+        Self::Config(message.into())
+    }
+
+    fn sync(message: impl ToString) -> Self {
+        Self::Sync(message.to_string())
+    }
+
+    fn within(self, source: &str) -> BuildError {
+        match self {
+            Self::Config(why) => BuildError::config(format!("source `{source}`: {why}")),
+            Self::Sync(why) => BuildError::sync(format!("source `{source}`: {why}")),
+        }
+    }
+}
+
+/// The files of a source.
+#[derive(Debug, Default)]
+pub(super) struct Fetched {
+    /// Its files, one list for each kind of origin.
+    pub(super) layers: Vec<Files>,
+    /// The commit that its repository was read at.
+    pub(super) commit: Option<String>,
+    /// Which fetched documents are transformed; they are in the last layer.
+    transforms: Vec<Transform>,
+}
+
+/// Fetches sources.
+#[derive(Debug)]
+pub(super) struct Fetcher<'j> {
+    job: &'j Job,
+    access: &'j Access,
+    hosts: Hosts,
+    /// Where this bundle's repositories are kept, and which are in use.
+    repositories: PathBuf,
+    used: Vec<String>,
+    budget: Budget,
+}
+
+impl<'j> Fetcher<'j> {
+    /// A fetcher for one build.
+    pub(super) fn new(
+        job: &'j Job,
+        access: &'j Access,
+        work_dir: &Path,
+    ) -> Result<Self, BuildError> {
+        tls();
+        let hosts = Hosts::read(&access.hosts).map_err(BuildError::config)?;
+        Ok(Self {
+            job,
+            access,
+            hosts,
+            repositories: work_dir.join(git::folder(&job.name)),
+            used: Vec::new(),
+            budget: Budget::new(&access.limits),
+        })
+    }
+
+    /// Fetches a source, at a commit if a requirement pins one.
+    pub(super) async fn fetch(
+        &mut self,
+        name: &str,
+        input: &SourceInput,
+        pin: Option<&str>,
+    ) -> Result<Fetched, BuildError> {
+        let fetched = self.layers(name, input, pin).await;
+        fetched.map_err(|trouble| trouble.within(name))
+    }
+
+    async fn layers(
+        &mut self,
+        name: &str,
+        input: &SourceInput,
+        pin: Option<&str>,
+    ) -> Result<Fetched, Trouble> {
+        let mut fetched = Fetched::default();
+        let source = &input.definition;
+        if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
+            let message = format!("there is no built-in source `{builtin}`");
+            return Err(Trouble::config(message));
+        }
+        if let Some(directory) = source.directory.as_deref().filter(|path| !path.is_empty()) {
+            let paths = source.paths.as_deref().unwrap_or_default();
+            let selection = selection(paths, &[])?;
+            let layer = self.directory(directory, selection).await?;
+            fetched.layers.push(layer);
+        }
+        if let Some(git) = &source.git
+            && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
+        {
+            let commit = pin.or(git.commit.as_deref());
+            let (layer, commit) = self.repository(name, repo, git, commit).await?;
+            fetched.layers.push(layer);
+            fetched.commit = Some(commit);
+        }
+        let mut pushed = Files::new();
+        for (path, text) in &input.documents {
+            let taken = self.budget.take(path, text.len() as u64);
+            taken.map_err(Trouble::Sync)?;
+            pushed.insert(path.clone(), text.clone().into_bytes());
+        }
+        fetched.layers.push(pushed);
+        let mut documents = Files::new();
+        for datasource in source.datasources.iter().flatten() {
+            let path = datasource::path(datasource)?;
+            if documents.contains_key(&path) {
+                let message = format!("two datasources are placed at `{path}`");
+                return Err(Trouble::config(message));
+            }
+            let bytes = self.datasource(datasource).await?;
+            documents.insert(path.clone(), bytes);
+            let query = datasource.transform_query.clone().unwrap_or_default();
+            if !query.is_empty() {
+                fetched.transforms.push(Transform { path, query });
+            }
+        }
+        fetched.layers.push(documents);
+        Ok(fetched)
+    }
+
+    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, Trouble> {
+        let roots = self.access.source_roots.clone();
+        let path = PathBuf::from(path);
+        let mut budget = self.budget.clone();
+        let limit = self.access.limits.fetch;
+        let read = blocking(limit, move |_| {
+            let files = directory::read(&path, &roots, &selection, &mut budget)?;
+            Ok((files, budget))
+        });
+        let (files, budget) = read.await?;
+        self.budget = budget;
+        Ok(files)
+    }
+
+    async fn repository(
+        &mut self,
+        source: &str,
+        repo: &str,
+        definition: &Git,
+        commit: Option<&str>,
+    ) -> Result<(Files, String), Trouble> {
+        let included = definition.included_files.as_deref().unwrap_or_default();
+        let excluded = definition.excluded_files.as_deref().unwrap_or_default();
+        let wanted = git::Wanted::new(
+            definition.reference.as_deref(),
+            commit,
+            definition.path.as_deref(),
+            selection(included, excluded)?,
+        )?;
+        let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
+        let credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
+        let folder = git::folder(&format!("{source}\n{repo}"));
+        let place = self.repositories.join(&folder);
+        self.used.push(folder);
+        let mut budget = self.budget.clone();
+        let limits = self.access.limits.clone();
+        let read = blocking(limits.fetch, move |cancelled| {
+            let read = git::read(
+                &origin,
+                credentials,
+                &wanted,
+                &place,
+                &limits,
+                &mut budget,
+                cancelled,
+            );
+            read.map(|(files, commit)| (files, commit, budget))
+        });
+        let (files, commit, budget) = read.await?;
+        self.budget = budget;
+        Ok((files, commit))
+    }
+
+    async fn datasource(&mut self, definition: &Datasource) -> Result<Vec<u8>, Trouble> {
+        let credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
+        let limit = self.budget.next();
+        let fetch = datasource::fetch(definition, credentials, &self.hosts, limit);
+        let time = self.access.limits.fetch;
+        let fetched = tokio::time::timeout(time, fetch).await;
+        let bytes = fetched.unwrap_or_else(|_| Err(Trouble::Sync(late(time))));
+        let name = definition.name.as_deref().unwrap_or_default();
+        let bytes = bytes.map_err(|trouble| datasource::within(name, trouble))?;
+        let taken = self.budget.take(name, bytes.len() as u64);
+        taken.map_err(Trouble::Sync)?;
+        Ok(bytes)
+    }
+
+    /// Removes the repositories that are no longer in use, after all sources were fetched.
+    pub(super) fn forget(&self) {
+        git::forget(&self.repositories, &self.used);
+    }
+}
+
+impl Fetched {
+    /// Transforms what was fetched.
+    pub(super) async fn transformed(
+        mut self,
+        name: &str,
+        limit: Duration,
+    ) -> Result<Self, BuildError> {
+        if self.transforms.is_empty() {
+            return Ok(self);
+        }
+        let refused = |why: String| BuildError::transform(format!("source `{name}`: {why}"));
+        let Some(mut documents) = self.layers.pop() else {
+            return Ok(self);
+        };
+        let transformed = work::run(limit, move |cancelled| {
+            transform::run(&self.transforms, &self.layers, &mut documents, cancelled)?;
+            self.layers.push(documents);
+            Ok(self)
+        });
+        let transformed = transformed
+            .await
+            .map_err(|lost| refused(lost.to_string()))?;
+        transformed.map_err(refused)
+    }
+}
+
+fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Trouble> {
+    Ok(Selection {
+        included: Patterns::read(included).map_err(Trouble::Config)?,
+        excluded: Patterns::read(excluded).map_err(Trouble::Config)?,
+    })
+}
+
+async fn blocking<T: Send + 'static>(
+    limit: Duration,
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, Trouble> + Send + 'static,
+) -> Result<T, Trouble> {
+    let done = work::run(limit, work).await;
+    done.map_err(Trouble::sync)?
+}
+
+fn late(limit: Duration) -> String {
+    format!("not done within {} s", limit.as_secs())
+}
+
+/// Says once, for the whole process, which implementation of TLS the libraries use that fetch.
+fn tls() {
+    // There may be one already, which serves as well.
+    let _ = rustls::crypto::ring::default_provider().install_default();
+}
+
+/// A failure with what caused it, each said once.
+fn chain(failure: &dyn std::error::Error) -> String {
+    let mut text = failure.to_string();
+    let mut next = failure.source();
+    while let Some(cause) = next {
+        let cause_text = cause.to_string();
+        if !text.contains(&cause_text) {
+            text.push_str(": ");
+            text.push_str(&cause_text);
+        }
+        next = cause.source();
+    }
+    text
+}

@@ -1,0 +1,217 @@
+//! Files of sources: which ones matter, and how much of them is taken.
+
+use std::collections::BTreeMap;
+
+use globset::{Glob, GlobSet, GlobSetBuilder};
+
+use super::Limits;
+
+/// The files of one origin by their paths, whose segments are neither empty nor `.` or `..`.
+pub(super) type Files = BTreeMap<String, Vec<u8>>;
+
+/// What a file is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kind {
+    /// A module.
+    Policy,
+    /// A JSON document.
+    Json,
+    /// A YAML document.
+    Yaml,
+    /// The manifest that a source comes with.
+    Manifest,
+}
+
+impl Kind {
+    /// What a path names; `None` for what bundles leave out.
+    pub(super) fn of(path: &str) -> Option<Self> {
+        if path == ".manifest" {
+            return Some(Self::Manifest);
+        }
+        // Signatures are of the archive that the files came in, not of the one they go to.
+        if path == ".signatures.json" {
+            return None;
+        }
+        let name = path.rsplit('/').next().unwrap_or(path);
+        match name.rsplit_once('.')?.1 {
+            "rego" => Some(Self::Policy),
+            "json" => Some(Self::Json),
+            "yaml" | "yml" => Some(Self::Yaml),
+            _ => None,
+        }
+    }
+}
+
+/// Patterns of paths, in which `*` also stands for slashes.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Patterns(Option<GlobSet>);
+
+impl Patterns {
+    /// Reads patterns. None at all match nothing.
+    ///
+    /// # Errors
+    /// Which pattern is no glob.
+    pub(super) fn read(texts: &[String]) -> Result<Self, String> {
+        if texts.is_empty() {
+            return Ok(Self(None));
+        }
+        let mut set = GlobSetBuilder::new();
+        for text in texts {
+            let glob = Glob::new(text);
+            set.add(glob.map_err(|failure| format!("pattern `{text}`: {}", failure.kind()))?);
+        }
+        let set = set.build();
+        Ok(Self(Some(set.map_err(|failure| {
+            format!("patterns: {}", failure.kind())
+        })?)))
+    }
+
+    /// Whether there is a pattern.
+    pub(super) fn is_empty(&self) -> bool {
+        self.0.is_none()
+    }
+
+    /// Whether one of the patterns matches.
+    pub(super) fn matches(&self, path: &str) -> bool {
+        self.0.as_ref().is_some_and(|set| set.is_match(path))
+    }
+}
+
+/// Which files of an origin are taken.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Selection {
+    /// If any: only these.
+    pub(super) included: Patterns,
+    /// Not these.
+    pub(super) excluded: Patterns,
+}
+
+impl Selection {
+    /// Whether a file matters to a bundle and is taken.
+    pub(super) fn takes(&self, path: &str) -> bool {
+        Kind::of(path).is_some()
+            && (self.included.is_empty() || self.included.matches(path))
+            && !self.excluded.matches(path)
+    }
+}
+
+/// What a build may still take.
+#[derive(Debug, Clone)]
+pub(super) struct Budget {
+    file: u64,
+    bytes: u64,
+    files: usize,
+    /// How deep folders may be nested.
+    pub(super) depth: usize,
+}
+
+impl Budget {
+    /// All that the limits allow.
+    pub(super) fn new(limits: &Limits) -> Self {
+        Self {
+            file: limits.file,
+            bytes: limits.total,
+            files: limits.files,
+            depth: limits.depth,
+        }
+    }
+
+    /// The most bytes that the next file may have.
+    pub(super) fn next(&self) -> u64 {
+        self.file.min(self.bytes)
+    }
+
+    /// Takes a file of this length.
+    ///
+    /// # Errors
+    /// When it is too much.
+    pub(super) fn take(&mut self, path: &str, length: u64) -> Result<(), String> {
+        if length > self.file {
+            let limit = self.file;
+            return Err(format!("`{path}` has more than {limit} bytes"));
+        }
+        match (self.bytes.checked_sub(length), self.files.checked_sub(1)) {
+            (Some(bytes), Some(files)) => {
+                (self.bytes, self.files) = (bytes, files);
+                Ok(())
+            }
+            (None, _) => Err(format!("the files up to `{path}` have too many bytes")),
+            (_, None) => Err(format!("there are too many files, at `{path}`")),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_are_taken_by_their_names() {
+        let patterns = |texts: &[&str]| {
+            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+            Patterns::read(&texts)
+        };
+        for (included, excluded, taken, left) in [
+            (
+                &[] as &[&str],
+                &[] as &[&str],
+                &["a.rego", "b/a.json", "c.yml", "c.yaml", ".manifest"] as &[&str],
+                &[
+                    "a",
+                    "rego",
+                    "README.md",
+                    "b/.manifest",
+                    ".signatures.json",
+                    "a.REGO",
+                ] as &[&str],
+            ),
+            (
+                &[],
+                &["*_test.rego"],
+                &["a.rego"],
+                &["a_test.rego", "b/a_test.rego"],
+            ),
+            (
+                &["b/*"],
+                &["b/c/*"],
+                &["b/a.rego", "b/d/a.rego"],
+                &["a.rego", "b/c/a.rego"],
+            ),
+        ] {
+            let selection = Selection {
+                included: patterns(included).unwrap_or_default(),
+                excluded: patterns(excluded).unwrap_or_default(),
+            };
+            for (paths, expected) in [(taken, true), (left, false)] {
+                for path in paths {
+                    assert_eq!(selection.takes(path), expected, "{path}");
+                }
+            }
+        }
+        assert!(patterns(&["a", "[b"]).is_err());
+    }
+
+    #[test]
+    fn budgets_end() {
+        let limits = Limits {
+            file: 10,
+            total: 15,
+            files: 3,
+            ..Limits::default()
+        };
+        for (lengths, ends) in [
+            (vec![10, 5], false),
+            (vec![11], true),
+            (vec![10, 6], true),
+            (vec![0, 0, 0], false),
+            (vec![0, 0, 0, 0], true),
+        ] {
+            let mut budget = Budget::new(&limits);
+            let taken: Result<Vec<()>, _> = lengths
+                .iter()
+                .map(|length| budget.take("f", *length))
+                .collect();
+            assert_eq!(taken.is_err(), ends, "{lengths:?}");
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! The builder: from the definition of a bundle to the bytes of its archive.
+//!
+//! It holds no state between two builds but the repositories that it keeps in its work
+//! directory, and knows neither database nor destinations. A build succeeds as a whole or fails:
+//! a source that cannot be had fails it.
+
+mod archive;
+mod assemble;
+mod documents;
+mod failure;
+mod fetch;
+mod files;
+mod mount;
+mod requirements;
+mod rewrite;
+mod roots;
+mod secrecy;
+mod transform;
+mod walk;
+mod work;
+
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use self::assemble::{Assembled, Assembly};
+pub(crate) use self::failure::BuildError;
+use self::fetch::Fetcher;
+use self::files::{Files, Patterns};
+use self::requirements::Part;
+use super::model::{Bundle, Secret, Source, Stack};
+
+/// Everything that one build is made from.
+#[derive(Debug)]
+pub(crate) struct Job {
+    /// The name of the bundle.
+    pub(crate) name: String,
+    /// Its definition.
+    pub(crate) bundle: Bundle,
+    /// All stacks with their names; the builder finds out which select the bundle.
+    pub(crate) stacks: Vec<(String, Stack)>,
+    /// Sources by name, at least those that the bundle and its stacks lead to.
+    pub(crate) sources: BTreeMap<String, SourceInput>,
+    /// Opened secrets by name, at least those that these sources name.
+    pub(crate) secrets: BTreeMap<String, Secret>,
+}
+
+/// A source and what was pushed to it.
+#[derive(Debug)]
+pub(crate) struct SourceInput {
+    /// Its definition.
+    pub(crate) definition: Source,
+    /// Its documents: the stored path, which ends in `data.json`, and the JSON text.
+    pub(crate) documents: Vec<(String, String)>,
+}
+
+/// What builds may reach and take.
+#[derive(Debug, Clone)]
+pub(crate) struct Access {
+    /// Folders below which `directory` sources and local repositories may lie.
+    pub(crate) source_roots: Vec<PathBuf>,
+    /// Patterns of the hosts that datasources and repositories may be fetched from.
+    pub(crate) hosts: Vec<String>,
+    /// The bounds.
+    pub(crate) limits: Limits,
+}
+
+/// The bounds of one build.
+#[derive(Debug, Clone)]
+pub(crate) struct Limits {
+    /// Bytes of one file.
+    pub(crate) file: u64,
+    /// Bytes of all files of a build.
+    pub(crate) total: u64,
+    /// Files of a build.
+    pub(crate) files: usize,
+    /// Mounted sources of a build.
+    pub(crate) parts: usize,
+    /// How deep folders may be nested.
+    pub(crate) depth: usize,
+    /// Bytes that a repository may take on disk.
+    pub(crate) repository: u64,
+    /// How long one fetch may take.
+    pub(crate) fetch: Duration,
+    /// How long transformations of one source, and the making of the archive, may take.
+    pub(crate) work: Duration,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            file: 64 << 20,
+            total: 256 << 20,
+            files: 20_000,
+            parts: 1_000,
+            depth: 64,
+            repository: 2 << 30,
+            fetch: Duration::from_secs(120),
+            work: Duration::from_secs(120),
+        }
+    }
+}
+
+/// A bundle, ready to be stored.
+#[derive(Debug)]
+pub(crate) struct Built {
+    /// The archive: a gzip tar.
+    pub(crate) archive: Vec<u8>,
+    /// The revision in its manifest.
+    pub(crate) revision: String,
+    /// The commits that sources were read at, by source.
+    pub(crate) commits: BTreeMap<String, String>,
+}
+
+/// Builds a bundle. `work_dir` keeps repositories from one build to the next; two builds of one
+/// bundle must not run in it at the same time. A build that is dropped ends soon after.
+///
+/// # Errors
+/// Where the build failed and why, for people; no secret shows in it.
+pub(crate) async fn build(
+    job: &Job,
+    access: &Access,
+    work_dir: &Path,
+) -> Result<Built, BuildError> {
+    let built = attempt(job, access, work_dir).await;
+    built.map_err(|failure| secrecy::hide(failure, &job.secrets))
+}
+
+async fn attempt(job: &Job, access: &Access, work_dir: &Path) -> Result<Built, BuildError> {
+    let limits = &access.limits;
+    let found = requirements::collect(job, limits)?;
+    let excluded = job.bundle.excluded_files.as_deref().unwrap_or_default();
+    let excluded = Patterns::read(excluded)
+        .map_err(|why| BuildError::config(format!("excluded_files: {why}")))?;
+    let mut fetcher = Fetcher::new(job, access, work_dir)?;
+    let mut fetched = BTreeMap::new();
+    for part in &found.parts {
+        if let Some(input) = job.sources.get(&part.source)
+            && !fetched.contains_key(&part.source)
+        {
+            let pin = found.pins.get(&part.source).map(String::as_str);
+            let files = fetcher.fetch(&part.source, input, pin).await?;
+            fetched.insert(part.source.clone(), files);
+        }
+    }
+    fetcher.forget();
+    let mut layers = BTreeMap::new();
+    let mut commits = BTreeMap::new();
+    for (source, files) in fetched {
+        let files = files.transformed(&source, limits.work).await?;
+        commits.extend(files.commit.map(|commit| (source.clone(), commit)));
+        layers.insert(source, files.layers);
+    }
+    let (limits, name) = (limits.clone(), job.name.clone());
+    let made = work::run(limits.work, move |_| {
+        assembled(&name, &found.parts, &layers, &excluded, &limits)
+    });
+    let made = made
+        .await
+        .map_err(|lost| BuildError::internal(lost.to_string()))?;
+    let Assembled { archive, revision } = made.map_err(BuildError::build)?;
+    Ok(Built {
+        archive,
+        revision,
+        commits,
+    })
+}
+
+/// The archive of all parts.
+fn assembled(
+    name: &str,
+    parts: &[Part],
+    layers: &BTreeMap<String, Vec<Files>>,
+    excluded: &Patterns,
+    limits: &Limits,
+) -> Result<Assembled, String> {
+    let mut assembly = Assembly::new(limits);
+    for part in parts {
+        let files = layers.get(&part.source);
+        assembly.add(part, files.map(Vec::as_slice).unwrap_or_default(), excluded)?;
+    }
+    assembly.finish(name)
+}
+
+#[cfg(test)]
+mod tests;

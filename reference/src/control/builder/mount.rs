@@ -1,0 +1,146 @@
+//! Mounts: what of a source a requirement selects, and where it places that.
+
+use rego::Query;
+use rego::syntax::{ExprTerms, Term, TermValue};
+
+/// The part of a source below `from`, placed below `to`. Both are paths below `data`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Mount {
+    /// What is selected; everything if empty.
+    pub(super) from: Vec<String>,
+    /// Where it is placed.
+    pub(super) to: Vec<String>,
+}
+
+impl Mount {
+    /// Where a path is placed, if it is selected.
+    pub(super) fn moved(&self, path: &[String]) -> Option<Vec<String>> {
+        let rest = path.strip_prefix(self.from.as_slice())?;
+        Some([self.to.as_slice(), rest].concat())
+    }
+}
+
+/// Where nested mounts place a path, the innermost one first, if all of them select it.
+pub(super) fn placed(mounts: &[Mount], path: Vec<String>) -> Option<Vec<String>> {
+    mounts
+        .iter()
+        .try_fold(path, |path, mount| mount.moved(&path))
+}
+
+/// Reads a path such as `data.a["b-c"]`, of which `data` may be left out.
+///
+/// # Errors
+/// When it is not a reference of constant strings.
+pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
+    let refused = || format!("`{text}` is not a reference such as data.a.b");
+    if text.is_empty() {
+        return Ok(Vec::new());
+    }
+    let body = Query::read(text).map_err(|_| refused())?;
+    let [expr] = body.as_slice() else {
+        return Err(refused());
+    };
+    let ExprTerms::Term(term) = &expr.terms else {
+        return Err(refused());
+    };
+    if expr.negated || !expr.with.is_empty() {
+        return Err(refused());
+    }
+    let (head, rest) = match &term.value {
+        TermValue::Var(name) => (name, &[] as &[Term]),
+        TermValue::Ref(steps) => match steps.split_first() {
+            Some((
+                Term {
+                    value: TermValue::Var(name),
+                    ..
+                },
+                rest,
+            )) => (name, rest),
+            _ => return Err(refused()),
+        },
+        _ => return Err(refused()),
+    };
+    if head.is_wildcard() {
+        return Err(refused());
+    }
+    let first = (&*head.0 != "data").then(|| head.0.to_string());
+    let rest = rest.iter().map(|step| match &step.value {
+        TermValue::String(name) => Ok(name.to_string()),
+        _ => Err(refused()),
+    });
+    first.into_iter().map(Ok).chain(rest).collect()
+}
+
+/// A path below `data` as policies write it: `data.a["b-c"]`.
+pub(super) fn written(path: &[String]) -> String {
+    let mut text = "data".to_owned();
+    path.iter().for_each(|step| push(&mut text, step));
+    text
+}
+
+/// A path below `data` as package declarations write it: `a["b-c"]`. The empty one is `data`.
+pub(super) fn package(path: &[String]) -> String {
+    let Some((first, rest)) = path.split_first() else {
+        return "data".to_owned();
+    };
+    let mut text = first.clone();
+    rest.iter().for_each(|step| push(&mut text, step));
+    text
+}
+
+fn push(text: &mut String, step: &str) {
+    if is_name(step) {
+        text.push('.');
+        text.push_str(step);
+    } else {
+        text.push('[');
+        text.push_str(&serde_json::Value::from(step).to_string());
+        text.push(']');
+    }
+}
+
+/// Whether a step is a name that needs no quotes anywhere.
+pub(super) fn is_name(step: &str) -> bool {
+    const KEYWORDS: &[&str] = &[
+        "and", "as", "contains", "default", "else", "every", "false", "if", "import", "in", "not",
+        "null", "or", "package", "some", "true", "with",
+    ];
+    let begins = step.starts_with(|first: char| first.is_ascii_alphabetic() || first == '_');
+    let goes_on = step
+        .chars()
+        .all(|other| other.is_ascii_alphanumeric() || other == '_');
+    begins && goes_on && !KEYWORDS.contains(&step)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_references() {
+        for (text, expected) in [
+            ("", Ok("data")),
+            ("data", Ok("data")),
+            ("a", Ok("data.a")),
+            ("data.a.b", Ok("data.a.b")),
+            ("database.x", Ok("data.database.x")),
+            (r#"a["b-c"].d"#, Ok(r#"data.a["b-c"].d"#)),
+            (r#"data["b-c"]"#, Ok(r#"data["b-c"]"#)),
+            ("a.if", Ok(r#"data.a["if"]"#)),
+            ("a/b", Err(())),
+            ("a[1]", Err(())),
+            ("a[x]", Err(())),
+            ("_", Err(())),
+            ("f(x)", Err(())),
+            ("not a", Err(())),
+            ("a; b", Err(())),
+            ("a with input as 1", Err(())),
+            ("[1][0]", Err(())),
+            ("\"a\"", Err(())),
+            ("a.", Err(())),
+        ] {
+            let read = parse(text).map(|path| written(&path)).map_err(drop);
+            assert_eq!(read.as_deref(), expected.as_ref().copied(), "`{text}`");
+        }
+    }
+}

@@ -1,0 +1,150 @@
+//! Which sources make a bundle, and where each is mounted.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use super::mount::{self, Mount};
+use super::{BuildError, Job, Limits};
+use crate::control::model::Requirement;
+
+/// Where requirements of stacks are placed, by the names of the stacks.
+const STACKS: &str = "stacks";
+
+/// A source with the mounts on the way to it, the innermost one first.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Part {
+    /// The name of the source.
+    pub(super) source: String,
+    /// Its mounts.
+    pub(super) mounts: Vec<Mount>,
+}
+
+/// What a bundle is made of.
+#[derive(Debug, Default)]
+pub(super) struct Parts {
+    /// The parts in the order in which requirements name them, level by level.
+    pub(super) parts: Vec<Part>,
+    /// The commits that requirements pin, by source.
+    pub(super) pins: BTreeMap<String, String>,
+}
+
+/// A requirement that has to be looked at, and how it was reached.
+#[derive(Debug)]
+struct Open {
+    part: Part,
+    /// The sources on the way to it.
+    chain: Vec<String>,
+}
+
+/// Follows the requirements of a bundle and of the stacks that select it.
+///
+/// # Errors
+/// When a source is not there, a path or prefix is no reference, two requirements pin one source
+/// to two commits, or a bound is passed.
+pub(super) fn collect(job: &Job, limits: &Limits) -> Result<Parts, BuildError> {
+    let mut parts = Parts::default();
+    let mut open = VecDeque::new();
+    let own = job.bundle.requirements.as_deref().unwrap_or_default();
+    parts.follow(own, &[], None, &[], &mut open)?;
+    let labels = job.bundle.labels.clone().unwrap_or_default();
+    for (name, stack) in &job.stacks {
+        if stack.selects(&labels) {
+            let theirs = stack.requirements.as_deref().unwrap_or_default();
+            parts.follow(theirs, &[], Some(name), &[], &mut open)?;
+        }
+    }
+    while let Some(Open { part, mut chain }) = open.pop_front() {
+        if parts.parts.contains(&part) {
+            continue;
+        }
+        if parts.parts.len() >= limits.parts || chain.len() >= limits.depth {
+            return Err(BuildError::config(format!(
+                "requirements lead to more than {} sources or more than {} levels deep, last to `{}`",
+                limits.parts, limits.depth, part.source
+            )));
+        }
+        let Some(source) = job.sources.get(&part.source) else {
+            let message = format!("source `{}` is required and does not exist", part.source);
+            return Err(BuildError::config(message));
+        };
+        chain.push(part.source.clone());
+        let further = source.definition.requirements.as_deref();
+        let further = further.unwrap_or_default();
+        parts.follow(further, &part.mounts, None, &chain, &mut open)?;
+        parts.parts.push(part);
+    }
+    Ok(parts)
+}
+
+impl Parts {
+    /// Takes one list of requirements. Of those on one source the last one counts; those on a
+    /// source that led here end the circle.
+    fn follow(
+        &mut self,
+        requirements: &[Requirement],
+        mounts: &[Mount],
+        stack: Option<&str>,
+        chain: &[String],
+        open: &mut VecDeque<Open>,
+    ) -> Result<(), BuildError> {
+        let mut last: Vec<(&str, &Requirement)> = Vec::new();
+        for requirement in requirements {
+            if let Some(source) = requirement
+                .source
+                .as_deref()
+                .filter(|name| !name.is_empty())
+            {
+                last.retain(|(other, _)| *other != source);
+                last.push((source, requirement));
+            }
+        }
+        for (source, requirement) in last {
+            self.pin(source, requirement)?;
+            if chain.iter().any(|above| above == source) {
+                continue;
+            }
+            let own = mounted(source, requirement, stack)?;
+            let part = Part {
+                source: source.to_owned(),
+                mounts: own.into_iter().chain(mounts.iter().cloned()).collect(),
+            };
+            let chain = chain.to_vec();
+            open.push_back(Open { part, chain });
+        }
+        Ok(())
+    }
+
+    fn pin(&mut self, source: &str, requirement: &Requirement) -> Result<(), BuildError> {
+        let commit = requirement.git.as_ref().and_then(|git| git.commit.as_ref());
+        let Some(commit) = commit.filter(|commit| !commit.is_empty()) else {
+            return Ok(());
+        };
+        match self.pins.insert(source.to_owned(), commit.clone()) {
+            Some(other) if other != *commit => Err(BuildError::config(format!(
+                "requirements pin source `{source}` to two commits, {other} and {commit}"
+            ))),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The mount of one requirement, unless it leaves everything where it is.
+fn mounted(
+    source: &str,
+    requirement: &Requirement,
+    stack: Option<&str>,
+) -> Result<Option<Mount>, BuildError> {
+    let read = |field: &str, text: &Option<String>| {
+        let path = mount::parse(text.as_deref().unwrap_or_default());
+        path.map_err(|why| {
+            BuildError::config(format!("requirement on source `{source}`: {field} {why}"))
+        })
+    };
+    let from = read("path", &requirement.path)?;
+    let own = read("prefix", &requirement.prefix)?;
+    let to = match stack.filter(|_| requirement.automount != Some(false)) {
+        Some(stack) => [vec![STACKS.to_owned(), stack.to_owned()], own].concat(),
+        None => own,
+    };
+    let mount = Mount { from, to };
+    Ok((!mount.from.is_empty() || !mount.to.is_empty()).then_some(mount))
+}

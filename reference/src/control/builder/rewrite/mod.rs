@@ -1,0 +1,316 @@
+//! Moves a module: its package and its references to what a mount moves are written anew, and
+//! nothing else of its text changes.
+
+use std::collections::{BTreeMap, HashMap};
+
+use rego::syntax::{Import, Location, Ref, Term, TermValue};
+use rego::{Module, Query};
+
+use super::mount::{self, Mount};
+use super::walk;
+
+/// The text of a module that a mount has moved; `None` if the mount does not select its package.
+///
+/// # Errors
+/// When the text is no module, or cannot be moved without changing what it means.
+pub(super) fn rewrite(id: &str, text: &str, mount: &Mount) -> Result<Option<String>, String> {
+    let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+    let Some(moved) = mount.moved(&package(&module)) else {
+        return Ok(None);
+    };
+    if mount.from == mount.to {
+        return Ok(Some(text.to_owned()));
+    }
+    if !moved.first().is_some_and(|first| mount::is_name(first)) {
+        let called = mount::package(&moved);
+        return Err(format!(
+            "{id}: the package cannot be called `{called}`; a prefix that begins with a name helps"
+        ));
+    }
+    let mut rewriter = Rewriter::new(&module, mount)?;
+    rewriter.package(&moved)?;
+    for import in &module.imports {
+        rewriter.import(import)?;
+    }
+    for reference in references(&module) {
+        rewriter.reference(reference, 0)?;
+    }
+    rewriter.bare_branches()?;
+    let text = rewriter.text()?;
+    rewriter.check(&text, &moved)?;
+    Ok(Some(text))
+}
+
+/// The path of a module's package below `data`.
+pub(super) fn package(module: &Module) -> Vec<String> {
+    path(module.package.path.iter().skip(1))
+}
+
+/// The steps that are constant strings, up to the first that is not.
+fn path<'t>(steps: impl Iterator<Item = &'t Term>) -> Vec<String> {
+    let names = steps.map_while(|step| match &step.value {
+        TermValue::String(name) => Some(name.to_string()),
+        _ => None,
+    });
+    names.collect()
+}
+
+/// The name that a reference begins with.
+fn head(reference: &Ref) -> Option<&str> {
+    match &reference.first()?.value {
+        TermValue::Var(name) => Some(&name.0),
+        _ => None,
+    }
+}
+
+fn references(module: &Module) -> Vec<&Ref> {
+    let mut found = Vec::new();
+    walk::terms(module, |term| {
+        if let TermValue::Ref(reference) = &term.value {
+            found.push(reference);
+        }
+    });
+    found
+}
+
+/// Collects what changes of a module's text.
+#[derive(Debug)]
+struct Rewriter<'m> {
+    module: &'m Module,
+    mount: &'m Mount,
+    /// The names of imports of documents above what is moved, and their paths.
+    above: HashMap<String, Vec<String>>,
+    /// New texts by the first byte that they replace, with the byte behind the last one.
+    edits: BTreeMap<usize, (usize, String)>,
+}
+
+impl<'m> Rewriter<'m> {
+    fn new(module: &'m Module, mount: &'m Mount) -> Result<Self, String> {
+        let mut above = HashMap::new();
+        for import in &module.imports {
+            if let (Some(name), Some(path)) = (name(import), imported(import))
+                && path.len() < mount.from.len()
+                && !path.is_empty()
+                && mount.from.starts_with(&path)
+            {
+                above.insert(name, path);
+            }
+        }
+        // A name that is used by itself may be a variable that hides the import somewhere.
+        let mut alone = None;
+        walk::terms(module, |term| {
+            if let TermValue::Var(name) = &term.value
+                && above.contains_key(&*name.0)
+            {
+                alone = Some((name, &term.location));
+            }
+        });
+        match alone {
+            Some((name, at)) => Err(format!(
+                "{at:?}: `{}` is imported and used by itself, so that `{}` cannot be moved; import that instead",
+                name.0,
+                mount::written(&mount.from)
+            )),
+            None => Ok(Self {
+                module,
+                mount,
+                above,
+                edits: BTreeMap::new(),
+            }),
+        }
+    }
+
+    fn package(&mut self, moved: &[String]) -> Result<(), String> {
+        let steps = self.module.package.path.get(1..).unwrap_or_default();
+        let (Some(first), Some(last)) = (steps.first(), steps.last()) else {
+            return Err(self.lost(&self.module.package.location));
+        };
+        let end = self.end(last, 0)?;
+        let start = first.location.offset as usize;
+        self.edits.insert(start, (end, mount::package(moved)));
+        Ok(())
+    }
+
+    /// An import that would get another name keeps its own.
+    fn import(&mut self, import: &Import) -> Result<(), String> {
+        let (Some(path), TermValue::Ref(reference)) = (imported(import), &import.path.value) else {
+            return Ok(());
+        };
+        let Some(moved) = self.mount.moved(&path) else {
+            return Ok(());
+        };
+        let last = path.last();
+        let renamed = import.alias.is_none() && moved.last() != last;
+        let alias = last.filter(|last| renamed && mount::is_name(last));
+        if path.is_empty() {
+            // `import data` gives no name that is not there without it.
+            return Ok(());
+        }
+        let mut text = mount::written(&moved);
+        if let Some(alias) = alias {
+            text.push_str(" as ");
+            text.push_str(alias);
+        }
+        let (Some(first), Some(last)) = (reference.first(), reference.last()) else {
+            return Err(self.lost(&import.location));
+        };
+        let end = self.end(last, 0)?;
+        let start = first.location.offset as usize;
+        self.edits.insert(start, (end, text));
+        Ok(())
+    }
+
+    /// The bodies that the parser gives no places of their own are read again by themselves.
+    fn bare_branches(&mut self) -> Result<(), String> {
+        for (start, end) in walk::bare_branches(self.module) {
+            let text = self.module.text.get(start..end).unwrap_or_default();
+            let body = text.trim_start().strip_prefix("if").unwrap_or_default();
+            // What cannot be read like this is missed, which the check at the end finds.
+            let Ok(read) = Query::read(body) else {
+                continue;
+            };
+            let base = start + (text.len() - body.len());
+            let mut found = Vec::new();
+            walk::body(&read, |term| {
+                if let TermValue::Ref(reference) = &term.value {
+                    found.push(reference);
+                }
+            });
+            for reference in found {
+                self.reference(reference, base)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Places of the reference count from the byte `base` of the text.
+    fn reference(&mut self, reference: &Ref, base: usize) -> Result<(), String> {
+        let Some((moved, taken)) = self.moved(reference) else {
+            return Ok(());
+        };
+        let Some(first) = reference.first() else {
+            return Ok(());
+        };
+        // The parser copies some nodes and gives the copies the place of what they stand for;
+        // the originals have their own.
+        let start = base + first.location.offset as usize;
+        let begins = self.module.text.get(start..).unwrap_or_default();
+        if !head(reference).is_some_and(|head| begins.starts_with(head)) {
+            return Ok(());
+        }
+        let last = reference.get(taken).unwrap_or(first);
+        let end = match taken {
+            0 => start + first.location.length as usize,
+            _ => self.end(last, base)?,
+        };
+        self.edits.insert(start, (end, mount::written(&moved)));
+        Ok(())
+    }
+
+    /// What takes the place of the beginning of a reference, and how many steps that has.
+    fn moved(&self, reference: &Ref) -> Option<(Vec<String>, usize)> {
+        let head = head(reference)?;
+        let above = match head {
+            "data" => &[] as &[String],
+            name => self.above.get(name)?,
+        };
+        let taken = self.mount.from.len() - above.len();
+        let steps = path(reference.iter().skip(1).take(taken));
+        let moved = self.mount.moved(&[above, steps.as_slice()].concat())?;
+        Some((moved, taken))
+    }
+
+    /// The byte behind a step, its bracket included.
+    fn end(&self, step: &Term, base: usize) -> Result<usize, String> {
+        let start = base + step.location.offset as usize;
+        let end = start + step.location.length as usize;
+        let text = &self.module.text;
+        let written = text.get(start..end).unwrap_or_default();
+        let is_plain = |name: &str| written == name;
+        match &step.value {
+            TermValue::String(name) if is_plain(name) => Ok(end),
+            TermValue::Var(name) if is_plain(&name.0) => Ok(end),
+            _ => {
+                let rest = text.get(end..).unwrap_or_default();
+                let behind = rest.trim_start();
+                match behind.strip_prefix(']') {
+                    Some(_) => Ok(end + (rest.len() - behind.len()) + 1),
+                    None => Err(self.lost(&step.location)),
+                }
+            }
+        }
+    }
+
+    fn lost(&self, at: &Location) -> String {
+        format!("{at:?}: what stands here cannot be moved; write it without comments and brackets")
+    }
+
+    /// The new text.
+    fn text(&self) -> Result<String, String> {
+        let old = &self.module.text;
+        let mut text = String::with_capacity(old.len() + 64 * self.edits.len());
+        let mut from = 0;
+        for (start, (end, new)) in &self.edits {
+            let kept = old.get(from..*start);
+            text.push_str(kept.ok_or_else(|| self.lost(&self.module.package.location))?);
+            text.push_str(new);
+            from = *end;
+        }
+        text.push_str(old.get(from..).unwrap_or_default());
+        Ok(text)
+    }
+
+    /// Makes sure that the new text refers to what the old one did, but for what was moved.
+    fn check(&self, text: &str, package: &[String]) -> Result<(), String> {
+        let id = &self.module.file;
+        let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+        let mut wanted: Vec<_> = references(self.module)
+            .into_iter()
+            .filter_map(|reference| {
+                let steps = path(reference.iter().skip(1));
+                match (self.moved(reference), head(reference)) {
+                    (Some((moved, taken)), _) => {
+                        Some([moved.as_slice(), steps.get(taken..).unwrap_or_default()].concat())
+                    }
+                    (None, Some("data")) => Some(steps),
+                    (None, _) => None,
+                }
+            })
+            .collect();
+        let mut found: Vec<_> = references(&module)
+            .into_iter()
+            .filter(|reference| head(reference) == Some("data"))
+            .map(|reference| path(reference.iter().skip(1)))
+            .collect();
+        wanted.sort_unstable();
+        found.sort_unstable();
+        match wanted == found && self::package(&module) == package {
+            true => Ok(()),
+            false => Err(format!(
+                "{id}: its references to `{}` cannot be moved",
+                mount::written(&self.mount.from)
+            )),
+        }
+    }
+}
+
+/// The path below `data` that an import names.
+fn imported(import: &Import) -> Option<Vec<String>> {
+    match &import.path.value {
+        TermValue::Ref(reference) if head(reference) == Some("data") => {
+            Some(path(reference.iter().skip(1)))
+        }
+        _ => None,
+    }
+}
+
+/// The name that an import gives to a document below `data`.
+fn name(import: &Import) -> Option<String> {
+    match &import.alias {
+        Some(alias) => Some(alias.0.to_string()),
+        None => imported(import)?.pop(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

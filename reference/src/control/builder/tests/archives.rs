@@ -1,0 +1,212 @@
+//! Definitions that make a bundle.
+
+use std::error::Error;
+
+use super::{World, plain};
+
+#[tokio::test]
+async fn definitions_make_archives() -> Result<(), Box<dyn Error>> {
+    for (note, job, expected) in CASES {
+        let world = World::new()?;
+        let found = world.listing(job).await?;
+        assert_eq!(found, plain(expected), "{note}");
+    }
+    Ok(())
+}
+
+const CASES: &[(&str, &str, &str)] = &[
+    (
+        "nothing",
+        "{}",
+        r#"
+        /data.json {}
+        /.manifest {"rego_version":1,"revision":"REV","roots":["system/empty/bundle"]}
+        "#,
+    ),
+    (
+        "files of a folder, pushed documents, and what is left out",
+        r#"
+        bundle: {requirements: [{source: app}], excluded_files: ["*_test.rego", "docs/*"]}
+        sources: {app: {directory: ROOT/app}}
+        data: {app: {x/data/data.json: '{"max":1.0}'}}
+        files:
+          app/x/a.rego: |
+            package app.x # kept as it is
+          app/x/a_test.rego: package broken broken
+          app/docs/data.json: nonsense
+          app/y/conf.yaml: "a: [1.5, true]"
+          app/y/more/data.json: '{"b": null}'
+          app/README.md: nothing
+          app/.git/config.json: nonsense
+        "#,
+        r#"
+        /data.json {"x":{"data":{"max":1.0}},"y":{"a":[1.5,true],"more":{"b":null}}}
+        /app/x/a.rego package app.x # kept as it is
+        /.manifest {"rego_version":1,"revision":"REV","roots":["app/x","x/data","y"]}
+        "#,
+    ),
+    (
+        "only some paths of a folder",
+        r#"
+        bundle: {requirements: [{source: app}]}
+        sources: {app: {directory: ROOT/app, paths: ["a.rego", "x/*"]}}
+        files: {app/a.rego: package a, app/b.rego: package b, app/x/y/data.json: '{}'}
+        "#,
+        r#"
+        /data.json {"x":{"y":{}}}
+        /app/a.rego package a
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","x/y"]}
+        "#,
+    ),
+    (
+        "sources of sources, in a circle, and the last of two requirements",
+        r#"
+        bundle: {requirements: [{source: a, prefix: x}, {source: a}]}
+        sources:
+          a: {directory: ROOT/a, requirements: [{source: b}, {git: {commit: "1"}}]}
+          b: {directory: ROOT/b, requirements: [{source: a}, {source: b, prefix: again}]}
+          other: {directory: ROOT/nowhere}
+        files: {a/a.rego: package a, b/b.rego: package b}
+        "#,
+        r#"
+        /data.json {}
+        /a/a.rego package a
+        /b/b.rego package b
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","b"]}
+        "#,
+    ),
+    (
+        "mounts along the chain; the requiring policy stays as it is",
+        r#"
+        bundle: {requirements: [{source: top}]}
+        sources:
+          top: {directory: ROOT/top, requirements: [{source: lib, path: data.lib, prefix: data.v}]}
+          lib: {directory: ROOT/lib, requirements: [{source: deep, prefix: lib.deep}]}
+          deep: {directory: ROOT/deep}
+        files:
+          top/t.rego: |
+            package top
+            p := data.v.core.q + data.lib.core.q
+          lib/l.rego: |
+            package lib.core
+            import data.lib.conf
+            q := conf.n + data.lib.deep.d.r
+          lib/o.rego: package other
+          lib/lib/conf/data.json: '{"n":1}'
+          lib/data.json: '{"left":"out"}'
+          deep/d.rego: |
+            package d
+            r := data.d.s # "data.d.s"
+            s := 1
+          deep/e/data.json: '{"f":1}'
+        "#,
+        r#"
+        /data.json {"v":{"conf":{"n":1},"deep":{"e":{"f":1}}}}
+        /deep/d.rego package v.deep.d
+        r := data.v.deep.d.s # "data.d.s"
+        s := 1
+        /lib/l.rego package v.core
+        import data.v.conf
+        q := conf.n + data.v.deep.d.r
+        /top/t.rego package top
+        p := data.v.core.q + data.lib.core.q
+        /.manifest {"rego_version":1,"revision":"REV","roots":["top","v/conf","v/core","v/deep/d","v/deep/e"]}
+        "#,
+    ),
+    (
+        "one source in two places",
+        r#"
+        bundle: {requirements: [{source: a}, {source: "n m/é"}]}
+        sources:
+          a: {directory: ROOT/a, requirements: [{source: "n m/é", prefix: v}]}
+          "n m/é": {directory: ROOT/n}
+        data: {"n m/é": {k/data.json: '[1]'}}
+        files: {a/a.rego: package a, n/n.rego: package n}
+        "#,
+        r#"
+        /data.json {"k":[1],"v":{"k":[1]}}
+        /a/a.rego package a
+        /n%20m%2F%C3%A9/n.rego package n
+        /n%20m%2F%C3%A9~1/n.rego package v.n
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","k","n","v/k","v/n"]}
+        "#,
+    ),
+    (
+        "stacks by labels, mounted below their names",
+        r#"
+        bundle: {labels: {env: prod}, requirements: [{source: app}]}
+        stacks:
+          guard: {selector: {env: [p*]}, requirements: [{source: org, prefix: x}]}
+          plain-one: {selector: {env: []}, requirements: [{source: flat, automount: false}]}
+          quoted name: {requirements: [{source: named}]}
+          left: {selector: {env: [dev]}, requirements: [{source: missing}]}
+          out: {exclude_selector: {env: [prod]}, requirements: [{source: missing}]}
+        sources: {app: {directory: ROOT/app}, org: {directory: ROOT/org}, flat: {directory: ROOT/flat}, named: {}}
+        data: {named: {d/data.json: "1"}}
+        files: {app/a.rego: package app, org/o.rego: package org, flat/f.rego: package flat}
+        "#,
+        r#"
+        /data.json {"stacks":{"quoted name":{"d":1}}}
+        /app/a.rego package app
+        /flat/f.rego package flat
+        /org/o.rego package stacks.guard.x.org
+        /.manifest {"rego_version":1,"revision":"REV","roots":["app","stacks/guard/x/org","flat","stacks/quoted%20name/d","stacks/quoted name/d"]}
+        "#,
+    ),
+    (
+        "a document at the root, and an empty source that has a place",
+        r#"
+        bundle: {requirements: [{source: a}]}
+        sources: {a: {}}
+        data: {a: {data.json: '{"x":{"y":1}}', x/z/data.json: "2"}}
+        "#,
+        r#"
+        /data.json {"x":{"y":1,"z":2}}
+        /.manifest {"rego_version":1,"revision":"REV","roots":[""]}
+        "#,
+    ),
+    (
+        "names that roots escape, or that they cannot tell",
+        r#"
+        bundle: {requirements: [{source: a, prefix: 'v["b c"]'}, {source: b, prefix: 'w["d/e"]'}]}
+        sources: {a: {directory: ROOT/a}, b: {}}
+        data: {b: {100%/data.json: "1"}}
+        files: {a/x y/data.json: '{"z":1}', a/a.rego: package a}
+        "#,
+        r#"
+        /data.json {"v":{"b c":{"x y":{"z":1}}},"w":{"d/e":{"100%":1}}}
+        /a/a.rego package v["b c"].a
+        /.manifest {"rego_version":1,"revision":"REV","roots":["v/b%20c/a","v/b c/a","v/b%20c/x%20y","v/b c/x y","w"]}
+        "#,
+    ),
+    (
+        "an empty source has the place that a prefix gives it",
+        r#"
+        bundle: {requirements: [{source: a}, {source: b, prefix: v.w}, {source: c, path: x, prefix: y}]}
+        sources: {a: {}, b: {}, c: {}}
+        "#,
+        r#"
+        /data.json {}
+        /.manifest {"rego_version":1,"revision":"REV","roots":["v/w"]}
+        "#,
+    ),
+    (
+        "the manifest of a source",
+        r#"
+        bundle: {requirements: [{source: a}, {source: b, prefix: v}]}
+        sources: {a: {directory: ROOT/a}, b: {directory: ROOT/b}}
+        files:
+          a/.manifest: '{"revision":"one","roots":["v","a/b","/a/"],"rego_version":0,"metadata":{}}'
+          a/.signatures.json: '{}'
+          a/a.rego: package a.b
+          b/.manifest: '{"revision":"ignored","roots":["z"]}'
+          b/b.rego: package b
+        "#,
+        r#"
+        /data.json {}
+        /a/a.rego package a.b
+        /b/b.rego package v.b
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","v"]}
+        "#,
+    ),
+];

@@ -1,0 +1,343 @@
+//! Documents of servers that the tests start.
+
+use std::error::Error;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use http_body_util::{BodyExt, Full};
+use hyper::body::{Bytes, Incoming};
+use hyper::service::service_fn;
+use hyper::{Request, Response};
+use hyper_util::rt::TokioIo;
+use tokio::net::TcpListener;
+
+use super::{World, plain};
+
+/// What the server was asked: method, path with query, the headers that tests look at, body.
+type Asked = Arc<Mutex<Vec<String>>>;
+
+/// Answers by the path; tells what it was asked.
+async fn answer(
+    request: Request<Incoming>,
+    asked: Asked,
+) -> Result<Response<Full<Bytes>>, hyper::Error> {
+    let mut told = format!("{} {}", request.method(), request.uri());
+    for name in ["authorization", "x-key", "x-more", "content-type"] {
+        if let Some(value) = request.headers().get(name) {
+            told.push_str(&format!(" {name}={}", value.to_str().unwrap_or("?")));
+        }
+    }
+    let path = request.uri().path().to_owned();
+    let host = request
+        .headers()
+        .get("host")
+        .and_then(|host| host.to_str().ok());
+    let host = host.unwrap_or_default().to_owned();
+    let body = request.into_body().collect().await?.to_bytes();
+    told.push_str(&format!(" {}", String::from_utf8_lossy(&body)));
+    asked
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .push(told);
+    let (status, location, text) = match path.as_str() {
+        "/list" => (
+            200,
+            "",
+            r#"[{"id":"a","n":1.50},{"id":"b","n":2}]"#.to_owned(),
+        ),
+        "/near" => (302, "/list", String::new()),
+        "/far" => (302, "http://localhost:1/list", String::new()),
+        "/circle" => (302, "/circle", String::new()),
+        "/text" => (200, "", "not JSON".to_owned()),
+        "/long" => (200, "", format!("\"{}\"", "x".repeat(2000))),
+        "/token" => (200, "", r#"{"access_token":"T"}"#.to_owned()),
+        "/.well-known/openid-configuration" => (
+            200,
+            "",
+            format!(r#"{{"token_endpoint":"http://{host}/token"}}"#),
+        ),
+        "/bucket/key" => (200, "", r#"{"s3":true}"#.to_owned()),
+        _ => (500, "", "hush-hush".to_owned()),
+    };
+    let mut response = Response::new(Full::new(Bytes::from(text)));
+    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
+    if let Ok(location) = location.parse()
+        && status == 302
+    {
+        response.headers_mut().insert("location", location);
+    }
+    for (name, value) in [
+        ("etag", "\"e\""),
+        ("last-modified", "Thu, 01 Jan 1970 00:00:00 GMT"),
+    ] {
+        response
+            .headers_mut()
+            .insert(name, hyper::header::HeaderValue::from_static(value));
+    }
+    Ok(response)
+}
+
+/// Starts a server; gives its address and what it is asked.
+async fn server() -> Result<(String, Asked), Box<dyn Error>> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    let asked = Asked::default();
+    let told = Arc::clone(&asked);
+    tokio::spawn(async move {
+        while let Ok((stream, _)) = listener.accept().await {
+            let told = Arc::clone(&told);
+            let service = service_fn(move |request| answer(request, Arc::clone(&told)));
+            let serve = hyper::server::conn::http1::Builder::new()
+                .serve_connection(TokioIo::new(stream), service);
+            tokio::spawn(serve);
+        }
+    });
+    Ok((address, asked))
+}
+
+fn job(datasource: &str, secret: &str, policy: &str, address: &str) -> String {
+    let text = format!(
+        "{{bundle: {{requirements: [{{source: a}}]}}, \
+          sources: {{a: {{directory: ROOT/a, datasources: [{{name: d, path: d, {datasource}}}]}}}}, \
+          secrets: {{s: {{{secret}}}}}, files: {{a/a.rego: '{policy}'}}}}"
+    );
+    text.replace("ADDRESS", address)
+}
+
+#[tokio::test]
+async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
+    let (address, asked) = server().await?;
+    let s3 = "type: s3, config: {bucket: bucket, key: key, endpoint: ADDRESS}";
+    for (datasource, secret, expected) in [
+        (
+            "type: http, config: {url: ADDRESS/list}",
+            "",
+            vec!["GET /list "],
+        ),
+        (
+            "type: http, config: {url: 'ADDRESS/list?x=1', method: POST, body: hello, headers: {X-More: m}}",
+            "",
+            vec!["POST /list?x=1 x-more=m hello"],
+        ),
+        (
+            "type: http, config: {url: ADDRESS/near}",
+            "",
+            vec!["GET /near ", "GET /list "],
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: basic_auth, username: ann, password: pass, headers: ['X-More: m']",
+            vec!["GET /list authorization=Basic YW5uOnBhc3M= x-more=m "],
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: token_auth, token: t",
+            vec!["GET /list authorization=Bearer t "],
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: api_key, key: X-Key, value: v",
+            vec!["GET /list x-key=v "],
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: api_key, key: k, value: 'v w', in: query",
+            vec!["GET /list?k=v+w "],
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: oidc_client_credentials, issuer: ADDRESS/, client_id: i, client_secret: 's:x', scopes: [a, b]",
+            vec![
+                "GET /.well-known/openid-configuration ",
+                "POST /token authorization=Basic aTpzJTNBeA== content-type=application/x-www-form-urlencoded grant_type=client_credentials&scope=a%20b",
+                "GET /list authorization=Bearer T ",
+            ],
+        ),
+        (s3, "", vec!["GET /bucket/key "]),
+    ] {
+        let world = World::new()?;
+        let text = job(datasource, secret, "package p", &address)
+            .replace("issuer: ADDRESS", &format!("issuer: {address}"));
+        let job = world.job(&text)?;
+        world.build(&job).await?;
+        let found = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
+        assert_eq!(found, expected, "{datasource} {secret}");
+    }
+    let world = World::new()?;
+    let secret = "type: aws_auth, access_key_id: AKID, secret_access_key: key-of-tests";
+    let text = job(
+        &format!("credentials: s, {s3}"),
+        secret,
+        "package p",
+        &address,
+    );
+    let built = world.build(&world.job(&text)?).await?;
+    assert!(super::listing(&built)?.contains(r#"{"d":{"s3":true}}"#));
+    let found = asked
+        .lock()
+        .unwrap_or_else(PoisonError::into_inner)
+        .concat();
+    assert!(
+        found.contains("authorization=AWS4-HMAC-SHA256 Credential=AKID/"),
+        "{found}"
+    );
+    Ok(())
+}
+
+#[tokio::test]
+async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
+    const POLICY: &str = r#"package p\nby_id[x.id] := x.n if some x in input\nnet := http.send({"method":"get","url":"ADDRESS/list"}).body\nenv := opa.runtime()\nloop := count([1 | numbers.range(1, 3000)[_]; numbers.range(1, 3000)[_]; numbers.range(1, 3000)[_]])"#;
+    let (address, asked) = server().await?;
+    for (query, expected) in [
+        ("", r#"[{"id":"a","n":1.50},{"id":"b","n":2}]"#),
+        ("data.p.by_id", r#"{"a":1.50,"b":2}"#),
+        ("{x.id | some x in input}", r#"["a","b"]"#),
+        ("input[_].n", "[1.50,2]"),
+        ("input[0].n", "1.50"),
+        ("input.nothing", "[]"),
+        ("data.p.env", "{}"),
+        ("data.p.net", "[]"),
+        ("data.pushed.x", "7"),
+    ] {
+        let world = World::new()?;
+        let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
+        let policy = POLICY.replace("\\n", "\n\n");
+        let mut job = world.job(&job(&data, "", &policy, &address))?;
+        if let Some(source) = job.sources.get_mut("a") {
+            let pushed = ("pushed/data.json".to_owned(), r#"{"x":7}"#.to_owned());
+            source.documents.push(pushed);
+        }
+        let found = super::listing(&world.build(&job).await?)?;
+        let head = format!(r#"/data.json {{"d":{expected},"pushed":{{"x":7}}}}"#);
+        assert_eq!(found.lines().next(), Some(head.as_str()), "{query}");
+    }
+    let told = asked.lock().unwrap_or_else(PoisonError::into_inner).len();
+    assert_eq!(told, 9, "policies reach no network");
+    for (query, expected) in [
+        ("data.p[", "1:"),
+        ("x := 1; y := 2", "the query must be one expression"),
+        ("data.p.loop", "not done within"),
+        ("f(1)", "rego_type_error: undefined function f"),
+    ] {
+        let mut world = World::new()?;
+        world.access.limits.work = std::time::Duration::from_millis(1500);
+        let data = format!("type: http, config: {{url: ADDRESS/list}}, transform_query: '{query}'");
+        let policy = POLICY.replace("\\n", "\n\n");
+        let found = world.listing(&job(&data, "", &policy, &address)).await?;
+        let is_expected = found.starts_with("TRANSFORM TRANSFORM_FAILED: source `a`: ")
+            && found.contains(expected);
+        assert!(is_expected, "{query}: {found}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> {
+    let (address, _) = server().await?;
+    for (datasource, secret, expected) in [
+        (
+            "type: http, config: {url: ADDRESS/none}",
+            "",
+            "the server answered 500",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/far}",
+            "",
+            "a redirection to another host",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/circle}",
+            "",
+            "too many redirections",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/text}",
+            "",
+            "invalid JSON at line 1",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/long}",
+            "",
+            "more than 1000 bytes",
+        ),
+        (
+            "type: http, config: {url: 'http://127.0.0.1:1/?key=hush-hush'}",
+            "",
+            "onnect",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, method: 'a b'}",
+            "",
+            "config.method is no method",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, headers: {'a b': c}}",
+            "",
+            "`a b` is no header",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: token_auth, token: \"hush-hush\\n\"",
+            "",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: oidc_client_credentials, token_endpoint: 'http://other.example', client_id: i, client_secret: hush-hush",
+            "host `other.example` is not among the allowed hosts",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: oidc_client_credentials, token_endpoint: ADDRESS/list, client_id: i, client_secret: hush-hush",
+            "the answer about tokens",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: aws_auth, access_key_id: i, secret_access_key: hush-hush",
+            "credentials of type aws_auth cannot be used for HTTP",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: token_auth, tokens: hush-hush",
+            "secret `s` has no type that can be used here",
+        ),
+        (
+            "type: s3, credentials: s, config: {bucket: bucket, key: none, endpoint: ADDRESS}",
+            "type: aws_auth, access_key_id: i, secret_access_key: hush-hush",
+            "",
+        ),
+    ] {
+        let mut world = World::new()?;
+        world.access.limits.file = 1000;
+        let found = world
+            .listing(&job(datasource, secret, "package p", &address))
+            .await?;
+        let is_expected =
+            found.starts_with("SYNC ") && found.contains(expected) && !found.contains("hush-hush");
+        assert!(is_expected, "{datasource} {secret}: {found}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
+    let (address, _) = server().await?;
+    let one = format!("{{path: d, type: http, config: {{url: {address}/list}}}}");
+    let two = format!("{{path: d/, type: http, config: {{url: {address}/list}}}}");
+    for (both, expected) in [
+        (
+            one.clone(),
+            "\n        /data.json {\"d\":[{\"id\":\"a\",\"n\":1.50},{\"id\":\"b\",\"n\":2}]}\n        /.manifest {\"rego_version\":1,\"revision\":\"REV\",\"roots\":[\"d\"]}",
+        ),
+        (
+            format!("{one}, {two}"),
+            "\n        SYNC CONFIG_ERROR: source `a`: two datasources are placed at `d/data.json`",
+        ),
+    ] {
+        let world = World::new()?;
+        let job = format!(
+            "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{datasources: [{both}]}}}}}}"
+        );
+        let found = world.listing(&job).await?;
+        assert_eq!(found.trim_end(), plain(expected).trim_end());
+    }
+    Ok(())
+}

@@ -1,0 +1,137 @@
+//! Definitions and the archives that they make.
+
+mod archives;
+mod failures;
+mod fetched;
+mod remotes;
+mod repositories;
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::io::Read;
+use std::path::Path;
+
+use serde::Deserialize;
+use zeroize::Zeroizing;
+
+use super::*;
+
+/// A job as YAML. `ROOT` in it stands for the folder that holds `files`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Written {
+    bundle: Bundle,
+    stacks: BTreeMap<String, Stack>,
+    sources: BTreeMap<String, Source>,
+    /// What was pushed, by source and path.
+    data: BTreeMap<String, BTreeMap<String, String>>,
+    secrets: BTreeMap<String, serde_json::Value>,
+    /// Texts of files on the disk, by their paths.
+    files: BTreeMap<String, String>,
+}
+
+/// Folders for one build after the other.
+#[derive(Debug)]
+struct World {
+    folder: tempfile::TempDir,
+    access: Access,
+}
+
+impl World {
+    fn new() -> Result<Self, Box<dyn Error>> {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().join("root");
+        std::fs::create_dir_all(&root)?;
+        Ok(Self {
+            access: Access {
+                source_roots: vec![root],
+                hosts: vec!["127.0.0.1".to_owned()],
+                limits: Limits::default(),
+            },
+            folder,
+        })
+    }
+
+    fn root(&self) -> std::path::PathBuf {
+        self.folder.path().join("root")
+    }
+
+    /// Writes the files of a job and reads the rest of it.
+    fn job(&self, text: &str) -> Result<Job, Box<dyn Error>> {
+        let text = text.replace("ROOT", &self.root().to_string_lossy());
+        let mut written: Written = serde_yaml::from_str(&text)?;
+        for (path, text) in &written.files {
+            let path = self.root().join(path);
+            std::fs::create_dir_all(path.parent().unwrap_or(Path::new("/")))?;
+            std::fs::write(path, text)?;
+        }
+        let sources = written.sources.into_iter().map(|(name, definition)| {
+            let documents = written.data.remove(&name).unwrap_or_default();
+            let documents = documents.into_iter().collect();
+            let input = SourceInput {
+                definition,
+                documents,
+            };
+            (name, input)
+        });
+        let secrets = written.secrets.into_iter().map(|(name, value)| {
+            let value = Zeroizing::new(value.to_string().into_bytes());
+            (name, Secret::opened(value))
+        });
+        Ok(Job {
+            name: "bundle".to_owned(),
+            bundle: written.bundle,
+            stacks: written.stacks.into_iter().collect(),
+            sources: sources.collect(),
+            secrets: secrets.collect(),
+        })
+    }
+
+    async fn build(&self, job: &Job) -> Result<Built, BuildError> {
+        build(job, &self.access, &self.folder.path().join("work")).await
+    }
+
+    /// What a job comes to: its entries with their texts, or the failure.
+    async fn listing(&self, text: &str) -> Result<String, Box<dyn Error>> {
+        let job = self.job(text)?;
+        match self.build(&job).await {
+            Ok(built) => {
+                let again = self.build(&job).await?;
+                assert_eq!(built.archive, again.archive, "{text}");
+                listing(&built)
+            }
+            Err(failure) => Ok(format!("{} {failure}", failure.phase.name())),
+        }
+    }
+}
+
+/// The entries of an archive with their texts; `REV` stands for the revision.
+fn listing(built: &Built) -> Result<String, Box<dyn Error>> {
+    let gzip = flate2::read::GzDecoder::new(built.archive.as_slice());
+    let mut archive = tar::Archive::new(gzip);
+    let mut text = String::new();
+    for entry in archive.entries()? {
+        let mut entry = entry?;
+        let name = String::from_utf8_lossy(&entry.path_bytes()).into_owned();
+        let mut content = String::new();
+        entry.read_to_string(&mut content)?;
+        writeln!(text, "{name} {}", content.trim_end())?;
+    }
+    Ok(text.replace(&built.revision, "REV"))
+}
+
+/// Without the indentation that a test gives its texts.
+fn plain(text: &str) -> String {
+    let lines = text.lines().skip(1);
+    let indent = |line: &str| line.len() - line.trim_start().len();
+    let least = lines
+        .clone()
+        .filter(|line| !line.trim().is_empty())
+        .map(indent)
+        .min()
+        .unwrap_or_default();
+    let lines = lines.map(|line| line.get(least..).unwrap_or_default().trim_end());
+    let lines: Vec<&str> = lines.collect();
+    lines.join("\n").trim_end().to_owned() + "\n"
+}

@@ -1,0 +1,110 @@
+//! Transformations: what a query makes of a fetched document.
+
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rego::value::from_json;
+use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+
+use super::documents;
+use super::files::{Files, Kind};
+
+/// A file and the query whose result takes its place.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Transform {
+    /// The file, among those that were fetched.
+    pub(super) path: String,
+    /// The query; the document of the file is its input.
+    pub(super) query: String,
+}
+
+/// Transforms fetched files, one after the other. Queries see the policies and documents of
+/// their source, and reach no network.
+///
+/// # Errors
+/// Which query cannot be evaluated and why.
+pub(super) fn run(
+    transforms: &[Transform],
+    others: &[Files],
+    fetched: &mut Files,
+    cancelled: &Arc<AtomicBool>,
+) -> Result<(), String> {
+    let policy = policy(others)?;
+    for transform in transforms {
+        let refused = |why: String| format!("transformation of `{}`: {why}", transform.path);
+        let root = root(others, fetched).map_err(refused)?;
+        let input = fetched.get(&transform.path).map(Vec::as_slice);
+        let input = from_json(input.unwrap_or_default()).map_err(|why| refused(why.to_string()))?;
+        let result =
+            evaluate(&policy, &transform.query, root, input, cancelled).map_err(refused)?;
+        let text = result.to_string().into_bytes();
+        // Sets and keys that are no strings become JSON when they are written; numbers that only
+        // policies can make do not.
+        from_json(&text).map_err(|why| refused(why.to_string()))?;
+        fetched.insert(transform.path.clone(), text);
+    }
+    Ok(())
+}
+
+/// The result of a query: that of its one answer, or else the list of all.
+fn evaluate(
+    policy: &Policy,
+    query: &str,
+    root: Value,
+    input: Value,
+    cancelled: &Arc<AtomicBool>,
+) -> Result<Value, String> {
+    let body = Query::read(query).map_err(|errors| errors.to_string())?;
+    if body.len() != 1 {
+        return Err("the query must be one expression".to_owned());
+    }
+    let query = Query::compile(policy, body, &QueryOptions::default());
+    let query = query.map_err(|errors| errors.to_string())?;
+    let mut evaluation = Evaluation::new(&root);
+    evaluation.input = Some(input);
+    evaluation.allowed_hosts = Some(Arc::from([]));
+    evaluation.cancelled = Arc::clone(cancelled);
+    let answers = query.evaluate(&mut evaluation);
+    let answers = answers.map_err(|failure| failure.to_string())?;
+    let mut values: Vec<Value> = answers
+        .iter()
+        .flat_map(|answer| answer.values().iter().cloned())
+        .collect();
+    match (values.pop(), values.is_empty()) {
+        (Some(only), true) => Ok(only),
+        (Some(last), false) => {
+            values.push(last);
+            Ok(Value::from(values))
+        }
+        (None, _) => Ok(Value::from(values)),
+    }
+}
+
+/// The policies of a source.
+fn policy(layers: &[Files]) -> Result<Policy, String> {
+    let mut compiler = Compiler::new(&Policy::default());
+    for (layer, files) in layers.iter().enumerate() {
+        let policies = files
+            .iter()
+            .filter(|(path, _)| Kind::of(path) == Some(Kind::Policy));
+        for (path, bytes) in policies {
+            let text = std::str::from_utf8(bytes).map_err(|why| format!("`{path}`: {why}"))?;
+            let module = Module::parse(path, text).map_err(|errors| errors.to_string())?;
+            compiler = compiler.put(&format!("{layer}/{path}"), module);
+        }
+    }
+    compiler.compile().map_err(|errors| errors.to_string())
+}
+
+/// The documents of a source.
+fn root(layers: &[Files], fetched: &Files) -> Result<Value, String> {
+    let mut root = documents::root();
+    for (path, bytes) in layers.iter().chain([fetched]).flatten() {
+        let refused = |why: String| format!("`{path}`: {why}");
+        let Some(kind) = Kind::of(path) else { continue };
+        if let Some(document) = documents::read(kind, bytes).map_err(refused)? {
+            documents::place(&mut root, &documents::folders(path), document).map_err(refused)?;
+        }
+    }
+    Ok(root)
+}

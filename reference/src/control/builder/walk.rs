@@ -1,0 +1,123 @@
+//! Finds the references of a module.
+
+use rego::syntax::{Expr, ExprTerms, Location, Module, Rule, Term, TermValue};
+
+/// Shows every term of a module's rules that is not the head of a reference, in no particular
+/// order. A tree may be deeper than a stack, so what is left to look at stands in lists.
+pub(super) fn terms<'t>(module: &'t Module, look: impl FnMut(&'t Term)) {
+    let mut open = Open::default();
+    let mut rules: Vec<&Rule> = module.rules.iter().collect();
+    while let Some(rule) = rules.pop() {
+        let head = &rule.head;
+        rules.extend(rule.else_rule.as_deref());
+        open.terms.extend(head.reference.iter().skip(1));
+        open.terms.extend(&head.args);
+        open.terms.extend(&head.key);
+        open.terms.extend(&head.value);
+        open.exprs.extend(&rule.body);
+    }
+    open.all(look);
+}
+
+/// Shows every term of a body that is not the head of a reference, in no particular order.
+pub(super) fn body<'t>(body: &'t [Expr], look: impl FnMut(&'t Term)) {
+    let mut open = Open::default();
+    open.exprs.extend(body);
+    open.all(look);
+}
+
+/// The `else` branches of a module whose body is one expression without braces. The parser gives
+/// all in such a body the place of the `else`; the answer is where the text of the body is.
+pub(super) fn bare_branches(module: &Module) -> Vec<(usize, usize)> {
+    let mut found = Vec::new();
+    for rule in &module.rules {
+        let mut next = rule.else_rule.as_deref();
+        while let Some(branch) = next {
+            next = branch.else_rule.as_deref();
+            let end = |at: &Location| at.offset as usize + at.length as usize;
+            let until = next.map_or(end(&branch.location), |next| next.location.offset as usize);
+            if let [expr] = branch.body.as_slice()
+                && !expr.generated
+                && expr.location.offset == branch.location.offset
+            {
+                found.push((end(&branch.head.location), until));
+            }
+        }
+    }
+    found
+}
+
+/// What is left to look at.
+#[derive(Debug, Default)]
+struct Open<'t> {
+    terms: Vec<&'t Term>,
+    exprs: Vec<&'t Expr>,
+}
+
+impl<'t> Open<'t> {
+    fn all(mut self, mut look: impl FnMut(&'t Term)) {
+        loop {
+            if let Some(expr) = self.exprs.pop() {
+                self.expr(expr);
+            } else if let Some(term) = self.terms.pop() {
+                look(term);
+                self.term(term);
+            } else {
+                return;
+            }
+        }
+    }
+
+    fn expr(&mut self, expr: &'t Expr) {
+        match &expr.terms {
+            ExprTerms::Term(term) => self.terms.push(term),
+            ExprTerms::Call(parts) => self.terms.extend(parts),
+            ExprTerms::Some(declaration) => self.terms.extend(&declaration.symbols),
+            ExprTerms::Every(every) => {
+                self.terms.extend(&every.key);
+                self.terms.extend([&every.value, &every.domain]);
+                self.exprs.extend(&every.body);
+            }
+            ExprTerms::Logic(logic) => {
+                let bodies = logic.operands.iter().map(|operand| &operand.body);
+                self.exprs.extend(bodies.flatten());
+            }
+        }
+        for with in &expr.with {
+            self.terms.extend([&with.target, &with.value]);
+        }
+    }
+
+    fn term(&mut self, term: &'t Term) {
+        match &term.value {
+            TermValue::Ref(parts) => {
+                let is_name = |part: &&Term| matches!(part.value, TermValue::Var(_));
+                let head = parts.first().filter(|head| !is_name(head));
+                self.terms.extend(head);
+                self.terms.extend(parts.iter().skip(1));
+            }
+            TermValue::Array(parts) | TermValue::Set(parts) | TermValue::Call(parts) => {
+                self.terms.extend(parts);
+            }
+            TermValue::Object(members) => {
+                for (key, value) in members {
+                    self.terms.extend([key, value]);
+                }
+            }
+            TermValue::ArrayComprehension(of) | TermValue::SetComprehension(of) => {
+                self.terms.push(&of.term);
+                self.exprs.extend(&of.body);
+            }
+            TermValue::ObjectComprehension(of) => {
+                self.terms.extend([&of.key, &of.value]);
+                self.exprs.extend(&of.body);
+            }
+            TermValue::Template(template) => self.exprs.extend(&template.parts),
+            TermValue::Null
+            | TermValue::Bool(_)
+            | TermValue::Number(_)
+            | TermValue::String(_)
+            | TermValue::Var(_) => {}
+        }
+    }
+}
