@@ -45,7 +45,7 @@ enum Role {
     /// Serve the control plane's API
     Control(ControlCommand),
     /// Serve both APIs
-    All(AllCommand),
+    All(Box<AllCommand>),
 }
 
 #[derive(Debug, Args)]
@@ -172,15 +172,24 @@ pub struct Running {
     /// The control plane's (first) address.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
+    workers: Option<control::Workers>,
     /// What the engine does by itself, and how long it may go on when told to stop.
     plugins: Option<(engine::Running, Duration)>,
 }
 
 impl Running {
-    /// Takes no new connections and returns when the open requests have ended, at the latest
-    /// after the grace period.
+    /// Takes no new connections and begins no builds, and returns when the open requests have
+    /// ended, at the latest after the grace period, and the running builds have ended or are
+    /// given up.
     pub async fn shutdown(self) {
-        futures_util::future::join_all(self.listening.into_iter().map(Listening::shutdown)).await;
+        let listening = self.listening.into_iter().map(Listening::shutdown);
+        let workers = async {
+            if let Some(workers) = self.workers {
+                workers.shutdown().await;
+            }
+        };
+        tokio::join!(futures_util::future::join_all(listening), workers);
+        // The last decisions are made, so that those are reported, too.
         if let Some((plugins, grace)) = self.plugins {
             plugins.shutdown(grace).await;
         }
@@ -231,6 +240,7 @@ impl Running {
             self.control.get_or_insert(listening.address);
             self.listening.push(listening);
         }
+        self.workers = Some(control.start_workers().await?);
         Ok(())
     }
 }

@@ -1,10 +1,11 @@
 //! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
 
-#[cfg_attr(not(test), expect(dead_code, reason = "nothing builds by itself yet"))]
 pub(crate) mod builder;
 pub(crate) mod cipher;
 mod config;
+pub(crate) mod destination;
 mod health;
+mod metrics;
 pub(crate) mod model;
 mod options;
 mod page;
@@ -12,18 +13,23 @@ mod principal;
 mod routes;
 pub(crate) mod store;
 mod v1;
+mod worker;
 
 use std::sync::Arc;
+use std::time::Instant;
 
 use http::{Method, StatusCode};
 use tokio::sync::Semaphore;
 use tracing::{error, info, warn};
 
 use self::cipher::Cipher;
+use self::metrics::Metrics;
 pub use self::options::Options;
 use self::principal::{Keys, Principal};
 use self::routes::{Handler, ROUTES};
 use self::store::{Store, StoreError};
+use self::worker::Settings;
+pub use self::worker::Workers;
 use crate::StartError;
 use crate::http::route::{Found, find};
 use crate::http::{ApiError, Code, Reply, Request, Service};
@@ -43,6 +49,8 @@ pub struct Control {
     store: Store,
     cipher: Cipher,
     keys: Keys,
+    settings: Settings,
+    metrics: Metrics,
     /// A permit for each request that may run at the same time.
     running: Arc<Semaphore>,
 }
@@ -80,6 +88,8 @@ pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
         store,
         cipher,
         keys: config.keys,
+        settings: options.settings()?,
+        metrics: Metrics::default(),
         running: Arc::new(Semaphore::new(RUNNING)),
     }))
 }
@@ -96,9 +106,15 @@ impl Service for Control {
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
         let permit = Arc::clone(&self.running).acquire_owned().await;
         let answered = tokio::spawn(async move {
-            let reply = self.route(request).await;
+            let begun = Instant::now();
+            let method = request.method.clone();
+            let mut handler = "none";
+            let reply = self.route(request, &mut handler).await;
             drop(permit);
-            reply.unwrap_or_else(|failure| failure.reply())
+            let reply = reply.unwrap_or_else(|failure| failure.reply());
+            let took = begun.elapsed();
+            self.metrics.answered(handler, &method, reply.status, took);
+            reply
         });
         answered.await.unwrap_or_else(|failure| {
             error!(%failure, "the handler panicked");
@@ -113,8 +129,12 @@ impl Service for Control {
 
 impl Control {
     /// The checks that come before a handler, in their order: the path, the method, the key, the
-    /// escapes of the path.
-    async fn route(&self, mut request: Request) -> Result<Reply, ApiError> {
+    /// escapes of the path. Names the handler by the pattern of its route.
+    async fn route(
+        &self,
+        mut request: Request,
+        name: &mut &'static str,
+    ) -> Result<Reply, ApiError> {
         let method = match request.method {
             Method::HEAD => Method::GET,
             _ => request.method.clone(),
@@ -129,7 +149,12 @@ impl Control {
                 }
                 Ok(Reply::method_not_allowed(&allowed, true))
             }
-            Ok(Found::Handler { handler, segments }) => {
+            Ok(Found::Handler {
+                handler,
+                pattern,
+                segments,
+            }) => {
+                *name = pattern.trim_start_matches('/');
                 request.segments = segments;
                 match handler {
                     Handler::Public(handle) => handle(self, &request).await,

@@ -1,13 +1,19 @@
 //! What the command line says about the control plane.
 
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use tracing::info;
 use zeroize::Zeroizing;
 
+use super::builder::{Access, Limits};
 use super::cipher::{Cipher, CipherError};
+use super::destination::Reach;
 use super::store::{Database, DatabaseUrl};
+use super::worker::Settings;
 use crate::StartError;
+use crate::http::tls::period;
 
 /// The environment variable with the encryption key. It is no flag, because flags show in lists
 /// of processes.
@@ -33,9 +39,73 @@ pub struct Options {
     /// REFERENCE_ENCRYPTION_KEY counts, and beside an SQLite file a key file is made
     #[arg(long, value_name = "FILE")]
     pub(super) encryption_key_file: Option<PathBuf>,
+    /// Folder below which sources may name directories and local repositories; may be repeated.
+    /// Without one, no source reads the server's disk
+    #[arg(long, value_name = "DIR")]
+    pub(super) source_root: Vec<PathBuf>,
+    /// Folder below which bundles may be written to files; may be repeated. Relative paths are
+    /// below the first; without one, no bundle is written to the server's disk
+    #[arg(long, value_name = "DIR")]
+    pub(super) bundle_root: Vec<PathBuf>,
+    /// Host that datasources, repositories and custom URLs of object storages may name, as
+    /// `git.example.com`, `*.example.com` or `127.0.0.1:9000`; may be repeated. Without one, none may
+    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
+    pub(super) allow_host: Vec<String>,
+    /// Folder that keeps repositories from one start to the next, for this process alone;
+    /// otherwise a temporary one
+    #[arg(long, value_name = "DIR")]
+    pub(super) data_dir: Option<PathBuf>,
+    /// Time after which a bundle is built again when no definition has changed, such as 30s or 5m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = period)]
+    pub(super) rebuild_interval: Duration,
+    /// Bundles that are built at the same time
+    #[arg(long, value_name = "COUNT", default_value = "4")]
+    pub(super) concurrent_builds: NonZeroUsize,
+    /// Only serve the API; another process on the same database builds the bundles
+    #[arg(long)]
+    pub(super) no_builder: bool,
 }
 
 impl Options {
+    /// What the workers are told.
+    ///
+    /// # Errors
+    /// When a folder is not there, a pattern cannot be read, or there is no time between builds.
+    pub(super) fn settings(&self) -> Result<Settings, StartError> {
+        for root in self.source_root.iter().chain(&self.bundle_root) {
+            if !root.is_dir() {
+                let message = format!("`{}` is no folder", root.display());
+                return Err(StartError::new(message));
+            }
+        }
+        if self.rebuild_interval.is_zero() {
+            return Err(StartError::new("--rebuild-interval must be longer than 0"));
+        }
+        for pattern in &self.allow_host {
+            if let Err(failure) = globset::Glob::new(pattern) {
+                let message = format!("--allow-host {pattern}: {}", failure.kind());
+                return Err(StartError::new(message));
+            }
+        }
+        Ok(Settings {
+            access: Access {
+                source_roots: self.source_root.clone(),
+                hosts: self.allow_host.clone(),
+                limits: Limits::default(),
+            },
+            reach: Reach {
+                roots: self.bundle_root.clone(),
+                hosts: self.allow_host.clone(),
+            },
+            work: self.data_dir.clone(),
+            interval: self.rebuild_interval,
+            concurrent: match self.no_builder {
+                true => 0,
+                false => self.concurrent_builds.get(),
+            },
+        })
+    }
+
     /// The cipher with the key that the options, the environment or the database lead to.
     ///
     /// # Errors

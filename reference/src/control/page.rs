@@ -35,9 +35,18 @@ impl Page {
         let given = |name| request.parameter(name).filter(|value| !value.is_empty());
         Ok(Self {
             after: given("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
-            limit: given("limit").map_or(Ok(MOST), limit)?,
+            limit: limit_of(request, MOST)?,
         })
     }
+}
+
+/// Reads `limit`, of which no more than `most` counts, and which is that when it is absent.
+///
+/// # Errors
+/// `invalid_parameter` when it is not a positive integer.
+pub(crate) fn limit_of(request: &Request, most: u32) -> Result<u32, ApiError> {
+    let given = request.parameter("limit").filter(|value| !value.is_empty());
+    given.map_or(Ok(most), |text| Ok(limit(text)?.min(most)))
 }
 
 fn limit(text: &str) -> Result<u32, ApiError> {

@@ -6,7 +6,7 @@ use http::Method;
 
 use super::principal::Principal;
 use super::v1::{bundles, secrets, sources, stacks};
-use super::{Control, health};
+use super::{Control, health, metrics};
 use crate::http::{ApiError, Reply, Request, Route};
 
 /// An answer on its way.
@@ -44,10 +44,23 @@ pub(super) static ROUTES: &[Route<Handler>] = &[
             Box::pin(health::get::handle(control, request))
         }),
     },
+    Route {
+        method: Method::GET,
+        pattern: "/metrics",
+        handler: Handler::Public(|control, request| {
+            Box::pin(metrics::get::handle(control, request))
+        }),
+    },
     bearer!(GET, "/v1/bundles", bundles::list),
     bearer!(GET, "/v1/bundles/{bundle}", bundles::get),
     bearer!(PUT, "/v1/bundles/{bundle}", bundles::put),
     bearer!(DELETE, "/v1/bundles/{bundle}", bundles::delete),
+    bearer!(GET, "/v1/bundles/{bundle}/status", bundles::status::list),
+    bearer!(
+        GET,
+        "/v1/bundles/{bundle}/status/latest",
+        bundles::status::latest
+    ),
     bearer!(GET, "/v1/sources", sources::list),
     bearer!(GET, "/v1/sources/{source}", sources::get),
     bearer!(PUT, "/v1/sources/{source}", sources::put),

@@ -40,6 +40,7 @@ pub use routes::{Handler, ROUTES};
 pub use store::StoreError;
 
 use config::Config;
+use metrics::Totals;
 use plugins::Plugins;
 pub(crate) use plugins::Running;
 use state::{Contents, State};
@@ -127,6 +128,8 @@ struct Inner {
     state: ArcSwap<State>,
     /// Held by the writer whose changes come next.
     writing: Mutex<()>,
+    /// What is measured of all requests.
+    totals: Totals,
 }
 
 impl Engine {
@@ -157,6 +160,7 @@ impl Engine {
             identifies: options.authentication == "token",
             state: ArcSwap::from_pointee(State::new(contents)),
             writing: Mutex::new(()),
+            totals: Totals::default(),
         })))
     }
 
@@ -184,6 +188,11 @@ impl Engine {
     /// The vendor in media types.
     fn vendor(&self) -> &str {
         &self.0.vendor
+    }
+
+    /// What is measured of all requests.
+    fn totals(&self) -> &Totals {
+        &self.0.totals
     }
 
     /// The documents and policies as they are now.
@@ -260,6 +269,7 @@ impl Default for Engine {
             identifies: false,
             state: ArcSwap::from_pointee(State::default()),
             writing: Mutex::new(()),
+            totals: Totals::default(),
         }))
     }
 }

@@ -1,9 +1,11 @@
 //! The engine's whole surface, and the way from a request to its answer.
 
+use std::time::Instant;
+
 use http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
-use super::{Engine, gzip, health, root, v0, v1};
+use super::{Engine, gzip, health, metrics, root, v0, v1};
 use crate::http::route::{Found, Route, find};
 use crate::http::{ApiError, Reply, Request};
 
@@ -70,18 +72,37 @@ pub static ROUTES: &[Route<Handler>] = &[
     route(Method::GET, "/v1/status", v1::status::get::handle),
     route(Method::GET, "/health", health::get::handle),
     route(Method::GET, "/health/{rule...}", health::rule::get::handle),
+    route(Method::GET, "/metrics", metrics::get::handle),
     route(Method::GET, "/", root::get::handle),
     route(Method::POST, "/", root::post::handle),
 ];
 
 impl Engine {
-    /// Answers a request.
-    pub fn respond(&self, mut request: Request) -> Reply {
+    /// Answers a request, and measures how long that takes.
+    pub fn respond(&self, request: Request) -> Reply {
+        let begun = Instant::now();
+        let method = request.method.clone();
+        let mut pattern = None;
+        let reply = self.route(request, &mut pattern);
+        let took = begun.elapsed();
+        self.totals().answered(pattern, &method, reply.status, took);
+        reply
+    }
+
+    /// The checks that come before a handler, and the handler, whose pattern is named.
+    fn route(&self, mut request: Request, named: &mut Option<&'static str>) -> Reply {
         if let Some(elsewhere) = redirect(&request) {
             return elsewhere;
         }
         let (handler, segments) = match find(ROUTES, &request.method, &request.path) {
-            Ok(Found::Handler { handler, segments }) => (handler, segments),
+            Ok(Found::Handler {
+                handler,
+                pattern,
+                segments,
+            }) => {
+                *named = Some(pattern);
+                (handler, segments)
+            }
             Ok(Found::MethodNotAllowed { allowed }) => {
                 let silent = ["/v0/data", "/v1/data", "/v1/policies", "/v1/query"];
                 let text = !silent.iter().any(|start| request.path.starts_with(start));

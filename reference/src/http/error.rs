@@ -144,7 +144,10 @@ impl From<store::StoreError> for ApiError {
             store::StoreError::NotFound(_) => Code::NotFound,
             store::StoreError::InUse { .. } => Code::Conflict,
             store::StoreError::MissingReference { .. } => Code::InvalidReference,
-            store::StoreError::Newer | store::StoreError::Database(_) => {
+            store::StoreError::Newer
+            | store::StoreError::TooLarge(_)
+            | store::StoreError::Unreadable(_)
+            | store::StoreError::Database(_) => {
                 tracing::error!(%failure, "the store failed");
                 return Self::new(Code::InternalError, "the server failed");
             }

@@ -2,12 +2,13 @@
 
 pub mod error;
 mod json_text;
+pub(crate) mod metrics;
 mod receive;
 pub mod reply;
 pub mod request;
 pub mod route;
 pub mod serve;
-mod tls;
+pub(crate) mod tls;
 
 pub use error::{ApiError, Code};
 pub use reply::Reply;

@@ -24,6 +24,8 @@ pub enum Found<'r, H> {
     Handler {
         /// The route's handler.
         handler: &'r H,
+        /// The route's pattern.
+        pattern: &'static str,
         /// The open segments, in order.
         segments: Vec<String>,
     },
@@ -59,6 +61,7 @@ pub fn find<'r, H>(
         }
         return Ok(Found::Handler {
             handler: &route.handler,
+            pattern: route.pattern,
             segments: open.into_iter().map(decode).collect::<Result<_, _>>()?,
         });
     }
@@ -124,7 +127,9 @@ mod tests {
     #[track_caller]
     fn check(method: &Method, path: &str, expected: &str) {
         let text = match find(ROUTES, method, path) {
-            Ok(Found::Handler { handler, segments }) => format!("{handler} {segments:?}"),
+            Ok(Found::Handler {
+                handler, segments, ..
+            }) => format!("{handler} {segments:?}"),
             Ok(Found::MethodNotAllowed { allowed }) => format!("only {allowed:?}"),
             Ok(Found::NotFound) => "not found".to_owned(),
             Err(error) => error.to_string(),

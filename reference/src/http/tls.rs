@@ -178,7 +178,7 @@ impl Files {
 }
 
 /// Reads a duration such as `500ms`, `5s`, `1m` or `1h`.
-pub(super) fn period(text: &str) -> Result<Duration, String> {
+pub(crate) fn period(text: &str) -> Result<Duration, String> {
     let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
     let milliseconds = match text.get(digits.len()..) {
         Some("ms") => 1,

@@ -14,6 +14,7 @@ mod roles;
 mod script;
 mod secrecy;
 mod usage;
+mod workers;
 mod world;
 
 use std::future::Future;
@@ -43,6 +44,7 @@ fn main() -> ExitCode {
         roles::CASES,
         secrecy::CASES,
         usage::CASES,
+        workers::CASES,
     ];
     let mut trials = Vec::new();
     for database in Database::present() {

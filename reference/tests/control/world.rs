@@ -111,6 +111,20 @@ impl World {
 
     /// Opens a control plane with configuration files or folders.
     pub(crate) async fn open_with(&self, config: &[PathBuf]) -> Result<Arc<Control>, StartError> {
+        self.open_as(config, &[]).await
+    }
+
+    /// Opens a control plane with the tokens of every role and further arguments.
+    pub(crate) async fn open_builder(&self, further: &[&str]) -> Result<Arc<Control>, Failed> {
+        let tokens = self.file("tokens.yaml", TOKENS)?;
+        Ok(self.open_as(&[tokens], further).await?)
+    }
+
+    async fn open_as(
+        &self,
+        config: &[PathBuf],
+        further: &[&str],
+    ) -> Result<Arc<Control>, StartError> {
         let key = self.folder.path().join("key").display().to_string();
         let mut arguments = vec!["control".to_owned()];
         arguments.extend(["--database".to_owned(), self.url.clone()]);
@@ -118,6 +132,7 @@ impl World {
         for path in config {
             arguments.extend(["--config".to_owned(), path.display().to_string()]);
         }
+        arguments.extend(further.iter().map(|argument| (*argument).to_owned()));
         open(&CommandLine::try_parse_from(arguments)?.options).await
     }
 

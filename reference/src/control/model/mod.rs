@@ -19,6 +19,7 @@ use serde::de::DeserializeOwned;
 pub(crate) use bundle::Bundle;
 pub(crate) use document::{Document, stored_path};
 pub(crate) use name::check_name;
+pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage};
 pub(crate) use requirement::Requirement;
 pub(crate) use secret::{Secret, wipe};
 pub(crate) use source::{Datasource, Git, Source};

@@ -9,61 +9,65 @@ use super::Invalid;
 #[serde(deny_unknown_fields, default)]
 pub(crate) struct ObjectStorage {
     #[serde(skip_serializing_if = "Option::is_none")]
-    aws: Option<Aws>,
+    pub(crate) aws: Option<Aws>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    filesystem: Option<Filesystem>,
+    pub(crate) filesystem: Option<Filesystem>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    gcp: Option<Gcp>,
+    pub(crate) gcp: Option<Gcp>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    azure: Option<Azure>,
+    pub(crate) azure: Option<Azure>,
 }
 
+/// A bucket of Amazon S3, or of a server that speaks its protocol.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Aws {
-    bucket: String,
-    key: String,
-    region: String,
+pub(crate) struct Aws {
+    pub(crate) bucket: String,
+    pub(crate) key: String,
+    pub(crate) region: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<String>,
+    pub(crate) credentials: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
+    pub(crate) url: Option<String>,
 }
 
+/// A file on a disk of the server.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Filesystem {
-    path: String,
+pub(crate) struct Filesystem {
+    pub(crate) path: String,
 }
 
+/// An object in Google Cloud Storage.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Gcp {
-    project: String,
-    bucket: String,
-    object: String,
+pub(crate) struct Gcp {
+    pub(crate) project: String,
+    pub(crate) bucket: String,
+    pub(crate) object: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<String>,
+    pub(crate) credentials: Option<String>,
 }
 
+/// A blob in an Azure storage account.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-struct Azure {
-    account_url: String,
-    container: String,
-    path: String,
+pub(crate) struct Azure {
+    pub(crate) account_url: String,
+    pub(crate) container: String,
+    pub(crate) path: String,
     #[serde(skip_serializing_if = "Option::is_none")]
-    credentials: Option<String>,
+    pub(crate) credentials: Option<String>,
 }
 
 impl ObjectStorage {
     /// Whether no known kind is given.
-    pub(super) fn is_empty(&self) -> bool {
+    pub(crate) fn is_empty(&self) -> bool {
         self.kinds().is_empty()
     }
 
     /// The secret that opens the storage.
-    pub(super) fn credentials(&self) -> Option<&str> {
+    pub(crate) fn credentials(&self) -> Option<&str> {
         let aws = self.aws.as_ref().map(|aws| &aws.credentials);
         let gcp = self.gcp.as_ref().map(|gcp| &gcp.credentials);
         let azure = self.azure.as_ref().map(|azure| &azure.credentials);

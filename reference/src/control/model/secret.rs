@@ -62,7 +62,6 @@ impl Secret {
         }
     }
 
-    #[cfg_attr(not(test), expect(dead_code, reason = "nothing builds by itself yet"))]
     /// A secret whose value was stored: the JSON text of an object.
     pub(crate) fn opened(value: Zeroizing<Vec<u8>>) -> Self {
         Self(value)

@@ -3,7 +3,7 @@
 use sqlx::{Any, Row as _, Transaction, query};
 
 use super::resources::absent;
-use super::{Store, StoreError};
+use super::{Store, StoreError, changes};
 use crate::control::model::{Document, Kind};
 use crate::control::principal::Principal;
 
@@ -57,7 +57,10 @@ impl Store {
         .bind(document.text())
         .execute(&mut *transaction)
         .await?;
-        Ok(transaction.commit().await?)
+        changes::note(&mut transaction, Kind::Source, source).await?;
+        transaction.commit().await?;
+        self.say_changed();
+        Ok(())
     }
 
     /// Deletes a document.
@@ -81,7 +84,10 @@ impl Store {
         if deleted.rows_affected() == 0 {
             return Err(no_document(source, path));
         }
-        Ok(transaction.commit().await?)
+        changes::note(&mut transaction, Kind::Source, source).await?;
+        transaction.commit().await?;
+        self.say_changed();
+        Ok(())
     }
 
     /// The id of a source that the principal manages; it cannot be deleted until the

@@ -4,10 +4,12 @@ use std::convert::Infallible;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::sync::Arc;
 use std::time::Duration;
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, Executor, Transaction};
+use sqlx::{Any, AnyPool, AssertSqlSafe, Executor, Transaction};
+use tokio::sync::Notify;
 
 use super::StoreError;
 
@@ -85,6 +87,7 @@ pub(crate) struct Store {
     read: AnyPool,
     write: AnyPool,
     postgres: bool,
+    changed: Arc<Notify>,
 }
 
 impl Store {
@@ -121,6 +124,7 @@ impl Store {
             read,
             write,
             postgres: database == Some(Database::Postgres),
+            changed: Arc::default(),
         })
     }
 
@@ -142,6 +146,48 @@ impl Store {
             "BEGIN IMMEDIATE"
         };
         Ok(self.write.begin_with(statement).await?)
+    }
+
+    /// Begins a transaction that reads, and sees the database as it is at its first statement.
+    pub(super) async fn look(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        let statement = if self.postgres {
+            "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
+        } else {
+            "BEGIN"
+        };
+        Ok(self.read.begin_with(statement).await?)
+    }
+
+    /// The connections that write, for single statements.
+    pub(super) fn writer(&self) -> &AnyPool {
+        &self.write
+    }
+
+    /// The statement with what the databases spell differently put in: `{now}` is the time in
+    /// milliseconds since 1970, `{hold}` keeps the rows of `r` from being deleted, `{skip}`
+    /// locks the chosen rows and passes over those that others have locked.
+    pub(super) fn spell(&self, statement: &str) -> AssertSqlSafe<String> {
+        let (now, hold, skip) = if self.postgres {
+            (
+                "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
+                "FOR KEY SHARE OF r",
+                "FOR UPDATE SKIP LOCKED",
+            )
+        } else {
+            ("CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)", "", "")
+        };
+        let spelt = statement.replace("{now}", now).replace("{hold}", hold);
+        AssertSqlSafe(spelt.replace("{skip}", skip))
+    }
+
+    /// Says that a change is committed.
+    pub(super) fn say_changed(&self) {
+        self.changed.notify_one();
+    }
+
+    /// Waits for a change that this process commits; one that nobody has waited for counts.
+    pub(crate) async fn changed(&self) {
+        self.changed.notified().await;
     }
 
     /// Picks the statement of the database in use. The statements differ only in their locks:

@@ -36,6 +36,12 @@ pub(crate) enum StoreError {
     /// The database was made by a program that knows more of it.
     #[error("the database was made by a newer version of this program")]
     Newer,
+    /// The documents that a bundle is built from are too many.
+    #[error("the source data of the bundle is larger than {0} bytes")]
+    TooLarge(u64),
+    /// A stored definition is none.
+    #[error("a stored definition cannot be read: {0}")]
+    Unreadable(#[from] serde_json::Error),
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),

@@ -5,13 +5,26 @@
 //! on: whoever names a thing holds it until the end of the transaction, and whoever deletes one
 //! takes it for itself before it looks for users. A delete waits for nothing after that and a
 //! write takes only locks that writes share, so they cannot wait for each other in a circle.
+//!
+//! A write that may concern bundles notes so in its own transaction, and nothing more. Which
+//! bundles it concerns is worked out afterwards, and the note goes in the transaction that says
+//! so; whoever builds one claims it for a while. Those transactions, too, take a bundle before
+//! what belongs to it.
 
+mod builds;
+mod changes;
 mod data;
 mod database;
 mod error;
+mod inputs;
 mod resources;
 mod schema;
+mod statuses;
+#[cfg(test)]
+mod tests;
 
+pub(crate) use builds::{Claim, Finish};
 pub(crate) use database::{Database, DatabaseUrl, Store};
 pub(crate) use error::StoreError;
 pub(crate) use resources::Row;
+pub(crate) use statuses::{KEPT, Status};

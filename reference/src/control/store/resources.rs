@@ -2,8 +2,8 @@
 
 use sqlx::{Any, Row as _, Transaction, query};
 
-use super::Store;
 use super::error::{Party, StoreError};
+use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
 use crate::control::principal::Principal;
@@ -99,7 +99,9 @@ impl Store {
         );
         let id = written.await?.ok_or(StoreError::NotAuthorized)?;
         self.link(&mut transaction, id, entry).await?;
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        self.say_changed();
+        Ok(())
     }
 
     /// Creates or replaces what the configuration declares, all or nothing. Sources may require
@@ -116,7 +118,9 @@ impl Store {
         for (id, entry) in written {
             self.link(&mut transaction, id, entry).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        self.say_changed();
+        Ok(())
     }
 
     /// Deletes a thing that nothing uses.
@@ -144,6 +148,9 @@ impl Store {
         if let Some(in_use) = in_use(&mut transaction, principal, kind, id, name).await? {
             return Err(in_use);
         }
+        if kind == Kind::Stack {
+            changes::note_stack(&mut transaction, name).await?;
+        }
         // A source may require itself: that use goes first.
         for delete in [
             "DELETE FROM source_uses WHERE user_id = $1",
@@ -151,7 +158,9 @@ impl Store {
         ] {
             query(delete).bind(id).execute(&mut *transaction).await?;
         }
-        Ok(transaction.commit().await?)
+        transaction.commit().await?;
+        self.say_changed();
+        Ok(())
     }
 
     /// Replaces what a thing refers to.
@@ -219,13 +228,17 @@ fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
 }
 
 /// Creates or replaces a thing and gives its id, unless it belongs to somebody else. Deciding
-/// in the statement itself leaves no moment in which another could take the name.
+/// in the statement itself leaves no moment in which another could take the name. That it has
+/// changed is noted with it.
 async fn write(
     transaction: &mut Transaction<'static, Any>,
     entry: &Entry,
     owner: &str,
     of_others: bool,
 ) -> Result<Option<i64>, StoreError> {
+    if entry.kind == Kind::Stack {
+        changes::note_stack(transaction, &entry.name).await?;
+    }
     let upsert = query(
         "INSERT INTO resources (kind, name, owner, definition) VALUES ($1, $2, $3, $4) \
          ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition \
@@ -237,8 +250,14 @@ async fn write(
         .bind(owner)
         .bind(entry.text.as_str())
         .bind(i32::from(of_others));
-    let row = upsert.fetch_optional(&mut **transaction).await?;
-    Ok(row.map(|row| row.try_get(0)).transpose()?)
+    let Some(row) = upsert.fetch_optional(&mut **transaction).await? else {
+        return Ok(None);
+    };
+    match entry.kind {
+        Kind::Stack => changes::note_stack(transaction, &entry.name).await?,
+        kind => changes::note(transaction, kind, &entry.name).await?,
+    }
+    Ok(Some(row.try_get(0)?))
 }
 
 /// Why a thing cannot be deleted, if something uses it.

@@ -1,11 +1,53 @@
-//! What a request cost, measured when it asks for it.
+//! What a request cost, measured when it asks for it; and what all cost, for Prometheus.
+
+pub(super) mod get;
 
 use std::collections::BTreeMap;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use http::{Method, StatusCode};
+use prometheus_client::registry::Registry;
 use rego::Value;
 
 use crate::http::Request;
+use crate::http::metrics::RequestDurations;
+
+/// What is measured of all requests.
+#[derive(Debug)]
+pub(super) struct Totals {
+    registry: Registry,
+    requests: RequestDurations,
+}
+
+impl Default for Totals {
+    fn default() -> Self {
+        let mut registry = Registry::default();
+        let requests = RequestDurations::register(&mut registry, "http_request_duration_seconds");
+        Self { registry, requests }
+    }
+}
+
+impl Totals {
+    /// Takes up a request. Handlers have the names that they have in Open Policy Agent: the part
+    /// of the path that is always the same.
+    pub(super) fn answered(
+        &self,
+        pattern: Option<&'static str>,
+        method: &Method,
+        status: StatusCode,
+        took: Duration,
+    ) {
+        let handler = match pattern {
+            None => "none",
+            Some("/") => "index",
+            Some(pattern) => {
+                let fixed = pattern.split_once("/{").map_or(pattern, |(fixed, _)| fixed);
+                fixed.trim_start_matches('/')
+            }
+        };
+        self.requests.observe(handler, method, status, took);
+    }
+}
 
 /// The measurements of one request.
 #[derive(Debug)]
@@ -109,4 +151,43 @@ impl Metrics {
 
 fn nanoseconds(begun: Instant) -> u64 {
     u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+
+    use crate::engine::Engine;
+    use crate::http::Request;
+
+    #[test]
+    fn requests_are_counted_by_what_answers_them() -> Result<(), http::Error> {
+        let engine = Engine::default();
+        let get = |path: &str| {
+            let request = http::Request::get(path).body(Bytes::new())?;
+            Ok::<_, http::Error>(engine.respond(Request::from(request)))
+        };
+        for path in [
+            "/v1/data",
+            "/v1/data/a/b",
+            "/health",
+            "/",
+            "/nowhere/secret",
+        ] {
+            get(path)?;
+        }
+        let shown = get("/metrics")?;
+        let shown = String::from_utf8_lossy(&shown.body);
+        for (labels, count) in [
+            (r#"code="200",handler="v1/data",method="get""#, 2),
+            (r#"code="200",handler="health",method="get""#, 1),
+            (r#"code="200",handler="index",method="get""#, 1),
+            (r#"code="404",handler="none",method="get""#, 1),
+        ] {
+            let line = format!("http_request_duration_seconds_count{{{labels}}} {count}\n");
+            assert!(shown.contains(&line), "{line} is not in {shown}");
+        }
+        assert!(!shown.contains("secret"), "{shown}");
+        Ok(())
+    }
 }

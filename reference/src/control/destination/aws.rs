@@ -1,0 +1,61 @@
+//! Amazon S3, and servers that speak its protocol.
+
+use std::sync::Arc;
+
+use object_store::ObjectStore;
+use object_store::aws::AmazonS3Builder;
+use serde::Deserialize;
+
+use super::client::{Straight, retries};
+use super::{DestinationError, Reach, credentials, host, plain};
+use crate::control::model::{Aws, Secret};
+
+/// A secret of type `aws_auth`.
+#[derive(Deserialize)]
+struct Keys {
+    access_key_id: String,
+    secret_access_key: String,
+    session_token: Option<String>,
+}
+
+/// The bucket of a definition. Without a secret, requests are not signed.
+pub(super) fn open(
+    aws: &Aws,
+    secret: Option<(&str, &Secret)>,
+    reach: &Reach,
+) -> Result<Arc<dyn ObjectStore>, DestinationError> {
+    plain(&aws.bucket, "bucket")?;
+    plain(&aws.region, "region")?;
+    let mut builder = AmazonS3Builder::new()
+        .with_bucket_name(&aws.bucket)
+        .with_region(&aws.region)
+        .with_retry(retries())
+        .with_http_connector(Straight);
+    builder = match aws.url.as_deref().filter(|url| !url.is_empty()) {
+        Some(url) => {
+            let url = host::checked(url, &[".amazonaws.com"], reach)?;
+            builder
+                .with_allow_http(url.scheme() == "http")
+                .with_endpoint(url.as_str().trim_end_matches('/'))
+        }
+        // A certificate of Amazon does not cover a bucket with a dot in its name.
+        None => builder.with_virtual_hosted_style_request(!aws.bucket.contains('.')),
+    };
+    builder = match secret {
+        Some(secret) => {
+            let keys: Keys = credentials(secret, "aws_auth")?;
+            let signed = builder
+                .with_access_key_id(keys.access_key_id)
+                .with_secret_access_key(keys.secret_access_key);
+            match keys.session_token.filter(|token| !token.is_empty()) {
+                Some(token) => signed.with_token(token),
+                None => signed,
+            }
+        }
+        None => builder.with_skip_signature(true),
+    };
+    match builder.build() {
+        Ok(store) => Ok(Arc::new(store)),
+        Err(failure) => Err(DestinationError::Config(failure.to_string())),
+    }
+}

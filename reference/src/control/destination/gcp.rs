@@ -1,0 +1,63 @@
+//! Google Cloud Storage, and servers that speak its protocol.
+
+use std::sync::Arc;
+
+use object_store::gcp::{GcpCredential, GoogleCloudStorageBuilder};
+use object_store::{ObjectStore, StaticCredentialProvider};
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::client::{Straight, retries};
+use super::{DestinationError, Reach, credentials, host, plain};
+use crate::control::model::{Gcp, Secret};
+
+/// A secret of type `gcp_auth`.
+#[derive(Deserialize)]
+struct Keys {
+    /// The key of a service account: JSON, or the text of it. Its member `gcs_base_url` names
+    /// another server than Google's, `disable_oauth` does without a token for it.
+    credentials: Option<Value>,
+}
+
+/// The bucket of a definition. Without a secret, requests carry no token.
+pub(super) fn open(
+    gcp: &Gcp,
+    secret: Option<(&str, &Secret)>,
+    reach: &Reach,
+) -> Result<Arc<dyn ObjectStore>, DestinationError> {
+    plain(&gcp.bucket, "bucket")?;
+    let unfit = || DestinationError::config("gcp_auth needs the key of a service account");
+    let mut builder = GoogleCloudStorageBuilder::new()
+        .with_bucket_name(&gcp.bucket)
+        .with_retry(retries())
+        .with_http_connector(Straight);
+    builder = match secret {
+        Some(secret) => {
+            let keys: Keys = credentials(secret, "gcp_auth")?;
+            let key = match keys.credentials {
+                Some(Value::String(text)) => serde_json::from_str(&text).map_err(|_| unfit())?,
+                Some(key @ Value::Object(_)) => key,
+                _ => return Err(unfit()),
+            };
+            if let Some(url) = key.get("gcs_base_url").and_then(Value::as_str) {
+                let url = host::checked(url, &[".googleapis.com"], reach)?;
+                let plain = url.as_str().trim_end_matches('/');
+                builder = builder.with_base_url(plain);
+            }
+            builder.with_service_account_key(key.to_string())
+        }
+        None => {
+            let nobody = StaticCredentialProvider::new(GcpCredential {
+                bearer: String::new(),
+            });
+            builder
+                .with_credentials(Arc::new(nobody))
+                .with_skip_signature(true)
+        }
+    };
+    match builder.build() {
+        Ok(store) => Ok(Arc::new(store)),
+        // It may show what it cannot read of the key.
+        Err(_) => Err(unfit()),
+    }
+}

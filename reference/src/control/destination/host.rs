@@ -1,0 +1,44 @@
+//! Custom URLs of storages.
+
+use reqwest::Url;
+
+use super::{DestinationError, Reach};
+
+/// The URL of a storage, whose host must be one of the provider's (it ends in `own`) and spoken
+/// to over https, or else one that the operator allows.
+///
+/// # Errors
+/// When it is no plain http or https URL, or its host is not allowed.
+pub(super) fn checked(text: &str, own: &[&str], reach: &Reach) -> Result<Url, DestinationError> {
+    let refused = |why: &str| DestinationError::Config(format!("URL of the storage: {why}"));
+    let url = Url::parse(text).map_err(|failure| refused(&failure.to_string()))?;
+    let plain = url.username().is_empty()
+        && url.password().is_none()
+        && url.query().is_none()
+        && url.fragment().is_none();
+    if !matches!(url.scheme(), "http" | "https") || !plain {
+        return Err(refused(
+            "it must be http or https, without user, query and fragment",
+        ));
+    }
+    let Some(host) = url.host_str() else {
+        return Err(refused("it has no host"));
+    };
+    let is_own = url.scheme() == "https"
+        && url.port().is_none()
+        && own.iter().any(|end| host.ends_with(end));
+    let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or_default());
+    let allowed = |pattern: &String| {
+        let glob = globset::GlobBuilder::new(pattern)
+            .case_insensitive(true)
+            .build();
+        let matcher = glob.map(|glob| glob.compile_matcher());
+        matcher.is_ok_and(|matcher| matcher.is_match(host) || matcher.is_match(&with_port))
+    };
+    if is_own || reach.hosts.iter().any(allowed) {
+        return Ok(url);
+    }
+    Err(refused(&format!(
+        "the server may not be sent to host `{host}`; its operator allows hosts with --allow-host"
+    )))
+}

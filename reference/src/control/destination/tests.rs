@@ -1,0 +1,304 @@
+//! Storages: what is sent to them, and what is not.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use tokio::io::{AsyncReadExt, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpStream};
+use zeroize::Zeroizing;
+
+use super::{Destination, DestinationError, Reach};
+use crate::control::model::{ObjectStorage, Secret};
+
+type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+/// Secrets by name, with `URL` for the address of the server.
+const SECRETS: &[(&str, &str)] = &[
+    (
+        "aws",
+        r#"{"type":"aws_auth","access_key_id":"AKEY","secret_access_key":"hush-aws"}"#,
+    ),
+    (
+        "azure",
+        r#"{"type":"azure_auth","account_name":"acc","account_key":"aHVzaC1henVyZQ=="}"#,
+    ),
+    (
+        "gcp",
+        r#"{"type":"gcp_auth","credentials":"{\"private_key\":\"hush\",\"private_key_id\":\"i\",\"client_email\":\"e\",\"gcs_base_url\":\"URL\",\"disable_oauth\":true}"}"#,
+    ),
+    ("other", r#"{"type":"token_auth","token":"hush-token"}"#),
+    (
+        "broken",
+        r#"{"type":"azure_auth","account_name":"a","account_key":"hush!"}"#,
+    ),
+];
+
+fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, DestinationError>> {
+    let storage: ObjectStorage = serde_json::from_str(&storage.replace("URL", url))?;
+    let secrets = SECRETS.iter().map(|(name, text)| {
+        let text = text.replace("URL", url).into_bytes();
+        ((*name).to_owned(), Secret::opened(Zeroizing::new(text)))
+    });
+    let reach = Reach {
+        roots: Vec::new(),
+        hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+    };
+    Ok(Destination::open(
+        &storage,
+        &secrets.collect::<BTreeMap<_, _>>(),
+        &reach,
+    ))
+}
+
+/// A server that answers everything alike, and what it was sent.
+struct Server {
+    url: String,
+    requests: Arc<Mutex<Vec<String>>>,
+}
+
+impl Server {
+    async fn start(answer: &'static str) -> Tested<Self> {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let url = format!("http://{}", listener.local_addr()?);
+        let requests = Arc::new(Mutex::new(Vec::new()));
+        let seen = Arc::clone(&requests);
+        tokio::spawn(async move {
+            while let Ok((stream, _)) = listener.accept().await {
+                let exchange = exchange(stream, answer).await.unwrap_or_default();
+                seen.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(exchange);
+            }
+        });
+        Ok(Self { url, requests })
+    }
+
+    fn requests(&self) -> Vec<String> {
+        self.requests
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .clone()
+    }
+}
+
+/// Reads one request and answers it; gives its text.
+async fn exchange(mut stream: TcpStream, answer: &str) -> std::io::Result<String> {
+    let mut request = Vec::new();
+    loop {
+        let mut part = [0; 4096];
+        let read = stream.read(&mut part).await?;
+        request.extend(part.iter().take(read));
+        let text = String::from_utf8_lossy(&request).into_owned();
+        let Some((head, body)) = text.split_once("\r\n\r\n") else {
+            continue;
+        };
+        let head = head.to_ascii_lowercase();
+        let length = head
+            .split("content-length: ")
+            .nth(1)
+            .and_then(|rest| rest.lines().next());
+        let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
+        if body.len() >= length || read == 0 {
+            stream.write_all(answer.as_bytes()).await?;
+            return Ok(text);
+        }
+    }
+}
+
+const STORED: &str = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nx-goog-generation: 1\r\n\
+    Last-Modified: Sun, 01 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
+
+#[tokio::test]
+async fn storages_get_signed_requests() -> Tested {
+    for (storage, line, header) in [
+        (
+            r#"{"aws":{"bucket":"b","key":"/p/x.tar.gz","region":"r-1","url":"URL","credentials":"aws"}}"#,
+            "PUT /b/p/x.tar.gz HTTP/1.1",
+            "authorization: AWS4-HMAC-SHA256 Credential=AKEY/",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"x","region":"r-1","url":"URL/s3/"}}"#,
+            "PUT /s3/b/x HTTP/1.1",
+            "",
+        ),
+        (
+            r#"{"azure":{"account_url":"URL/acc","container":"c","path":"p/x.tar.gz","credentials":"azure"}}"#,
+            "PUT /acc/c/p/x.tar.gz HTTP/1.1",
+            "authorization: SharedKey acc:",
+        ),
+        (
+            r#"{"gcp":{"project":"p","bucket":"b","object":"x.tar.gz","credentials":"gcp"}}"#,
+            "PUT /b/x%2Etar%2Egz HTTP/1.1",
+            "",
+        ),
+    ] {
+        let server = Server::start(STORED).await?;
+        let destination = open(storage, &server.url, &["127.0.0.1"])??;
+        destination.write(b"bundle".to_vec()).await?;
+        let requests = server.requests();
+        let request = requests.first().ok_or("no request")?;
+        assert!(request.starts_with(line), "{storage}: {request}");
+        assert!(request.contains(header), "{storage}: {request}");
+        assert_eq!(
+            request.contains("AWS4-HMAC"),
+            header.contains("AWS4"),
+            "{request}"
+        );
+        assert!(request.ends_with("\r\n\r\nbundle"), "{storage}: {request}");
+        assert!(!request.contains("hush"), "{storage}: {request}");
+        assert!(destination.holds(0).await, "{storage}");
+        assert!(!destination.holds(6).await, "{storage}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn refusals_say_why_and_redirects_lead_nowhere() -> Tested {
+    let storage =
+        r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL","credentials":"aws"}}"#;
+    for (answer, expected) in [
+        (
+            "HTTP/1.1 403 Forbidden\r\nContent-Length: 6\r\nConnection: close\r\n\r\ndenied",
+            "the storage refuses the credentials",
+        ),
+        (
+            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
+            "the storage has no such bucket or container",
+        ),
+        (
+            "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\
+             Connection: close\r\n\r\n",
+            "the storage cannot be written to",
+        ),
+    ] {
+        let server = Server::start(answer).await?;
+        let written = open(storage, &server.url, &["127.*"])??
+            .write(Vec::new())
+            .await;
+        let message = written.err().ok_or("was taken")?.to_string();
+        assert!(message.starts_with(expected), "{message}");
+        let requests = server.requests();
+        let strayed = requests.iter().any(|request| request.contains("elsewhere"));
+        assert!(!strayed, "{requests:?}");
+    }
+    Ok(())
+}
+
+#[test]
+fn definitions_that_lead_elsewhere_are_refused() -> Tested {
+    let hosts = ["*.example.com"];
+    for (storage, expected) in [
+        (r#"{"aws":{"bucket":"b","key":"k","region":"eu-1"}}"#, ""),
+        (r#"{"aws":{"bucket":"a.b","key":"k","region":"eu-1"}}"#, ""),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"https://s3.example.com"}}"#,
+            "",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"http://S3.EXAMPLE.com:9"}}"#,
+            "",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"https://s3.r.amazonaws.com"}}"#,
+            "",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"http://s3.r.amazonaws.com"}}"#,
+            "--allow-host",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"http://169.254.169.254"}}"#,
+            "--allow-host",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"https://example.com.evil"}}"#,
+            "--allow-host",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"https://u:p@s3.example.com"}}"#,
+            "without user",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"file:///etc"}}"#,
+            "http or https",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","url":"s3"}}"#,
+            "URL",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"x.evil/#"}}"#,
+            "region",
+        ),
+        (
+            r#"{"aws":{"bucket":"b@evil","key":"k","region":"r"}}"#,
+            "bucket",
+        ),
+        (
+            r#"{"aws":{"bucket":"..","key":"k","region":"r"}}"#,
+            "bucket",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"a/../k","region":"r"}}"#,
+            "object",
+        ),
+        (r#"{"aws":{"bucket":"b","key":"/","region":"r"}}"#, "object"),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","credentials":"absent"}}"#,
+            "does not exist",
+        ),
+        (
+            r#"{"aws":{"bucket":"b","key":"k","region":"r","credentials":"other"}}"#,
+            "no usable aws_auth",
+        ),
+        (
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net","container":"c","path":"p"}}"#,
+            "",
+        ),
+        (
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net:1","container":"c","path":"p"}}"#,
+            "--allow-host",
+        ),
+        (
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net?sig=x","container":"c","path":"p"}}"#,
+            "without user",
+        ),
+        (
+            r#"{"azure":{"account_url":"data:x","container":"c","path":"p"}}"#,
+            "http or https",
+        ),
+        (
+            r#"{"azure":{"account_url":"https://a.example.com","container":"c/d","path":"p"}}"#,
+            "container",
+        ),
+        (
+            r#"{"azure":{"account_url":"https://a.example.com","container":"c","path":"p","credentials":"broken"}}"#,
+            "base64",
+        ),
+        (r#"{"gcp":{"project":"p","bucket":"b","object":"o"}}"#, ""),
+        (
+            r#"{"gcp":{"project":"p","bucket":"b/c","object":"o"}}"#,
+            "bucket",
+        ),
+        (
+            r#"{"gcp":{"project":"p","bucket":"b","object":"o","credentials":"gcp"}}"#,
+            "--allow-host",
+        ),
+        (
+            r#"{"gcp":{"project":"p","bucket":"b","object":"o","credentials":"other"}}"#,
+            "no usable gcp_auth",
+        ),
+        (r#"{"filesystem":{"path":"x"}}"#, "--bundle-root"),
+        ("{}", "no storage"),
+    ] {
+        let opened = open(storage, "http://127.0.0.1:9", &hosts)?;
+        let message = opened
+            .err()
+            .map(|failure| failure.to_string())
+            .unwrap_or_default();
+        let fits = message.contains(expected) && message.is_empty() == expected.is_empty();
+        assert!(fits, "{storage}: {message}");
+        assert!(!message.contains("hush"), "{storage}: {message}");
+    }
+    Ok(())
+}

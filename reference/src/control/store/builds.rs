@@ -1,0 +1,162 @@
+//! Builds: when which bundle is due, and who builds it.
+//!
+//! A claim gives a bundle to one owner until its lease ends. The owner renews the lease while it
+//! works; when it is gone, the lease ends and somebody else claims the bundle. Every claim has a
+//! number of its own, and all that an owner writes is bound to it, so that one who has lost the
+//! bundle changes nothing.
+
+use std::collections::HashSet;
+use std::time::Duration;
+
+use sqlx::{Row as _, query};
+
+use super::{Status, Store, StoreError};
+use crate::control::model::Kind;
+
+/// A bundle that its owner may build until the lease ends.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Claim {
+    /// The bundle.
+    pub(crate) bundle: i64,
+    /// The number of the claim.
+    pub(crate) number: i64,
+    /// The count of changes at the time of the claim: the build sees at least those.
+    wanted: i64,
+    /// How many builds have failed since the last that succeeded, or the last change.
+    pub(crate) failures: u32,
+    /// Digest of what was last written, and where to; empty when that is not known.
+    pub(crate) published: String,
+}
+
+/// What a build came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finish {
+    /// What is shown of it.
+    pub(crate) status: Status,
+    /// Whether it succeeded.
+    pub(crate) succeeded: bool,
+    /// Digest of what is in the storage now, and where; `None` leaves it as it was.
+    pub(crate) published: Option<String>,
+    /// When to build again if nothing changes; `None` is never.
+    pub(crate) again: Option<Duration>,
+}
+
+impl Store {
+    /// Claims the bundle that has been due for the longest time, if any is.
+    pub(crate) async fn claim(
+        &self,
+        owner: &str,
+        lease: Duration,
+    ) -> Result<Option<Claim>, StoreError> {
+        // Looking first keeps an idle server from taking the connection that writes.
+        let due = "SELECT 1 FROM builds WHERE due <= {now} AND lease <= {now} LIMIT 1";
+        let due = query(self.spell(due));
+        if due.fetch_optional(self.reader()).await?.is_none() {
+            return Ok(None);
+        }
+        let claim = query(self.spell(
+            "UPDATE builds SET owner = $1, claim = claim + 1, lease = {now} + $2 \
+             WHERE bundle_id = (SELECT bundle_id FROM builds \
+             WHERE due <= {now} AND lease <= {now} ORDER BY due, bundle_id LIMIT 1 {skip}) \
+             RETURNING bundle_id, claim, wanted, failures, published",
+        ));
+        let claim = claim.bind(owner).bind(milliseconds(lease));
+        let Some(row) = claim.fetch_optional(self.writer()).await? else {
+            return Ok(None);
+        };
+        Ok(Some(Claim {
+            bundle: row.try_get(0)?,
+            number: row.try_get(1)?,
+            wanted: row.try_get(2)?,
+            failures: u32::try_from(row.try_get::<i64, _>(3)?).unwrap_or_default(),
+            published: row.try_get(4)?,
+        }))
+    }
+
+    /// Prolongs the lease of a claim; `false` when the bundle is lost or deleted.
+    pub(crate) async fn renew(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
+        let renew = query(
+            self.spell("UPDATE builds SET lease = {now} + $3 WHERE bundle_id = $1 AND claim = $2"),
+        );
+        let renew = renew.bind(claim.bundle).bind(claim.number);
+        let renewed = renew.bind(milliseconds(lease)).execute(self.writer());
+        Ok(renewed.await?.rows_affected() == 1)
+    }
+
+    /// Gives a claim back; the bundle stays due.
+    pub(crate) async fn release(&self, claim: &Claim) -> Result<(), StoreError> {
+        let release =
+            query("UPDATE builds SET owner = '', lease = 0 WHERE bundle_id = $1 AND claim = $2");
+        let release = release.bind(claim.bundle).bind(claim.number);
+        release.execute(self.writer()).await?;
+        Ok(())
+    }
+
+    /// Ends every claim on SQLite, which only one process uses: the one that starts now.
+    pub(crate) async fn release_all(&self) -> Result<(), StoreError> {
+        if !self.is_postgres() {
+            let release = query("UPDATE builds SET owner = '', lease = 0 WHERE lease <> 0");
+            release.execute(self.writer()).await?;
+        }
+        Ok(())
+    }
+
+    /// Records what a build came to and ends its claim; `false`, and nothing is recorded, when the
+    /// bundle is lost or deleted.
+    pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
+        let mut transaction = self.begin().await?;
+        let hold = query(self.spell("SELECT r.id FROM resources r WHERE r.id = $1 {hold}"));
+        hold.bind(claim.bundle)
+            .fetch_optional(&mut *transaction)
+            .await?;
+        let update = query(self.spell(
+            "UPDATE builds SET owner = '', lease = 0, published = COALESCE($4, published), \
+             failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
+             due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END \
+             WHERE bundle_id = $1 AND claim = $2",
+        ));
+        let failures = match finish.succeeded {
+            true => 0,
+            false => i64::from(claim.failures) + 1,
+        };
+        let update = update
+            .bind(claim.bundle)
+            .bind(claim.number)
+            .bind(claim.wanted)
+            .bind(finish.published.clone())
+            .bind(failures)
+            .bind(finish.again.map(milliseconds));
+        let updated = update.execute(&mut *transaction).await?;
+        let kept = updated.rows_affected() == 1;
+        if kept {
+            self.record(&mut transaction, claim.bundle, &finish.status)
+                .await?;
+        }
+        transaction.commit().await?;
+        Ok(kept)
+    }
+
+    /// Makes a bundle due, and forgets what is published of it, so that it is written again even
+    /// if it has not changed.
+    pub(crate) async fn publish_again(&self, bundle: i64) -> Result<(), StoreError> {
+        let again = query(self.spell(
+            "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
+             WHERE bundle_id = $1",
+        ));
+        again.bind(bundle).execute(self.writer()).await?;
+        Ok(())
+    }
+
+    /// The bundles that there are.
+    pub(crate) async fn bundles(&self) -> Result<HashSet<i64>, StoreError> {
+        let select = query("SELECT id FROM resources WHERE kind = $1");
+        let select = select.bind(Kind::Bundle.name());
+        let rows = select.fetch_all(self.reader()).await?;
+        let ids = rows.iter().map(|row| row.try_get(0));
+        Ok(ids.collect::<Result<_, sqlx::Error>>()?)
+    }
+}
+
+fn milliseconds(time: Duration) -> i64 {
+    i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
+}

@@ -1,0 +1,170 @@
+//! Changes, and the bundles that they concern.
+
+use std::collections::BTreeSet;
+
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
+
+use super::{Store, StoreError};
+use crate::control::model::{Bundle, Kind, Stack};
+
+/// Changes that are passed on in one transaction.
+const BATCH: i64 = 500;
+
+/// Bundles that are looked at together when stacks select among them.
+const PAGE: i64 = 1000;
+
+/// One replica at a time passes changes on, the one that holds the row that every database has
+/// once; the others would only wait for it.
+const TURN: &str = "SELECT sealed FROM keyring {skip}";
+
+/// What a changed thing reaches: whoever uses it, those that use them, and so on.
+const REACHED: &str = "WITH RECURSIVE reached (id) AS ({start} UNION \
+     SELECT u.user_id FROM source_uses u JOIN reached ON u.source_id = reached.id) ";
+
+/// Makes the bundles among the rows of `r` due.
+const DUE: &str = "INSERT INTO builds \
+     (bundle_id, wanted, due, failures, owner, claim, lease, published) \
+     SELECT r.id, 1, {now}, 0, '', 0, 0, '' FROM resources r \
+     WHERE r.kind = 'bundle' AND r.id IN ({chosen}) {hold} \
+     ON CONFLICT (bundle_id) DO UPDATE SET \
+     wanted = builds.wanted + 1, due = excluded.due, failures = 0";
+
+/// Notes that a thing has changed.
+pub(super) async fn note(
+    transaction: &mut Transaction<'static, Any>,
+    kind: Kind,
+    name: &str,
+) -> Result<(), StoreError> {
+    let insert = query("INSERT INTO changes (kind, name) VALUES ($1, $2)");
+    let insert = insert.bind(kind.name()).bind(name);
+    insert.execute(&mut **transaction).await?;
+    Ok(())
+}
+
+/// Notes that a stack changes, with its definition as it is now, if there is one. A change is
+/// noted before and after it is made, for the bundles that the stack selected and those that it
+/// selects.
+pub(super) async fn note_stack(
+    transaction: &mut Transaction<'static, Any>,
+    name: &str,
+) -> Result<(), StoreError> {
+    let insert = query(
+        "INSERT INTO changes (kind, name, definition) \
+         SELECT kind, name, definition FROM resources WHERE kind = 'stack' AND name = $1",
+    );
+    insert.bind(name).execute(&mut **transaction).await?;
+    Ok(())
+}
+
+impl Store {
+    /// Makes every bundle due that noted changes concern, and forgets the notes. Gives whether
+    /// there may be more to do.
+    pub(crate) async fn pass_on_changes(&self) -> Result<bool, StoreError> {
+        let any = query("SELECT 1 FROM changes LIMIT 1");
+        if any.fetch_optional(self.reader()).await?.is_none() {
+            return Ok(false);
+        }
+        let mut transaction = self.begin().await?;
+        let turn = query(self.spell(TURN));
+        if turn.fetch_optional(&mut *transaction).await?.is_none() {
+            return Ok(false);
+        }
+        let take = query(
+            "DELETE FROM changes WHERE id IN (SELECT id FROM changes ORDER BY id LIMIT $1) \
+             RETURNING kind, name, definition",
+        );
+        let taken = take.bind(BATCH).fetch_all(&mut *transaction).await?;
+        let mut things = BTreeSet::new();
+        let mut stacks = Vec::new();
+        for row in &taken {
+            match row.try_get::<Option<String>, _>(2)? {
+                Some(definition) => stacks.push(definition),
+                None => {
+                    things.insert((row.try_get::<String, _>(0)?, row.try_get::<String, _>(1)?));
+                }
+            }
+        }
+        for (kind, name) in things {
+            self.follow(&mut transaction, &kind, &name, &mut stacks)
+                .await?;
+        }
+        self.follow_stacks(&mut transaction, &stacks).await?;
+        transaction.commit().await?;
+        Ok(i64::try_from(taken.len()) == Ok(BATCH))
+    }
+
+    /// Makes the bundles due that use a thing, through sources or at once, and adds the
+    /// definitions of the stacks that do.
+    async fn follow(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        kind: &str,
+        name: &str,
+        stacks: &mut Vec<String>,
+    ) -> Result<(), StoreError> {
+        let start = match kind {
+            "secret" => "SELECT user_id FROM secret_uses WHERE secret = $1 AND $2 = 'secret'",
+            _ => "SELECT id FROM resources WHERE name = $1 AND kind = $2",
+        };
+        let reached = REACHED.replace("{start}", start);
+        let due = DUE.replace("{chosen}", "SELECT id FROM reached");
+        let due = query(self.spell(&format!("{reached}{due}")));
+        due.bind(name)
+            .bind(kind)
+            .execute(&mut **transaction)
+            .await?;
+        if kind == Kind::Bundle.name() {
+            return Ok(());
+        }
+        let users = format!(
+            "{reached}SELECT r.definition FROM resources r \
+             WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)"
+        );
+        let users = query(AssertSqlSafe(users)).bind(name).bind(kind);
+        for row in users.fetch_all(&mut **transaction).await? {
+            stacks.push(row.try_get(0)?);
+        }
+        Ok(())
+    }
+
+    /// Makes the bundles due that any of the stacks selects.
+    async fn follow_stacks(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        stacks: &[String],
+    ) -> Result<(), StoreError> {
+        // What cannot be read selects nothing: no other program writes definitions.
+        let stacks = stacks
+            .iter()
+            .filter_map(|text| serde_json::from_str(text).ok());
+        let stacks: Vec<Stack> = stacks.collect();
+        let mut after = 0;
+        while !stacks.is_empty() {
+            let page = query(
+                "SELECT id, definition FROM resources \
+                 WHERE kind = 'bundle' AND id > $1 ORDER BY id LIMIT $2",
+            );
+            let page = page.bind(after).bind(PAGE);
+            let page = page.fetch_all(&mut **transaction).await?;
+            let mut chosen = Vec::new();
+            for row in &page {
+                after = row.try_get(0)?;
+                let text: String = row.try_get(1)?;
+                let bundle: Bundle = serde_json::from_str(&text).unwrap_or_default();
+                let labels = bundle.labels.unwrap_or_default();
+                if stacks.iter().any(|stack| stack.selects(&labels)) {
+                    chosen.push(after.to_string());
+                }
+            }
+            if !chosen.is_empty() {
+                let due = DUE.replace("{chosen}", &chosen.join(","));
+                let due = query(self.spell(&due)).persistent(false);
+                due.execute(&mut **transaction).await?;
+            }
+            if page.is_empty() {
+                break;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What builds came to, as the API shows it.
+
+use serde_json::{Value, json};
+use sqlx::{Any, Row as _, Transaction, query};
+
+use super::resources::absent;
+use super::{Store, StoreError};
+use crate::control::model::Kind;
+use crate::control::principal::Principal;
+
+/// The most statuses that are kept of a bundle.
+pub(crate) const KEPT: u32 = 10;
+
+/// What a build came to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Status {
+    /// The revision of the bundle; empty when the build failed before there was one.
+    pub(crate) revision: String,
+    /// The step that the build came to: `SYNC`, `TRANSFORM`, `BUILD` or `PUSH`.
+    pub(crate) phase: &'static str,
+    /// `SUCCESS`, or how the step failed.
+    pub(crate) status: &'static str,
+    /// Why it failed; empty when it did not.
+    pub(crate) message: String,
+}
+
+impl Store {
+    /// The last statuses of a bundle as JSON objects, newest first; with a revision, only those
+    /// of that one.
+    ///
+    /// # Errors
+    /// `NotFound` also for the bundles of others.
+    pub(crate) async fn statuses(
+        &self,
+        principal: &Principal,
+        bundle: &str,
+        revision: Option<&str>,
+        limit: u32,
+    ) -> Result<Vec<Value>, StoreError> {
+        let select = query("SELECT id, owner FROM resources WHERE kind = $1 AND name = $2");
+        let select = select.bind(Kind::Bundle.name()).bind(bundle);
+        let id: i64 = match select.fetch_optional(self.reader()).await? {
+            Some(row) if principal.sees(row.try_get(1)?) => row.try_get(0)?,
+            _ => return Err(absent(Kind::Bundle, bundle)),
+        };
+        let select = query(
+            "SELECT revision, phase, status, message, created, updated FROM build_statuses \
+             WHERE bundle_id = $1 AND ($2 = '' OR revision = $2) \
+             ORDER BY updated DESC, created DESC LIMIT $3",
+        );
+        let select = select.bind(id).bind(revision.unwrap_or_default());
+        let rows = select.bind(i64::from(limit)).fetch_all(self.reader());
+        let mut statuses = Vec::new();
+        for row in rows.await? {
+            statuses.push(json!({
+                "bundle_name": bundle,
+                "revision": row.try_get::<String, _>(0)?,
+                "phase": row.try_get::<String, _>(1)?,
+                "status": row.try_get::<String, _>(2)?,
+                "error_message": row.try_get::<String, _>(3)?,
+                "created_at": time(row.try_get(4)?),
+                "updated_at": time(row.try_get(5)?),
+            }));
+        }
+        Ok(statuses)
+    }
+
+    /// Records a status: one row for each revision. A build that came to a revision ends the
+    /// failure of those that did not.
+    pub(super) async fn record(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        bundle: i64,
+        status: &Status,
+    ) -> Result<(), StoreError> {
+        let upsert = query(self.spell(
+            "INSERT INTO build_statuses \
+             (bundle_id, revision, phase, status, message, created, updated) \
+             VALUES ($1, $2, $3, $4, $5, {now}, {now}) \
+             ON CONFLICT (bundle_id, revision) DO UPDATE SET phase = excluded.phase, \
+             status = excluded.status, message = excluded.message, updated = excluded.updated",
+        ));
+        let upsert = upsert
+            .bind(bundle)
+            .bind(status.revision.as_str())
+            .bind(status.phase)
+            .bind(status.status)
+            .bind(status.message.as_str());
+        upsert.execute(&mut **transaction).await?;
+        let forget = query(
+            "DELETE FROM build_statuses WHERE bundle_id = $1 AND \
+             ((revision = '' AND $2 <> '') OR revision NOT IN \
+             (SELECT revision FROM build_statuses WHERE bundle_id = $1 \
+             ORDER BY updated DESC, created DESC LIMIT $3))",
+        );
+        let forget = forget
+            .bind(bundle)
+            .bind(status.revision.as_str())
+            .bind(i64::from(KEPT));
+        forget.execute(&mut **transaction).await?;
+        Ok(())
+    }
+}
+
+/// Milliseconds since 1970 as RFC 3339 in UTC.
+fn time(milliseconds: i64) -> String {
+    let time = chrono::DateTime::from_timestamp_millis(milliseconds).unwrap_or_default();
+    time.to_rfc3339_opts(chrono::SecondsFormat::Millis, true)
+}

@@ -1,0 +1,433 @@
+//! Changes, claims and statuses, on SQLite and, when `CONFORMANCE_POSTGRES_URL` names one, on
+//! PostgreSQL.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use sqlx::Row as _;
+use tempfile::TempDir;
+
+use super::{Claim, DatabaseUrl, Finish, Status, Store, StoreError};
+use crate::control::model::{Bundle, Definition, Document, Entry, Kind, Source, Stack, Uses, read};
+use crate::control::principal::{KeyDigest, Keys, Principal, Role};
+
+type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+const LEASE: Duration = Duration::from_secs(60);
+
+/// An empty database of a kind.
+struct World {
+    url: DatabaseUrl,
+    _folder: Option<TempDir>,
+}
+
+impl World {
+    /// The databases that are there, each with nothing in it but the schema.
+    async fn all(test: &str) -> Tested<Vec<Self>> {
+        let folder = TempDir::new()?;
+        let file = format!("sqlite:{}", folder.path().join("store.db").display());
+        let mut worlds = vec![Self {
+            url: file.parse()?,
+            _folder: Some(folder),
+        }];
+        if let Ok(url) = std::env::var("CONFORMANCE_POSTGRES_URL") {
+            sqlx::any::install_default_drivers();
+            let pool = sqlx::AnyPool::connect(&url).await?;
+            let schema = format!("store_{test}");
+            let create = format!("DROP SCHEMA IF EXISTS {schema} CASCADE; CREATE SCHEMA {schema}");
+            let create = sqlx::raw_sql(sqlx::AssertSqlSafe(create));
+            create.execute(&pool).await?;
+            pool.close().await;
+            let separator = if url.contains('?') { '&' } else { '?' };
+            let url = format!("{url}{separator}options=-c%20search_path%3D{schema}");
+            worlds.push(Self {
+                url: url.parse()?,
+                _folder: None,
+            });
+        }
+        for world in &worlds {
+            let store = world.store().await?;
+            let seal = || Tested::Ok(String::new());
+            store.prepare(|_| Tested::Ok(()), seal).await?;
+        }
+        Ok(worlds)
+    }
+
+    /// Connects to the database.
+    async fn store(&self) -> Result<Store, StoreError> {
+        Store::connect(&self.url).await
+    }
+}
+
+fn administrator() -> Tested<Principal> {
+    let mut keys = Keys::default();
+    keys.add("admin", Role::Administrator, KeyDigest::of("k"))?;
+    let found = keys.principal("Bearer k").cloned();
+    found.ok_or_else(|| "the key is not known".into())
+}
+
+fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
+    fn of<D: Definition>(name: &str, body: &str) -> Tested<Entry> {
+        Ok(read::<D>(name, body.as_bytes())?)
+    }
+    match kind {
+        Kind::Bundle => of::<Bundle>(name, body),
+        Kind::Source => of::<Source>(name, body),
+        Kind::Stack => of::<Stack>(name, body),
+        Kind::Secret => Ok(Entry {
+            kind,
+            name: name.to_owned(),
+            text: body.to_owned(),
+            uses: Uses::default(),
+        }),
+    }
+}
+
+/// Makes a change: `KIND NAME BODY` stores, `data SOURCE DOCUMENT` stores source data,
+/// `delete KIND NAME` deletes, and `delete data SOURCE` its data.
+async fn change(store: &Store, line: &str) -> Tested {
+    let who = administrator()?;
+    let kind = |word: &str| match word {
+        "bundle" => Kind::Bundle,
+        "source" => Kind::Source,
+        "stack" => Kind::Stack,
+        _ => Kind::Secret,
+    };
+    let mut words = line.splitn(3, ' ');
+    let mut word = || words.next().unwrap_or_default();
+    match (word(), word(), word()) {
+        ("delete", "data", source) => store.delete_document(&who, source, "d/data.json").await?,
+        ("delete", word, name) => store.delete(&who, kind(word), name).await?,
+        ("data", source, text) => {
+            let document = Document::read(text.as_bytes())?;
+            let stored = store.put_document(&who, source, "d/data.json", &document);
+            stored.await?;
+        }
+        (word, name, body) => store.put(&who, &entry(kind(word), name, body)?).await?,
+    }
+    Ok(())
+}
+
+fn finish(revision: &str, status: &'static str, again: Option<Duration>) -> Finish {
+    let succeeded = status == "SUCCESS";
+    Finish {
+        status: Status {
+            revision: revision.to_owned(),
+            phase: if succeeded { "PUSH" } else { "SYNC" },
+            status,
+            message: String::new(),
+        },
+        succeeded,
+        published: succeeded.then(|| format!("digest of {revision}")),
+        again,
+    }
+}
+
+/// The names of the bundles that are due; afterwards none is.
+async fn due(store: &Store) -> Tested<BTreeSet<String>> {
+    while store.pass_on_changes().await? {}
+    let mut names = BTreeSet::new();
+    while let Some(claim) = store.claim("test", LEASE).await? {
+        let inputs = store.inputs(claim.bundle, u64::MAX).await?;
+        names.extend(inputs.map(|inputs| inputs.name));
+        store.finish(&claim, &finish("r", "SUCCESS", None)).await?;
+    }
+    Ok(names)
+}
+
+#[tokio::test]
+async fn changes_make_the_bundles_due_that_they_concern() -> Tested {
+    let script: &[(&str, &[&str])] = &[
+        ("secret k {}", &[]),
+        ("source lib {\"git\":{\"credentials\":\"k\"}}", &[]),
+        ("source app {\"requirements\":[{\"source\":\"lib\"}]}", &[]),
+        ("source other {}", &[]),
+        ("source global {}", &[]),
+        ("bundle b {\"requirements\":[{\"source\":\"app\"}]}", &["b"]),
+        ("bundle p {\"labels\":{\"env\":\"prod\"}}", &["p"]),
+        ("bundle d {\"labels\":{\"env\":\"dev\"}}", &["d"]),
+        (
+            "stack g {\"selector\":{\"env\":[\"pr*\"]},\"requirements\":[{\"source\":\"global\"}]}",
+            &["p"],
+        ),
+        ("data lib 1", &["b"]),
+        ("data lib 1", &["b"]),
+        ("delete data lib", &["b"]),
+        ("data other 1", &[]),
+        ("secret k {\"new\":1}", &["b"]),
+        ("source lib {\"git\":{\"credentials\":\"k\"}}", &["b"]),
+        ("data global 1", &["p"]),
+        (
+            "source global {\"requirements\":[{\"source\":\"lib\"}]}",
+            &["p"],
+        ),
+        ("data lib 2", &["b", "p"]),
+        // Those that it no longer selects, and those that it selects now.
+        ("stack g {\"selector\":{\"env\":[\"dev\"]}}", &["d", "p"]),
+        ("stack g {\"selector\":{}}", &["b", "d", "p"]),
+        ("stack g {\"selector\":{\"team\":[]}}", &["b", "d", "p"]),
+        ("delete stack g", &[]),
+        // What a bundle no longer requires concerns it no more.
+        ("bundle b {}", &["b"]),
+        ("data lib 3", &[]),
+        ("delete bundle b", &[]),
+        ("bundle b {}", &["b"]),
+    ];
+    for world in World::all("changes").await? {
+        let store = world.store().await?;
+        for (line, expected) in script {
+            change(&store, line).await?;
+            let expected = expected.iter().map(|name| (*name).to_owned()).collect();
+            assert_eq!(due(&store).await?, expected, "{line}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn many_changes_are_passed_on_whole() -> Tested {
+    for world in World::all("many").await? {
+        let store = world.store().await?;
+        let mut entries = Vec::new();
+        for at in 0..1300 {
+            entries.push(entry(Kind::Bundle, &format!("b{at}"), "{}")?);
+        }
+        entries.push(entry(Kind::Stack, "s", "{}")?);
+        store.declare(&entries).await?;
+        let mut rounds = 1;
+        while store.pass_on_changes().await? {
+            rounds += 1;
+        }
+        assert_eq!(rounds, 3);
+        change(&store, "stack s {\"selector\":{}}").await?;
+        assert!(!store.pass_on_changes().await?);
+        // Once for itself, and once for each time that the stack changed.
+        let count = "SELECT COUNT(*) FROM builds WHERE wanted = 3";
+        let row = sqlx::query(count).fetch_one(store.reader()).await?;
+        assert_eq!(row.try_get::<i64, _>(0)?, 1300);
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_bundle_has_one_owner() -> Tested {
+    for world in World::all("owners").await? {
+        let (old, new) = (world.store().await?, world.store().await?);
+        change(&old, "bundle b {}").await?;
+        old.pass_on_changes().await?;
+        // The lease of an owner that is gone ends.
+        let lost = old.claim("old", Duration::ZERO).await?.ok_or("not due")?;
+        let held = new.claim("new", LEASE).await?.ok_or("not taken over")?;
+        assert_eq!(lost.bundle, held.bundle);
+        assert_eq!(old.claim("old", LEASE).await?, None);
+        // Whoever has lost it changes nothing any more.
+        assert!(!old.renew(&lost, LEASE).await?);
+        assert!(!old.finish(&lost, &finish("x", "SUCCESS", None)).await?);
+        old.release(&lost).await?;
+        assert!(new.renew(&held, LEASE).await?);
+        assert_eq!(old.claim("old", LEASE).await?, None);
+        // A change during a build calls for another build.
+        change(&old, "bundle b {}").await?;
+        old.pass_on_changes().await?;
+        assert_eq!(old.claim("old", LEASE).await?, None);
+        assert!(new.finish(&held, &finish("r", "SUCCESS", None)).await?);
+        let next = old.claim("old", LEASE).await?.ok_or("the change is lost")?;
+        assert_eq!(next.published, "digest of r");
+        // What may have been overwritten is written once more.
+        new.publish_again(next.bundle).await?;
+        assert!(old.finish(&next, &finish("s", "SUCCESS", None)).await?);
+        let again = old.claim("old", LEASE).await?.ok_or("not written again")?;
+        // A claim that is given back is taken at once; failures are counted.
+        old.release(&again).await?;
+        let again = new.claim("new", LEASE).await?.ok_or("not given back")?;
+        let failed = finish("", "SYNC_FAILED", Some(Duration::ZERO));
+        assert!(new.finish(&again, &failed).await?);
+        let again = new.claim("new", LEASE).await?.ok_or("not tried again")?;
+        assert_eq!(
+            (again.failures, again.published.as_str()),
+            (1, "digest of s")
+        );
+        // A deleted bundle is nobody's.
+        change(&old, "delete bundle b").await?;
+        assert!(!new.renew(&again, LEASE).await?);
+        assert!(!new.finish(&again, &finish("t", "SUCCESS", None)).await?);
+        assert!(new.inputs(again.bundle, u64::MAX).await?.is_none());
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
+    let worlds = World::all("restart").await?;
+    let world = worlds.first().ok_or("there is always SQLite")?;
+    let store = world.store().await?;
+    change(&store, "bundle b {}").await?;
+    store.pass_on_changes().await?;
+    let before = store.claim("killed", LEASE).await?.ok_or("not due")?;
+    let restarted = world.store().await?;
+    restarted.release_all().await?;
+    let after = restarted.claim("new", LEASE).await?.ok_or("not released")?;
+    assert_ne!(before.number, after.number);
+    Ok(())
+}
+
+#[tokio::test]
+async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
+    for world in World::all("statuses").await? {
+        let store = world.store().await?;
+        let who = administrator()?;
+        change(&store, "bundle b {}").await?;
+        store.pass_on_changes().await?;
+        let mut shown = Vec::new();
+        for (revision, status) in [
+            ("", "SYNC_FAILED"),
+            ("", "BUILD_FAILED"),
+            ("r1", "SUCCESS"),
+            ("r2", "PUSH_FAILED"),
+            ("r2", "SUCCESS"),
+            ("", "CONFIG_ERROR"),
+            ("r1", "SUCCESS"),
+        ] {
+            let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
+            let again = Some(Duration::ZERO);
+            store
+                .finish(&claim, &finish(revision, status, again))
+                .await?;
+            let rows = store.statuses(&who, "b", None, 10).await?;
+            let text = |row: &serde_json::Value| format!("{} {}", row["revision"], row["status"]);
+            shown.push(
+                rows.iter()
+                    .map(text)
+                    .collect::<Vec<_>>()
+                    .join(", ")
+                    .replace('"', ""),
+            );
+            // The clock of the database has to go on.
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        assert_eq!(
+            shown,
+            [
+                " SYNC_FAILED",
+                " BUILD_FAILED",
+                "r1 SUCCESS",
+                "r2 PUSH_FAILED, r1 SUCCESS",
+                "r2 SUCCESS, r1 SUCCESS",
+                " CONFIG_ERROR, r2 SUCCESS, r1 SUCCESS",
+                "r1 SUCCESS, r2 SUCCESS",
+            ]
+        );
+        for at in 0..12 {
+            let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
+            let again = Some(Duration::ZERO);
+            let finish = finish(&format!("n{at}"), "SUCCESS", again);
+            store.finish(&claim, &finish).await?;
+            tokio::time::sleep(Duration::from_millis(2)).await;
+        }
+        let rows = store.statuses(&who, "b", None, 100).await?;
+        assert_eq!(rows.len(), 10);
+        let newest = rows.first().and_then(|row| row.get("revision"));
+        assert_eq!(newest, Some(&"n11".into()));
+        assert_eq!(store.statuses(&who, "b", Some("n5"), 10).await?.len(), 1);
+        assert_eq!(store.statuses(&who, "b", Some("n1"), 10).await?.len(), 0);
+        assert!(store.statuses(&who, "absent", None, 10).await.is_err());
+    }
+    Ok(())
+}
+
+/// What the owners of a crowd see of each other: who builds what, and the document that the last
+/// build of a bundle saw.
+#[derive(Debug, Default)]
+struct Board {
+    building: BTreeSet<i64>,
+    seen: BTreeMap<String, String>,
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
+    for world in World::all("crowd").await? {
+        let store = world.store().await?;
+        for at in 0..6 {
+            change(&store, &format!("source s{at} {{}}")).await?;
+            let body = format!("{{\"requirements\":[{{\"source\":\"s{at}\"}}]}}");
+            change(&store, &format!("bundle b{at} {body}")).await?;
+        }
+        let board = Arc::new(Mutex::new(Board::default()));
+        let mut owners = Vec::new();
+        for at in 0..3 {
+            let store = world.store().await?;
+            owners.push(tokio::spawn(own(
+                store,
+                format!("owner{at}"),
+                Arc::clone(&board),
+            )));
+        }
+        for turn in 0..40 {
+            for at in 0..6 {
+                change(&store, &format!("data s{at} {turn}")).await?;
+            }
+        }
+        let wanted: BTreeMap<_, _> = (0..6)
+            .map(|at| (format!("b{at}"), "39".to_owned()))
+            .collect();
+        let deadline = tokio::time::Instant::now() + Duration::from_secs(60);
+        loop {
+            let seen = lock(&board).seen.clone();
+            if seen == wanted {
+                break;
+            }
+            assert!(
+                tokio::time::Instant::now() < deadline,
+                "changes are lost: {seen:?}"
+            );
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        for owner in owners {
+            owner.abort();
+            match owner.await {
+                Ok(ended) => ended?,
+                Err(failure) => assert!(failure.is_cancelled(), "{failure}"),
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Builds whatever is due, for ever; sometimes gives a bundle back instead.
+async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
+    for turn in 0_u32.. {
+        store.pass_on_changes().await?;
+        let Some(claim) = store.claim(&name, LEASE).await? else {
+            tokio::time::sleep(Duration::from_millis(5)).await;
+            continue;
+        };
+        if !lock(&board).building.insert(claim.bundle) {
+            return Err(format!("two owners build {claim:?}").into());
+        }
+        let ended = build(&store, &claim, &board).await;
+        lock(&board).building.remove(&claim.bundle);
+        let seen = ended?;
+        if turn % 5 == 4 {
+            store.release(&claim).await?;
+        } else if !store.finish(&claim, &finish("r", "SUCCESS", None)).await? {
+            return Err(format!("{name} has lost {claim:?}: {seen}").into());
+        }
+    }
+    Ok(())
+}
+
+async fn build(store: &Store, claim: &Claim, board: &Mutex<Board>) -> Tested<String> {
+    let inputs = store
+        .inputs(claim.bundle, u64::MAX)
+        .await?
+        .ok_or("deleted")?;
+    let documents = inputs.sources.values().flat_map(|source| &source.documents);
+    let seen: String = documents.map(|(_, text)| text.as_str()).collect();
+    lock(board).seen.insert(inputs.name, seen.clone());
+    Ok(seen)
+}
+
+fn lock(board: &Mutex<Board>) -> std::sync::MutexGuard<'_, Board> {
+    board.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,23 @@
+//! GET /v1/bundles/{bundle}/status/latest
+
+use crate::control::Control;
+use crate::control::principal::Principal;
+use crate::control::v1::answer;
+use crate::http::{ApiError, Code, Reply, Request};
+
+/// What the last build of a bundle came to; 404 before the first.
+pub(in crate::control) async fn handle(
+    control: &Control,
+    principal: &Principal,
+    request: &Request,
+) -> Result<Reply, ApiError> {
+    let name = answer::name(request)?;
+    let mut statuses = control.store.statuses(principal, name, None, 1).await?;
+    match statuses.pop() {
+        Some(status) => Ok(answer::one(&status.to_string(), request)),
+        None => {
+            let message = format!("bundle `{name}` has not been built yet");
+            Err(ApiError::new(Code::NotFound, message))
+        }
+    }
+}

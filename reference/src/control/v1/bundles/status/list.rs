@@ -1,0 +1,25 @@
+//! GET /v1/bundles/{bundle}/status
+
+use serde_json::Value;
+
+use crate::control::Control;
+use crate::control::page::limit_of;
+use crate::control::principal::Principal;
+use crate::control::store::KEPT;
+use crate::control::v1::answer;
+use crate::http::{ApiError, Reply, Request};
+
+/// What the last builds of a bundle came to, newest first, one for each revision; `revision`
+/// chooses one, `limit` cuts the list.
+pub(in crate::control) async fn handle(
+    control: &Control,
+    principal: &Principal,
+    request: &Request,
+) -> Result<Reply, ApiError> {
+    let name = answer::name(request)?;
+    let limit = limit_of(request, KEPT)?;
+    let revision = request.parameter("revision");
+    let store = &control.store;
+    let statuses = store.statuses(principal, name, revision, limit).await?;
+    Ok(answer::one(&Value::Array(statuses).to_string(), request))
+}

@@ -1,0 +1,84 @@
+//! The folder that keeps repositories from one build to the next.
+
+use std::collections::HashSet;
+use std::path::{Path, PathBuf};
+use std::{fs, io};
+
+use tempfile::TempDir;
+use tracing::warn;
+
+/// Where repositories are kept.
+#[derive(Debug)]
+pub(super) enum WorkFolder {
+    Kept(PathBuf),
+    Temporary(TempDir),
+}
+
+impl WorkFolder {
+    /// Makes the folder.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn open(path: Option<&Path>) -> io::Result<Self> {
+        match path {
+            Some(path) => {
+                fs::create_dir_all(path)?;
+                Ok(Self::Kept(path.to_owned()))
+            }
+            None => Ok(Self::Temporary(TempDir::with_prefix("control-plane-")?)),
+        }
+    }
+
+    /// The folder that holds one for each bundle, named by its id.
+    fn bundles(&self) -> PathBuf {
+        let path = match self {
+            Self::Kept(path) => path.as_path(),
+            Self::Temporary(folder) => folder.path(),
+        };
+        path.join("bundles")
+    }
+
+    /// The folder of a bundle.
+    pub(super) fn of_bundle(&self, bundle: i64) -> PathBuf {
+        self.bundles().join(bundle.to_string())
+    }
+
+    /// Removes the folders of bundles that are not among these.
+    pub(super) fn sweep(&self, bundles: &HashSet<i64>) {
+        let entries = self.bundles().read_dir();
+        for entry in entries.into_iter().flatten().flatten() {
+            let name = entry.file_name();
+            let bundle = name.to_str().and_then(|name| name.parse().ok());
+            if bundle.is_some_and(|bundle| !bundles.contains(&bundle))
+                && let Err(failure) = fs::remove_dir_all(entry.path())
+            {
+                let folder = entry.path();
+                warn!(folder = %folder.display(), %failure, "cannot remove files of a bundle");
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn folders_of_deleted_bundles_are_removed() -> io::Result<()> {
+        let root = TempDir::new()?;
+        let work = WorkFolder::open(Some(root.path()))?;
+        work.sweep(&HashSet::new());
+        for bundle in [1, 2] {
+            fs::create_dir_all(work.of_bundle(bundle).join("repository"))?;
+        }
+        fs::create_dir(work.bundles().join("other"))?;
+        work.sweep(&HashSet::from([1]));
+        let left = [
+            work.of_bundle(1),
+            work.of_bundle(2),
+            work.bundles().join("other"),
+        ];
+        assert_eq!(left.map(|folder| folder.exists()), [true, false, true]);
+        Ok(())
+    }
+}

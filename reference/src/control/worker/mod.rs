@@ -1,0 +1,263 @@
+//! The workers: they build what is due, write it to its destination and record what came of it.
+//!
+//! One task per process looks for due bundles, as soon as this process commits a change and
+//! regularly for those of other replicas, and starts a task for each that it can claim. While a
+//! build runs its lease is renewed; when that fails the build is given up at once, because
+//! another replica may have begun it anew.
+//!
+//! The order of steps makes an end at any moment harmless: the bundle is due until its result is
+//! recorded, the result is recorded after the object is written, and objects are replaced whole.
+
+mod folder;
+mod job;
+mod publish;
+mod redact;
+mod run;
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::sync::watch;
+use tokio::task::{JoinHandle, JoinSet};
+use tracing::{error, info, warn};
+
+use self::folder::WorkFolder;
+use super::Control;
+use super::builder::Access;
+use super::destination::Reach;
+use super::store::StoreError;
+use crate::StartError;
+
+/// How long a claim lasts that is not renewed, and with it how long the bundles of a lost
+/// replica wait.
+const LEASE: Duration = Duration::from_secs(12);
+
+/// How often other replicas' changes and the clock are looked at.
+const LOOK: Duration = Duration::from_secs(1);
+
+/// Changes come in bursts; those of this time are passed on together.
+const SETTLE: Duration = Duration::from_millis(20);
+
+/// How often changes are passed on before builds are begun, when there are very many.
+const ROUNDS: u32 = 20;
+
+/// How often what belongs to deleted bundles is forgotten.
+const SWEEP: Duration = Duration::from_secs(600);
+
+/// How long to wait when the database fails.
+const DATABASE_PAUSE: Duration = Duration::from_secs(2);
+
+/// How long running builds may go on after the server is told to stop.
+const GRACE: Duration = Duration::from_secs(10);
+
+/// How long builds that are given up may take to say so.
+const RELEASE: Duration = Duration::from_secs(3);
+
+/// What the workers are told.
+#[derive(Debug, Clone)]
+pub(crate) struct Settings {
+    /// What builds may reach.
+    pub(crate) access: Access,
+    /// What destinations may be.
+    pub(crate) reach: Reach,
+    /// Where repositories are kept; `None` is a folder that ends with the process.
+    pub(crate) work: Option<PathBuf>,
+    /// The time from a build to the next when nothing changes.
+    pub(crate) interval: Duration,
+    /// How many builds may run at the same time; with none, changes are only passed on.
+    pub(crate) concurrent: usize,
+}
+
+/// What all builds of a process share.
+#[derive(Debug)]
+struct Shared {
+    control: Arc<Control>,
+    settings: Settings,
+    /// Names this process in claims.
+    owner: String,
+    work: WorkFolder,
+    /// What this process has written, or has found to be there still: digests by bundle.
+    confirmed: Mutex<HashMap<i64, String>>,
+}
+
+/// The workers of a process; dropping them stops them without waiting.
+#[derive(Debug)]
+pub struct Workers {
+    stop: watch::Sender<()>,
+    task: JoinHandle<()>,
+}
+
+impl Workers {
+    /// Starts the workers of a control plane.
+    ///
+    /// # Errors
+    /// When the folder for repositories cannot be made, or the database fails.
+    pub(super) async fn start(control: Arc<Control>) -> Result<Self, StartError> {
+        let settings = control.settings.clone();
+        let work = WorkFolder::open(settings.work.as_deref()).map_err(|failure| {
+            StartError::new(format!("folder for the builds' files: {failure}"))
+        })?;
+        control.store.release_all().await?;
+        let shared = Arc::new(Shared {
+            owner: owner()?,
+            control,
+            settings,
+            work,
+            confirmed: Mutex::default(),
+        });
+        let (stop, stopped) = watch::channel(());
+        let task = tokio::spawn(shared.work(stopped));
+        Ok(Self { stop, task })
+    }
+
+    /// Begins no more builds, and returns when the running ones have ended; those that do not
+    /// end soon are given up, for another replica or the next start.
+    pub async fn shutdown(self) {
+        drop(self.stop);
+        if let Err(failure) = self.task.await {
+            error!(%failure, "the workers ended early");
+        }
+    }
+}
+
+/// A name for this process that no other has.
+fn owner() -> Result<String, StartError> {
+    let mut random = [0; 8];
+    getrandom::fill(&mut random)
+        .map_err(|_| StartError::new("the system gives no random bytes"))?;
+    Ok(format!(
+        "{}-{:016x}",
+        std::process::id(),
+        u64::from_be_bytes(random)
+    ))
+}
+
+impl Shared {
+    /// Looks for due bundles until told to stop, then waits for the running builds.
+    async fn work(self: Arc<Self>, mut stopped: watch::Receiver<()>) {
+        let mut builds = JoinSet::new();
+        let (give_up, given_up) = watch::channel(());
+        let mut sweep = tokio::time::interval(SWEEP);
+        loop {
+            // A database that does not answer must not hold up the end. A claim that is lost on
+            // the way ends by itself.
+            let begun = tokio::select! {
+                _ = stopped.changed() => break,
+                begun = self.begin_builds(&mut builds, &given_up) => begun,
+            };
+            let pause = match begun {
+                Ok(()) => LOOK,
+                Err(failure) => {
+                    error!(%failure, "cannot look for bundles to build");
+                    DATABASE_PAUSE
+                }
+            };
+            tokio::select! {
+                _ = stopped.changed() => break,
+                () = self.control.store.changed() => tokio::time::sleep(SETTLE).await,
+                _ = sweep.tick() => self.sweep().await,
+                () = tokio::time::sleep(pause) => {}
+                Some(ended) = builds.join_next() => report(ended),
+            }
+        }
+        if tokio::time::timeout(GRACE, ended(&mut builds))
+            .await
+            .is_ok()
+        {
+            return;
+        }
+        warn!(
+            builds = builds.len(),
+            "giving up builds that did not end in time"
+        );
+        drop(give_up);
+        // Those that still do not end are cut off when the set is dropped.
+        drop(tokio::time::timeout(RELEASE, ended(&mut builds)).await);
+    }
+
+    /// Passes changes on, and begins as many builds as are due and may run.
+    async fn begin_builds(
+        self: &Arc<Self>,
+        builds: &mut JoinSet<()>,
+        given_up: &watch::Receiver<()>,
+    ) -> Result<(), StoreError> {
+        let store = &self.control.store;
+        let mut rounds = 0..ROUNDS;
+        while rounds.next().is_some() && store.pass_on_changes().await? {}
+        while builds.len() < self.settings.concurrent {
+            let Some(claim) = store.claim(&self.owner, LEASE).await? else {
+                break;
+            };
+            let shared = Arc::clone(self);
+            builds.spawn(shared.run(claim, given_up.clone()));
+        }
+        Ok(())
+    }
+
+    /// Whether this process knows that a bundle's storage holds this.
+    fn is_confirmed(&self, bundle: i64, digest: &str) -> bool {
+        let confirmed = self
+            .confirmed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        confirmed.get(&bundle).is_some_and(|known| known == digest)
+    }
+
+    /// Remembers that a bundle's storage holds this.
+    fn confirm(&self, bundle: i64, digest: &str) {
+        let mut confirmed = self
+            .confirmed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        confirmed.insert(bundle, digest.to_owned());
+    }
+
+    /// Forgets what belongs to bundles that are deleted.
+    async fn sweep(&self) {
+        let bundles = match self.control.store.bundles().await {
+            Ok(bundles) => bundles,
+            Err(failure) => {
+                warn!(%failure, "cannot look for bundles that are deleted");
+                return;
+            }
+        };
+        let mut confirmed = self
+            .confirmed
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
+        confirmed.retain(|bundle, _| bundles.contains(bundle));
+        drop(confirmed);
+        self.work.sweep(&bundles);
+    }
+}
+
+/// Waits for all builds.
+async fn ended(builds: &mut JoinSet<()>) {
+    while let Some(ended) = builds.join_next().await {
+        report(ended);
+    }
+}
+
+/// Logs that a build ended by a panic.
+fn report(ended: Result<(), tokio::task::JoinError>) {
+    if let Err(failure) = ended {
+        error!(%failure, "a build panicked");
+    }
+}
+
+impl Control {
+    /// Starts the workers, which build bundles until they are shut down.
+    ///
+    /// # Errors
+    /// When the folder for repositories cannot be made, or the database fails.
+    pub async fn start_workers(self: &Arc<Self>) -> Result<Workers, StartError> {
+        let workers = Workers::start(Arc::clone(self)).await?;
+        match self.settings.concurrent {
+            0 => info!("this replica builds no bundles"),
+            builds => info!(builds, "bundles are built"),
+        }
+        Ok(workers)
+    }
+}

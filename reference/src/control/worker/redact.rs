@@ -1,0 +1,84 @@
+//! Messages without the secrets of their build.
+
+use serde_json::Value;
+
+use crate::control::model::{Secret, wipe};
+
+/// The longest message, in characters.
+const LONGEST: usize = 2000;
+
+/// What stands for a secret.
+const HIDDEN: &str = "***";
+
+/// The shortest text that is taken for a secret: shorter ones are in every other word, and keep
+/// nothing secret.
+const SHORTEST: usize = 4;
+
+/// The message with every string of the secrets' values hidden.
+pub(super) fn redacted<'s>(
+    mut message: String,
+    secrets: impl Iterator<Item = &'s Secret>,
+) -> String {
+    for secret in secrets {
+        if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
+            if let Value::Object(members) = &mut value {
+                // The type is the name of a form.
+                members.remove("type");
+            }
+            hide(&mut message, &value);
+            wipe(&mut value);
+        }
+    }
+    message
+}
+
+/// The message cut to a sensible length.
+pub(super) fn shortened(message: String) -> String {
+    match message.char_indices().nth(LONGEST) {
+        Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
+        None => message,
+    }
+}
+
+fn hide(message: &mut String, value: &Value) {
+    match value {
+        Value::String(text) => {
+            // A key of several lines may be shown line by line.
+            let lines = text.lines().map(str::trim);
+            for part in std::iter::once(text.trim()).chain(lines) {
+                if part.len() >= SHORTEST && message.contains(part) {
+                    *message = message.replace(part, HIDDEN);
+                }
+            }
+        }
+        Value::Array(items) => items.iter().for_each(|item| hide(message, item)),
+        Value::Object(members) => members.values().for_each(|item| hide(message, item)),
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn secrets_are_hidden_and_messages_are_short() {
+        let secret = r#"{"type":"basic_auth","username":"ann","password":"hush hush",
+            "headers":{"x":["line one\nline two"]}}"#;
+        let secret = Secret::opened(Zeroizing::new(secret.into()));
+        for (message, expected) in [
+            ("basic_auth of ann failed", "basic_auth of ann failed"),
+            ("password `hush hush` is wrong", "password `***` is wrong"),
+            ("at line two: no", "at ***: no"),
+            ("", ""),
+        ] {
+            let shown = redacted(message.to_owned(), [&secret].into_iter());
+            assert_eq!(shown, expected);
+        }
+        let long = "ü".repeat(5000);
+        let cut = shortened(long);
+        assert_eq!(cut.chars().count(), LONGEST + 1);
+    }
+}

@@ -1,0 +1,254 @@
+//! One build, from its claim to its record.
+
+use std::error::Error;
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use futures_util::FutureExt;
+use tokio::sync::watch;
+use tracing::{debug, error, info, warn};
+
+use super::job::JobError;
+use super::publish::PublishError;
+use super::redact::{redacted, shortened};
+use super::{LEASE, Shared};
+use crate::control::builder::{self, BuildError, Job};
+use crate::control::destination::{Destination, DestinationError};
+use crate::control::store::{Claim, Finish, Status, StoreError};
+
+/// How often a lease is renewed.
+const RENEWAL: Duration = Duration::from_secs(3);
+
+/// How long before the end of a lease that could not be renewed its owner gives up.
+const MARGIN: Duration = Duration::from_secs(3);
+
+/// How long one build may take.
+const LONGEST: Duration = Duration::from_secs(900);
+
+/// The wait after the first failure; it doubles with each further one, up to the interval.
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// How a build ended.
+enum Ended {
+    /// It came to a result.
+    Done(Finish),
+    /// The bundle is deleted.
+    Deleted,
+    /// Another owner has the bundle.
+    Lost,
+    /// The server stops.
+    GivenUp,
+}
+
+impl Shared {
+    /// Runs a build and records what it came to.
+    pub(super) async fn run(self: Arc<Self>, claim: Claim, mut given_up: watch::Receiver<()>) {
+        let begun = Instant::now();
+        let mut name = String::new();
+        let ended = tokio::select! {
+            ended = AssertUnwindSafe(self.build(&claim, &mut name)).catch_unwind() => {
+                ended.unwrap_or_else(|_| {
+                    let message = "the builder failed on this bundle".to_owned();
+                    Ended::Done(self.failed(&claim, "BUILD", "INTERNAL_ERROR", message))
+                })
+            }
+            () = self.keep(&claim) => Ended::Lost,
+            _ = given_up.changed() => Ended::GivenUp,
+        };
+        let store = &self.control.store;
+        let recorded = match ended {
+            Ended::Done(finish) => match store.finish(&claim, &finish).await {
+                Ok(true) => {
+                    self.log(&claim, &name, &finish, begun.elapsed());
+                    Ok(())
+                }
+                Ok(false) => self.lost(&claim, &name).await,
+                Err(failure) => Err(failure),
+            },
+            Ended::Lost => self.lost(&claim, &name).await,
+            Ended::Deleted => Ok(()),
+            Ended::GivenUp => {
+                info!(bundle = name, "build given up");
+                store.release(&claim).await
+            }
+        };
+        if let Err(failure) = recorded {
+            // The lease ends by itself, and the bundle is built again.
+            error!(bundle = name, %failure, "the end of a build could not be recorded");
+        }
+    }
+
+    /// Builds and publishes a bundle.
+    async fn build(&self, claim: &Claim, name: &mut String) -> Ended {
+        let limit = self.settings.access.limits.total;
+        let job = match self.control.job(claim.bundle, limit).await {
+            Ok(Some(job)) => job,
+            Ok(None) => return Ended::Deleted,
+            Err(JobError::Store(failure @ StoreError::TooLarge(_))) => {
+                let failed = self.failed(claim, "SYNC", "CONFIG_ERROR", failure.to_string());
+                return Ended::Done(failed);
+            }
+            Err(failure) => return Ended::Done(self.broken(claim, "SYNC", &failure)),
+        };
+        job.name.clone_into(name);
+        match tokio::time::timeout(LONGEST, self.build_job(claim, &job)).await {
+            Ok(ended) => ended,
+            Err(_) => {
+                let message = format!("the build took longer than {} s", LONGEST.as_secs());
+                Ended::Done(self.failed(claim, "BUILD", "INTERNAL_ERROR", message))
+            }
+        }
+    }
+
+    async fn build_job(&self, claim: &Claim, job: &Job) -> Ended {
+        let Some(storage) = job
+            .bundle
+            .object_storage
+            .as_ref()
+            .filter(|one| !one.is_empty())
+        else {
+            let message = "the bundle has no object_storage".to_owned();
+            let mut finish = self.failed(claim, "PUSH", "CONFIG_ERROR", message);
+            // Only a change can help.
+            finish.again = None;
+            return Ended::Done(finish);
+        };
+        let opened = Destination::open(storage, &job.secrets, &self.settings.reach);
+        let destination = match opened {
+            Ok(destination) => destination,
+            Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
+        };
+        let folder = self.work.of_bundle(claim.bundle);
+        let built = match builder::build(job, &self.settings.access, &folder).await {
+            Ok(built) => built,
+            Err(BuildError {
+                phase,
+                status,
+                message,
+            }) => {
+                let failed = self.failed(claim, phase.name(), status.name(), message);
+                return Ended::Done(failed);
+            }
+        };
+        self.control.metrics.synced(built.commits.keys());
+        let published = self.publish(claim, &built, storage, &destination).await;
+        let revision = &built.revision;
+        Ended::Done(match published {
+            Ok(digest) => Finish {
+                status: Status {
+                    revision: revision.clone(),
+                    phase: "PUSH",
+                    status: "SUCCESS",
+                    message: String::new(),
+                },
+                succeeded: true,
+                published: Some(digest),
+                again: Some(self.settings.interval),
+            },
+            Err(PublishError::Destination(failure)) => {
+                self.not_pushed(claim, job, revision, &failure)
+            }
+            Err(PublishError::Store(failure)) => self.broken(claim, "PUSH", &failure),
+            Err(PublishError::Lost) => return Ended::Lost,
+        })
+    }
+
+    fn not_pushed(
+        &self,
+        claim: &Claim,
+        job: &Job,
+        revision: &str,
+        failure: &DestinationError,
+    ) -> Finish {
+        let status = match failure {
+            DestinationError::Config(_) => "CONFIG_ERROR",
+            DestinationError::Push(_) => "PUSH_FAILED",
+        };
+        // Storages may show in their answers what they were sent.
+        let message = redacted(failure.to_string(), job.secrets.values());
+        let mut finish = self.failed(claim, "PUSH", status, message);
+        revision.clone_into(&mut finish.status.revision);
+        finish
+    }
+
+    /// The result of a build that the server itself failed; only the log says why.
+    fn broken(&self, claim: &Claim, phase: &'static str, failure: &dyn Error) -> Finish {
+        error!(bundle = claim.bundle, %failure, "the server cannot build");
+        self.failed(
+            claim,
+            phase,
+            "INTERNAL_ERROR",
+            "the server failed".to_owned(),
+        )
+    }
+
+    /// The result of a build that failed; what was published before stays.
+    fn failed(
+        &self,
+        claim: &Claim,
+        phase: &'static str,
+        status: &'static str,
+        message: String,
+    ) -> Finish {
+        let doubled = FIRST_RETRY.saturating_mul(1 << claim.failures.min(16));
+        Finish {
+            status: Status {
+                revision: String::new(),
+                phase,
+                status,
+                message: shortened(message),
+            },
+            succeeded: false,
+            published: None,
+            again: Some(doubled.min(self.settings.interval.max(FIRST_RETRY))),
+        }
+    }
+
+    /// Renews the lease of a claim; returns when the bundle is lost, or when that cannot be told
+    /// and the lease is about to end.
+    async fn keep(&self, claim: &Claim) {
+        let mut renewed = Instant::now();
+        loop {
+            tokio::time::sleep(RENEWAL).await;
+            let asked = Instant::now();
+            let renewal = self.control.store.renew(claim, LEASE);
+            let left = LEASE.saturating_sub(MARGIN + renewed.elapsed());
+            match tokio::time::timeout(left, renewal).await {
+                Ok(Ok(true)) => renewed = asked,
+                Ok(Ok(false)) | Err(_) => return,
+                Ok(Err(failure)) => warn!(%failure, "a lease could not be renewed"),
+            }
+        }
+    }
+
+    /// Logs and counts a result.
+    fn log(&self, claim: &Claim, name: &str, finish: &Finish, took: Duration) {
+        let Status {
+            revision,
+            phase,
+            status,
+            message,
+        } = &finish.status;
+        let duration_ms = took.as_secs_f64() * 1e3;
+        self.control.metrics.built(name, status, took);
+        if finish.succeeded && finish.published.as_ref() == Some(&claim.published) {
+            debug!(bundle = name, revision, duration_ms, "bundle unchanged");
+        } else if finish.succeeded {
+            info!(bundle = name, revision, duration_ms, "bundle built");
+        } else {
+            warn!(
+                bundle = name,
+                revision, phase, status, message, duration_ms, "build failed"
+            );
+        }
+    }
+
+    /// Ends a build whose bundle is lost: to another owner, or because it is deleted. What this
+    /// build may have written could have come after what the new owner wrote, so the bundle is
+    /// to be written once more.
+    async fn lost(&self, claim: &Claim, name: &str) -> Result<(), StoreError> {
+        warn!(bundle = name, "a build has lost its bundle");
+        self.control.store.publish_again(claim.bundle).await
+    }
+}

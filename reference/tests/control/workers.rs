@@ -1,0 +1,377 @@
+//! Workers: definitions become files, failures become statuses, and a lost replica's work is done.
+
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use reference::control::Control;
+use serde_json::Value;
+
+use crate::script::play;
+use crate::world::{World, send, text};
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("bundles-are-built-and-kept-up-to-date", kept_up_to_date),
+    ("a-failed-build-keeps-the-old-bundle", failures),
+    ("statuses-are-seen-as-their-bundles", visibility),
+    ("secrets-show-in-no-status", secrecy),
+    ("replicas-share-the-work", shared_work),
+    ("a-lost-owner-is-replaced", takeover),
+    ("nothing-is-forgotten-without-a-builder", without_builder),
+];
+
+/// How long anything may take before a case fails.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// The folder that bundles are written to.
+fn storage(world: &World) -> Result<PathBuf, Failed> {
+    let folder = world.folder().join("bundles");
+    std::fs::create_dir_all(&folder)?;
+    Ok(folder)
+}
+
+async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
+    let root = storage(world)?.display().to_string();
+    let mut arguments = vec!["--bundle-root", &root, "--rebuild-interval", "100ms"];
+    arguments.extend(further);
+    world.open_builder(&arguments).await
+}
+
+/// Waits until a question has an answer.
+async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
+where
+    F: Future<Output = Result<Option<T>, Failed>>,
+{
+    let deadline = Instant::now() + PATIENCE;
+    loop {
+        if let Some(answer) = ask().await? {
+            return Ok(answer);
+        }
+        if Instant::now() > deadline {
+            return Err(format!("{what}: not within {PATIENCE:?}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
+/// Waits until the last status of a bundle is as wanted, and gives it.
+async fn status(control: &Arc<Control>, bundle: &str, wanted: &str) -> Result<Value, Failed> {
+    let target = format!("/v1/bundles/{bundle}/status/latest");
+    eventually(&format!("{target} {wanted}"), || async {
+        let reply = send(control, "admin", "GET", &target, "").await?;
+        let body: Value = serde_json::from_str(&text(&reply))?;
+        let status = body.get("result").cloned().unwrap_or_default();
+        let found = status.get("status").and_then(Value::as_str) == Some(wanted);
+        Ok(found.then_some(status))
+    })
+    .await
+}
+
+/// The documents in a bundle's file.
+fn documents(file: &Path) -> Result<Option<Value>, Failed> {
+    let bytes = match std::fs::read(file) {
+        Ok(bytes) => bytes,
+        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+        Err(failure) => return Err(failure.into()),
+    };
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
+    for entry in archive.entries()? {
+        let entry = entry?;
+        if entry.path()?.ends_with("data.json") {
+            return Ok(Some(serde_json::from_reader(entry)?));
+        }
+    }
+    Err(format!("{} has no data.json", file.display()).into())
+}
+
+/// Waits until a bundle's file holds a document.
+async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
+    eventually(&format!("{} {wanted}", file.display()), || async {
+        Ok((documents(file)?.as_ref() == Some(wanted)).then_some(()))
+    })
+    .await
+}
+
+/// The sum of the samples of a metric whose labels hold a text.
+async fn counted(control: &Arc<Control>, metric: &str, label: &str) -> Result<u64, Failed> {
+    let reply = send(control, "nobody", "GET", "/metrics", "").await?;
+    let shown = text(&reply);
+    let samples = shown
+        .lines()
+        .filter(|line| line.starts_with(metric) && line.contains(label));
+    let values = samples.filter_map(|line| line.rsplit(' ').next()?.parse::<u64>().ok());
+    Ok(values.sum())
+}
+
+fn kept_up_to_date(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = open(&world, &[]).await?;
+        let workers = control.start_workers().await?;
+        let file = storage(&world)?.join("deep/app.tar.gz");
+        play(
+            &control,
+            r#"
+            owner PUT /v1/sources/app {} => 200
+            owner PUT /v1/sources/app/data/app/limits {"max":1} => 200
+            owner PUT /v1/bundles/app {"object_storage":{"filesystem":{"path":"deep/app.tar.gz"}},"requirements":[{"source":"app"}]} => 200
+            "#,
+        )
+        .await?;
+        holds(&file, &serde_json::json!({"app": {"limits": {"max": 1}}})).await?;
+        let first = status(&control, "app", "SUCCESS").await?;
+        play(
+            &control,
+            r#"owner PUT /v1/sources/app/data/app/limits {"max":2} => 200"#,
+        )
+        .await?;
+        holds(&file, &serde_json::json!({"app": {"limits": {"max": 2}}})).await?;
+        // What has not changed is built again, but not written again.
+        let written = file.metadata()?.modified()?;
+        let before = counted(&control, "ocp_bundle_upload_count", "UNCHANGED").await?;
+        eventually("periodic builds", || async {
+            let now = counted(&control, "ocp_bundle_upload_count", "UNCHANGED").await?;
+            Ok((now >= before + 2).then_some(()))
+        })
+        .await?;
+        if file.metadata()?.modified()? != written {
+            return Err("a bundle that has not changed was written again".into());
+        }
+        let second = status(&control, "app", "SUCCESS").await?;
+        if first.get("revision") == second.get("revision") {
+            return Err(format!("{first} and {second} have the same revision").into());
+        }
+        let labels = r#"bundle="app",state="SUCCESS""#;
+        if counted(&control, "ocp_bundle_build_count", labels).await? == 0 {
+            return Err("builds are not counted".into());
+        }
+        play(&control, "owner DELETE /v1/bundles/app => 200").await?;
+        workers.shutdown().await;
+        match file.exists() {
+            true => Ok(()),
+            false => Err("the file of a deleted bundle is gone".into()),
+        }
+    })
+}
+
+fn failures(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = open(&world, &[]).await?;
+        let workers = control.start_workers().await?;
+        let file = storage(&world)?.join("b.tar.gz");
+        play(
+            &control,
+            r#"
+            admin PUT /v1/sources/a {} => 200
+            admin PUT /v1/sources/a/data/x {"v":1} => 200
+            admin PUT /v1/sources/b {} => 200
+            admin PUT /v1/bundles/none {} => 200
+            admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}},"requirements":[{"source":"a"},{"source":"b"}]} => 200
+            "#,
+        )
+        .await?;
+        status(&control, "none", "CONFIG_ERROR").await?;
+        status(&control, "b", "SUCCESS").await?;
+        let before = std::fs::read(&file)?;
+        // Two sources that claim the same root.
+        play(
+            &control,
+            r#"admin PUT /v1/sources/b/data/x/y {"v":2} => 200"#,
+        )
+        .await?;
+        let failed = status(&control, "b", "BUILD_FAILED").await?;
+        if failed.get("error_message").and_then(Value::as_str) == Some("") {
+            return Err(format!("{failed} does not say why").into());
+        }
+        if std::fs::read(&file)? != before {
+            return Err("a failed build has changed the bundle".into());
+        }
+        play(&control, "admin DELETE /v1/sources/b/data/x/y => 200").await?;
+        status(&control, "b", "SUCCESS").await?;
+        // A destination that nobody allows.
+        play(
+            &control,
+            r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"../b"}}} => 200"#,
+        )
+        .await?;
+        status(&control, "b", "CONFIG_ERROR").await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn visibility(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = open(&world, &[]).await?;
+        play(
+            &control,
+            "
+            owner PUT /v1/bundles/b {} => 200
+            owner GET /v1/bundles/b/status => 200 {\"result\":[]}
+            owner GET /v1/bundles/b/status/latest => 404 not_found built
+            ",
+        )
+        .await?;
+        let workers = control.start_workers().await?;
+        status(&control, "b", "CONFIG_ERROR").await?;
+        workers.shutdown().await;
+        play(
+            &control,
+            "
+            viewer GET /v1/bundles/b/status => 200
+            viewer GET /v1/bundles/b/status/latest => 200
+            owner GET /v1/bundles/b/status?limit=1 => 200
+            owner2 GET /v1/bundles/b/status => 404 not_found
+            owner2 GET /v1/bundles/b/status/latest => 404 not_found
+            nobody GET /v1/bundles/b/status => 401
+            nobody GET /v1/bundles/b/status/latest => 401
+            admin GET /v1/bundles/absent/status => 404 not_found
+            admin GET /v1/bundles/b/status?limit=abc => 400 invalid_parameter
+            admin GET /v1/bundles/b/status?limit=0 => 400 invalid_parameter
+            admin GET /v1/bundles/b/status?revision=none => 200 {\"result\":[]}
+            admin PUT /v1/bundles/b/status {} => 405
+            nobody GET /metrics => 200
+            ",
+        )
+        .await?;
+        let reply = send(&control, "owner", "GET", "/v1/bundles/b/status", "").await?;
+        let body: Value = serde_json::from_str(&text(&reply))?;
+        let first = body.pointer("/result/0").and_then(Value::as_object);
+        let names: Vec<&str> = first
+            .into_iter()
+            .flatten()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        let expected = [
+            "bundle_name",
+            "created_at",
+            "error_message",
+            "phase",
+            "revision",
+            "status",
+            "updated_at",
+        ];
+        match names == expected {
+            true => Ok(()),
+            false => Err(format!("a status has {names:?}").into()),
+        }
+    })
+}
+
+fn secrecy(world: World) -> Outcome {
+    Box::pin(async move {
+        // Nobody listens there.
+        let control = open(&world, &["--allow-host", "127.0.0.1"]).await?;
+        let workers = control.start_workers().await?;
+        play(
+            &control,
+            r#"
+            admin PUT /v1/secrets/k {"value":{"type":"aws_auth","access_key_id":"hush-marker-id","secret_access_key":"hush-marker"}} => 200
+            admin PUT /v1/bundles/b {"object_storage":{"aws":{"bucket":"b","key":"hush-marker","region":"r","credentials":"k","url":"http://127.0.0.1:1"}}} => 200
+            "#,
+        )
+        .await?;
+        let failed = status(&control, "b", "PUSH_FAILED").await?;
+        workers.shutdown().await;
+        match failed.to_string().contains("hush-marker") {
+            true => Err(format!("a secret shows in {failed}").into()),
+            false => Ok(()),
+        }
+    })
+}
+
+fn shared_work(world: World) -> Outcome {
+    Box::pin(async move {
+        let mut replicas = Vec::new();
+        for _ in 0..3 {
+            let control = open(&world, &["--concurrent-builds", "2"]).await?;
+            let workers = control.start_workers().await?;
+            replicas.push((control, workers));
+        }
+        for at in 0..6 {
+            for (turn, (control, _)) in replicas.iter().enumerate() {
+                let source = format!("admin PUT /v1/sources/s{at} {{}} => 200");
+                let data = format!("admin PUT /v1/sources/s{at}/data/v {{\"turn\":{turn}}} => 200");
+                let bundle = format!(
+                    r#"admin PUT /v1/bundles/b{at} {{"object_storage":{{"filesystem":{{"path":"{at}.tar.gz"}}}},"requirements":[{{"source":"s{at}"}}]}} => 200"#
+                );
+                play(control, &[source, data, bundle].join("\n")).await?;
+            }
+        }
+        // One replica goes; the others go on.
+        let (_, stopped) = replicas.pop().ok_or("there are three")?;
+        stopped.shutdown().await;
+        for at in 0..6 {
+            let file = storage(&world)?.join(format!("{at}.tar.gz"));
+            holds(&file, &serde_json::json!({"v": {"turn": 2}})).await?;
+        }
+        for (_, workers) in replicas {
+            workers.shutdown().await;
+        }
+        Ok(())
+    })
+}
+
+fn takeover(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = open(&world, &[]).await?;
+        let workers = control.start_workers().await?;
+        let file = storage(&world)?.join("b.tar.gz");
+        play(
+            &control,
+            r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
+        )
+        .await?;
+        status(&control, "b", "SUCCESS").await?;
+        // An owner that will never renew its lease holds the bundle for a while.
+        let pool = world.database().await?;
+        let held = Duration::from_millis(1500);
+        let ends = std::time::SystemTime::now() + held;
+        let ends = ends.duration_since(std::time::UNIX_EPOCH)?.as_millis();
+        let hold = sqlx::query("UPDATE builds SET owner = 'gone', claim = claim + 1, lease = $1");
+        hold.bind(i64::try_from(ends)?).execute(&pool).await?;
+        let begun = Instant::now();
+        std::fs::remove_file(&file)?;
+        play(&control, r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"./b.tar.gz"}}} => 200"#).await?;
+        eventually("the bundle is written", || async {
+            Ok(file.exists().then_some(()))
+        })
+        .await?;
+        if begun.elapsed() + Duration::from_millis(100) < held {
+            return Err("a bundle was taken from its owner".into());
+        }
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn without_builder(world: World) -> Outcome {
+    Box::pin(async move {
+        let api = open(&world, &["--no-builder"]).await?;
+        let idle = api.start_workers().await?;
+        play(
+            &api,
+            r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
+        )
+        .await?;
+        let pool = world.database().await?;
+        eventually("the change is passed on", || async {
+            let left = sqlx::query("SELECT 1 FROM changes")
+                .fetch_optional(&pool)
+                .await?;
+            Ok(left.is_none().then_some(()))
+        })
+        .await?;
+        idle.shutdown().await;
+        let file = storage(&world)?.join("b.tar.gz");
+        if file.exists() {
+            return Err("a replica that does not build has built".into());
+        }
+        let builder = open(&world, &[]).await?;
+        let workers = builder.start_workers().await?;
+        status(&api, "b", "SUCCESS").await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}
