@@ -3,7 +3,7 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, filters, fuzz_opa, peers, rego_cases, report, residuals, root};
+use crate::{bench, bundles, filters, fuzz_opa, peers, rego_cases, report, residuals, root};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -16,6 +16,7 @@ const STEPS: &[Step] = &[
     ("what residuals mean", meaning_of_residuals),
     ("rows that filters select", filters_on_databases),
     ("real peers", peers::run),
+    ("bundles from definition to decision", bundles_end_to_end),
     ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
 ];
@@ -63,6 +64,10 @@ fn meaning_of_residuals() -> Result<(), Box<dyn Error>> {
 
 fn filters_on_databases() -> Result<(), Box<dyn Error>> {
     filters::run(2_000, 0)
+}
+
+fn bundles_end_to_end() -> Result<(), Box<dyn Error>> {
+    bundles::run(60, 200)
 }
 
 fn beside_opa() -> Result<(), Box<dyn Error>> {

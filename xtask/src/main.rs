@@ -1,8 +1,10 @@
 //! The project's own tasks.
 
 mod bench;
+mod bundles;
 mod ci;
 mod coverage;
+mod debian;
 mod filters;
 mod fuzz_opa;
 mod peers;
@@ -65,6 +67,16 @@ enum Task {
         #[arg(long, default_value_t = 0)]
         seed: u64,
     },
+    /// Take bundles from definitions to decisions: real storage, git servers, engines, replicas,
+    /// kills
+    Bundles {
+        /// How long engines follow changes
+        #[arg(long, default_value_t = 600)]
+        seconds: u64,
+        /// How often a control plane is killed
+        #[arg(long, default_value_t = 200)]
+        kills: u64,
+    },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
     /// Measure, as ratios taken in one run
@@ -82,6 +94,7 @@ fn main() -> ExitCode {
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
         Task::Filters { cases, seed } => filters::run(cases, seed),
+        Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

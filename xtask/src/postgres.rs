@@ -10,6 +10,8 @@ use std::{
 
 use tempfile::TempDir;
 
+use crate::debian;
+
 /// The Debian package that brings the server.
 const PACKAGE: &str = "postgresql";
 
@@ -34,7 +36,7 @@ impl Postgres {
         let programs = match programs() {
             Some(found) => found,
             None => {
-                install()?;
+                debian::install(&[PACKAGE])?;
                 programs().ok_or("the PostgreSQL package has no server programs")?
             }
         };
@@ -127,17 +129,6 @@ fn programs() -> Option<PathBuf> {
         .collect();
     versions.sort();
     versions.pop()
-}
-
-fn install() -> Result<(), Box<dyn Error>> {
-    crate::report("installing", PACKAGE);
-    done(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
-    done(
-        Command::new("apt-get")
-            .args(["install", "--yes", "--no-install-recommends", PACKAGE])
-            .env("DEBIAN_FRONTEND", "noninteractive")
-            .stdout(Stdio::null()),
-    )
 }
 
 fn is_root() -> io::Result<bool> {

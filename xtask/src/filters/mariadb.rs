@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 use super::databases::Selected;
+use crate::debian;
 use crate::postgres::done;
-use crate::report;
 
 /// The Debian package that brings the server.
 const PACKAGE: &str = "mariadb-server";
@@ -37,14 +37,7 @@ impl MariaDb {
     /// When it cannot be installed, initialised or started.
     pub(super) fn start() -> Result<Self, Box<dyn Error>> {
         if !PathBuf::from("/usr/sbin/mariadbd").is_file() {
-            report("installing", PACKAGE);
-            done(Command::new("apt-get").arg("update").stdout(Stdio::null()))?;
-            done(
-                Command::new("apt-get")
-                    .args(["install", "--yes", "--no-install-recommends", PACKAGE])
-                    .env("DEBIAN_FRONTEND", "noninteractive")
-                    .stdout(Stdio::null()),
-            )?;
+            debian::install(&[PACKAGE])?;
         }
         let folder = tempfile::Builder::new().prefix("mariadb-").tempdir()?;
         let is_root = Command::new("id").arg("-u").output()?.stdout.trim_ascii() == b"0";

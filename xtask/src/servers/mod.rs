@@ -1,6 +1,7 @@
 //! Servers that tasks start, and the client that asks them.
 
 mod client;
+mod foreign;
 
 use std::error::Error;
 use std::fs;
@@ -10,6 +11,7 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
 pub(crate) use client::Client;
+pub(crate) use foreign::{Foreign, free_address};
 
 /// A server is given up when it does not answer for so long after its start.
 const PATIENCE: Duration = Duration::from_secs(20);
