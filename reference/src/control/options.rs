@@ -10,6 +10,7 @@ use zeroize::Zeroizing;
 use super::builder::{Access, Limits};
 use super::cipher::{Cipher, CipherError};
 use super::destination::Reach;
+use super::hosts::Hosts;
 use super::store::{Database, DatabaseUrl};
 use super::worker::Settings;
 use crate::StartError;
@@ -81,11 +82,8 @@ impl Options {
         if self.rebuild_interval.is_zero() {
             return Err(StartError::new("--rebuild-interval must be longer than 0"));
         }
-        for pattern in &self.allow_host {
-            if let Err(failure) = globset::Glob::new(pattern) {
-                let message = format!("--allow-host {pattern}: {}", failure.kind());
-                return Err(StartError::new(message));
-            }
+        if let Err(why) = Hosts::read(&self.allow_host) {
+            return Err(StartError::new(format!("--allow-host {why}")));
         }
         Ok(Settings {
             access: Access {

@@ -121,14 +121,20 @@ impl Store {
         fs::write(&file, serde_json::to_vec(&config)?)?;
         let database = format!("sqlite://{}", folder.path().join("control.db").display());
         let server = reference::start(
-            ["control", "--addr", "127.0.0.1:0", "--config"]
-                .map(str::to_owned)
-                .into_iter()
-                .chain([
-                    file.display().to_string(),
-                    "--database".to_owned(),
-                    database,
-                ]),
+            [
+                "control",
+                "--no-builder",
+                "--addr",
+                "127.0.0.1:0",
+                "--config",
+            ]
+            .map(str::to_owned)
+            .into_iter()
+            .chain([
+                file.display().to_string(),
+                "--database".to_owned(),
+                database,
+            ]),
         )
         .await?;
         let address = server.control.ok_or("no control plane was started")?;

@@ -14,7 +14,6 @@ mod mount;
 mod requirements;
 mod rewrite;
 mod roots;
-mod secrecy;
 mod transform;
 mod walk;
 mod work;
@@ -29,6 +28,7 @@ use self::fetch::Fetcher;
 use self::files::{Files, Patterns};
 use self::requirements::Part;
 use super::model::{Bundle, Secret, Source, Stack};
+use super::redact::redacted;
 
 /// Everything that one build is made from.
 #[derive(Debug)]
@@ -123,7 +123,10 @@ pub(crate) async fn build(
     work_dir: &Path,
 ) -> Result<Built, BuildError> {
     let built = attempt(job, access, work_dir).await;
-    built.map_err(|failure| secrecy::hide(failure, &job.secrets))
+    built.map_err(|failure| BuildError {
+        message: redacted(failure.message, job.secrets.values()),
+        ..failure
+    })
 }
 
 async fn attempt(job: &Job, access: &Access, work_dir: &Path) -> Result<Built, BuildError> {

@@ -3,6 +3,7 @@
 use reqwest::Url;
 
 use super::{DestinationError, Reach};
+use crate::control::hosts::Hosts;
 
 /// The URL of a storage, whose host must be one of the provider's (it ends in `own`) and spoken
 /// to over https, or else one that the operator allows.
@@ -27,15 +28,8 @@ pub(super) fn checked(text: &str, own: &[&str], reach: &Reach) -> Result<Url, De
     let is_own = url.scheme() == "https"
         && url.port().is_none()
         && own.iter().any(|end| host.ends_with(end));
-    let with_port = format!("{host}:{}", url.port_or_known_default().unwrap_or_default());
-    let allowed = |pattern: &String| {
-        let glob = globset::GlobBuilder::new(pattern)
-            .case_insensitive(true)
-            .build();
-        let matcher = glob.map(|glob| glob.compile_matcher());
-        matcher.is_ok_and(|matcher| matcher.is_match(host) || matcher.is_match(&with_port))
-    };
-    if is_own || reach.hosts.iter().any(allowed) {
+    let allowed = Hosts::read(&reach.hosts);
+    if is_own || allowed.is_ok_and(|hosts| hosts.allows(host, url.port_or_known_default())) {
         return Ok(url);
     }
     Err(refused(&format!(

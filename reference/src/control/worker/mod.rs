@@ -11,7 +11,6 @@
 mod folder;
 mod job;
 mod publish;
-mod redact;
 mod run;
 
 use std::collections::HashMap;

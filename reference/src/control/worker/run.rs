@@ -11,10 +11,10 @@ use tracing::{debug, error, info, warn};
 
 use super::job::JobError;
 use super::publish::PublishError;
-use super::redact::{redacted, shortened};
 use super::{LEASE, Shared};
 use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
+use crate::control::redact::{redacted, shortened};
 use crate::control::store::{Claim, Finish, Status, StoreError};
 
 /// How often a lease is renewed.

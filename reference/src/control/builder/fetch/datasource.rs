@@ -4,8 +4,8 @@ use rego::value::from_json;
 use serde_json::{Map, Value};
 
 use super::credentials::Credentials;
-use super::hosts::Hosts;
 use super::{Trouble, http, s3};
+use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, stored_path};
 
 /// The file that the document of a datasource is placed in.

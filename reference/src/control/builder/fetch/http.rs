@@ -7,10 +7,10 @@ use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::Deserialize;
 
-use super::Trouble;
 use super::credentials::{ClientCredentials, Credentials, KeyPlace};
 use super::datasource::Config;
-use super::hosts::Hosts;
+use super::{Trouble, reach};
+use crate::control::hosts::Hosts;
 
 /// The most redirections that a request follows.
 const REDIRECTS: usize = 5;
@@ -91,7 +91,8 @@ fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
             "{what} must begin with http:// or https://"
         )));
     }
-    hosts.check(
+    reach(
+        hosts,
         url.host_str().unwrap_or_default(),
         url.port_or_known_default(),
     )?;

@@ -4,7 +4,6 @@ mod credentials;
 mod datasource;
 mod directory;
 mod git;
-mod hosts;
 mod http;
 mod s3;
 
@@ -14,10 +13,10 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use self::credentials::Credentials;
-use self::hosts::Hosts;
 use super::files::{Budget, Files, Patterns, Selection};
 use super::transform::{self, Transform};
 use super::{Access, BuildError, Job, SourceInput, work};
+use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, Git};
 
 /// Why something cannot be fetched.
@@ -77,7 +76,8 @@ impl<'j> Fetcher<'j> {
         work_dir: &Path,
     ) -> Result<Self, BuildError> {
         tls();
-        let hosts = Hosts::read(&access.hosts).map_err(BuildError::config)?;
+        let hosts = Hosts::read(&access.hosts);
+        let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
         Ok(Self {
             job,
             access,
@@ -254,6 +254,16 @@ fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Trou
         included: Patterns::read(included).map_err(Trouble::Config)?,
         excluded: Patterns::read(excluded).map_err(Trouble::Config)?,
     })
+}
+
+/// Refuses a host that the operator does not allow.
+fn reach(hosts: &Hosts, host: &str, port: Option<u16>) -> Result<(), Trouble> {
+    match hosts.allows(host, port) {
+        true => Ok(()),
+        false => Err(Trouble::config(format!(
+            "host `{host}` is not among the allowed hosts"
+        ))),
+    }
 }
 
 async fn blocking<T: Send + 'static>(

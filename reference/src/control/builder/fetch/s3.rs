@@ -5,10 +5,10 @@ use object_store::path::Path;
 use object_store::{ObjectStoreExt, RetryConfig};
 use reqwest::Url;
 
-use super::Trouble;
 use super::credentials::Credentials;
 use super::datasource::Config;
-use super::hosts::Hosts;
+use super::{Trouble, reach};
+use crate::control::hosts::Hosts;
 
 /// The region of requests that name none.
 const REGION: &str = "us-east-1";
@@ -44,7 +44,8 @@ pub(super) async fn fetch(
         endpoint => endpoint.to_owned(),
     };
     let url = Url::parse(&endpoint).map_err(|why| Trouble::config(format!("endpoint: {why}")))?;
-    hosts.check(
+    reach(
+        hosts,
         url.host_str().unwrap_or_default(),
         url.port_or_known_default(),
     )?;

@@ -6,8 +6,8 @@ use gix::bstr::ByteSlice;
 use gix::url::Scheme;
 
 use super::{Trouble, failed};
-use crate::control::builder::fetch::directory;
-use crate::control::builder::fetch::hosts::Hosts;
+use crate::control::builder::fetch::{directory, reach};
+use crate::control::hosts::Hosts;
 
 /// Where a repository is.
 #[derive(Debug)]
@@ -50,7 +50,7 @@ impl Origin {
                 if host.starts_with('-') || !host.chars().all(plain) {
                     return Err(refused());
                 }
-                hosts.check(host, url.port_or_default())?;
+                reach(hosts, host, url.port_or_default())?;
                 Ok(Self::Remote(url))
             }
             _ => Err(refused()),

@@ -1,11 +1,10 @@
-//! Which hosts sources may be fetched from.
+//! Which hosts the server may be sent to by definitions.
 
-use super::Trouble;
-use crate::control::builder::files::Patterns;
+use globset::{GlobBuilder, GlobSet, GlobSetBuilder};
 
 /// Patterns of allowed hosts.
 #[derive(Debug, Clone)]
-pub(super) struct Hosts(Patterns);
+pub(super) struct Hosts(GlobSet);
 
 impl Hosts {
     /// Reads patterns of `HOST` or `HOST:PORT`.
@@ -13,24 +12,21 @@ impl Hosts {
     /// # Errors
     /// Which pattern is no glob.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
-        let texts: Vec<String> = texts.iter().map(|text| text.to_ascii_lowercase()).collect();
-        let patterns = Patterns::read(&texts);
-        patterns
-            .map(Self)
-            .map_err(|why| format!("allowed hosts: {why}"))
+        let mut set = GlobSetBuilder::new();
+        for text in texts {
+            let glob = GlobBuilder::new(text).case_insensitive(true).build();
+            set.add(glob.map_err(|failure| format!("`{text}`: {}", failure.kind()))?);
+        }
+        let set = set.build();
+        set.map(Self).map_err(|failure| failure.to_string())
     }
 
-    /// Refuses a host that no pattern matches.
-    pub(super) fn check(&self, host: &str, port: Option<u16>) -> Result<(), Trouble> {
+    /// Whether a pattern matches a host, alone or with its port.
+    pub(super) fn allows(&self, host: &str, port: Option<u16>) -> bool {
         let host = host.trim_end_matches('.').to_ascii_lowercase();
         let with_port = port.map(|port| format!("{host}:{port}"));
         let mut forms = [Some(&host), with_port.as_ref()].into_iter().flatten();
-        match !host.is_empty() && forms.any(|form| self.0.matches(form)) {
-            true => Ok(()),
-            false => Err(Trouble::config(format!(
-                "host `{host}` is not among the allowed hosts"
-            ))),
-        }
+        !host.is_empty() && forms.any(|form| self.0.is_match(form))
     }
 }
 
@@ -55,7 +51,7 @@ mod tests {
         ] {
             let patterns: Vec<String> = patterns.iter().map(|text| (*text).to_owned()).collect();
             let allowed = Hosts::read(&patterns)
-                .map(|hosts| hosts.check(host, port).is_ok())
+                .map(|hosts| hosts.allows(host, port))
                 .unwrap_or_default();
             assert_eq!(allowed, expected, "{patterns:?} {host} {port:?}");
         }

@@ -14,6 +14,16 @@ const HIDDEN: &str = "***";
 /// nothing secret.
 const SHORTEST: usize = 4;
 
+/// Members of secrets that are none.
+const OPEN: &[&str] = &[
+    "type",
+    "in",
+    "issuer",
+    "token_endpoint",
+    "scopes",
+    "fingerprints",
+];
+
 /// The message with every string of the secrets' values hidden.
 pub(super) fn redacted<'s>(
     mut message: String,
@@ -21,11 +31,12 @@ pub(super) fn redacted<'s>(
 ) -> String {
     for secret in secrets {
         if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
-            if let Value::Object(members) = &mut value {
-                // The type is the name of a form.
-                members.remove("type");
+            if let Value::Object(members) = &value {
+                let secret = members
+                    .iter()
+                    .filter(|(name, _)| !OPEN.contains(&name.as_str()));
+                secret.for_each(|(_, value)| hide(&mut message, value));
             }
-            hide(&mut message, &value);
             wipe(&mut value);
         }
     }
