@@ -38,7 +38,7 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// # Errors
 /// When a server cannot be installed or started, or a commit does not reach its bundle.
 pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
-    install()?;
+    debian::require(PACKAGES)?;
     let folder = folder.join("repositories");
     fs::create_dir_all(&folder)?;
     let repository = Repository::new(&folder)?;
@@ -281,17 +281,5 @@ impl Ssh {
             fingerprint: fingerprint.ok_or("no fingerprint")?.to_owned(),
             _process: Foreign::start("sshd", &mut command, address, folder)?,
         })
-    }
-}
-
-/// Installs what is not there.
-fn install() -> Result<(), Box<dyn Error>> {
-    let missing = PACKAGES
-        .iter()
-        .filter(|(_, program)| !Path::new(program).is_file());
-    let missing: Vec<&str> = missing.map(|(package, _)| *package).collect();
-    match missing.as_slice() {
-        [] => Ok(()),
-        missing => debian::install(missing),
     }
 }

@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 
 use crate::postgres::done;
 use crate::servers::{Foreign, free_address};
-use crate::{report, root};
+use crate::{debian, report, root};
 
 /// The bucket or container of every server.
 pub(super) const BUCKET: &str = "bundles";
@@ -27,6 +27,9 @@ const AZURE_KEY: &str = "YnVuZGxlLXdyaXRlci1rZXktb2YtdGhlLWVtdWxhdG9y";
 /// The npm packages of the Azure server and of the client that looks into it.
 const AZURE_PACKAGES: &[&str] = &["azurite@3.35.0", "@azure/storage-blob@12.32.0"];
 
+/// The proxy before the Google Cloud Storage server.
+const PROXY: (&str, &str) = ("lighttpd", "/usr/sbin/lighttpd");
+
 /// The module that pins the Go servers and their checksums.
 const MODULE: &str = "xtask/storage";
 
@@ -35,7 +38,7 @@ pub(super) struct Storage {
     pub(super) kind: Kind,
     pub(super) address: SocketAddr,
     folder: PathBuf,
-    _process: Foreign,
+    _processes: Vec<Foreign>,
 }
 
 /// Whose protocol it speaks.
@@ -67,6 +70,10 @@ impl Storage {
         let folder = folder.join(kind.name());
         fs::create_dir_all(folder.join(BUCKET))?;
         let address = free_address()?;
+        let public = match kind {
+            Kind::Gcs => free_address()?,
+            Kind::S3 | Kind::Azure => address,
+        };
         let (host, port) = (address.ip().to_string(), address.port().to_string());
         let mut command = match kind {
             Kind::S3 => {
@@ -81,6 +88,7 @@ impl Storage {
                 let program = go_server("fake-gcs-server", "github.com/fsouza/fake-gcs-server")?;
                 let mut command = Command::new(program);
                 command.args(["-scheme", "http", "-host", &host, "-port", &port]);
+                command.args(["-public-host", &public.to_string()]);
                 command.args(["-backend", "filesystem", "-filesystem-root"]);
                 command.arg(&folder);
                 command
@@ -88,19 +96,21 @@ impl Storage {
             Kind::Azure => {
                 let mut command = Command::new(azure_packages()?.join(".bin/azurite-blob"));
                 command.args(["--blobHost", &host, "--blobPort", &port, "--silent"]);
-                command
-                    .args(["--disableTelemetry", "--location"])
-                    .arg(&folder);
+                command.args(["--disableTelemetry", "--skipApiVersionCheck"]);
+                command.arg("--location").arg(&folder);
                 command.env("AZURITE_ACCOUNTS", format!("{AZURE_ACCOUNT}:{AZURE_KEY}"));
                 command
             }
         };
-        let process = Foreign::start(kind.name(), &mut command, address, &folder)?;
+        let mut processes = vec![Foreign::start(kind.name(), &mut command, address, &folder)?];
+        if public != address {
+            processes.push(proxy(public, address, &folder)?);
+        }
         let storage = Self {
             kind,
-            address,
+            address: public,
             folder,
-            _process: process,
+            _processes: processes,
         };
         if kind == Kind::Azure {
             storage.azure("await container.create();")?;
@@ -206,6 +216,32 @@ impl Storage {
                 .stdin(Stdio::null()),
         )
     }
+}
+
+/// What the Google Cloud Storage server lacks of the service's interface: it takes uploads only
+/// with a parameter of signed URLs, and does not tell their ETag.
+fn proxy(at: SocketAddr, to: SocketAddr, folder: &Path) -> Result<Foreign, Box<dyn Error>> {
+    debian::require(&[PROXY])?;
+    let config = format!(
+        "server.modules = (\"mod_rewrite\", \"mod_proxy\", \"mod_setenv\")\n\
+         server.document-root = \"{folder}\"\n\
+         server.bind = \"127.0.0.1\"\n\
+         server.port = {port}\n\
+         server.http-parseopts = (\"url-normalize\" => \"disable\")\n\
+         proxy.server = (\"\" => ((\"host\" => \"127.0.0.1\", \"port\" => \"{to}\")))\n\
+         $HTTP[\"request-method\"] == \"PUT\" {{\n\
+         url.rewrite-once = (\"^(/[^?]*)$\" => \"$1?X-Goog-Algorithm=none\")\n\
+         setenv.add-response-header = (\"ETag\" => \"\\\"uploaded\\\"\")\n\
+         }}\n",
+        folder = folder.display(),
+        port = at.port(),
+        to = to.port(),
+    );
+    let file = folder.join("proxy.conf");
+    fs::write(&file, config)?;
+    let mut command = Command::new(PROXY.1);
+    command.args(["-D", "-f"]).arg(file);
+    Foreign::start("proxy", &mut command, at, folder)
 }
 
 /// Builds a server from the pinned Go module; where it is.
