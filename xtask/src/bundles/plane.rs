@@ -171,6 +171,20 @@ impl Administrator {
 }
 
 impl Plane {
+    /// The number of the process.
+    pub(super) fn id(&self) -> u32 {
+        self.process.id()
+    }
+
+    /// Sends the process a signal.
+    ///
+    /// # Errors
+    /// When it is gone.
+    pub(super) fn signal(&self, name: &str) -> Result<(), Box<dyn Error>> {
+        let mut command = Command::new("kill");
+        done(command.args(["-s", name, &self.id().to_string()]))
+    }
+
     /// Ends the process at once, without a word (SIGKILL).
     pub(super) fn kill(&mut self) {
         // A process that has ended already cannot be killed.

@@ -8,10 +8,11 @@ use std::time::{Duration, Instant};
 
 use chrono::DateTime;
 use serde_json::{Value, json};
+use sqlx::{AnyPool, Row as _};
 
 use super::archive;
 use super::at;
-use super::plane::{Administrator, Home};
+use super::plane::{Administrator, Home, Plane};
 use crate::postgres::Postgres;
 use crate::report;
 
@@ -39,6 +40,8 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     for name in ["first", "second", "third"] {
         planes.push(home.start(name).await?);
     }
+    sqlx::any::install_default_drivers();
+    let database = AnyPool::connect(&postgres.url()).await?;
     let built = home.folder.join("built");
     for bundle in 0..BUNDLES {
         let plane = &of(&planes, bundle)?.administrator;
@@ -53,7 +56,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
         if round == KILLED_IN
             && let Some(mut killed) = planes.pop()
         {
-            killed.kill();
+            kill_at_work(&mut killed, &planes, &database).await?;
         }
     }
     let begun = Instant::now();
@@ -93,6 +96,39 @@ async fn define(plane: &Administrator, built: &Path, bundle: u64) -> Result<(), 
     plane.put(&format!("/v1/bundles/{name}"), &definition).await
 }
 
+/// Kills a replica while it has a bundle to build, which the others are given changes for.
+async fn kill_at_work(
+    killed: &mut Plane,
+    others: &[Plane],
+    database: &AnyPool,
+) -> Result<(), Box<dyn Error>> {
+    let owner = format!("{}-%", killed.id());
+    let begun = Instant::now();
+    for change in 0.. {
+        let bundle = change % BUNDLES;
+        let path = format!("/v1/sources/{}/data/other", name(bundle));
+        of(others, bundle)?
+            .administrator
+            .put(&path, &json!(change))
+            .await?;
+        // It stands still while it is looked at, so that it cannot end a build meanwhile.
+        killed.signal("STOP")?;
+        let builds = sqlx::query("SELECT COUNT(*) FROM builds WHERE owner LIKE $1 AND lease > 0");
+        let builds = builds.bind(&owner).fetch_one(database).await?;
+        let builds: i64 = builds.try_get(0)?;
+        if builds > 0 {
+            killed.kill();
+            report("killed", &format!("a replica with {builds} builds at work"));
+            return Ok(());
+        }
+        killed.signal("CONT")?;
+        if begun.elapsed() > PATIENCE {
+            break;
+        }
+    }
+    Err("the replica never had a build at work".into())
+}
+
 /// Waits until a bundle in storage holds the last change.
 async fn come_to(
     plane: &Administrator,
@@ -101,11 +137,10 @@ async fn come_to(
     begun: Instant,
 ) -> Result<(), Box<dyn Error>> {
     let path = built.join(format!("{}.tar.gz", name(bundle)));
-    let due = json!({"count": ROUNDS});
     loop {
         let held = fs::read(&path).ok();
         let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
-        if held.as_ref() == Some(&due) {
+        if held.as_ref().map(|held| at(held, "/count")) == Some(&json!(ROUNDS)) {
             return Ok(());
         }
         if begun.elapsed() > PATIENCE {
