@@ -7,8 +7,8 @@ use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 use super::{Store, StoreError};
 use crate::control::model::{Bundle, Kind, Stack};
 
-/// Changes that are passed on in one transaction.
-const BATCH: i64 = 500;
+/// Changes that are passed on in one transaction: few, because other writers wait for its end.
+const BATCH: i64 = 50;
 
 /// Bundles that are looked at together when stacks select among them.
 const PAGE: i64 = 1000;
@@ -74,16 +74,18 @@ impl Store {
              RETURNING kind, name, definition",
         );
         let taken = take.bind(BATCH).fetch_all(&mut *transaction).await?;
+        let mut bundles = BTreeSet::new();
         let mut things = BTreeSet::new();
         let mut stacks = Vec::new();
         for row in &taken {
+            let (kind, name): (String, String) = (row.try_get(0)?, row.try_get(1)?);
             match row.try_get::<Option<String>, _>(2)? {
                 Some(definition) => stacks.push(definition),
-                None => {
-                    things.insert((row.try_get::<String, _>(0)?, row.try_get::<String, _>(1)?));
-                }
+                None if kind == Kind::Bundle.name() => drop(bundles.insert(name)),
+                None => drop(things.insert((kind, name))),
             }
         }
+        self.follow_bundles(&mut transaction, &bundles).await?;
         for (kind, name) in things {
             self.follow(&mut transaction, &kind, &name, &mut stacks)
                 .await?;
@@ -91,6 +93,29 @@ impl Store {
         self.follow_stacks(&mut transaction, &stacks).await?;
         transaction.commit().await?;
         Ok(i64::try_from(taken.len()) == Ok(BATCH))
+    }
+
+    /// Makes bundles due, all at once: a server may start with very many, and other writers wait
+    /// meanwhile.
+    async fn follow_bundles(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        names: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        if names.is_empty() {
+            return Ok(());
+        }
+        let places: Vec<String> = (1..=names.len()).map(|place| format!("${place}")).collect();
+        let chosen = format!(
+            "SELECT id FROM resources WHERE kind = 'bundle' AND name IN ({})",
+            places.join(",")
+        );
+        let mut due = query(self.spell(&DUE.replace("{chosen}", &chosen))).persistent(false);
+        for name in names {
+            due = due.bind(name.as_str());
+        }
+        due.execute(&mut **transaction).await?;
+        Ok(())
     }
 
     /// Makes the bundles due that use a thing, through sources or at once, and adds the
@@ -113,9 +138,6 @@ impl Store {
             .bind(kind)
             .execute(&mut **transaction)
             .await?;
-        if kind == Kind::Bundle.name() {
-            return Ok(());
-        }
         let users = format!(
             "{reached}SELECT r.definition FROM resources r \
              WHERE r.kind = 'stack' AND r.id IN (SELECT id FROM reached)"

@@ -40,7 +40,7 @@ const LOOK: Duration = Duration::from_secs(1);
 const SETTLE: Duration = Duration::from_millis(20);
 
 /// How often changes are passed on before builds are begun, when there are very many.
-const ROUNDS: u32 = 20;
+const ROUNDS: u32 = 200;
 
 /// How often what belongs to deleted bundles is forgotten.
 const SWEEP: Duration = Duration::from_secs(600);
