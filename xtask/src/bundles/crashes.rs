@@ -34,7 +34,10 @@ pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>>
     for kill in 0..=kills {
         let mut plane = home.start("plane").await?;
         if kill == 0 {
-            define(&plane.administrator, &built).await?;
+            for bundle in 0..BUNDLES {
+                let name = name(bundle);
+                plane.administrator.put_pushed(&name, &built).await?;
+            }
         }
         hold_written(&plane.administrator, &mut acknowledged).await?;
         hold_whole(&built)?;
@@ -65,24 +68,6 @@ struct Known {
 
 fn name(bundle: u64) -> String {
     format!("stock-{bundle}")
-}
-
-async fn define(plane: &Administrator, built: &Path) -> Result<(), Box<dyn Error>> {
-    for bundle in 0..BUNDLES {
-        let name = name(bundle);
-        let file = built.join(format!("{name}.tar.gz"));
-        let definition = json!({
-            "object_storage": {"filesystem": {"path": file.display().to_string()}},
-            "requirements": [{"source": name}],
-        });
-        plane
-            .put(&format!("/v1/sources/{name}"), &json!({}))
-            .await?;
-        plane
-            .put(&format!("/v1/bundles/{name}"), &definition)
-            .await?;
-    }
-    Ok(())
 }
 
 /// Writes one document after the other, from several clients at once, and kills the control

@@ -155,6 +155,21 @@ impl Administrator {
         }
     }
 
+    /// Puts a bundle that is built from the pushed data of a source of its name, to `NAME.tar.gz`
+    /// of a folder.
+    ///
+    /// # Errors
+    /// When it is not taken.
+    pub(super) async fn put_pushed(&self, name: &str, folder: &Path) -> Result<(), Box<dyn Error>> {
+        let file = folder.join(format!("{name}.tar.gz"));
+        let bundle = json!({
+            "object_storage": {"filesystem": {"path": file.display().to_string()}},
+            "requirements": [{"source": name}],
+        });
+        self.put(&format!("/v1/sources/{name}"), &json!({})).await?;
+        self.put(&format!("/v1/bundles/{name}"), &bundle).await
+    }
+
     /// The latest build of a bundle, if there was one.
     ///
     /// # Errors

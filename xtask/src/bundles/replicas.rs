@@ -45,7 +45,7 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let built = home.folder.join("built");
     for bundle in 0..BUNDLES {
         let plane = &of(&planes, bundle)?.administrator;
-        define(plane, &built, bundle).await?;
+        plane.put_pushed(&name(bundle), &built).await?;
     }
     for round in 1..=ROUNDS {
         for bundle in 0..BUNDLES {
@@ -81,19 +81,6 @@ fn of<T>(planes: &[T], number: u64) -> Result<&T, Box<dyn Error>> {
 
 fn name(bundle: u64) -> String {
     format!("shared-{bundle}")
-}
-
-async fn define(plane: &Administrator, built: &Path, bundle: u64) -> Result<(), Box<dyn Error>> {
-    let name = name(bundle);
-    let file = built.join(format!("{name}.tar.gz"));
-    let definition = json!({
-        "object_storage": {"filesystem": {"path": file.display().to_string()}},
-        "requirements": [{"source": name}],
-    });
-    plane
-        .put(&format!("/v1/sources/{name}"), &json!({}))
-        .await?;
-    plane.put(&format!("/v1/bundles/{name}"), &definition).await
 }
 
 /// Kills a replica while it has a bundle to build, which the others are given changes for.
