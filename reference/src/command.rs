@@ -56,6 +56,7 @@ struct EngineCommand {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1:8181",
+        default_value_if("v0_compatible", "true", ":8181"),
         value_delimiter = ','
     )]
     addr: Vec<String>,
@@ -94,6 +95,7 @@ struct AllCommand {
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1:8181",
+        default_value_if("v0_compatible", "true", ":8181"),
         value_delimiter = ','
     )]
     addr: Vec<String>,
@@ -254,6 +256,25 @@ mod tests {
     #[test]
     fn the_command_line_is_consistent() {
         CommandLine::command().debug_assert();
+    }
+
+    #[test]
+    fn rego_v0_comes_with_its_address() {
+        for (args, address) in [
+            ("engine", "127.0.0.1:8181"),
+            ("engine --v0-compatible", ":8181"),
+            ("engine --v0-compatible --addr localhost:1", "localhost:1"),
+            ("all --v0-compatible", ":8181"),
+        ] {
+            let parsed =
+                CommandLine::try_parse_from(["reference"].into_iter().chain(args.split(' ')));
+            let addresses = parsed.map(|line| match line.role {
+                Role::Engine(command) => command.addr,
+                Role::All(command) => command.addr,
+                Role::Control(command) => command.addr,
+            });
+            assert!(addresses.is_ok_and(|found| found == [address]), "{args}");
+        }
     }
 
     #[test]

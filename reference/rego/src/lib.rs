@@ -12,10 +12,11 @@ pub mod syntax;
 pub mod trace;
 pub mod value;
 
+pub use builtins::{CacheLimits, Caches};
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
 pub use eval::{Answer, Evaluation, Print, Query, QueryOptions};
 pub use residual::{PartialOptions, PartialQuery, References, Residual};
-pub use syntax::Module;
+pub use syntax::{Module, Version};
 pub use trace::Tracer;
 pub use value::Value;

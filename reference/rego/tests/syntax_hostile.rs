@@ -2,7 +2,7 @@
 
 use std::time::{Duration, Instant};
 
-use rego::syntax::{format::Conjunction, parse_module, parse_query};
+use rego::syntax::{Version, format::Conjunction, parse_module, parse_module_as, parse_query};
 
 const TOO_DEEP: &str = "max parsing recursion depth exceeded";
 
@@ -15,6 +15,8 @@ fn answers(text: &str) -> Result<String, String> {
     };
     let module = format!("package a\np := x if {{\n{text}\n}}");
     let _ = parse_module("m", &module).map(|module| module.to_json());
+    let old = format!("package a\np = x {{\n{text}\n}}");
+    let _ = parse_module_as("m", &old, Version::V0).map(|module| module.to_json());
     let taken = start.elapsed();
     assert!(
         taken < Duration::from_secs(20),
@@ -42,6 +44,11 @@ fn nesting_has_a_limit() {
         ("every x in y { ", " }"),
         ("some x in [y | ", "]"),
         ("not f(", ")"),
+        // What v0 reads only to find a hint at a keyword.
+        ("some x\nin[{y | ", "}]"),
+        ("every\nx = [y | ", "]"),
+        ("z = [y | every x in [1] { ", " }]"),
+        ("x, [y | ", "] in z"),
         ("$\"{", "}\""),
         ("-x[", "]"),
         ("x, ", ""),
@@ -118,6 +125,7 @@ fn odd_texts_have_answers() {
         let _ = answers(text);
         let _ = parse_module("m", text);
         let _ = parse_module("m", &format!("package a\n{text}"));
+        let _ = parse_module_as("m", &format!("package a\n{text}"), Version::V0);
     }
 }
 
@@ -129,6 +137,7 @@ fn any_piece_of_a_module_has_an_answer() {
     for start in text.char_indices().map(|(at, _)| at) {
         for piece in [&text[start..], &text[..start]] {
             let _ = parse_module("m", piece).map(|module| module.to_json());
+            let _ = parse_module_as("m", piece, Version::V0).map(|module| module.to_json());
             let _ = parse_query(piece);
         }
     }

@@ -30,14 +30,8 @@ impl BundleError {
 
     /// Mistakes in policies.
     pub(crate) fn of_policies(errors: Errors) -> Self {
-        let message = "error(s) occurred while compiling module(s)";
-        Self::with_mistakes(message, errors)
-    }
-
-    /// Something is wrong that these mistakes in policies show.
-    pub(super) fn with_mistakes(message: impl Into<String>, errors: Errors) -> Self {
         Self {
-            message: message.into(),
+            message: "error(s) occurred while compiling module(s)".to_owned(),
             mistakes: errors.0,
         }
     }

@@ -1,8 +1,8 @@
 //! What a bundle says about itself.
 
-use globset::Glob;
-use rego::Value;
+use globset::{Glob, GlobMatcher};
 use rego::value::{Object, from_json_prefix};
+use rego::{Value, Version};
 
 use super::{BundleError, Roots};
 
@@ -18,25 +18,9 @@ pub struct Manifest {
     pub roots: Roots,
     /// Anything else that its author wants to be known.
     pub metadata: Option<Value>,
-    rego_version: Option<RegoVersion>,
-    /// Patterns of the paths of files that have another version.
-    file_versions: Vec<(Glob, RegoVersion)>,
-}
-
-/// A version of the policy language.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum RegoVersion {
-    V0,
-    V1,
-}
-
-impl RegoVersion {
-    fn number(self) -> u32 {
-        match self {
-            Self::V0 => 0,
-            Self::V1 => 1,
-        }
-    }
+    rego_version: Option<Version>,
+    /// Patterns of the paths of files that have another version, in their order.
+    file_versions: Vec<(GlobMatcher, Version)>,
 }
 
 impl Manifest {
@@ -87,15 +71,14 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// The version in which the file at a path is written; the older one if patterns differ.
-    pub(super) fn version_of(&self, path: &str) -> RegoVersion {
+    /// The version in which the policy at a path is written: that of the first pattern that is
+    /// met, else that of the bundle. Absent if the manifest does not say.
+    pub(super) fn version_of(&self, path: &str) -> Option<Version> {
         let rooted = format!("/{path}");
-        let named = self.file_versions.iter().filter(|(pattern, _)| {
-            let pattern = pattern.compile_matcher();
-            pattern.is_match(path) || pattern.is_match(&rooted)
-        });
-        let version = named.map(|(_, version)| *version).min();
-        version.or(self.rego_version).unwrap_or(RegoVersion::V1)
+        let mut patterns = self.file_versions.iter();
+        let named =
+            patterns.find(|(pattern, _)| pattern.is_match(path) || pattern.is_match(&rooted));
+        named.map(|(_, version)| *version).or(self.rego_version)
     }
 
     /// The manifest as `data.system.bundles` shows it.
@@ -110,7 +93,8 @@ impl Manifest {
         }
         if !self.file_versions.is_empty() {
             let versions = self.file_versions.iter();
-            let versions = versions.map(|(pattern, version)| (pattern.glob(), number(*version)));
+            let versions =
+                versions.map(|(pattern, version)| (pattern.glob().glob(), number(*version)));
             shown.insert("file_rego_versions", Value::object(versions));
         }
         if let Some(metadata) = &self.metadata {
@@ -120,7 +104,7 @@ impl Manifest {
     }
 }
 
-fn number(version: RegoVersion) -> Value {
+fn number(version: Version) -> Value {
     Value::from(i64::from(version.number()))
 }
 
@@ -131,24 +115,20 @@ fn roots(given: &Value) -> Result<Roots, String> {
     Roots::read(texts.into_iter())
 }
 
-fn version(given: &Value, of: &str) -> Result<RegoVersion, String> {
+fn version(given: &Value, of: &str) -> Result<Version, String> {
     let number = match given {
         Value::Number(number) => number.as_i64(),
         _ => None,
     };
-    match number {
-        Some(0) => Ok(RegoVersion::V0),
-        Some(1) => Ok(RegoVersion::V1),
-        _ => Err(format!(
-            "`{of}`: the version of Rego must be 0 or 1, found {given}"
-        )),
-    }
+    number
+        .and_then(Version::of_number)
+        .ok_or_else(|| format!("`{of}`: the version of Rego must be 0 or 1, found {given}"))
 }
 
-fn file_version((pattern, given): (&Value, &Value)) -> Result<(Glob, RegoVersion), String> {
+fn file_version((pattern, given): (&Value, &Value)) -> Result<(GlobMatcher, Version), String> {
     let text = pattern.as_str().unwrap_or_default();
     let of = format!("file_rego_versions.{text}");
     let version = version(given, &of)?;
     let pattern = Glob::new(text).map_err(|error| format!("`{of}`: {error}"))?;
-    Ok((pattern, version))
+    Ok((pattern.compile_matcher(), version))
 }

@@ -4,7 +4,7 @@
 
 use std::path::Path;
 
-use rego::{Module, Value};
+use rego::{Module, Value, Version};
 
 mod archive;
 mod digest;
@@ -92,8 +92,8 @@ impl Limits {
 }
 
 impl Bundle {
-    /// Reads a bundle from a gzip-compressed tar archive. Without `verification` a signed bundle
-    /// is refused.
+    /// Reads a bundle from a gzip-compressed tar archive. Policies are of `version` unless the
+    /// manifest says another. Without `verification` a signed bundle is refused.
     ///
     /// # Errors
     /// When the archive is no such archive, is larger than the limits, holds links or names that
@@ -102,10 +102,16 @@ impl Bundle {
     pub fn read(
         archive: &[u8],
         name: &str,
+        version: Version,
         limits: &Limits,
         verification: Option<&Verification>,
     ) -> Result<Self, BundleError> {
-        read::bundle(archive::files(archive, limits)?, name, verification)
+        read::bundle(
+            archive::files(archive, limits)?,
+            name,
+            version,
+            verification,
+        )
     }
 
     /// Reads a bundle from disk: an archive, or a directory that is laid out like one, without
@@ -116,12 +122,13 @@ impl Bundle {
     pub fn open(
         path: &Path,
         name: &str,
+        version: Version,
         limits: &Limits,
         verification: Option<&Verification>,
         ignored: &globset::GlobSet,
     ) -> Result<Self, BundleError> {
         let files = directory::files(path, limits, ignored)?;
-        read::bundle(files, name, verification)
+        read::bundle(files, name, version, verification)
     }
 
     /// What kind of bundle it is, as status reports name it: `snapshot` or `delta`.

@@ -1,15 +1,15 @@
 //! From files to a bundle.
 
 use rego::value::{Object, from_json, from_yaml};
-use rego::{Module, Value};
+use rego::{Module, Value, Version};
 
-use super::manifest::{self, RegoVersion};
+use super::manifest;
 use super::{
     Bundle, BundleError, Content, File, Manifest, Operation, Policy, Verification, merge, patch,
     signature,
 };
 
-/// The bundle that files make. Other files than policies, data, the manifest, a patch and the
+/// The bundle that files make; its policies are of `version` if the manifest does not say. Other files than policies, data, the manifest, a patch and the
 /// signatures are not looked at, but a signature has to list them, too.
 ///
 /// # Errors
@@ -17,6 +17,7 @@ use super::{
 pub(super) fn bundle(
     mut files: Vec<File>,
     name: &str,
+    version: Version,
     verification: Option<&Verification>,
 ) -> Result<Bundle, BundleError> {
     signature::check(&mut files, verification)?;
@@ -30,7 +31,7 @@ pub(super) fn bundle(
         None => Vec::new(),
     };
     let content = match operations.is_empty() {
-        true => snapshot(&files, name, &manifest)?,
+        true => snapshot(&files, name, version, &manifest)?,
         false => delta(&files, operations, &manifest)?,
     };
     Ok(Bundle {
@@ -40,12 +41,17 @@ pub(super) fn bundle(
     })
 }
 
-fn snapshot(files: &[File], name: &str, manifest: &Manifest) -> Result<Content, BundleError> {
+fn snapshot(
+    files: &[File],
+    name: &str,
+    version: Version,
+    manifest: &Manifest,
+) -> Result<Content, BundleError> {
     let mut documents = Value::from(Object::new());
     let mut policies = Vec::new();
     for file in files {
         match kind(&file.path) {
-            Kind::Policy => policies.push(policy(file, name, manifest)?),
+            Kind::Policy => policies.push(policy(file, name, version, manifest)?),
             Kind::Json => {
                 let document = from_json(&file.bytes);
                 let document = document.map_err(|error| BundleError::of_file(&file.path, error))?;
@@ -109,23 +115,19 @@ fn kind(path: &str) -> Kind {
     }
 }
 
-fn policy(file: &File, name: &str, manifest: &Manifest) -> Result<Policy, BundleError> {
+fn policy(
+    file: &File,
+    name: &str,
+    version: Version,
+    manifest: &Manifest,
+) -> Result<Policy, BundleError> {
     let text = str::from_utf8(&file.bytes);
     let text = text.map_err(|error| BundleError::of_file(&file.path, error))?;
     let names = name.split('/').filter(|part| !matches!(*part, "" | "."));
     let id: Vec<_> = names.chain([file.path.as_str()]).collect();
     let id = id.join("/");
-    let module =
-        Module::parse(&id, text).map_err(|errors| match manifest.version_of(&file.path) {
-            RegoVersion::V1 => BundleError::of_policies(errors),
-            RegoVersion::V0 => {
-                let message = format!(
-                    "bundle file `{}`: of Rego v0 only what is also Rego v1 is understood",
-                    file.path
-                );
-                BundleError::with_mistakes(message, errors)
-            }
-        })?;
+    let version = manifest.version_of(&file.path).unwrap_or(version);
+    let module = Module::parse_as(&id, text, version).map_err(BundleError::of_policies)?;
     let package = module.package.names();
     if manifest.roots.holding(&package).is_none() {
         let (roots, package) = (&manifest.roots, package.join("."));

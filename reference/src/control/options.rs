@@ -44,6 +44,10 @@ pub struct Options {
     /// Without one, no source reads the server's disk
     #[arg(long, value_name = "DIR")]
     pub(super) source_root: Vec<PathBuf>,
+    /// Folder whose subfolders are the libraries that sources may name as `builtin`; may be
+    /// repeated, the first that has a library counts. Without one, there are no such libraries
+    #[arg(long, value_name = "DIR")]
+    pub(super) builtin_root: Vec<PathBuf>,
     /// Folder below which bundles may be written to files; may be repeated. Relative paths are
     /// below the first; without one, no bundle is written to the server's disk
     #[arg(long, value_name = "DIR")]
@@ -73,7 +77,8 @@ impl Options {
     /// # Errors
     /// When a folder is not there, a pattern cannot be read, or there is no time between builds.
     pub(super) fn settings(&self) -> Result<Settings, StartError> {
-        for root in self.source_root.iter().chain(&self.bundle_root) {
+        let roots = [&self.source_root, &self.builtin_root, &self.bundle_root];
+        for root in roots.into_iter().flatten() {
             if !root.is_dir() {
                 let message = format!("`{}` is no folder", root.display());
                 return Err(StartError::new(message));
@@ -88,6 +93,7 @@ impl Options {
         Ok(Settings {
             access: Access {
                 source_roots: self.source_root.clone(),
+                builtin_roots: self.builtin_root.clone(),
                 hosts: self.allow_host.clone(),
                 limits: Limits::default(),
             },

@@ -3,6 +3,7 @@
 use std::fs;
 use std::path::Path;
 
+use rego::Version;
 use zeroize::Zeroizing;
 
 use super::state::Contents;
@@ -37,18 +38,27 @@ pub struct BundleOptions {
     pub skip_verify: bool,
 }
 
-/// What the bundles at these paths hold together, but for files whose names are ignored.
+/// What the bundles at these paths hold together, but for files whose names are ignored. Policies
+/// are of `version` unless a manifest says another.
 pub(super) fn contents(
     options: &BundleOptions,
     paths: &[String],
     ignored: &[String],
+    version: Version,
 ) -> Result<Contents, StartError> {
     let ignored = load::patterns(ignored)?;
     let verification = verification(options)?;
     let limits = Limits::default();
     let given = paths.iter().map(|name| {
         let path = Path::new(name);
-        let bundle = Bundle::open(path, name, &limits, verification.as_ref(), &ignored);
+        let bundle = Bundle::open(
+            path,
+            name,
+            version,
+            &limits,
+            verification.as_ref(),
+            &ignored,
+        );
         let bundle = bundle
             .map_err(|error| StartError::new(format!("bundle `{name}`: {}", error.in_full())))?;
         Ok((name.clone(), bundle))

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rego::value::Object;
-use rego::{Answer, Evaluation, Query, Value};
+use rego::{Answer, Query, Value};
 use tracing::info;
 
 use super::Engine;
@@ -57,7 +57,7 @@ impl Engine {
         let mut print = |location: &rego::syntax::Location, text: &str| {
             info!(file = &*location.file, row = location.row, "{text}");
         };
-        let mut evaluation = Evaluation::new(state.documents());
+        let mut evaluation = state.evaluation();
         evaluation.input = asked.input.cloned();
         evaluation.strict = asked.strict;
         evaluation.print = Some(&mut print);

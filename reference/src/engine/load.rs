@@ -5,7 +5,7 @@ use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
 use rego::value::{Object, from_json, from_yaml};
-use rego::{Compiler, Module, Policy, Value};
+use rego::{Compiler, Module, Policy, Value, Version};
 
 use super::state::Contents;
 use super::store;
@@ -15,10 +15,14 @@ use crate::bundle::merge;
 /// Directories may be nested this deep, so that a link to a parent ends.
 const MAX_FOLDERS: usize = 64;
 
-/// What the files hold together, but for those whose names are ignored.
-pub(super) fn contents(paths: &[String], ignored: &[String]) -> Result<Contents, StartError> {
+/// What the files hold together, but for those whose names are ignored. Policies are of `version`.
+pub(super) fn contents(
+    paths: &[String],
+    ignored: &[String],
+    version: Version,
+) -> Result<Contents, StartError> {
     let ignored = patterns(ignored)?;
-    let mut loaded = Loaded::default();
+    let mut loaded = Loaded::new(version);
     for path in paths {
         let (prefix, path) = match path.split_once(':') {
             Some((prefix, path)) => (prefix.split('.').map(str::to_owned).collect(), path),
@@ -38,20 +42,20 @@ pub(super) fn contents(paths: &[String], ignored: &[String]) -> Result<Contents,
 /// What was read so far.
 #[derive(Debug)]
 struct Loaded {
+    version: Version,
     documents: Value,
     modules: Vec<(String, Module)>,
 }
 
-impl Default for Loaded {
-    fn default() -> Self {
+impl Loaded {
+    fn new(version: Version) -> Self {
         Self {
+            version,
             documents: Value::from(Object::new()),
             modules: Vec::new(),
         }
     }
-}
 
-impl Loaded {
     fn compiled(self) -> Result<Contents, StartError> {
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
         for (id, module) in self.modules {
@@ -121,7 +125,8 @@ fn file(loaded: &mut Loaded, path: &Path, prefix: &[String]) -> Result<bool, Sta
         Some("json") => from_json(&text()?).map_err(|source| refused(path, &source))?,
         Some("yaml" | "yml") => from_yaml(&text()?).map_err(|source| refused(path, &source))?,
         Some("rego") => {
-            loaded.modules.push(module(path, text()?)?);
+            let module = module(path, text()?, loaded.version)?;
+            loaded.modules.push(module);
             return Ok(true);
         }
         _ => return Ok(false),
@@ -131,11 +136,11 @@ fn file(loaded: &mut Loaded, path: &Path, prefix: &[String]) -> Result<bool, Sta
 }
 
 /// The module of a file; its id is the path without the slash before it.
-fn module(path: &Path, text: Vec<u8>) -> Result<(String, Module), StartError> {
+fn module(path: &Path, text: Vec<u8>, version: Version) -> Result<(String, Module), StartError> {
     let text = String::from_utf8(text).map_err(|source| refused(path, &source))?;
     let shown = path.to_string_lossy();
     let id = shown.strip_prefix('/').unwrap_or(&shown);
-    let parsed = Module::parse(id, &text);
+    let parsed = Module::parse_as(id, &text, version);
     let module = parsed.map_err(|errors| StartError::new(errors.to_string()))?;
     Ok((id.to_owned(), module))
 }

@@ -6,6 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
 use http::Method;
+use rego::{Caches, Version};
 
 use crate::StartError;
 use crate::http::{ApiError, Code, Reply, Request, Service};
@@ -89,6 +90,10 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_value = MEDIA_TYPE_VENDOR)]
     #[arg(value_parser = vendor)]
     pub media_type_vendor: Option<String>,
+    /// Policies and queries are Rego v0 unless they, or the manifest of their bundle, say
+    /// otherwise; without `--addr` every network interface is listened on, port 8181
+    #[arg(long)]
+    pub v0_compatible: bool,
     /// Accepted for compatibility: this program always serves
     #[arg(short, long)]
     pub server: bool,
@@ -120,6 +125,8 @@ struct Inner {
     plugins: Plugins,
     /// The vendor in media types.
     vendor: String,
+    /// The version of policies and queries that do not say theirs.
+    version: Version,
     /// Whether a policy decides on each request.
     authorizes: bool,
     /// Whether that policy is told who sends it.
@@ -144,10 +151,15 @@ impl Engine {
         let config = Config::of(&given, &id);
         let config = config.map_err(|why| StartError::new(format!("configuration: {why}")))?;
         let (paths, ignored) = (&options.data, &options.ignore);
-        let contents = match options.bundles.bundle {
-            true => bundle_files::contents(&options.bundles, paths, ignored)?,
-            false => load::contents(paths, ignored)?,
+        let version = match options.v0_compatible {
+            true => Version::V0,
+            false => Version::V1,
         };
+        let contents = match options.bundles.bundle {
+            true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
+            false => load::contents(paths, ignored, version)?,
+        };
+        let caches = Arc::new(Caches::new(&config.caches));
         Ok(Self(Arc::new(Inner {
             id,
             plugins: Plugins::new(&config.plugins),
@@ -156,9 +168,10 @@ impl Engine {
                 Some(vendor) => vendor.clone(),
                 None => MEDIA_TYPE_VENDOR.to_owned(),
             },
+            version,
             authorizes: options.authorization == "basic",
             identifies: options.authentication == "token",
-            state: ArcSwap::from_pointee(State::new(contents)),
+            state: ArcSwap::from_pointee(State::new(contents, caches)),
             writing: Mutex::new(()),
             totals: Totals::default(),
         })))
@@ -177,6 +190,7 @@ impl Engine {
     /// Goes by another configuration from now on.
     fn configure(&self, config: Config) {
         self.0.plugins.board.configure(&config.plugins);
+        self.state().caches().limit(&config.caches);
         self.0.config.store(Arc::new(config));
     }
 
@@ -188,6 +202,11 @@ impl Engine {
     /// The vendor in media types.
     fn vendor(&self) -> &str {
         &self.0.vendor
+    }
+
+    /// The version of policies and queries that do not say theirs.
+    fn version(&self) -> Version {
+        self.0.version
     }
 
     /// What is measured of all requests.
@@ -205,9 +224,11 @@ impl Engine {
     fn write<E>(&self, change: impl FnOnce(&mut Contents) -> Result<(), E>) -> Result<(), E> {
         let writing = self.0.writing.lock();
         let _writing = writing.unwrap_or_else(PoisonError::into_inner);
-        let mut contents = self.state().contents().clone();
+        let state = self.state();
+        let mut contents = state.contents().clone();
         change(&mut contents)?;
-        self.0.state.store(Arc::new(State::new(contents)));
+        let caches = Arc::clone(state.caches());
+        self.0.state.store(Arc::new(State::new(contents, caches)));
         Ok(())
     }
 }
@@ -265,6 +286,7 @@ impl Default for Engine {
             plugins: Plugins::new(&config.plugins),
             config: ArcSwap::from_pointee(config),
             vendor: MEDIA_TYPE_VENDOR.to_owned(),
+            version: Version::V1,
             authorizes: false,
             identifies: false,
             state: ArcSwap::from_pointee(State::default()),

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
-use rego::{PartialQuery, Policy, Query, Value};
+use rego::{Caches, Evaluation, PartialQuery, Policy, Query, Value};
 
 use super::bundles::Bundles;
 use super::pace::Pace;
@@ -51,6 +51,8 @@ pub(super) struct State {
     pub(super) logs: Kept<Prepared>,
     /// The pace of partial evaluations of queries.
     pub(super) residuals: Pace,
+    /// What evaluations leave for each other, whatever the state.
+    caches: Arc<Caches>,
 }
 
 /// The query of a path.
@@ -104,9 +106,10 @@ impl<T> Kept<T> {
 }
 
 impl State {
-    pub(super) fn new(contents: Contents) -> Self {
+    pub(super) fn new(contents: Contents, caches: Arc<Caches>) -> Self {
         Self {
             contents,
+            caches,
             ..Self::default()
         }
     }
@@ -114,6 +117,18 @@ impl State {
     /// What there is.
     pub(super) fn contents(&self) -> &Contents {
         &self.contents
+    }
+
+    /// An evaluation against this state.
+    pub(super) fn evaluation(&self) -> Evaluation<'_> {
+        let mut evaluation = Evaluation::new(self.documents());
+        evaluation.caches = Some(Arc::clone(&self.caches));
+        evaluation
+    }
+
+    /// What evaluations leave for each other.
+    pub(super) fn caches(&self) -> &Arc<Caches> {
+        &self.caches
     }
 
     /// The root document.

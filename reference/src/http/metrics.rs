@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use http::{Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
-use prometheus_client::encoding::text::encode;
+use prometheus_client::encoding::text::{encode_eof, encode_registry};
 use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
@@ -71,10 +71,14 @@ fn method_name(method: &Method) -> &'static str {
     }
 }
 
-/// 200 with everything that a registry holds.
-pub(crate) fn shown(registry: &Registry) -> Result<Reply, ApiError> {
+/// 200 with everything that registries hold.
+pub(crate) fn shown<'r>(
+    registries: impl IntoIterator<Item = &'r Registry>,
+) -> Result<Reply, ApiError> {
     let mut text = String::new();
-    match encode(&mut text, registry) {
+    let mut registries = registries.into_iter();
+    let written = registries.try_for_each(|registry| encode_registry(&mut text, registry));
+    match written.and_then(|()| encode_eof(&mut text)) {
         Ok(()) => Ok(Reply::text(StatusCode::OK, text).with_type(MEDIA_TYPE)),
         Err(_) => Err(ApiError::new(
             Code::InternalError,

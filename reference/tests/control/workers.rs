@@ -15,6 +15,7 @@ use crate::{Case, Outcome};
 pub(crate) const CASES: &[Case] = &[
     ("bundles-are-built-and-kept-up-to-date", kept_up_to_date),
     ("a-failed-build-keeps-the-old-bundle", failures),
+    ("libraries-of-the-operator-are-followed", libraries),
     ("statuses-are-seen-as-their-bundles", visibility),
     ("secrets-show-in-no-status", secrecy),
     ("replicas-share-the-work", shared_work),
@@ -197,6 +198,56 @@ fn failures(world: World) -> Outcome {
         .await?;
         status(&control, "b", "CONFIG_ERROR").await?;
         workers.shutdown().await;
+        for shown in [true, false] {
+            let builds = counted(&control, "ocp_bundle_build_", r#"bundle="b""#).await?;
+            if (builds > 0) != shown {
+                return Err(format!("{builds} builds of a bundle are shown").into());
+            }
+            send(&control, "admin", "DELETE", "/v1/bundles/b", "").await?;
+        }
+        Ok(())
+    })
+}
+
+fn libraries(world: World) -> Outcome {
+    Box::pin(async move {
+        let root = world.folder().join("libraries");
+        let library = root.join("acme:limits");
+        std::fs::create_dir_all(&library)?;
+        std::fs::write(library.join("data.json"), r#"{"limits":1}"#)?;
+        let root = root.display().to_string();
+        let control = open(&world, &["--builtin-root", &root]).await?;
+        let workers = control.start_workers().await?;
+        let file = storage(&world)?.join("b.tar.gz");
+        play(
+            &control,
+            r#"
+            admin PUT /v1/sources/l {"builtin":"acme:limits"} => 200
+            admin PUT /v1/sources/g {"git":{"repo":"https://git.example/x","reference":"main"}} => 200
+            admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}},"requirements":[{"source":"l"}]} => 200
+            admin PUT /v1/bundles/g {"object_storage":{"filesystem":{"path":"g.tar.gz"}},"requirements":[{"source":"g"}]} => 200
+            "#,
+        )
+        .await?;
+        holds(&file, &serde_json::json!({"limits": 1})).await?;
+        std::fs::write(library.join("data.json"), r#"{"limits":2}"#)?;
+        holds(&file, &serde_json::json!({"limits": 2})).await?;
+        play(
+            &control,
+            r#"admin PUT /v1/sources/l {"builtin":"acme:other"} => 200"#,
+        )
+        .await?;
+        let failed = status(&control, "b", "CONFIG_ERROR").await?;
+        let message = failed.get("error_message").and_then(Value::as_str);
+        if message != Some("source `l`: there is no built-in source `acme:other`") {
+            return Err(format!("{failed} does not say what is missing").into());
+        }
+        status(&control, "g", "CONFIG_ERROR").await?;
+        let failures = r#"source="g",state="FAILED""#;
+        if counted(&control, "ocp_git_sync_count", failures).await? == 0 {
+            return Err("repositories that cannot be read are not counted".into());
+        }
+        workers.shutdown().await;
         Ok(())
     })
 }
@@ -238,11 +289,12 @@ fn visibility(world: World) -> Outcome {
         let reply = send(&control, "owner", "GET", "/v1/bundles/b/status", "").await?;
         let body: Value = serde_json::from_str(&text(&reply))?;
         let first = body.pointer("/result/0").and_then(Value::as_object);
-        let names: Vec<&str> = first
+        let mut names: Vec<&str> = first
             .into_iter()
             .flatten()
             .map(|(name, _)| name.as_str())
             .collect();
+        names.sort_unstable();
         let expected = [
             "bundle_name",
             "created_at",

@@ -94,14 +94,30 @@ default_decision: /checks/decision
 #[test]
 fn overrides_change_the_configuration() {
     let overrides = [
-        r"labels.region=west,labels.a\.b=c\,d",
-        "plugins.own.list={1,two,true},plugins.own.off=false,plugins.own.zero=007",
+        r"labels.region=west,labels.a\.b=c\,d,labels.zero=007",
+        "decision_logs.console=true,decision_logs.request_context.http.headers={X-A,X-B}",
+        "decision_logs.request_context.http.headers[1]=X-C,services[0].name=s",
+        "services[0].url=http://s,services[1].url=http://t,services[1].name=t",
+        "server.decoding.max_length=10,decision_logs.console=false",
     ];
+    let (_folder, mut options) = file(
+        "config.yaml",
+        "labels: {region: east, own: kept}\nservices: [{name: gone, url: http://gone}]\n",
+    );
+    options.set = overrides.map(str::to_owned).into();
     assert_eq!(
-        shown(&engine(set(&overrides))),
+        shown(&engine(options)),
         json!({
-            "labels": {"region": "west", "a.b": "c,d"},
-            "plugins": {"own": {"list": [1, "two", true], "off": false, "zero": "007"}},
+            "labels": {"region": "west", "a.b": "c,d", "zero": "007", "own": "kept"},
+            "decision_logs": {
+                "console": false,
+                "request_context": {"http": {"headers": ["X-A", "X-C"]}},
+            },
+            "services": [
+                {"name": "s", "url": "http://s"},
+                {"name": "t", "url": "http://t"},
+            ],
+            "server": {"decoding": {"max_length": 10}},
             "default_decision": "/system/main",
             "default_authorization_decision": "/system/authz/allow",
         })
@@ -248,6 +264,56 @@ fn what_is_not_known_is_refused_with_its_place() {
         ),
         (
             "c.yaml",
+            "plugins: {envoy: {}}\n",
+            "plugins: there is no plugin `envoy`",
+        ),
+        (
+            "c.yaml",
+            "decision_logs:\n  console: true\n  plugin: own\n",
+            "unknown field `plugin`",
+        ),
+        (
+            "c.yaml",
+            "decision_logs:\n  console: true\n  plugin: own\n",
+            "line 3 column 3",
+        ),
+        (
+            "c.yaml",
+            "status: {plugin: own}\n",
+            "unknown field `plugin`",
+        ),
+        (
+            "c.yaml",
+            "labels: {}\ndistributed_tracing: {type: grpc}\n",
+            "line 2 column 1",
+        ),
+        (
+            "c.yaml",
+            "services: {depot: {url: http://x, type: oci}}\n",
+            "services.depot: unknown field `type`",
+        ),
+        (
+            "c.yaml",
+            "caching: {inter_query_builtin_cache: {max_size_bytes: -1}}\n",
+            "caching.inter_query_builtin_cache.max_size_bytes",
+        ),
+        (
+            "c.yaml",
+            "caching: {inter_query_builtin_cache: {forced_eviction_threshold_percentage: 101}}\n",
+            "must be 0 to 100",
+        ),
+        (
+            "c.yaml",
+            "caching: {inter_query_builtin_value_cache: {named: {io_jwt: {}}}}\n",
+            "`io_jwt`: `max_num_entries` or `disabled` is missing",
+        ),
+        (
+            "c.yaml",
+            "caching: {inter_query_builtin_value_cache: {named: {own: {disabled: true}}}}\n",
+            "unknown field `own`",
+        ),
+        (
+            "c.yaml",
             "server: {decoding: {max_length: 0}}\n",
             "must be greater than 0",
         ),
@@ -294,7 +360,7 @@ fn what_is_not_known_is_refused_with_its_place() {
         ),
         (
             "services.s.url=http://x,services.s.credentials.s3_signing.service=s3",
-            "takes `environment_credentials`",
+            "takes `environment_credentials` or `profile_credentials`",
         ),
         (
             "bundles.r.resource=x",
@@ -347,6 +413,17 @@ fn what_is_not_known_is_refused_with_its_place() {
         (
             "decision_logs.reporting.upload_size_limit_bytes=0",
             "must be greater than 0",
+        ),
+        ("labels[x=1", "`[x` is no index"),
+        ("labels[70000]=1", "`[70000]` is no index"),
+        ("[0]=1", "a key is empty"),
+        (
+            "labels.a=b,labels[0]=1",
+            "`[0]` is below a value that is no list",
+        ),
+        (
+            "status.prometheus=true,status.prometheus_config.collectors.bundle_loading_duration_ns.buckets={3,1}",
+            "status: prometheus_config.collectors.bundle_loading_duration_ns: `buckets` must grow",
         ),
         ("status.service=s", "status: service `s` is not configured"),
         ("discovery.service=s", "discovery: `resource` is missing"),

@@ -33,7 +33,7 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
     let discovery = json!({"resource": "/config", "decision": "given", "polling": quick()});
     world
         .engine(json!({
-            "discovery": discovery,
+            "discovery": &discovery,
             "labels": {"region": "west"},
             "status": {"console": true},
         }))
@@ -49,6 +49,7 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
         "bundles": {"a": source("a"), "b": source("b")},
         "labels": {"region": "east", "more": "yes"},
         "default_decision": "/a",
+        "services": {"more": {"url": "http://more", "credentials": {"bearer": {"token": "secret"}}}},
         "discovery": {"resource": "/elsewhere"},
     }});
     world
@@ -60,7 +61,8 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
     let (_, config) = world.get("/v1/config").await?;
     let config = &config["result"];
     assert_eq!(config["default_decision"], "/a");
-    assert_eq!(config["discovery"]["resource"], "/config");
+    assert_eq!(config["discovery"], discovery);
+    assert_eq!(config["services"]["more"], json!({"url": "http://more"}));
     // What the engine was started with decides.
     assert_eq!(config["labels"]["region"], "west");
     assert_eq!(config["labels"]["more"], "yes");

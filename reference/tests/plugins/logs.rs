@@ -173,9 +173,10 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
     let answer = world.wait_for("/v1/status", fine).await?;
     let counters = &answer["result"]["metrics"]["prometheus"];
     assert_eq!(
-        counters["counter_decision_logs_dropped_upload_size_limit_exceeded"],
+        counters["counter_enc_log_exceeded_upload_size_limit_bytes"],
         1
     );
+    assert_ne!(counters["counter_decision_logs_chunks_upload_failed"], 0);
     Ok(())
 }
 
@@ -217,5 +218,48 @@ async fn too_many_decisions_in_a_second_are_dropped() -> Done {
     let events = events(&world, "/logs");
     let paths: Vec<&Value> = events.iter().map(|event| &event["path"]).collect();
     assert_eq!(paths, ["a"]);
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_functions_answered_is_left_out_where_there_is_no_room() -> Done {
+    let mut world = World::new().await?;
+    let policy = r#"
+        package a
+        import rego.v1
+        few := rand.intn("few", 10) >= 0
+        many := count([n |
+            some i in numbers.range(1, 400)
+            n := rand.intn(sprintf("%d", [(i * 2654435761) % 4294967296]), 1000000)
+        ])
+    "#;
+    let files = [(".manifest", r#"{"roots": ["a"]}"#), ("a.rego", policy)];
+    world
+        .depot
+        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    let mut reporting = quick();
+    reporting["upload_size_limit_bytes"] = json!(800);
+    world
+        .engine(json!({
+            "bundles": {"rules": {"polling": quick()}},
+            "decision_logs": {"service": "depot", "reporting": reporting},
+            "nd_builtin_cache": true,
+            "status": {"console": true},
+        }))
+        .await?;
+    world.wait_for_data("a/few", json!(true)).await?;
+    assert_eq!(world.data("a/many").await?, 400);
+    world.stop().await;
+    let events = events(&world, "/logs");
+    let event = |path: &str| {
+        let mut events = events.iter();
+        let event = events.find(|event| event["path"] == path && !event["result"].is_null());
+        event.ok_or(format!("{path} is not logged"))
+    };
+    let few = event("a/few")?;
+    assert!(few["nd_builtin_cache"]["rand.intn"].is_object(), "{few}");
+    let many = event("a/many")?;
+    assert_eq!(many["result"], 400);
+    assert_eq!(many["nd_builtin_cache"], Value::Null);
     Ok(())
 }

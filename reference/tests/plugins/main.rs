@@ -3,6 +3,7 @@
 #![expect(clippy::indexing_slicing, reason = "a test fails by panicking")]
 
 mod bundles;
+mod caching;
 mod depot;
 mod discovery;
 mod logs;

@@ -263,3 +263,39 @@ async fn tokens_are_fetched_once() -> Done {
     assert_eq!(asked[0].header("x-more"), Some("header"));
     Ok(())
 }
+
+#[tokio::test]
+async fn requests_are_signed_with_the_key_of_a_profile() -> Done {
+    let mut world = World::new().await?;
+    let file = world.folder.path().join("credentials");
+    let path = &file;
+    let profile = |name: &str| json!({"path": path, "profile": name, "aws_region": "east"});
+    let text = "[default]\naws_access_key_id=no\n\n[own]\naws_access_key_id = access\n\
+                aws_secret_access_key = secret\naws_session_token = session\n";
+    std::fs::write(&file, text)?;
+    let config = |name: &str| {
+        let credentials = json!({"s3_signing": {"profile_credentials": profile(name)}});
+        let service = json!({"name": "s", "url": world.url(), "credentials": credentials});
+        config(service)
+    };
+    let (own, incomplete) = (config("own"), config("default"));
+    world.engine(own).await?;
+    let seen = || world.depot.seen("/rules").into_iter().next();
+    let seen = until("a request", seen).await?;
+    let signature = seen.header("authorization").unwrap_or_default();
+    assert!(
+        signature.starts_with("AWS4-HMAC-SHA256 Credential=access/"),
+        "{signature}"
+    );
+    assert!(signature.contains("/east/s3/aws4_request"), "{signature}");
+    assert_eq!(seen.header("x-amz-security-token"), Some("session"));
+    world.stop().await;
+
+    world.engine(incomplete).await?;
+    let failed = |_, answer: &Value| {
+        let message = answer["result"]["bundles"]["rules"]["message"].as_str();
+        message.is_some_and(|message| message.contains("no `aws_secret_access_key` in profile"))
+    };
+    world.wait_for("/v1/status", failed).await?;
+    Ok(())
+}

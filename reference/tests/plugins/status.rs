@@ -140,3 +140,64 @@ async fn health_rules_see_the_plugins() -> Done {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
+    let mut world = World::new().await?;
+    let archive = bundle(&[(".manifest", r#"{"revision": "r1", "roots": ["a"]}"#)])?;
+    world.depot.put("/good", Shelf::of(archive, "1"));
+    let source = |name: &str| json!({"resource": name, "polling": quick()});
+    let collectors = json!({"bundle_loading_duration_ns": {"buckets": [1, 9e15]}});
+    let config = |prometheus: bool| {
+        json!({
+            "bundles": {"good": source("good"), "missing": source("missing")},
+            "decision_logs": {"service": "depot", "reporting": {"buffer_type": "event"}},
+            "status": {
+                "prometheus": prometheus,
+                "console": true,
+                "prometheus_config": {"collectors": collectors},
+            },
+        })
+    };
+    world.engine(config(true)).await?;
+    world
+        .wait_for("/v1/status", |_, answer| {
+            let bundles = &answer["result"]["bundles"];
+            bundles["good"]["active_revision"] == "r1" && bundles["missing"]["http_code"] == 404
+        })
+        .await?;
+    world.data("a").await?;
+    let wanted = [
+        "opa_info{version=",
+        "plugin_status_gauge{name=\"status\",status=\"OK\"} 1",
+        "plugin_status_gauge{name=\"bundle\",status=\"NOT_READY\"} 1",
+        "bundle_loaded_counter{name=\"good\"} ",
+        "bundle_failed_load_counter{name=\"missing\",code=\"bundle_error\",message=\"server replied with Not Found\"} ",
+        "last_bundle_request{name=\"missing\"} 1",
+        "last_success_bundle_request{name=\"missing\"} -6795364578871345000",
+        "last_success_bundle_activation{name=\"good\",active_revision=\"r1\"} 1",
+        "bundle_loading_duration_ns_bucket{le=\"1.0\",name=\"good\",stage=\"timer_bundle_request_ns\"} 0",
+        "bundle_loading_duration_ns_bucket{le=\"9000000000000000.0\",name=\"good\",stage=\"timer_bundle_request_ns\"} ",
+        "decision_logs_status_gauge{code=\"\",http_code=\"\"} 1",
+        "decision_logs_chunks_uploaded_total 0",
+        "decision_logs_buffer_size_events 1",
+        "http_request_duration_seconds_count{",
+    ];
+    world
+        .wait_for_text("/metrics", |text| {
+            wanted.iter().all(|part| text.contains(part))
+        })
+        .await?;
+    let text = world.text("/metrics").await?;
+    assert!(
+        text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1,
+        "{text}"
+    );
+    assert!(!text.contains("buffer_size_bytes"), "{text}");
+
+    world.configure(config(false))?;
+    world.reload().await;
+    let text = world.text("/metrics").await?;
+    assert!(!text.contains("bundle"), "{text}");
+    Ok(())
+}

@@ -91,6 +91,28 @@ impl World {
         get(running.engine.ok_or("no address")?, path).await
     }
 
+    /// The text of the engine's answer to a GET.
+    pub(crate) async fn text(&self, path: &str) -> Done<String> {
+        let running = self.running.as_ref().ok_or("no engine")?;
+        let address = running.engine.ok_or("no address")?;
+        Ok(String::from_utf8(fetch(address, path).await?.1)?)
+    }
+
+    /// Waits for a text.
+    pub(crate) async fn wait_for_text(&self, path: &str, fits: impl Fn(&str) -> bool) -> Done {
+        let begun = Instant::now();
+        loop {
+            let text = self.text(path).await?;
+            if fits(&text) {
+                return Ok(());
+            }
+            if begun.elapsed() > DEADLINE {
+                return Err(format!("{path} stays at {text}").into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
     /// The document at a path, `null` if there is none.
     pub(crate) async fn data(&self, path: &str) -> Done<Value> {
         let (_, mut answer) = self.get(&format!("/v1/data/{path}")).await?;
@@ -148,11 +170,16 @@ pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T
 
 /// The status and the body of the answer to a GET.
 pub(crate) async fn get(address: SocketAddr, path: &str) -> Done<(u16, Value)> {
+    let (status, body) = fetch(address, path).await?;
+    Ok((status, serde_json::from_slice(&body)?))
+}
+
+async fn fetch(address: SocketAddr, path: &str) -> Done<(u16, Vec<u8>)> {
     rustls::crypto::ring::default_provider()
         .install_default()
         .ok();
     let client = reqwest::Client::builder().no_proxy().build()?;
     let answer = client.get(format!("http://{address}{path}")).send().await?;
     let status = answer.status().as_u16();
-    Ok((status, serde_json::from_slice(&answer.bytes().await?)?))
+    Ok((status, answer.bytes().await?.to_vec()))
 }

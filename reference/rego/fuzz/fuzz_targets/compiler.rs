@@ -1,16 +1,18 @@
-//! Any text that is a module, and a second one of the same package beside it.
+//! Any text that is a module of either version, and a second one of the same package beside it.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rego::{Compiler, Module, Policy};
+use rego::{Compiler, Module, Policy, Version};
 
 fuzz_target!(|text: &str| {
-    let Ok(module) = Module::parse("fuzz.rego", text) else {
-        return;
-    };
-    if let Ok(policy) = Compiler::new(&Policy::default()).put("fuzz.rego", module.clone()).compile() {
-        drop(Compiler::new(&policy).put("again.rego", module).compile());
-        drop(Compiler::new(&policy).remove("fuzz.rego").compile());
+    for version in [Version::V0, Version::V1] {
+        let Ok(module) = Module::parse_as("fuzz.rego", text, version) else {
+            continue;
+        };
+        if let Ok(policy) = Compiler::new(&Policy::default()).put("fuzz.rego", module.clone()).compile() {
+            drop(Compiler::new(&policy).put("again.rego", module).compile());
+            drop(Compiler::new(&policy).remove("fuzz.rego").compile());
+        }
     }
 });

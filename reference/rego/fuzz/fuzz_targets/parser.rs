@@ -1,13 +1,15 @@
-//! Any text as a module and as a query: it is read or refused, never more.
+//! Any text as a module of each version and as a query: it is read or refused, never more.
 
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use rego::{Module, Query};
+use rego::{Module, Query, Version};
 
 fuzz_target!(|text: &str| {
-    if let Ok(module) = Module::parse("fuzz.rego", text) {
-        drop(module.to_json().to_string());
+    for version in [Version::V0, Version::V1] {
+        if let Ok(module) = Module::parse_as("fuzz.rego", text, version) {
+            drop(module.to_json().to_string());
+        }
     }
     drop(Query::read(text));
 });

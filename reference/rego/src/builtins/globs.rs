@@ -4,7 +4,6 @@ use regex::{Regex, RegexBuilder};
 
 use super::expected::{Answer, misfilled, mistyped_of};
 use super::operand::{answer, any, refuse, text};
-use super::regexes::prepared;
 use super::{Call, Failure, Group};
 use crate::Value;
 
@@ -33,7 +32,7 @@ fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let separators = separators(operands)?;
     let whole = text(operands, 3)?;
     let kind = format!("{separators}\0{pattern}");
-    let regex = prepared(call, "glob", &kind.into(), || compile(pattern, &separators))?;
+    let regex = call.prepared("glob", &kind.into(), || compile(pattern, &separators))?;
     answer(regex.is_match(whole))
 }
 

@@ -79,6 +79,7 @@ fn broken_operands_are_refused() {
                         cancelled: Arc::default(),
                         runtime: None,
                         allowed_hosts: None,
+                        caches: None,
                     };
                     let mut call = Call {
                         location: &location,

@@ -9,6 +9,7 @@ mod armor;
 mod arrays;
 mod aws;
 mod bits;
+mod caches;
 mod calendar;
 mod call;
 mod comparison;
@@ -54,6 +55,7 @@ mod units;
 mod uri;
 mod url;
 mod uuids;
+mod waiting;
 mod yaml;
 mod yaml_text;
 
@@ -64,6 +66,7 @@ mod hostile;
 #[cfg(test)]
 mod tables;
 
+pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use signatures::{Signature, signature};
 

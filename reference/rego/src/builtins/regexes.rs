@@ -28,9 +28,6 @@ pub(super) const BUILTINS: Group = &[
 /// A pattern may take so much memory.
 const MAX_SIZE: usize = 10 << 20;
 
-/// As many patterns are kept for an evaluation.
-const MAX_PREPARED: usize = 1000;
-
 fn compile(pattern: &str) -> Result<Regex, String> {
     let translated = re2::translated(pattern)?;
     let mut builder = RegexBuilder::new(&translated);
@@ -41,28 +38,8 @@ fn compile(pattern: &str) -> Result<Regex, String> {
     })
 }
 
-/// What a compiler makes of a text, made once in an evaluation.
-pub(super) fn prepared<T: Send + Sync + 'static>(
-    call: &mut Call<'_>,
-    kind: &'static str,
-    text: &Text,
-    compile: impl FnOnce() -> Result<T, Failure>,
-) -> Result<Arc<T>, Failure> {
-    let key = (kind, text.clone());
-    let known = call.session.prepared.get(&key).cloned();
-    if let Some(known) = known.and_then(|known| known.downcast::<T>().ok()) {
-        return Ok(known);
-    }
-    let made = Arc::new(compile()?);
-    if call.session.prepared.len() >= MAX_PREPARED {
-        call.session.prepared.clear();
-    }
-    call.session.prepared.insert(key, Arc::<T>::clone(&made));
-    Ok(made)
-}
-
 fn pattern(call: &mut Call<'_>, pattern: &Text) -> Result<Arc<Regex>, Failure> {
-    prepared(call, "regex", pattern, || compile(pattern).or_else(refuse))
+    call.prepared("regex", pattern, || compile(pattern).or_else(refuse))
 }
 
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {

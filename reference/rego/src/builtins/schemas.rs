@@ -5,7 +5,6 @@ use serde_json::Value as Json;
 
 use super::expected::Answer;
 use super::operand::{answer, any, refuse};
-use super::regexes::prepared;
 use super::schema_errors::{Complaint, complaints, misdeclared};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -82,7 +81,7 @@ fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
     let key = Text::from(any(operands, 2).to_string());
-    let schema = prepared(call, "schema", &key, || -> Result<Schema, Failure> {
+    let schema = call.prepared("schema", &key, || -> Result<Schema, Failure> {
         compile(read(2)?).or_else(refuse)
     })?;
     let errors: Vec<ValidationError<'_>> = schema.validator.iter_errors(&document).collect();

@@ -22,6 +22,7 @@ fn session() -> Session {
         cancelled: Arc::default(),
         runtime: None,
         allowed_hosts: None,
+        caches: None,
     }
 }
 

@@ -1,4 +1,4 @@
-//! Calls of functions that modules may no longer call.
+//! Calls of functions that modules which keep the rules of v1 may no longer call.
 
 use super::Found;
 use super::build::Build;
@@ -6,13 +6,14 @@ use super::terms::{dotted, operator};
 use super::visit::{self, Visit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue};
+use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Version};
 
-/// Finds calls of deprecated functions in the units. The bodies of `every`, `not`, `and` and `or`
+/// Finds calls of deprecated functions in the units that may not call them. The bodies of `every`, `not`, `and` and `or`
 /// are part of that only where others call one too.
 pub(super) fn run(build: &mut Build) -> Found {
     let mut calls = Deprecated::default();
     for unit in &build.units {
+        calls.are_allowed = unit.module.version == Version::V0;
         for rule in visit::all_rules(&unit.module.rules) {
             visit::rule(rule, &mut calls);
         }
@@ -26,6 +27,8 @@ pub(super) fn run(build: &mut Build) -> Found {
 #[derive(Default)]
 struct Deprecated {
     found: Found,
+    /// Whether the module may call them.
+    are_allowed: bool,
     /// Whether one of the calls is outside of operands.
     noticed: bool,
     /// Whether the place is in a body that is an operand, and in no comprehension within it.
@@ -81,10 +84,12 @@ impl Deprecated {
             return;
         };
         if signature(&name).is_some_and(|signature| signature.deprecated) {
-            let message = format!("deprecated built-in function calls in expression: {name}");
             self.noticed |= !self.is_operand;
-            self.found
-                .push(LanguageError::at(Code::Type, location, message));
+            if !self.are_allowed {
+                let message = format!("deprecated built-in function calls in expression: {name}");
+                self.found
+                    .push(LanguageError::at(Code::Type, location, message));
+            }
         }
     }
 }

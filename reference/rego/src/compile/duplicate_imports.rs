@@ -1,16 +1,27 @@
-//! Refuses imports of the same name, then forgets all imports: references are resolved by now.
+//! Refuses imports of the same name in modules that keep the rules of v1, then forgets all imports:
+//! references are resolved by now.
 
 use std::collections::HashMap;
 
 use super::resolve::import_name;
 use super::{Found, Unit, World};
 use crate::error::{Code, LanguageError};
+use crate::syntax::{Import, Version};
 
 /// Looks at a module.
 pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
+    let found = match unit.module.version {
+        Version::V0 => Found::new(),
+        Version::V1 => look(&unit.module.imports),
+    };
+    unit.module.imports.clear();
+    found
+}
+
+fn look(imports: &[Import]) -> Found {
     let mut found = Found::new();
     let mut names = HashMap::new();
-    for import in &unit.module.imports {
+    for import in imports {
         let Some(name) = import_name(import) else {
             continue;
         };
@@ -21,6 +32,5 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
             names.insert(name, import);
         }
     }
-    unit.module.imports.clear();
     found
 }

@@ -1,14 +1,18 @@
-//! Refuses rules, parameters and local variables that are named `input` or `data`.
+//! Refuses rules, parameters and local variables that are named `input` or `data`, in
+//! modules that keep the rules of v1.
 
 use super::vars::{call_of, is_root, root_document};
 use super::visit::{self, Visit, all_rules};
 use super::{Found, Unit, World};
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Expr, Module, TermValue};
+use crate::syntax::{Expr, Module, TermValue, Version};
 
 /// Looks at a module.
 pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
-    look(&unit.module)
+    match unit.module.version {
+        Version::V0 => Found::new(),
+        Version::V1 => look(&unit.module),
+    }
 }
 
 fn look(module: &Module) -> Found {

@@ -7,7 +7,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
 
 use crate::Value;
-use crate::builtins::Session;
+use crate::builtins::{Caches, Session};
 use crate::syntax::Location;
 use crate::trace::Tracer;
 use crate::value::Object;
@@ -38,6 +38,8 @@ pub struct Evaluation<'e> {
     /// If present, takes what calls of non-deterministic functions answered: an object by the
     /// names of the functions of objects by their operands, written as a JSON array.
     pub calls: Option<Object>,
+    /// What earlier evaluations left, and this one leaves for later ones; nothing if absent.
+    pub caches: Option<Arc<Caches>>,
 }
 
 impl<'e> Evaluation<'e> {
@@ -54,6 +56,7 @@ impl<'e> Evaluation<'e> {
             runtime: None,
             allowed_hosts: None,
             calls: None,
+            caches: None,
         }
     }
 
@@ -81,6 +84,7 @@ impl<'e> Evaluation<'e> {
             cancelled: self.cancelled.clone(),
             runtime: self.runtime.clone(),
             allowed_hosts: self.allowed_hosts.clone(),
+            caches: self.caches.clone(),
         }
     }
 }

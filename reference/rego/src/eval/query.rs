@@ -13,7 +13,7 @@ use crate::Value;
 use crate::compile::tree::Written;
 use crate::compile::{self, Policy};
 use crate::error::{Code, Errors, EvalError, LanguageError};
-use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var};
+use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var, Version};
 
 /// How a query is compiled.
 #[derive(Debug, Clone, Default)]
@@ -44,12 +44,20 @@ impl Query {
         Self::compile(policy, Self::read(text)?, options)
     }
 
-    /// Reads a query.
+    /// Reads a query of Rego v1.
     ///
     /// # Errors
     /// What does not follow the grammar.
     pub fn read(text: &str) -> Result<Body, Errors> {
         syntax::parse_query(text)
+    }
+
+    /// Reads a query of some version of the language.
+    ///
+    /// # Errors
+    /// As [`read`](Self::read).
+    pub fn read_as(text: &str, version: Version) -> Result<Body, Errors> {
+        syntax::parse_query_as(text, version)
     }
 
     /// Compiles a query.

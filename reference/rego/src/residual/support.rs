@@ -13,7 +13,9 @@ use crate::compile::terms::is_var;
 use crate::compile::tree::{CompiledRule, Node};
 use crate::compile::visit::{self, Visit};
 use crate::eval::{member, stored};
-use crate::syntax::{Body, Expr, Head, Location, Module, Package, Rule, Term, TermValue, Var};
+use crate::syntax::{
+    Body, Expr, Head, Location, Module, Package, Rule, Term, TermValue, Var, Version,
+};
 
 /// The package of what supports a residual.
 const PACKAGE: &str = "partial";
@@ -398,6 +400,7 @@ fn module(path: &[Value], rules: Vec<Rule>) -> Module {
     Module {
         file: "".into(),
         text: "".into(),
+        version: Version::V1,
         package: Package {
             path: package,
             location,

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::Location;
+use super::{Location, Version};
 use crate::Value;
 use crate::value::Number;
 
@@ -282,6 +282,8 @@ pub struct Module {
     pub file: Arc<str>,
     /// The text it was parsed from.
     pub text: Arc<str>,
+    /// The version whose rules it keeps: v1 also for a text of v0 with `import rego.v1`.
+    pub version: Version,
     /// The package.
     pub package: Package,
     /// The imports in their order.

@@ -6,7 +6,7 @@ use std::fmt::{self, Display, Formatter};
 use super::token::is_keyword;
 use super::{
     Comprehension, Connective, Every, Expr, ExprTerms, Head, Import, Logic, Operand, Package, Rule,
-    SomeDecl, Template, Term, TermValue, Var, With,
+    SomeDecl, Template, Term, TermValue, Var, Version, With,
 };
 use crate::builtins;
 
@@ -121,7 +121,7 @@ impl Display for Reference<'_> {
         }
         for step in steps {
             match &step.value {
-                TermValue::String(name) if is_name(name) && !is_keyword(name) => {
+                TermValue::String(name) if is_name(name) && !is_keyword(name, Version::V1) => {
                     write!(f, ".{name}")?;
                 }
                 TermValue::String(name)

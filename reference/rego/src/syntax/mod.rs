@@ -7,6 +7,7 @@ mod lexer;
 mod location;
 mod parser;
 mod token;
+mod version;
 
 pub use ast::{
     Annotations, Body, Comment, Comprehension, Connective, Every, Expr, ExprTerms, Head, Import,
@@ -14,7 +15,8 @@ pub use ast::{
     TermValue, Var, With,
 };
 pub use location::Location;
-pub use parser::{MAX_NESTING, parse_module, parse_query};
+pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_query_as};
+pub use version::Version;
 
 /// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
 /// them be, which is deeper than a thread's stack.
@@ -23,8 +25,13 @@ pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
 }
 
 impl Module {
-    /// Reads a module, see [`parse_module`].
+    /// Reads a module of Rego v1, see [`parse_module`].
     pub fn parse(id: &str, text: &str) -> Result<Self, crate::Errors> {
         parse_module(id, text)
+    }
+
+    /// Reads a module of some version, see [`parse_module_as`].
+    pub fn parse_as(id: &str, text: &str, version: Version) -> Result<Self, crate::Errors> {
+        parse_module_as(id, text, version)
     }
 }

@@ -1,5 +1,7 @@
 //! The kinds of tokens, and the names under which error texts speak of them.
 
+use super::Version;
+
 /// The kind of a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Token {
@@ -58,31 +60,71 @@ pub(super) enum Token {
     Semicolon,
 }
 
-/// Which names are keywords where the lexer stands.
+/// Which of the names are keywords that are not keywords everywhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) struct Keywords {
-    /// `not`, `in`, `every`, `contains` and `if`; off within the path of an import.
-    pub(super) newer: bool,
-    /// `and`
-    pub(super) and: bool,
-    /// `or`
-    pub(super) or: bool,
-}
+pub(super) struct Keywords(u8);
 
 impl Keywords {
-    /// Those of a text without imports.
-    pub(super) const USUAL: Self = Self {
-        newer: true,
-        and: false,
-        or: false,
-    };
+    /// `not`
+    pub(super) const NOT: Self = Self(1);
+    /// `in`
+    pub(super) const IN: Self = Self(1 << 1);
+    /// `every`
+    pub(super) const EVERY: Self = Self(1 << 2);
+    /// `contains`
+    pub(super) const CONTAINS: Self = Self(1 << 3);
+    /// `if`
+    pub(super) const IF: Self = Self(1 << 4);
+    /// `and`
+    pub(super) const AND: Self = Self(1 << 5);
+    /// `or`
+    pub(super) const OR: Self = Self(1 << 6);
 
     /// Those that are keywords within the path of an import.
-    pub(super) const IMPORT: Self = Self {
-        newer: false,
-        and: false,
-        or: false,
-    };
+    pub(super) const IMPORT: Self = Self(0);
+
+    /// Those of a text of Rego v1 without imports.
+    pub(super) const V1: Self = Self::NOT
+        .with(Self::IN)
+        .with(Self::EVERY)
+        .with(Self::CONTAINS)
+        .with(Self::IF);
+
+    /// Those that imports can make of all names.
+    pub(super) const ALL: Self = Self::V1.with(Self::AND).with(Self::OR);
+
+    /// Those of a text without imports.
+    pub(super) const fn of(version: Version) -> Self {
+        match version {
+            Version::V0 => Self::NOT,
+            Version::V1 => Self::V1,
+        }
+    }
+
+    /// The one that an import can name.
+    pub(super) fn importable(name: &str) -> Option<Self> {
+        Some(match name {
+            "and" => Self::AND,
+            "contains" => Self::CONTAINS,
+            // Without `in` no `every` can be written.
+            "every" => Self::EVERY.with(Self::IN),
+            "if" => Self::IF,
+            "in" => Self::IN,
+            "not" => Self::NOT,
+            "or" => Self::OR,
+            _ => return None,
+        })
+    }
+
+    /// These and others.
+    pub(super) const fn with(self, others: Self) -> Self {
+        Self(self.0 | others.0)
+    }
+
+    /// Whether one of the others is among these.
+    pub(super) const fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
 
     /// What a name is: a keyword or an identifier.
     pub(super) fn classify(self, name: &str) -> Token {
@@ -97,21 +139,21 @@ impl Keywords {
             "null" => Token::Null,
             "true" => Token::True,
             "false" => Token::False,
-            "not" if self.newer => Token::Not,
-            "in" if self.newer => Token::In,
-            "every" if self.newer => Token::Every,
-            "contains" if self.newer => Token::Contains,
-            "if" if self.newer => Token::If,
-            "and" if self.and => Token::LogicalAnd,
-            "or" if self.or => Token::LogicalOr,
+            "not" if self.has(Self::NOT) => Token::Not,
+            "in" if self.has(Self::IN) => Token::In,
+            "every" if self.has(Self::EVERY) => Token::Every,
+            "contains" if self.has(Self::CONTAINS) => Token::Contains,
+            "if" if self.has(Self::IF) => Token::If,
+            "and" if self.has(Self::AND) => Token::LogicalAnd,
+            "or" if self.has(Self::OR) => Token::LogicalOr,
             _ => Token::Ident,
         }
     }
 }
 
-/// Whether a name is a keyword of the language.
-pub(crate) fn is_keyword(name: &str) -> bool {
-    Keywords::USUAL.classify(name) != Token::Ident
+/// Whether a name is a keyword of a version of the language.
+pub(crate) fn is_keyword(name: &str, version: Version) -> bool {
+    Keywords::of(version).classify(name) != Token::Ident
 }
 
 impl Token {

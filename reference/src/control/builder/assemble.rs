@@ -215,10 +215,11 @@ impl Assembly {
             Some(revision) => revision,
             None => digest(&roots, &files),
         };
+        // In the order of the alphabet, whether maps keep another order or not.
         let manifest = serde_json::json!({
+            "rego_version": REGO_VERSION,
             "revision": revision,
             "roots": roots,
-            "rego_version": REGO_VERSION,
         });
         let manifest = manifest.to_string();
         files.push((".manifest", manifest.as_bytes()));

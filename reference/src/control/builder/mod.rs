@@ -59,6 +59,8 @@ pub(crate) struct SourceInput {
 pub(crate) struct Access {
     /// Folders below which `directory` sources and local repositories may lie.
     pub(crate) source_roots: Vec<PathBuf>,
+    /// Folders whose subfolders are the libraries that `builtin` sources may name.
+    pub(crate) builtin_roots: Vec<PathBuf>,
     /// Patterns of the hosts that datasources and repositories may be fetched from.
     pub(crate) hosts: Vec<String>,
     /// The bounds.
@@ -113,7 +115,8 @@ pub(crate) struct Built {
 }
 
 /// Builds a bundle. `work_dir` keeps repositories from one build to the next; two builds of one
-/// bundle must not run in it at the same time. A build that is dropped ends soon after.
+/// bundle must not run in it at the same time. A build that is dropped ends soon after. `synced`
+/// is told the source of each repository that was read, and whether it could be.
 ///
 /// # Errors
 /// Where the build failed and why, for people; no secret shows in it.
@@ -121,21 +124,27 @@ pub(crate) async fn build(
     job: &Job,
     access: &Access,
     work_dir: &Path,
+    synced: &(dyn Fn(&str, bool) + Sync),
 ) -> Result<Built, BuildError> {
-    let built = attempt(job, access, work_dir).await;
+    let built = attempt(job, access, work_dir, synced).await;
     built.map_err(|failure| BuildError {
         message: redacted(failure.message, job.secrets.values()),
         ..failure
     })
 }
 
-async fn attempt(job: &Job, access: &Access, work_dir: &Path) -> Result<Built, BuildError> {
+async fn attempt(
+    job: &Job,
+    access: &Access,
+    work_dir: &Path,
+    synced: &(dyn Fn(&str, bool) + Sync),
+) -> Result<Built, BuildError> {
     let limits = &access.limits;
     let found = requirements::collect(job, limits)?;
     let excluded = job.bundle.excluded_files.as_deref().unwrap_or_default();
     let excluded = Patterns::read(excluded)
         .map_err(|why| BuildError::config(format!("excluded_files: {why}")))?;
-    let mut fetcher = Fetcher::new(job, access, work_dir)?;
+    let mut fetcher = Fetcher::new(job, access, work_dir, synced)?;
     let mut fetched = BTreeMap::new();
     for part in &found.parts {
         if let Some(input) = job.sources.get(&part.source)

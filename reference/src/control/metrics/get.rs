@@ -9,5 +9,5 @@ pub(in crate::control) async fn handle(
     control: &Control,
     _request: &Request,
 ) -> Result<Reply, ApiError> {
-    shown(&control.metrics.registry)
+    shown([&control.metrics.registry])
 }

@@ -3,6 +3,8 @@
 
 pub(super) mod get;
 
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 use http::{Method, StatusCode};
@@ -12,6 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
+use super::model::Kind;
 use crate::http::metrics::RequestDurations;
 
 /// Upper bounds in seconds of the durations of builds.
@@ -39,6 +42,12 @@ struct UploadLabels {
     state: &'static str,
 }
 
+/// The label of what came to a good end.
+const SUCCESS: &str = "SUCCESS";
+
+/// The label of what did not.
+const FAILED: &str = "FAILED";
+
 /// What became of an archive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Upload {
@@ -59,6 +68,8 @@ pub(crate) struct Metrics {
     durations: Family<BundleLabels, Histogram, fn() -> Histogram>,
     syncs: Family<SourceLabels, Counter>,
     uploads: Family<UploadLabels, Counter>,
+    /// The states that were counted of bundles and sources.
+    named: Mutex<HashMap<(Kind, String), HashSet<&'static str>>>,
 }
 
 impl Default for Metrics {
@@ -86,6 +97,7 @@ impl Default for Metrics {
             durations,
             syncs,
             uploads,
+            named: Mutex::default(),
         }
     }
 }
@@ -104,8 +116,9 @@ impl Metrics {
 
     /// Takes up a build.
     pub(super) fn built(&self, bundle: &str, state: &'static str, took: Duration) {
+        self.name(Kind::Bundle, bundle, state);
         let bundle = bundle.to_owned();
-        if state == "SUCCESS" {
+        if state == SUCCESS {
             let labels = BundleLabels {
                 bundle: bundle.clone(),
             };
@@ -117,24 +130,109 @@ impl Metrics {
             .inc();
     }
 
-    /// Takes up repositories that a build has read, by their sources.
-    pub(super) fn synced<'s>(&self, sources: impl Iterator<Item = &'s String>) {
-        for source in sources {
-            let labels = SourceLabels {
-                source: source.clone(),
-                state: "SUCCESS",
-            };
-            self.syncs.get_or_create(&labels).inc();
-        }
+    /// Takes up whether the repository of a source could be read.
+    pub(super) fn synced(&self, source: &str, read: bool) {
+        let state = if read { SUCCESS } else { FAILED };
+        self.name(Kind::Source, source, state);
+        let source = source.to_owned();
+        self.syncs
+            .get_or_create(&SourceLabels { source, state })
+            .inc();
     }
 
     /// Takes up what became of an archive.
     pub(super) fn uploaded(&self, upload: Upload) {
         let state = match upload {
-            Upload::Success => "SUCCESS",
+            Upload::Success => SUCCESS,
             Upload::Unchanged => "UNCHANGED",
-            Upload::Failed => "FAILED",
+            Upload::Failed => FAILED,
         };
         self.uploads.get_or_create(&UploadLabels { state }).inc();
+    }
+
+    /// Forgets a deleted bundle or source.
+    pub(super) fn forget(&self, kind: Kind, name: &str) {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = named.remove(&(kind, name.to_owned()));
+        drop(named);
+        for state in states.into_iter().flatten() {
+            match kind {
+                Kind::Bundle => {
+                    let bundle = name.to_owned();
+                    self.builds.remove(&BuildLabels { bundle, state });
+                }
+                Kind::Source => {
+                    let source = name.to_owned();
+                    self.syncs.remove(&SourceLabels { source, state });
+                }
+                Kind::Stack | Kind::Secret => {}
+            }
+        }
+        if kind == Kind::Bundle {
+            let bundle = name.to_owned();
+            self.durations.remove(&BundleLabels { bundle });
+        }
+    }
+
+    /// Forgets the bundles and sources that are not among these.
+    pub(super) fn keep(&self, kept: &HashSet<(Kind, String)>) {
+        let named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let gone = named.keys().filter(|named| !kept.contains(named));
+        let gone: Vec<(Kind, String)> = gone.cloned().collect();
+        drop(named);
+        for (kind, name) in gone {
+            self.forget(kind, &name);
+        }
+    }
+
+    /// Notes that labels name a bundle or source.
+    fn name(&self, kind: Kind, name: &str, state: &'static str) {
+        let mut named = self.named.lock().unwrap_or_else(PoisonError::into_inner);
+        let states = named.entry((kind, name.to_owned())).or_default();
+        states.insert(state);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use prometheus_client::encoding::text::encode;
+
+    use super::*;
+
+    #[test]
+    fn labels_of_what_is_gone_go() -> Result<(), std::fmt::Error> {
+        let forget = |metrics: &Metrics| {
+            metrics.forget(Kind::Bundle, "old-bundle");
+            metrics.forget(Kind::Source, "old-source");
+        };
+        let keep = |metrics: &Metrics| {
+            let kept = [(Kind::Bundle, "new-bundle"), (Kind::Source, "new-source")];
+            metrics.keep(&kept.map(|(kind, name)| (kind, name.to_owned())).into());
+        };
+        for go in [forget, keep] {
+            let metrics = Metrics::default();
+            for name in ["old", "new"] {
+                for state in [SUCCESS, "SYNC_FAILED"] {
+                    metrics.built(&format!("{name}-bundle"), state, Duration::ZERO);
+                    metrics.synced(&format!("{name}-source"), state == SUCCESS);
+                }
+            }
+            let mut before = String::new();
+            encode(&mut before, &metrics.registry)?;
+            go(&metrics);
+            let mut after = String::new();
+            encode(&mut after, &metrics.registry)?;
+            for (shown, name, expected) in [
+                (&before, "old-bundle", true),
+                (&before, "old-source", true),
+                (&after, "old-bundle", false),
+                (&after, "old-source", false),
+                (&after, "new-bundle", true),
+                (&after, "new-source", true),
+            ] {
+                assert_eq!(shown.contains(name), expected, "{name}: {shown}");
+            }
+        }
+        Ok(())
     }
 }

@@ -97,7 +97,7 @@ mod tests {
     fn bodies_and_their_values() {
         for (body, expected) in [
             (
-                r#"{"value":{"type":"token_auth","token":"t"}}"#,
+                r#"{"value":{"token":"t","type":"token_auth"}}"#,
                 Some(r#"{"token":"t","type":"token_auth"}"#),
             ),
             (r#"{"name":"s","value":{}}"#, Some("{}")),

@@ -5,7 +5,7 @@
 //! number of its own, and all that an owner writes is bound to it, so that one who has lost the
 //! bundle changes nothing.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::time::Duration;
 
 use sqlx::{Row as _, query};
@@ -147,13 +147,15 @@ impl Store {
         Ok(())
     }
 
-    /// The bundles that there are.
-    pub(crate) async fn bundles(&self) -> Result<HashSet<i64>, StoreError> {
-        let select = query("SELECT id FROM resources WHERE kind = $1");
-        let select = select.bind(Kind::Bundle.name());
+    /// The things of a kind that there are, by their ids.
+    pub(crate) async fn names(&self, kind: Kind) -> Result<HashMap<i64, String>, StoreError> {
+        let select = query("SELECT id, name FROM resources WHERE kind = $1");
+        let select = select.bind(kind.name());
         let rows = select.fetch_all(self.reader()).await?;
-        let ids = rows.iter().map(|row| row.try_get(0));
-        Ok(ids.collect::<Result<_, sqlx::Error>>()?)
+        let names = rows
+            .iter()
+            .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+        Ok(names.collect::<Result<_, sqlx::Error>>()?)
     }
 }
 

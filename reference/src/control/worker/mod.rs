@@ -26,6 +26,7 @@ use self::folder::WorkFolder;
 use super::Control;
 use super::builder::Access;
 use super::destination::Reach;
+use super::model::Kind;
 use super::store::StoreError;
 use crate::StartError;
 
@@ -213,12 +214,15 @@ impl Shared {
         confirmed.insert(bundle, digest.to_owned());
     }
 
-    /// Forgets what belongs to bundles that are deleted.
+    /// Forgets what belongs to bundles and sources that are deleted.
     async fn sweep(&self) {
-        let bundles = match self.control.store.bundles().await {
-            Ok(bundles) => bundles,
+        let store = &self.control.store;
+        let names =
+            async { tokio::try_join!(store.names(Kind::Bundle), store.names(Kind::Source)) };
+        let (bundles, sources) = match names.await {
+            Ok(names) => names,
             Err(failure) => {
-                warn!(%failure, "cannot look for bundles that are deleted");
+                warn!(%failure, "cannot look for what is deleted");
                 return;
             }
         };
@@ -226,9 +230,12 @@ impl Shared {
             .confirmed
             .lock()
             .unwrap_or_else(PoisonError::into_inner);
-        confirmed.retain(|bundle, _| bundles.contains(bundle));
+        confirmed.retain(|bundle, _| bundles.contains_key(bundle));
         drop(confirmed);
-        self.work.sweep(&bundles);
+        self.work.sweep(&bundles.keys().copied().collect());
+        let bundles = bundles.into_values().map(|name| (Kind::Bundle, name));
+        let sources = sources.into_values().map(|name| (Kind::Source, name));
+        self.control.metrics.keep(&bundles.chain(sources).collect());
     }
 }
 

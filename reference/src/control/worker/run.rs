@@ -120,7 +120,8 @@ impl Shared {
             Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
         };
         let folder = self.work.of_bundle(claim.bundle);
-        let built = match builder::build(job, &self.settings.access, &folder).await {
+        let synced = |source: &str, read| self.control.metrics.synced(source, read);
+        let built = match builder::build(job, &self.settings.access, &folder, &synced).await {
             Ok(built) => built,
             Err(BuildError {
                 phase,
@@ -131,7 +132,7 @@ impl Shared {
                 return Ended::Done(failed);
             }
         };
-        self.control.metrics.synced(built.commits.keys());
+        debug!(bundle = job.name, commits = ?built.commits, "sources read");
         let published = self.publish(claim, &built, storage, &destination).await;
         let revision = &built.revision;
         Ended::Done(match published {

@@ -3,14 +3,15 @@
 use std::fs;
 use std::path::Path;
 
-use rego::Value;
 use rego::value::{Object, from_json, from_yaml};
+use rego::{CacheLimits, Value};
 use tracing::warn;
 
 use super::Options;
 use crate::StartError;
 
 mod bundles;
+mod caching;
 mod reports;
 mod seconds;
 mod services;
@@ -20,17 +21,17 @@ mod shape;
 pub(super) use bundles::{Discovery, Key, Place, Source};
 pub(super) use reports::{DecisionLogs, Status, Upload};
 pub(super) use seconds::{Delay, Trigger};
-pub(super) use services::{Bearer, Credentials, OAuth2, Service};
+pub(super) use services::{AwsProfile, AwsSigning, Bearer, Credentials, OAuth2, Service};
 pub(super) use shape::Plugins;
 use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
-const WITHOUT_EFFECT: &[&[&str]] = &[
-    &["plugins"],
-    &["caching"],
-    &["status", "prometheus"],
-    &["status", "prometheus_config"],
-];
+const WITHOUT_EFFECT: &[&[&str]] = &[&[
+    "caching",
+    "inter_query_builtin_value_cache",
+    "named",
+    "io_jwt",
+]];
 
 /// What `POST /` decides, and what decides on requests, unless the configuration says otherwise.
 const DECISION: &str = "/system/main";
@@ -47,6 +48,8 @@ pub(super) struct Config {
     pub(super) default_authorization_decision: Vec<String>,
     /// What plugins do.
     pub(super) plugins: Plugins,
+    /// How much evaluations keep for each other.
+    pub(super) caches: CacheLimits,
     /// The largest body as sent.
     pub(super) max_body: usize,
     /// The largest body after decompression.
@@ -64,13 +67,18 @@ impl Config {
             Some(file) => read(file)?,
             None => Value::from(Object::new()),
         };
+        // Overrides change each other's lists; a list of the file they replace.
+        let mut over = Value::from(Object::new());
         for (flag, overrides, from_file) in [
             ("--set", &options.set, false),
             ("--set-file", &options.set_file, true),
         ] {
             for text in overrides {
-                set::apply(&mut given, text, from_file)
-                    .and_then(|()| shape::check(given.to_string().as_bytes()))
+                set::apply(&mut over, text, from_file)
+                    .and_then(|()| {
+                        lay_over(&mut given, &over);
+                        shape::check(given.to_string().as_bytes())
+                    })
                     .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
             }
         }
@@ -90,8 +98,19 @@ impl Config {
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
             shown: shown(given, id),
+            caches: shape.caches()?,
             plugins: shape.plugins()?,
         })
+    }
+
+    /// The configuration with the section `discovery` of the one that led to it.
+    pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
+        self.plugins.discovery.clone_from(&boot.plugins.discovery);
+        let section = boot.shown.get("discovery");
+        if let (Some(shown), Some(section)) = (self.shown.as_object_mut(), section) {
+            shown.insert("discovery", section.clone());
+        }
+        self
     }
 
     /// The labels of this instance.
@@ -108,12 +127,28 @@ impl Config {
             default_decision: segments(DECISION),
             default_authorization_decision: segments(AUTHORIZATION),
             plugins: Plugins::default(),
+            caches: CacheLimits::default(),
             max_body: nothing.max_body(),
             max_decoded_body: nothing.max_decoded_body(),
             gzip_threshold: nothing.gzip_threshold(),
             gzip_level: nothing.gzip_level(),
             shown: shown(&Value::from(Object::new()), id),
         }
+    }
+}
+
+/// Puts what `over` says over what `value` does: members of objects one by one, all else whole.
+pub(super) fn lay_over(value: &mut Value, over: &Value) {
+    match (value, over) {
+        (Value::Object(members), Value::Object(over)) => {
+            for (name, over) in over.iter() {
+                match members.get_value_mut(name) {
+                    Some(member) => lay_over(member, over),
+                    None => drop(members.insert(name.clone(), over.clone())),
+                }
+            }
+        }
+        (value, over) => *value = over.clone(),
     }
 }
 

@@ -1,7 +1,7 @@
 //! The sections `decision_logs` and `status`.
 
+use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::bundles::Known;
 use super::seconds::{Delay, Seconds, Trigger};
@@ -112,6 +112,13 @@ pub(in crate::engine) struct Upload {
     pub(in crate::engine) rate: Option<f64>,
 }
 
+impl Upload {
+    /// Whether the decisions that wait are counted rather than measured.
+    pub(in crate::engine) fn counts_events(&self) -> bool {
+        self.events != usize::MAX
+    }
+}
+
 impl DecisionLogsShape {
     /// What is done with decisions, if anything.
     pub(super) fn logs(
@@ -214,12 +221,34 @@ pub(super) struct StatusShape {
     console: bool,
     #[serde(default)]
     prometheus: bool,
-    #[serde(rename = "prometheus_config")]
-    _prometheus_config: Option<IgnoredAny>,
+    #[serde(default)]
+    prometheus_config: PrometheusShape,
     service: Option<String>,
     partition_name: Option<String>,
     #[serde(default)]
     trigger: Trigger,
+}
+
+/// What Prometheus is shown.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PrometheusShape {
+    #[serde(default)]
+    collectors: CollectorsShape,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CollectorsShape {
+    #[serde(default)]
+    bundle_loading_duration_ns: DurationsShape,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct DurationsShape {
+    #[serde(default)]
+    buckets: Vec<f64>,
 }
 
 /// Who is told about the state of the engine.
@@ -227,6 +256,8 @@ pub(super) struct StatusShape {
 pub(in crate::engine) struct Status {
     /// Whether it is written to the log of the process.
     pub(in crate::engine) console: bool,
+    /// If Prometheus is told, the nanoseconds up to which the loading of bundles is counted.
+    pub(in crate::engine) prometheus: Option<Vec<f64>>,
     /// The service and the path to which it is sent.
     pub(in crate::engine) service: Option<(String, String)>,
     pub(in crate::engine) trigger: Trigger,
@@ -235,6 +266,7 @@ pub(in crate::engine) struct Status {
 impl StatusShape {
     /// Who is told, if anyone.
     pub(super) fn status(&self, known: Known<'_>) -> Result<Option<Status>, String> {
+        let buckets = self.buckets()?;
         let told = self.console || self.prometheus;
         let service = reporter(self.service.as_deref(), told, known)?;
         if service.is_none() && !told {
@@ -246,8 +278,26 @@ impl StatusShape {
         };
         Ok(Some(Status {
             console: self.console,
+            prometheus: self.prometheus.then_some(buckets),
             service: service.map(|service| (service, path)),
             trigger: self.trigger,
         }))
+    }
+
+    /// The upper bounds of the durations that are counted.
+    fn buckets(&self) -> Result<Vec<f64>, String> {
+        let collectors = &self.prometheus_config.collectors;
+        let buckets = &collectors.bundle_loading_duration_ns.buckets;
+        if buckets.is_empty() {
+            return Ok(exponential_buckets(1000.0, 2.0, 20).collect());
+        }
+        let growing = buckets.iter().is_sorted_by(|one, next| one < next);
+        match growing && buckets.iter().all(|bound| bound.is_finite()) {
+            true => Ok(buckets.clone()),
+            false => {
+                let place = "prometheus_config.collectors.bundle_loading_duration_ns";
+                Err(format!("{place}: `buckets` must grow"))
+            }
+        }
     }
 }

@@ -130,6 +130,26 @@ pub(in crate::engine) struct AwsSigning {
     pub(in crate::engine) service: Option<String>,
     signature_version: Option<String>,
     environment_credentials: Option<Nothing>,
+    /// The file with the key, if that is not in the environment.
+    #[serde(rename = "profile_credentials")]
+    pub(in crate::engine) profile: Option<AwsProfile>,
+}
+
+impl AwsSigning {
+    /// Whether the key may be in the environment.
+    pub(in crate::engine) fn in_environment(&self) -> bool {
+        self.environment_credentials.is_some()
+    }
+}
+
+/// Where in a file of credentials a key is. What is not given is looked for in the environment,
+/// or has the usual value of AWS.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct AwsProfile {
+    pub(in crate::engine) path: Option<PathBuf>,
+    pub(in crate::engine) profile: Option<String>,
+    pub(in crate::engine) aws_region: Option<String>,
 }
 
 /// An object that has no members.
@@ -190,8 +210,10 @@ impl Service {
             }
         }
         if let Some(signing) = s3_signing {
-            if signing.environment_credentials.is_none() {
-                return wrong("`s3_signing` takes `environment_credentials`");
+            if !signing.in_environment() && signing.profile.is_none() {
+                return wrong(
+                    "`s3_signing` takes `environment_credentials` or `profile_credentials`",
+                );
             }
             if signing
                 .signature_version

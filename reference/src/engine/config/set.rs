@@ -1,9 +1,21 @@
-//! Overrides on the command line: `a.b=c,d={x,y}`. A backslash takes a character as it is.
+//! Overrides on the command line: `a.b=c,d={x,y},e[0].f=g`. A backslash takes a character as it is.
 
 use std::fs;
 
 use rego::Value;
 use rego::value::{Number, Object};
+
+/// Items of lists have at most this index.
+const MAX_INDEX: usize = 65_536;
+
+/// A part of a key.
+#[derive(Debug)]
+enum Step {
+    /// A member of an object.
+    Name(String),
+    /// An item of a list.
+    Item(usize),
+}
 
 /// Puts the values of an override into the configuration; with `from_file` each value is the
 /// name of a file that holds it.
@@ -20,9 +32,7 @@ pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(
         } else {
             value(given)
         };
-        let names = split(key, '.');
-        let names: Vec<String> = names.iter().map(|name| plain(name)).collect();
-        place(config, &names, value)?;
+        place(config, &steps(key)?, value)?;
     }
     Ok(())
 }
@@ -85,20 +95,96 @@ fn value(text: &str) -> Value {
     }
 }
 
-fn place(config: &mut Value, names: &[String], value: Value) -> Result<(), String> {
-    let Some((name, below)) = names.split_first() else {
+/// The steps of a key.
+fn steps(key: &str) -> Result<Vec<Step>, String> {
+    let mut steps = Vec::new();
+    for part in split(key, '.') {
+        let mut pieces = split(&part, '[').into_iter();
+        let name = pieces.next().unwrap_or_default();
+        if name.is_empty() {
+            return Err("a key is empty".to_owned());
+        }
+        steps.push(Step::Name(plain(&name)));
+        for piece in pieces {
+            let index = piece.strip_suffix(']').and_then(|index| index.parse().ok());
+            match index.filter(|index| *index <= MAX_INDEX) {
+                Some(index) => steps.push(Step::Item(index)),
+                None => return Err(format!("`[{piece}` is no index")),
+            }
+        }
+    }
+    Ok(steps)
+}
+
+fn place(config: &mut Value, steps: &[Step], value: Value) -> Result<(), String> {
+    let Some((step, below)) = steps.split_first() else {
         *config = value;
         return Ok(());
     };
-    if name.is_empty() {
-        return Err("a key is empty".to_owned());
-    }
-    let Some(members) = config.as_object_mut() else {
-        return Err(format!("`{name}` is below a value that is no object"));
+    let member = match (step, config) {
+        (Step::Name(name), Value::Object(members)) => {
+            members.insert_if_missing(name.as_str(), || Value::Null);
+            members.get_mut(name)
+        }
+        (Step::Item(index), Value::Array(items)) => {
+            while items.len() <= *index {
+                items.push(Value::Null);
+            }
+            items.get_mut(*index)
+        }
+        (Step::Name(name), _) => {
+            return Err(format!("`{name}` is below a value that is no object"));
+        }
+        (Step::Item(index), _) => {
+            return Err(format!("`[{index}]` is below a value that is no list"));
+        }
     };
-    members.insert_if_missing(name.as_str(), || Value::from(Object::new()));
-    match members.get_mut(name) {
-        Some(member) => place(member, below, value),
-        None => Ok(()),
+    let Some(member) = member else {
+        return Ok(());
+    };
+    if *member == Value::Null {
+        match below.first() {
+            Some(Step::Name(_)) => *member = Value::from(Object::new()),
+            Some(Step::Item(_)) => *member = Value::from(Vec::<Value>::new()),
+            None => {}
+        }
+    }
+    place(member, below, value)
+}
+
+#[cfg(test)]
+mod tests {
+    use rego::value::from_json;
+
+    use super::apply;
+
+    #[test]
+    fn keys_name_members_and_items() -> Result<(), Box<dyn std::error::Error>> {
+        for (overrides, expected) in [
+            (
+                &["a=1,b=x,c=true,d=null"][..],
+                r#"{"a":1,"b":"x","c":true,"d":null}"#,
+            ),
+            (&["a.b.c=1", "a.b.d=2"], r#"{"a":{"b":{"c":1,"d":2}}}"#),
+            (&[r"a\.b=c\,d\=e"], r#"{"a.b":"c,d=e"}"#),
+            (
+                &["a={1,two,{x,y}},b={}"],
+                r#"{"a":[1,"two",["x","y"]],"b":[]}"#,
+            ),
+            (&["a[1]=x", "a[0].b=y"], r#"{"a":[{"b":"y"},"x"]}"#),
+            (&["a[0][1].b[0]=z"], r#"{"a":[[null,{"b":["z"]}]]}"#),
+            (&["a=1", "a={x}", "a[0]=y"], r#"{"a":["y"]}"#),
+            (
+                &["a=007,b=-3,c=1.5,d="],
+                r#"{"a":"007","b":-3,"c":"1.5","d":""}"#,
+            ),
+        ] {
+            let mut config = from_json(b"{}")?;
+            for text in overrides {
+                apply(&mut config, text, false)?;
+            }
+            assert_eq!(config.to_string(), expected, "{overrides:?}");
+        }
+        Ok(())
     }
 }

@@ -3,10 +3,12 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use rego::CacheLimits;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
 use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, Source};
+use super::caching::CachingShape;
 use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
 use super::services::Services;
 
@@ -51,10 +53,8 @@ pub(super) struct Shape {
     bundles: Option<BTreeMap<String, Option<BundleShape>>>,
     discovery: Option<DiscoveryShape>,
     persistence_directory: Option<PathBuf>,
-    #[serde(rename = "plugins")]
-    _plugins: Option<BTreeMap<String, IgnoredAny>>,
-    #[serde(rename = "caching")]
-    _caching: Option<IgnoredAny>,
+    plugins: Option<BTreeMap<String, IgnoredAny>>,
+    caching: Option<CachingShape>,
     #[serde(default)]
     nd_builtin_cache: bool,
     server: Option<Server>,
@@ -115,7 +115,18 @@ impl Shape {
         if self.gzip_level() > 9 {
             return Err("server.encoding.gzip.compression_level must be 0 to 9".to_owned());
         }
-        Ok(self)
+        if let Some(name) = self.plugins.iter().flatten().map(|(name, _)| name).next() {
+            return Err(format!("plugins: there is no plugin `{name}`"));
+        }
+        self.caches().map(|_| self)
+    }
+
+    /// How much evaluations keep for each other.
+    pub(super) fn caches(&self) -> Result<CacheLimits, String> {
+        match &self.caching {
+            Some(caching) => caching.limits().map_err(|why| format!("caching: {why}")),
+            None => Ok(CacheLimits::default()),
+        }
     }
 
     /// The sections that name services and keys.

@@ -4,10 +4,13 @@ use crate::engine::Engine;
 use crate::http::metrics::shown;
 use crate::http::{ApiError, Reply, Request};
 
-/// The measurements of all requests, in the text format of OpenMetrics.
+/// The measurements of all requests and, if the configuration asks for it, the state of the
+/// plugins, in the text format of OpenMetrics.
 ///
 /// # Errors
 /// `internal_error` when they cannot be written.
 pub(in crate::engine) fn handle(engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
-    shown(&engine.totals().registry)
+    let own = engine.plugins().registry(&engine.config().plugins);
+    let registries = std::iter::once(&engine.totals().registry).chain(&own);
+    shown(registries)
 }

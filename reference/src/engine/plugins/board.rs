@@ -145,12 +145,23 @@ impl Board {
     }
 
     /// The names of the plugins with their states.
-    pub(in crate::engine) fn states(&self) -> Vec<(&'static str, Value)> {
+    pub(in crate::engine) fn states(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
         let states = self.plugins().into_iter();
-        let states = states.map(|(name, fine)| (name, if fine { "OK" } else { "NOT_READY" }));
-        states
-            .map(|(name, state)| (name, Value::from(state)))
+        states.map(|(name, fine)| (name, if fine { "OK" } else { "NOT_READY" }))
+    }
+
+    /// The bundles with their states.
+    pub(super) fn bundles(&self) -> Vec<(String, BundleStatus)> {
+        let posted = self.posted();
+        let bundles = posted.bundles.iter();
+        bundles
+            .map(|(name, status)| (name.clone(), status.clone()))
             .collect()
+    }
+
+    /// Why decisions could not be uploaded.
+    pub(super) fn uploads(&self) -> Option<Failure> {
+        self.posted().decision_logs.clone()
     }
 
     /// A report of everything but the labels and metrics of the engine.
@@ -174,8 +185,11 @@ impl Board {
                 report.insert("decision_logs", Value::from(status));
             }
         }
-        let states = self.states().into_iter();
-        let states = states.map(|(name, state)| (name, Value::object([("state", state)])));
+        let states = self.states();
+        let states = states.map(|(name, state)| {
+            let state = Value::object([("state", Value::from(state))]);
+            (name, state)
+        });
         report.insert("plugins", Value::object(states));
         report
     }

@@ -1,15 +1,16 @@
 //! What proves to a service who asks.
 
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 
-use http::header::{AUTHORIZATION, HeaderName, HeaderValue};
+use http::header::{AUTHORIZATION, HeaderValue};
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
-use rego::value::{Number, Object, from_json};
-use rego::{Evaluation, Policy, Query, QueryOptions, Value};
+use rego::Value;
+use rego::value::from_json;
 use tokio::sync::Mutex;
 
+use super::aws;
 use super::service::cause;
-use crate::engine::config::{self, Bearer, OAuth2};
+use crate::engine::config::{self, AwsSigning, Bearer, OAuth2};
 
 /// A token is not used in the last seconds of its life.
 const LEEWAY: Duration = Duration::from_secs(10);
@@ -28,9 +29,6 @@ const PLAIN: &AsciiSet = &NON_ALPHANUMERIC
     .remove(b'_')
     .remove(b'~');
 
-/// Signs with the built-in function that policies use for it.
-const SIGN: &str = "signed := providers.aws.sign_req(input.request, input.config, input.time)";
-
 /// What is added to requests.
 #[derive(Debug)]
 pub(super) enum Credentials {
@@ -42,8 +40,8 @@ pub(super) enum Credentials {
         http: reqwest::Client,
         token: Mutex<Option<Token>>,
     },
-    /// A signature for this AWS service.
-    Aws(String),
+    /// A signature with a key of AWS.
+    Aws(AwsSigning),
 }
 
 /// A token until it ends.
@@ -72,7 +70,7 @@ impl Credentials {
             };
         }
         match &given.s3_signing {
-            Some(signing) => Self::Aws(signing.service.clone().unwrap_or_else(|| "s3".to_owned())),
+            Some(signing) => Self::Aws(signing.clone()),
             None => Self::None,
         }
     }
@@ -84,7 +82,7 @@ impl Credentials {
     pub(super) async fn add(&self, request: &mut reqwest::Request) -> Result<(), String> {
         let proof = match self {
             Self::None => return Ok(()),
-            Self::Aws(service) => return sign(request, service),
+            Self::Aws(signing) => return aws::sign(request, signing).await,
             Self::Bearer(bearer) => {
                 let scheme = bearer.scheme.as_deref().unwrap_or("Bearer");
                 format!("{scheme} {}", bearer_token(bearer).await?)
@@ -111,7 +109,7 @@ impl Credentials {
     }
 }
 
-fn sensitive(text: &str) -> Result<HeaderValue, String> {
+pub(super) fn sensitive(text: &str) -> Result<HeaderValue, String> {
     let mut value = HeaderValue::from_str(text)
         .map_err(|_| "the credentials cannot be sent in a header".to_owned())?;
     value.set_sensitive(true);
@@ -181,80 +179,4 @@ async fn fetch(client: &OAuth2, http: &reqwest::Client) -> Result<Token, String>
         text: token.ok_or_else(wrong)?.to_owned(),
         end: end.unwrap_or(asked),
     })
-}
-
-/// Signs a request with the key in the environment.
-fn sign(request: &mut reqwest::Request, service: &str) -> Result<(), String> {
-    let variable = |names: &[&str]| {
-        let found = names.iter().find_map(|name| std::env::var(name).ok());
-        found.filter(|value| !value.is_empty())
-    };
-    let required =
-        |name: &str| variable(&[name]).ok_or_else(|| format!("no {name} set in environment"));
-    let mut config = Object::new();
-    config.insert("aws_service", Value::from(service));
-    config.insert(
-        "aws_access_key",
-        Value::from(required("AWS_ACCESS_KEY_ID")?),
-    );
-    config.insert(
-        "aws_secret_access_key",
-        Value::from(required("AWS_SECRET_ACCESS_KEY")?),
-    );
-    config.insert("aws_region", Value::from(required("AWS_REGION")?));
-    if let Some(token) = variable(&["AWS_SECURITY_TOKEN", "AWS_SESSION_TOKEN"]) {
-        config.insert("aws_session_token", Value::from(token));
-    }
-    let body = request.body().and_then(reqwest::Body::as_bytes);
-    // The function signs texts; what is compressed goes without a signature of its content.
-    let body = std::str::from_utf8(body.unwrap_or_default());
-    config.insert("disable_payload_signing", Value::from(body.is_err()));
-    let headers = request.headers().iter();
-    let headers = headers.filter_map(|(name, value)| {
-        let kept = name.as_str().starts_with("x-amz-");
-        kept.then(|| Some((name.as_str(), Value::from(value.to_str().ok()?))))?
-    });
-    let signed = Value::object([
-        ("method", Value::from(request.method().as_str())),
-        ("url", Value::from(request.url().as_str())),
-        ("raw_body", Value::from(body.unwrap_or_default())),
-        ("headers", Value::object(headers)),
-    ]);
-    let headers = signature(signed, Value::from(config))?;
-    for (name, value) in headers.iter() {
-        let (Some(name), Some(value)) = (name.as_str(), value.as_str()) else {
-            continue;
-        };
-        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| why.to_string())?;
-        request.headers_mut().insert(name, sensitive(value)?);
-    }
-    Ok(())
-}
-
-/// The headers of a signed request.
-fn signature(request: Value, config: Value) -> Result<Object, String> {
-    let query = Query::parse(&Policy::default(), SIGN, &QueryOptions::default())
-        .map_err(|errors| errors.to_string())?;
-    let documents = Value::from(Object::new());
-    let mut evaluation = Evaluation::new(&documents);
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = since.map_err(|why| why.to_string())?.as_nanos().to_string();
-    evaluation.strict = true;
-    evaluation.input = Some(Value::object([
-        ("request", request),
-        ("config", config),
-        (
-            "time",
-            Number::parse(&now).map_or(Value::Null, Value::Number),
-        ),
-    ]));
-    let answers = query
-        .evaluate(&mut evaluation)
-        .map_err(|why| why.to_string())?;
-    let signed = answers.first().map(|answer| answer.to_value());
-    let headers = signed
-        .as_ref()
-        .and_then(|signed| signed.get("signed")?.get("headers"));
-    let headers = headers.and_then(Value::as_object).cloned();
-    headers.ok_or_else(|| "the request cannot be signed".to_owned())
 }

@@ -1,131 +1,45 @@
 //! Discovery: a bundle that holds the rest of the configuration.
 
-use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::SystemTime;
 
 use rego::value::Object;
 use rego::{Answer, Compiler, Evaluation, Policy, Query, Value};
-use tracing::{error, info, warn};
+use tracing::info;
 
 use super::board::{BundleStatus, DISCOVERY, Failure};
-use super::clock::{Pauses, SHORTEST_PAUSE};
-use super::download::{Arrived, BUNDLE_ERROR, Downloader};
-use super::keep;
 use super::manager::Manager;
+use super::poll::{Target, wrong};
 use crate::bundle::{Bundle, Content};
-use crate::engine::config::{Delay, Trigger};
+use crate::engine::config;
 
-/// Downloads the discovery bundle again and again, and has the engine go by what it says.
+/// Has the engine go by what the discovery bundle says.
 #[derive(Debug)]
 pub(super) struct Discoverer {
     pub(super) manager: Arc<Manager>,
-    pub(super) downloader: Downloader,
-    pub(super) delay: Delay,
-    pub(super) trigger: Trigger,
-    /// Where the archive is kept, if it is.
-    pub(super) kept: Option<PathBuf>,
     /// The path of the document that is the configuration.
     pub(super) decision: Vec<String>,
 }
 
-impl Discoverer {
-    /// Goes on until it is dropped, or until what lies on disk was read.
-    pub(super) async fn run(mut self) {
-        if let Some(path) = self.kept.clone()
-            && let Err(why) = self.restore(path).await
-        {
-            warn!(why, "the discovery bundle cannot be loaded from disk");
-        }
-        if self.trigger == Trigger::Manual {
-            return;
-        }
-        let mut pauses = Pauses::new(self.delay);
-        loop {
-            let fine = self.turn().await;
-            if fine && self.downloader.ends() {
-                return;
-            }
-            let pause = match fine && self.downloader.holds_back() {
-                true => SHORTEST_PAUSE,
-                false => pauses.next(fine),
-            };
-            tokio::time::sleep(pause).await;
-        }
+impl Target for Discoverer {
+    fn name(&self) -> &str {
+        DISCOVERY
     }
 
-    /// Looks for a new configuration once; whether there is nothing wrong.
-    async fn turn(&mut self) -> bool {
-        let mut request = BundleStatus::default();
-        let fetched = self.downloader.fetch(&mut request).await;
-        let board = &self.manager.engine().plugins().board;
-        board.discovery(|status| status.take_request(&request));
-        let done = match fetched {
-            Ok(Some(arrived)) => self.take(arrived).await.map_err(failure),
-            Ok(None) => Ok(()),
-            Err(failure) => Err(failure),
-        };
-        if let Err(failure) = &done {
-            error!(why = failure.message, "the configuration is not discovered");
-        }
-        let fine = done.is_ok();
-        let board = &self.manager.engine().plugins().board;
-        board.discovery(|status| status.failure = done.err());
-        fine
+    fn post(&self, change: impl FnOnce(&mut BundleStatus)) {
+        self.manager.engine().plugins().board.discovery(change);
     }
 
-    /// Goes by what a bundle says, and keeps its archive.
-    async fn take(&mut self, arrived: Arrived) -> Result<(), String> {
-        let Arrived { bundle, archive } = arrived;
-        let etag = bundle.etag.clone();
-        self.apply(bundle).await?;
-        self.downloader.uses(&etag);
-        let Some(path) = self.kept.clone().filter(|_| !archive.is_empty()) else {
-            return Ok(());
-        };
-        let saved = tokio::task::spawn_blocking(move || keep::save(&path, &archive)).await;
-        let saved = saved.unwrap_or_else(|why| Err(std::io::Error::other(why)));
-        if let Err(why) = saved {
-            warn!(%why, "the discovery bundle cannot be kept on disk");
-        }
+    fn activate(&self, bundle: Bundle) -> Result<(), Failure> {
+        let revision = bundle.manifest.revision.clone();
+        let config = evaluate(bundle, &self.decision, self.manager.runtime()).map_err(wrong)?;
+        self.manager.discovered(config).map_err(wrong)?;
+        info!(revision, "the configuration is discovered");
+        self.post(|status| {
+            status.revision = revision;
+            status.activated = Some(SystemTime::now());
+        });
         Ok(())
-    }
-
-    async fn apply(&self, bundle: Bundle) -> Result<(), String> {
-        let (manager, decision) = (Arc::clone(&self.manager), self.decision.clone());
-        let applied = tokio::task::spawn_blocking(move || {
-            let revision = bundle.manifest.revision.clone();
-            let runtime = manager.runtime();
-            manager.discovered(evaluate(bundle, &decision, runtime)?)?;
-            info!(revision, "the configuration is discovered");
-            manager.engine().plugins().board.discovery(|status| {
-                status.revision = revision;
-                status.activated = Some(std::time::SystemTime::now());
-            });
-            Ok(())
-        });
-        applied.await.map_err(|why| why.to_string())?
-    }
-
-    /// Goes by the bundle that is kept on disk, if there is one.
-    async fn restore(&self, path: PathBuf) -> Result<(), String> {
-        let reading = self.downloader.reading();
-        let read = tokio::task::spawn_blocking(move || {
-            let archive = keep::load(&path).map_err(|why| why.to_string())?;
-            let read = |archive: Vec<u8>| reading.read(&archive).map_err(|why| why.in_full());
-            archive.map(read).transpose()
-        });
-        match read.await.map_err(|why| why.to_string())?? {
-            Some(bundle) => self.apply(bundle).await,
-            None => Ok(()),
-        }
-    }
-}
-
-fn failure(message: String) -> Failure {
-    Failure {
-        code: BUNDLE_ERROR,
-        message,
-        ..Failure::default()
     }
 }
 
@@ -166,47 +80,31 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
     }
 }
 
-/// The discovered configuration below the one that the engine was started with, which decides
-/// where both say something.
+/// Puts a discovered configuration below the one that the engine was started with, which decides
+/// where both say something. Where the configuration is discovered is no part of it.
 ///
 /// # Errors
 /// When a service or key of the start would not stay what it is.
 pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
     let mut merged = named(discovered.clone());
     let boot = named(boot.clone());
-    // Where the configuration is discovered is not discovered.
-    if let Some(members) = merged.as_object_mut() {
-        members.remove(DISCOVERY);
-    }
-    below(&mut merged, &boot);
     for section in ["services", "keys"] {
-        let Some(started) = boot.get(section).and_then(Value::as_object) else {
+        let [now, started] = [&merged, &boot].map(|config| config.get(section)?.as_object());
+        let (Some(now), Some(started)) = (now, started) else {
             continue;
         };
         for (name, value) in started.iter() {
-            let now = merged.get(section).and_then(Value::as_object);
-            if now.and_then(|now| now.get_value(name)) != Some(value) {
+            if now.get_value(name).is_some_and(|now| now != value) {
                 let why = "cannot be changed by discovery";
                 return Err(format!("{section}: {name} {why}"));
             }
         }
     }
-    Ok(merged)
-}
-
-/// Puts what `over` says over what `value` does.
-fn below(value: &mut Value, over: &Value) {
-    match (value, over) {
-        (Value::Object(members), Value::Object(over)) => {
-            for (name, over) in over.iter() {
-                match members.get_value_mut(name) {
-                    Some(member) => below(member, over),
-                    None => drop(members.insert(name.clone(), over.clone())),
-                }
-            }
-        }
-        (value, over) => *value = over.clone(),
+    config::lay_over(&mut merged, &boot);
+    if let Some(members) = merged.as_object_mut() {
+        members.remove(DISCOVERY);
     }
+    Ok(merged)
 }
 
 /// The configuration with services as an object, as others may be put beside them.
@@ -216,8 +114,9 @@ fn named(mut config: Value) -> Value {
     };
     if let Some(Value::Array(services)) = members.get("services") {
         let services = services.iter().filter_map(|service| {
-            let name = service.get("name")?.clone();
-            Some((name, service.clone()))
+            let mut service = service.as_object()?.clone();
+            let name = service.remove("name")?;
+            Some((name, Value::from(service)))
         });
         let services: Object = services.collect();
         members.insert("services", Value::from(services));
@@ -237,20 +136,18 @@ mod tests {
             (
                 r#"{"labels": {"a": "1", "b": "2"}, "default_decision": "/x"}"#,
                 r#"{"labels": {"b": "3"}, "discovery": {"resource": "d"}}"#,
-                Ok(
-                    r#"{"default_decision":"/x","discovery":{"resource":"d"},"labels":{"a":"1","b":"3"}}"#,
-                ),
+                Ok(r#"{"default_decision":"/x","labels":{"a":"1","b":"3"}}"#),
             ),
             (r#"{"discovery": {"resource": "other"}}"#, "{}", Ok("{}")),
             (
-                r#"{"services": {"t": {"url": "http://t"}, "s": {"url": "http://s"}}}"#,
+                r#"{"services": [{"url": "http://t", "name": "t"}, {"url": "http://s", "name": "s"}]}"#,
                 r#"{"services": [{"name": "s", "url": "http://s"}]}"#,
-                Ok(r#"{"services":{"s":{"name":"s","url":"http://s"},"t":{"url":"http://t"}}}"#),
+                Ok(r#"{"services":{"s":{"url":"http://s"},"t":{"url":"http://t"}}}"#),
             ),
             (
                 r#"{"services": {"s": {"url": "http://else"}}}"#,
                 r#"{"services": {"s": {"url": "http://s"}}}"#,
-                Ok(r#"{"services":{"s":{"url":"http://s"}}}"#),
+                Err("services: \"s\" cannot be changed by discovery"),
             ),
             (
                 r#"{"services": {"s": {"headers": {"a": "b"}}}}"#,

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use globset::GlobSet;
 use http::header::{CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
+use rego::Version;
 
 use super::board::{BundleStatus, Failure};
 use super::service::{Answer, Client, ServiceError};
@@ -31,13 +32,15 @@ pub(super) const BUNDLE_ERROR: &str = "bundle_error";
 #[derive(Debug)]
 pub(super) struct Reading {
     name: String,
+    version: Version,
     limits: Limits,
     verification: Option<Verification>,
 }
 
 impl Reading {
-    /// How the bundles of a source are read.
-    pub(super) fn new(name: &str, source: &Source, plugins: &Plugins) -> Self {
+    /// How the bundles of a source are read. Their policies are of `version` unless a manifest
+    /// says another.
+    pub(super) fn new(name: &str, version: Version, source: &Source, plugins: &Plugins) -> Self {
         let verification = source.signing.as_ref().map(|signing| Verification {
             keys: plugins
                 .keys
@@ -58,6 +61,7 @@ impl Reading {
         });
         Self {
             name: name.to_owned(),
+            version,
             limits: Limits::of_file(source.size_limit),
             verification,
         }
@@ -68,6 +72,7 @@ impl Reading {
         Bundle::read(
             archive,
             &self.name,
+            self.version,
             &self.limits,
             self.verification.as_ref(),
         )
@@ -78,6 +83,7 @@ impl Reading {
         Bundle::open(
             path,
             &self.name,
+            self.version,
             &self.limits,
             self.verification.as_ref(),
             &all,

@@ -16,6 +16,8 @@ use super::discovery::{Discoverer, merge};
 use super::download::{Downloader, Reading};
 use super::keep;
 use super::logs::Uploader;
+use super::poll::Poller;
+use super::prometheus::Collectors;
 use super::service::Client;
 use super::status::Reporter;
 use crate::StartError;
@@ -242,11 +244,14 @@ impl Manager {
         if tasks.boot.get("discovery").is_none() {
             tasks.discovered = None;
         }
-        let given = match &tasks.discovered {
-            Some(discovered) => merge(discovered, &tasks.boot)?,
-            None => tasks.boot.clone(),
+        let boot = Config::of(&tasks.boot, self.engine.id())?;
+        let config = match &tasks.discovered {
+            Some(discovered) => {
+                let merged = merge(discovered, &tasks.boot)?;
+                Config::of(&merged, self.engine.id())?.discovered_by(&boot)
+            }
+            None => boot,
         };
-        let config = Config::of(&given, self.engine.id())?;
         let clients = config.plugins.services.iter().map(|service| {
             let client = match tasks.clients.get(&service.name) {
                 Some((same, client)) if same == service => Arc::clone(client),
@@ -280,7 +285,7 @@ impl Manager {
             {
                 continue;
             }
-            let reading = Reading::new(name, source, plugins);
+            let reading = Reading::new(name, self.engine.version(), source, plugins);
             let Some(downloader) = Downloader::new(source, client, reading) else {
                 continue;
             };
@@ -288,14 +293,10 @@ impl Manager {
                 engine: self.engine.clone(),
                 name: name.clone(),
                 number: activation.allow(name),
-                downloader,
-                delay: source.delay,
-                trigger: source.trigger,
-                kept: source
-                    .persist
-                    .then(|| keep::place(&plugins.persistence, name)),
             };
-            let task = Task::start(|_| loader.run());
+            let kept = keep::place(&plugins.persistence, name);
+            let poller = Poller::new(loader, source, downloader, kept);
+            let task = Task::start(|_| poller.run());
             tasks.bundles.insert(name.clone(), (plan, task));
         }
     }
@@ -326,8 +327,10 @@ impl Manager {
     }
 
     fn reports(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
+        let shown = &self.engine.plugins().collectors;
         let Some(status) = &plugins.status else {
             tasks.reports = None;
+            shown.store(None);
             return;
         };
         let service = status.service.as_ref();
@@ -343,9 +346,13 @@ impl Manager {
         {
             return;
         }
+        let buckets = status.prometheus.as_ref();
+        let collectors = buckets.map(|buckets| Arc::new(Collectors::new(buckets)));
+        shown.store(collectors.clone());
         let reporter = Reporter {
             engine: self.engine.clone(),
             console: status.console,
+            collectors,
             service: client.zip(service.map(|(_, path)| path.clone())),
             trigger: status.trigger,
         };
@@ -366,20 +373,15 @@ impl Manager {
         {
             return;
         }
-        let reading = Reading::new("discovery", source, plugins);
+        let reading = Reading::new("discovery", self.engine.version(), source, plugins);
         tasks.discovery = Downloader::new(source, client, reading).map(|downloader| {
             let discoverer = Discoverer {
                 manager: Arc::clone(self),
-                downloader,
-                delay: source.delay,
-                trigger: source.trigger,
-                kept: source.persist.then(|| {
-                    let folder = plugins.persistence.join("discovery");
-                    keep::place(&folder, "discovery")
-                }),
                 decision: discovery.decision.clone(),
             };
-            (plan, Task::start(|_| discoverer.run()))
+            let kept = keep::place(&plugins.persistence.join("discovery"), "discovery");
+            let poller = Poller::new(discoverer, source, downloader, kept);
+            (plan, Task::start(|_| poller.run()))
         });
     }
 }

@@ -11,6 +11,7 @@ use tokio::sync::watch;
 use tracing::{error, info};
 
 use super::clock::Pauses;
+use super::prometheus::Collectors;
 use super::service::{Client, ServiceError};
 use crate::engine::Engine;
 use crate::engine::config::{Delay, Trigger};
@@ -27,23 +28,9 @@ impl Engine {
         let plugins = self.plugins();
         let mut report = plugins.board.report();
         report.insert("labels", self.config().labels().clone());
-        let counts = plugins.logs.counts();
-        let counters = [
-            ("counter_decision_logs_chunks_uploaded", counts.uploads),
-            (
-                "counter_decision_logs_dropped_buffer_size_limit_exceeded",
-                counts.no_room,
-            ),
-            (
-                "counter_decision_logs_dropped_rate_limit_exceeded",
-                counts.too_fast,
-            ),
-            (
-                "counter_decision_logs_dropped_upload_size_limit_exceeded",
-                counts.too_long,
-            ),
-        ];
-        let counters = counters.map(|(name, count)| (name, Value::from(count)));
+        let counters = plugins.logs.counts().named();
+        let counters =
+            counters.map(|(name, count)| (format!("counter_{name}"), Value::from(count)));
         let metrics = Value::object([("prometheus", Value::object(counters))]);
         report.insert("metrics", metrics);
         Value::from(report)
@@ -55,6 +42,8 @@ impl Engine {
 pub(super) struct Reporter {
     pub(super) engine: Engine,
     pub(super) console: bool,
+    /// What counts the reports for Prometheus.
+    pub(super) collectors: Option<Arc<Collectors>>,
     /// The service that is told, and the path there.
     pub(super) service: Option<(Arc<Client>, String)>,
     pub(super) trigger: Trigger,
@@ -102,6 +91,9 @@ impl Reporter {
 
     async fn tell(&self) -> Result<(), ServiceError> {
         let report = self.engine.report();
+        if let Some(collectors) = &self.collectors {
+            collectors.count(self.engine.plugins());
+        }
         if self.console {
             info!(status = %report, "Status Log");
         }

@@ -5,6 +5,7 @@ use std::io::Write;
 use flate2::Compression;
 use flate2::write::GzEncoder;
 use reference::bundle::{Bundle, BundleError, Limits};
+use rego::Version;
 use tar::{EntryType, Header};
 
 /// An entry of an archive: its name, its kind and its content.
@@ -56,13 +57,13 @@ pub(super) fn compressed(bytes: &[u8]) -> Vec<u8> {
 
 /// Reads the bundle `b` within the usual limits.
 pub(super) fn read(archive: &[u8]) -> Result<Bundle, BundleError> {
-    Bundle::read(archive, "b", &Limits::default(), None)
+    Bundle::read(archive, "b", Version::V1, &Limits::default(), None)
 }
 
 /// The bundle that files make.
 #[track_caller]
 pub(super) fn bundle(name: &str, files: Files<'_>) -> Bundle {
-    match Bundle::read(&archive(files), name, &Limits::default(), None) {
+    match Bundle::read(&archive(files), name, Version::V1, &Limits::default(), None) {
         Ok(bundle) => bundle,
         Err(error) => panic!("{name}: {}", error.in_full()),
     }

@@ -6,6 +6,7 @@ use std::path::Path;
 use globset::{Glob, GlobSetBuilder};
 use reference::bundle::{Bundle, Limits};
 use reference::engine::{BundleOptions, Engine, Options};
+use rego::Version;
 
 use super::archives::archive;
 use crate::exchange::{engine, play_on};
@@ -189,7 +190,7 @@ fn directories_have_limits() {
         let Ok(ignored) = GlobSetBuilder::new().add(git()).build() else {
             panic!("no pattern");
         };
-        let opened = Bundle::open(&path, "b", &limits, None, &ignored);
+        let opened = Bundle::open(&path, "b", Version::V1, &limits, None, &ignored);
         let reason = opened
             .err()
             .map(|error| error.to_string())

@@ -6,3 +6,4 @@ mod command_line;
 mod read;
 mod refused;
 mod signed;
+mod versions;

@@ -74,16 +74,24 @@ const TAKEN: &[(&str, Files<'_>, &str)] = &[
         r#"{"a/b":1,"c d":2}"#,
     ),
     (
-        "what is Rego v0 and v1 at once",
+        "policies of several versions",
         &[
             (
                 ".manifest",
-                r#"{"rego_version": 0, "file_rego_versions": {"/new/*": 1}}"#,
+                r#"{"rego_version": 0, "file_rego_versions": {"/new/*": 1, "new/old.rego": 0}}"#,
             ),
-            ("old.rego", "package old\n\nimport rego.v1\n\np if true"),
-            ("new/p.rego", "package new\n\np if true"),
+            (
+                "old.rego",
+                "package old\n\nif = 1 { data.new.p }\n\nq[x] { x = [if, 2][_] }",
+            ),
+            (
+                "between.rego",
+                "package between\n\nimport rego.v1\n\np if true",
+            ),
+            ("new/p.rego", "package new\n\np if not data.old.r"),
+            ("new/old.rego", "package new\n\nq if true"),
         ],
-        r#"{"new":{"p":true},"old":{"p":true}}"#,
+        r#"{"between":{"p":true},"new":{"p":true,"q":true},"old":{"if":1,"q":[1,2]}}"#,
     ),
     (
         "a patch without operations",

@@ -1,13 +1,14 @@
 //! Archives that are refused.
 
 use reference::bundle::{Bundle, Limits};
+use rego::Version;
 use tar::EntryType;
 
 use super::archives::{Entry, Files, archive, compressed, file, read, tar_of};
 
 /// Why an archive is refused; empty if it is not.
 fn reason(archive: &[u8], limits: &Limits) -> String {
-    match Bundle::read(archive, "b", limits, None) {
+    match Bundle::read(archive, "b", Version::V1, limits, None) {
         Ok(_) => String::new(),
         Err(error) => error.in_full(),
     }
@@ -142,10 +143,17 @@ const FILES: &[(Files<'_>, &str)] = &[
     ),
     (
         &[
-            (".manifest", r#"{"rego_version": 0}"#),
+            (".manifest", r#"{"rego_version": 1}"#),
             ("p.rego", "package a\n\np { true }"),
         ],
-        "`p.rego`: of Rego v0 only what is also Rego v1 is understood\nb/p.rego:3: rego_parse_error",
+        "b/p.rego:3: rego_parse_error: `if` keyword is required before rule body",
+    ),
+    (
+        &[
+            (".manifest", r#"{"rego_version": 0}"#),
+            ("p.rego", "package a\n\np if { true }"),
+        ],
+        "b/p.rego:3: rego_parse_error: var cannot be used for rule name (hint: `import future.keywords.if` for `p if { ... }` rules)",
     ),
     (&[("patch.json", "[]")], "`patch.json`: expected an object"),
     (

@@ -1,7 +1,7 @@
 //! Signatures, made by another engine for the files in `signed/files`.
 
 use reference::bundle::{Bundle, Key, Limits, Verification};
-use rego::{Evaluation, Policy, Query, QueryOptions, Value};
+use rego::{Evaluation, Policy, Query, QueryOptions, Value, Version};
 
 use super::archives::archive;
 
@@ -43,7 +43,13 @@ fn with(algorithm: &str, key: &str) -> Verification {
 /// Compares why a bundle with these files is refused; an empty reason means that it is taken.
 #[track_caller]
 fn judge(title: &str, files: &[(&str, &str)], verification: Option<&Verification>, part: &str) {
-    let read = Bundle::read(&archive(files), "b", &Limits::default(), verification);
+    let read = Bundle::read(
+        &archive(files),
+        "b",
+        Version::V1,
+        &Limits::default(),
+        verification,
+    );
     let reason = read
         .err()
         .map(|error| error.to_string())

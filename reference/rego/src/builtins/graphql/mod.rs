@@ -93,27 +93,19 @@ fn tree(document: &impl Serialize) -> Result<Value, Failure> {
     from_json(&text).map_err(|wrong| Failure::Value(wrong.to_string()))
 }
 
-/// The types of a schema. Queries are often checked against the same one, so a call keeps it for
-/// the rest of its evaluation.
+/// What is kept for later calls are schemas.
+pub(super) const KIND: &str = "graphql";
+
+/// The types of a schema. Queries are often checked against the same one, so it is kept.
 fn types(call: &mut Call<'_>, operands: &[Value], position: usize) -> Result<Arc<Types>, Failure> {
-    let place = match any(operands, position) {
-        Value::String(text) => Some(("graphql", text.clone())),
-        _ => None,
+    let make = || {
+        let types = Types::of(document(operands, position, read_schema)?);
+        types.map_err(|wrong| Failure::Value(mistake::schema_message(&wrong)))
     };
-    let known = place
-        .as_ref()
-        .and_then(|place| call.session.prepared.get(place).cloned());
-    if let Some(types) = known.and_then(|types| types.downcast().ok()) {
-        return Ok(types);
+    match any(operands, position) {
+        Value::String(text) => call.prepared(KIND, text, make),
+        _ => make().map(Arc::new),
     }
-    let schema = document(operands, position, read_schema)?;
-    let types = Types::of(schema);
-    let types = types.map_err(|wrong| Failure::Value(mistake::schema_message(&wrong)))?;
-    let types = Arc::new(types);
-    if let Some(place) = place {
-        call.session.prepared.insert(place, types.clone());
-    }
-    Ok(types)
 }
 
 fn parse_query(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {

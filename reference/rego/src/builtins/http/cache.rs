@@ -1,67 +1,113 @@
-//! Responses that outlive an evaluation, for all evaluations of this process.
+//! Responses that outlive an evaluation.
 
-use std::collections::{HashMap, VecDeque};
-use std::sync::{LazyLock, Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use super::response::Response;
+use crate::builtins::caches::{CacheLimits, Fifo};
+use crate::value::Text;
 
-/// All responses together may take this much memory.
-const MAX_SIZE: usize = 64 << 20;
+/// What an entry takes beside its texts, about.
+const ENTRY: usize = 256;
 
-#[derive(Debug, Default)]
-struct Cache {
-    entries: HashMap<String, (Response, SystemTime)>,
-    /// The keys, the oldest first.
-    order: VecDeque<String>,
-    size: usize,
+/// Responses, each with when it is no longer fresh.
+#[derive(Debug)]
+pub(in crate::builtins) struct Responses {
+    kept: Fifo<Text, (Response, SystemTime)>,
+    stale_period: Option<Duration>,
+    /// When the stale ones were removed last.
+    cleaned: SystemTime,
 }
 
-static CACHE: LazyLock<Mutex<Cache>> = LazyLock::new(Mutex::default);
-
-/// A lock that a panic elsewhere does not take away: no change here stops half-way.
-fn lock() -> MutexGuard<'static, Cache> {
-    CACHE.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
-/// A response and when it is no longer fresh.
-pub(super) fn get(key: &str) -> Option<(Response, SystemTime)> {
-    lock().entries.get(key).cloned()
-}
-
-pub(super) fn remove(key: &str) {
-    lock().take(key);
-}
-
-pub(super) fn insert(key: &str, response: Response, expires: SystemTime) {
-    let size = size(key, &response);
-    let mut cache = lock();
-    cache.take(key);
-    if size > MAX_SIZE {
-        return;
-    }
-    while cache.size + size > MAX_SIZE {
-        match cache.order.front().cloned() {
-            Some(oldest) => cache.take(&oldest),
-            None => break,
+impl Responses {
+    pub(in crate::builtins) fn new(limits: &CacheLimits) -> Self {
+        Self {
+            kept: Fifo::new(limits.response_bytes),
+            stale_period: limits.stale_period,
+            cleaned: SystemTime::UNIX_EPOCH,
         }
     }
-    cache.size += size;
-    cache.order.push_back(key.to_owned());
-    cache.entries.insert(key.to_owned(), (response, expires));
-}
 
-fn size(key: &str, response: &Response) -> usize {
-    // The key is kept twice.
-    2 * key.len() + response.size()
-}
+    pub(in crate::builtins) fn limit(&mut self, limits: &CacheLimits) {
+        self.kept.limit(limits.response_bytes);
+        self.stale_period = limits.stale_period;
+    }
 
-impl Cache {
-    fn take(&mut self, key: &str) {
-        let Some((response, _)) = self.entries.remove(key) else {
+    /// A response and when it is no longer fresh.
+    pub(super) fn get(&mut self, key: &Text, now: SystemTime) -> Option<(Response, SystemTime)> {
+        self.clean(now);
+        self.kept.get(key).cloned()
+    }
+
+    pub(super) fn remove(&mut self, key: &Text) {
+        self.kept.remove(key);
+    }
+
+    pub(super) fn insert(&mut self, key: &Text, response: Response, expires: SystemTime) {
+        let size = ENTRY + key.len() + response.size();
+        self.kept.put(key.clone(), (response, expires), size);
+    }
+
+    fn clean(&mut self, now: SystemTime) {
+        let Some(period) = self.stale_period else {
             return;
         };
-        self.size -= size(key, &response);
-        self.order.retain(|other| other != key);
+        if now
+            .duration_since(self.cleaned)
+            .is_ok_and(|since| since >= period)
+        {
+            self.kept.retain(|(_, expires)| *expires > now);
+            self.cleaned = now;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn stale_responses_go_when_their_time_has_come() {
+        let second = |at| SystemTime::UNIX_EPOCH + Duration::from_secs(at);
+        let response = Response {
+            code: 200,
+            reason: String::new(),
+            headers: Vec::new(),
+            body: vec![0; 1000],
+        };
+        let keys = ["short", "long"].map(Text::from);
+        for (period, kept) in [(None, [true; 2]), (Some(60), [false, true])] {
+            let mut responses = Responses::new(&CacheLimits {
+                stale_period: period.map(Duration::from_secs),
+                ..CacheLimits::default()
+            });
+            for (key, expires) in keys.iter().zip([110, 1000]) {
+                assert!(responses.get(key, second(100)).is_none());
+                responses.insert(key, response.clone(), second(expires));
+            }
+            let mut there = |now| keys.each_ref().map(|key| responses.get(key, now).is_some());
+            assert_eq!(there(second(159)), [true; 2], "{period:?}");
+            assert_eq!(there(second(160)), kept, "{period:?}");
+        }
+    }
+
+    #[test]
+    fn responses_take_no_more_than_their_share() {
+        let response = Response {
+            code: 200,
+            reason: String::new(),
+            headers: Vec::new(),
+            body: vec![0; 1000],
+        };
+        let now = SystemTime::now();
+        let mut responses = Responses::new(&CacheLimits {
+            response_bytes: 3000,
+            ..CacheLimits::default()
+        });
+        let keys = ["a", "b", "c"].map(Text::from);
+        for key in &keys {
+            responses.insert(key, response.clone(), now);
+        }
+        let there = keys.each_ref().map(|key| responses.get(key, now).is_some());
+        assert_eq!(there, [false, true, true]);
     }
 }

@@ -3,7 +3,7 @@
 use std::error::Error as _;
 use std::io::Read;
 use std::sync::LazyLock;
-use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::mpsc::channel;
 use std::time::Duration;
 
 use reqwest::header::{ACCEPT_ENCODING, HOST, HeaderName, HeaderValue, USER_AGENT};
@@ -15,16 +15,13 @@ use super::response::Response;
 use super::trouble::Trouble;
 use super::{Stop, tls};
 use crate::builtins::url::{self, quote};
-use crate::builtins::{Call, Session};
+use crate::builtins::{Call, Session, waiting};
 
 /// The longest body of a response.
 pub(super) const MAX_BODY: usize = 32 << 20;
 
 /// The most redirections that a request follows.
 const MAX_REDIRECTS: usize = 32;
-
-/// How often a wait for a response looks whether anyone still waits.
-const GLANCE: Duration = Duration::from_millis(20);
 
 /// Evaluations run where they cannot wait for input, so their requests have a thread of their own.
 static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
@@ -70,12 +67,7 @@ pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop>
 fn wait(call: &Call<'_>, attempt: u32) -> Result<(), Stop> {
     let longest = Duration::from_secs(60);
     let delay = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(attempt));
-    let end = std::time::Instant::now() + delay.min(longest);
-    while std::time::Instant::now() < end {
-        call.check().map_err(|_| Stop::Cancelled)?;
-        std::thread::sleep(GLANCE);
-    }
-    Ok(())
+    waiting::pass(call, delay.min(longest)).map_err(|_| Stop::Cancelled)
 }
 
 fn follow(call: &Call<'_>, options: &Options) -> Result<Response, Stop> {
@@ -344,20 +336,12 @@ fn exchange(
         };
         sent.send(outcome).ok();
     });
-    let outcome = loop {
-        match received.recv_timeout(GLANCE) {
-            Ok(outcome) => break outcome,
-            Err(RecvTimeoutError::Timeout) if call.check().is_err() => {
-                task.abort();
-                return Err(Stop::Cancelled);
-            }
-            Err(RecvTimeoutError::Timeout) => {}
-            Err(RecvTimeoutError::Disconnected) => {
-                break Err(Broken::Because("the exchange broke off".to_owned()));
-            }
-        }
+    let Ok(outcome) = waiting::receive(call, &received) else {
+        task.abort();
+        return Err(Stop::Cancelled);
     };
-    match outcome {
+    let broken = || Err(Broken::Because("the exchange broke off".to_owned()));
+    match outcome.unwrap_or_else(broken) {
         Ok(response) if gzip => Ok(inflate(options, response)?),
         Ok(response) => Ok(response),
         Err(Broken::Because(cause)) => Err(network(options, &cause).into()),

@@ -4,7 +4,9 @@
 //! takes five seconds unless it says otherwise, and ends when the evaluation is cancelled.
 
 use std::sync::Arc;
+use std::time::SystemTime;
 
+use super::caches::lock;
 use super::operand::{answer, object};
 use super::{Call, Failure, Group, requests};
 use crate::Value;
@@ -22,6 +24,7 @@ mod tls;
 mod transport_tests;
 mod trouble;
 
+pub(super) use cache::Responses;
 use options::{Caching, Options};
 use response::Response;
 use trouble::Trouble;
@@ -93,7 +96,7 @@ impl From<Trouble> for Stop {
 }
 
 /// The response from a cache or from the server, and whether to keep it for the evaluation.
-fn fetch(call: &Call<'_>, request: &Object, key: &str) -> Result<(Value, bool), Stop> {
+fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool), Stop> {
     let caching = options::caching(request)?;
     let json = options::flag(request, "force_json_decode");
     let yaml = options::flag(request, "force_yaml_decode");
@@ -114,7 +117,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &str) -> Result<(Value, bool), 
         && response.cacheable()
         && (caching.seconds > 0 || freshness::may_store(&response))
     {
-        cache::insert(key, response, expires);
+        keep(call, key, response, expires);
     }
     Ok((value, true))
 }
@@ -123,17 +126,21 @@ fn fetch(call: &Call<'_>, request: &Object, key: &str) -> Result<(Value, bool), 
 fn from_cache(
     call: &Call<'_>,
     request: &Object,
-    key: &str,
+    key: &Text,
     caching: &Caching,
 ) -> Result<Option<Response>, Stop> {
-    let Some((mut cached, expires)) = cache::get(key) else {
+    let caches = call.session.caches.as_ref();
+    let known = caches.and_then(|caches| lock(&caches.responses).get(key, call.session.now));
+    let Some((mut cached, expires)) = known else {
         return Ok(None);
     };
     if call.session.now < expires {
         return Ok(Some(cached));
     }
     let mut options = Options::read(call.session, request)?;
-    cache::remove(key);
+    if let Some(caches) = caches {
+        lock(&caches.responses).remove(key);
+    }
     let questions = [
         ("if-none-match", "etag"),
         ("if-modified-since", "last-modified"),
@@ -159,16 +166,23 @@ fn from_cache(
         304 => {
             let expires = freshness::expiry(&response, caching, now)?;
             cached.renew(&response);
-            cache::insert(key, cached.clone(), expires);
+            keep(call, key, cached.clone(), expires);
             Ok(Some(cached))
         }
         200 => {
             if caching.seconds > 0 || freshness::may_store(&response) {
                 let expires = freshness::expiry(&response, caching, now)?;
-                cache::insert(key, response.clone(), expires);
+                keep(call, key, response.clone(), expires);
             }
             Ok(Some(response))
         }
         _ => Ok(None),
+    }
+}
+
+/// Keeps a response for later evaluations.
+fn keep(call: &Call<'_>, key: &Text, response: Response, expires: SystemTime) {
+    if let Some(caches) = &call.session.caches {
+        lock(&caches.responses).insert(key, response, expires);
     }
 }

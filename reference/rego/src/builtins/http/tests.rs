@@ -5,13 +5,13 @@
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::{Duration, Instant, SystemTime};
 
 use rustls::pki_types::PrivateKeyDer;
 
-use super::super::{Call, Failure, Session, function};
+use super::super::{Caches, Call, Failure, Session, function};
 use crate::Value;
 use crate::syntax::Location;
 use crate::value::from_json;
@@ -93,6 +93,9 @@ fn serve(mut stream: &TcpStream) {
     .ok();
 }
 
+/// What all evaluations share.
+static CACHES: LazyLock<Arc<Caches>> = LazyLock::new(Arc::default);
+
 pub(super) fn session() -> Session {
     Session {
         now: SystemTime::now(),
@@ -101,6 +104,7 @@ pub(super) fn session() -> Session {
         cancelled: Arc::default(),
         runtime: None,
         allowed_hosts: None,
+        caches: Some(Arc::clone(&CACHES)),
     }
 }
 

@@ -12,6 +12,9 @@ mod token;
 mod trusted;
 mod verify;
 
+/// What is kept for later calls are the keys that a caller trusts.
+pub(super) const KEYS: &str = "io.jwt";
+
 pub(super) const BUILTINS: Group = &[
     ("io.jwt.decode", decode::decode),
     ("io.jwt.decode_verify", decode::decode_verify),

@@ -10,17 +10,9 @@ use crate::builtins::keys::{Algorithm, Public, der};
 use crate::builtins::{Call, Failure};
 use crate::value::Text;
 
-/// The keys in a text. Tokens are often verified with the same ones, so a call keeps them for
-/// the rest of its evaluation.
+/// The keys in a text. Tokens are often verified with the same ones, so they are kept.
 pub(super) fn keys(call: &mut Call<'_>, text: &Text) -> Result<Arc<Vec<Jwk>>, Failure> {
-    let place = ("io.jwt", text.clone());
-    let prepared = call.session.prepared.get(&place).cloned();
-    if let Some(keys) = prepared.and_then(|keys| keys.downcast().ok()) {
-        return Ok(keys);
-    }
-    let keys = Arc::new(read(text).map_err(Failure::Value)?);
-    call.session.prepared.insert(place, keys.clone());
-    Ok(keys)
+    call.prepared(super::KEYS, text, || read(text).map_err(Failure::Value))
 }
 
 fn read(text: &str) -> Result<Vec<Jwk>, String> {

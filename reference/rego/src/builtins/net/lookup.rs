@@ -1,16 +1,12 @@
 //! `net.lookup_ip_addr`: the addresses of a host.
 
 use std::net::{IpAddr, ToSocketAddrs};
-use std::sync::mpsc::{RecvTimeoutError, channel};
-use std::time::Duration;
+use std::sync::mpsc::channel;
 
 use crate::Value;
 use crate::builtins::operand::{answer, text};
-use crate::builtins::{Call, Failure, hosts};
+use crate::builtins::{Call, Failure, hosts, waiting};
 use crate::value::Set;
-
-/// How often a wait for the resolver looks whether anyone still waits.
-const GLANCE: Duration = Duration::from_millis(20);
 
 pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let name = text(operands, 1)?;
@@ -27,13 +23,8 @@ pub(super) fn lookup(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<V
         found.send(addresses.map_err(|_| ())).ok();
     });
     resolver.map_err(|wrong| Failure::Value(format!("lookup {name}: {wrong}")))?;
-    let addresses = loop {
-        match finds.recv_timeout(GLANCE) {
-            Ok(addresses) => break addresses.unwrap_or_default(),
-            Err(RecvTimeoutError::Timeout) => call.check()?,
-            Err(RecvTimeoutError::Disconnected) => break Vec::new(),
-        }
-    };
+    let addresses = waiting::receive(call, &finds)?;
+    let addresses = addresses.and_then(Result::ok).unwrap_or_default();
     if addresses.is_empty() {
         return Err(Failure::Value(format!("lookup {name}: no such host")));
     }

@@ -1,10 +1,14 @@
 //! Bodies and their expressions.
 
-use super::Parser;
+use super::{Parser, Saved};
 use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{
-    Body, Connective, Every, Expr, ExprTerms, Location, SomeDecl, Term, TermValue, With,
+    Body, Connective, Every, Expr, ExprTerms, Location, SomeDecl, Term, TermValue, Var, Version,
+    With,
 };
+
+/// This many times the text is read to find hints, so that nesting cannot multiply the work.
+const MAX_HINTED: usize = 8;
 
 impl Parser<'_> {
     /// Reads a body up to its end. An attempted body may turn out to be none, so its errors need
@@ -108,6 +112,7 @@ impl Parser<'_> {
     /// Reads an expression of terms, which may stand behind a `not`.
     fn plain_literal(&mut self, not: Option<&Location>) -> Option<Expr> {
         let (location, start) = (self.here(), self.offset());
+        let saved = (self.version == Version::V0).then(|| self.save());
         let terms = self.expression()?;
         let mut expression = Expr {
             location: self.until_last(&location, start),
@@ -115,6 +120,12 @@ impl Parser<'_> {
         };
         let with = (self.token() == Token::With).then(|| self.here());
         expression.with = self.modifiers()?;
+        if let Some(saved) = saved
+            && matches!(&expression.terms, ExprTerms::Term(term) if term.is_named("every"))
+            && self.would_read(saved, |parser| parser.every().is_some())
+        {
+            self.hint("`import future.keywords.every` for `every x in xs { ... }` expressions");
+        }
         match not {
             Some(not) if self.negates_bodies => expression = self.negate(expression, not)?,
             not => expression.negated = not.is_some(),
@@ -200,7 +211,10 @@ impl Parser<'_> {
                 ..self.made_of(ExprTerms::Some(SomeDecl { symbols }))
             });
         }
-        self.restore(saved);
+        self.restore(saved.clone());
+        if self.version == Version::V0 && self.would_read(saved, Self::membership_follows) {
+            self.hint("`import future.keywords.in` for `some x in xs` expressions");
+        }
         let mut symbols = Vec::new();
         loop {
             self.scan();
@@ -272,10 +286,11 @@ impl Parser<'_> {
             return;
         }
         let (keyword, example) = match (self.token(), self.lexeme()) {
+            (Token::Ident, "in") => ("in", "x in xs"),
             (Token::Ident, "and") => ("and", "x and y"),
             (Token::Ident, "or") => ("or", "x or y"),
             // A comma within an attempted comprehension ends the attempt without a word.
-            (Token::Comma, _) if !attempt && self.membership_follows() => ("in", "x in xs"),
+            (Token::Comma, _) if !attempt && self.membership_is_next() => ("in", "x in xs"),
             _ => return,
         };
         self.hint(format!(
@@ -283,19 +298,33 @@ impl Parser<'_> {
         ));
     }
 
-    fn membership_follows(&mut self) -> bool {
+    fn membership_is_next(&mut self) -> bool {
         let saved = self.save();
-        let keywords = self.keywords;
-        self.keywords = Keywords {
-            newer: true,
-            and: true,
-            or: true,
-        };
-        self.hinting = true;
+        self.would_read(saved, Self::membership_follows)
+    }
+
+    /// Whether an operator `in` stands in the term behind the token.
+    fn membership_follows(&mut self) -> bool {
         self.scan();
-        let found = matches!(self.infix(), Some(Term { value: TermValue::Call(call), .. })
-            if is_membership(&call));
+        matches!(self.infix(), Some(Term { value: TermValue::Call(call), .. })
+            if is_membership(&call))
+    }
+
+    /// Whether something can be read from a place if all keywords are imported. Stays where it is.
+    fn would_read(&mut self, from: Saved, read: impl FnOnce(&mut Self) -> bool) -> bool {
+        if self.hinting || self.hinted > self.text.len().saturating_mul(MAX_HINTED) {
+            return false;
+        }
+        let saved = self.save();
+        let keywords = std::mem::replace(&mut self.keywords, Keywords::ALL);
+        let plain = std::mem::take(&mut self.plain);
+        self.restore(from);
+        let start = self.offset();
+        self.hinting = true;
+        let found = read(self);
         self.hinting = false;
+        self.hinted += self.offset().saturating_sub(start);
+        self.plain = plain;
         self.keywords = keywords;
         self.restore(saved);
         found
@@ -306,6 +335,13 @@ impl Expr {
     /// Whether it is a set and nothing else.
     pub(super) fn is_set(&self) -> bool {
         matches!(&self.terms, ExprTerms::Term(term) if matches!(term.value, TermValue::Set(_)))
+    }
+}
+
+impl Term {
+    /// Whether it is the variable of this name.
+    fn is_named(&self, name: &str) -> bool {
+        matches!(&self.value, TermValue::Var(Var(own)) if **own == *name)
     }
 }
 

@@ -2,7 +2,7 @@
 
 use super::Parser;
 use crate::syntax::token::Token;
-use crate::syntax::{Expr, ExprTerms, Template, Term, TermValue};
+use crate::syntax::{Expr, ExprTerms, Template, Term, TermValue, Version};
 use crate::value::Number;
 
 /// Numbers may have this many binary digits before or behind the point.
@@ -76,6 +76,10 @@ impl Parser<'_> {
     /// Reads a template string and the expressions in it.
     pub(super) fn template(&mut self, multi_line: bool) -> Option<Term> {
         let (location, start) = (self.here(), self.offset());
+        if self.version == Version::V0 {
+            self.error_here("template strings are not supported by current capabilities");
+            return None;
+        }
         let mut template = Template {
             parts: Vec::new(),
             literal: Vec::new(),

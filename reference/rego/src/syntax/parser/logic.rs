@@ -5,7 +5,7 @@
 
 use super::{MAX_NESTING, Parser, Saved};
 use crate::builtins::signature;
-use crate::syntax::token::Token;
+use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{Body, Connective, Expr, ExprTerms, Location, Logic, Operand, Term, TermValue};
 
 /// Brackets are read a second time up to this many times the text, so that nesting them cannot
@@ -40,7 +40,7 @@ pub(super) enum Group {
 impl Parser<'_> {
     /// Whether `and` or `or` is a keyword, so that brackets may hold operands.
     fn has_operators(&self) -> bool {
-        self.keywords.and || self.keywords.or
+        self.keywords.has(Keywords::AND.with(Keywords::OR))
     }
 
     /// The operator that the token is.

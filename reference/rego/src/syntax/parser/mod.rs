@@ -22,11 +22,11 @@ use std::sync::Arc;
 
 use super::lexer::{Cursor, Lexeme, Lexer};
 use super::token::{Keywords, Token};
-use super::{Comment, Location, Ref, Term, TermValue, Var};
+use super::{Comment, Location, Ref, Term, TermValue, Var, Version};
 use crate::Value;
 use crate::error::{Code, LanguageError};
 
-pub use module::{parse_module, parse_query};
+pub use module::{parse_module, parse_module_as, parse_query, parse_query_as};
 
 /// Terms, bodies and `else` branches may be nested this deep. Chained operators count like the
 /// nested calls that they stand for.
@@ -65,6 +65,7 @@ struct Parser<'t> {
     text: &'t str,
     file: Arc<str>,
     lexer: Lexer<'t>,
+    version: Version,
     keywords: Keywords,
     /// Whether `not` can negate a body; then it is a node of its own.
     negates_bodies: bool,
@@ -84,11 +85,13 @@ struct Parser<'t> {
     read_again: usize,
     /// Whether texts are read only to find a hint.
     hinting: bool,
+    /// How many bytes were read for that.
+    hinted: usize,
     names: HashMap<&'t str, Arc<str>>,
 }
 
 impl<'t> Parser<'t> {
-    fn new(file: &Arc<str>, text: &'t str) -> Self {
+    fn new(file: &Arc<str>, text: &'t str, version: Version) -> Self {
         let mut lexer = Lexer::new(text);
         let start = lexer.cursor;
         let lexeme = Lexeme {
@@ -103,7 +106,8 @@ impl<'t> Parser<'t> {
             text,
             file: file.clone(),
             lexer,
-            keywords: Keywords::USUAL,
+            version,
+            keywords: Keywords::of(version),
             negates_bodies: false,
             state: State {
                 cursor: start,
@@ -121,6 +125,7 @@ impl<'t> Parser<'t> {
             exhausted: false,
             read_again: 0,
             hinting: false,
+            hinted: 0,
             names: HashMap::new(),
         };
         parser.scan();

@@ -8,7 +8,9 @@ use super::rules::{RuleRead, Written};
 use super::{Location, Parser, Token};
 use crate::Errors;
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Body, Import, Module, Package, Rule, annotations};
+use crate::syntax::{
+    Body, ExprTerms, Import, Module, Package, Rule, TermValue, Version, annotations,
+};
 
 /// What a text is made of.
 enum Statement {
@@ -18,10 +20,15 @@ enum Statement {
     Body(Body),
 }
 
-/// Reads a module. A text without statements gives one error, `empty module`, in row 0.
+/// Reads a module of Rego v1. A text without statements gives one error, `empty module`, in row 0.
 pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
+    parse_module_as(file, text, Version::V1)
+}
+
+/// Reads a module of some version. A text without statements gives one error, `empty module`, in row 0.
+pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Module, Errors> {
     let file: Arc<str> = file.into();
-    let mut parser = Parser::new(&file, text);
+    let mut parser = Parser::new(&file, text, version);
     let statements = parser.statements(true);
     let mut errors = parser.take_errors();
     let blocks = annotations::read(&parser.comments, &mut errors, text);
@@ -56,6 +63,7 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
     let mut module = Module {
         file,
         text: text.into(),
+        version,
         package: package.unwrap_or_else(|| Package {
             path: Vec::new(),
             location: parser.here(),
@@ -66,18 +74,28 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
         comments: std::mem::take(&mut parser.comments),
     };
     let mut refused = Vec::new();
-    for statement in statements {
+    let mut statements = statements.peekable();
+    while let Some(statement) = statements.next() {
         match statement {
             Statement::Package(package) => {
                 errors.push(mistake(&package.location, "unexpected package"));
             }
-            Statement::Import(import) => module.imports.push(import),
+            Statement::Import(import) => {
+                if imports_version(&import) {
+                    module.version = Version::V1;
+                }
+                module.imports.push(import);
+            }
             Statement::Rule(read) => {
                 check(&read.rule, &read.written, &mut refused);
                 module.rules.push(read.rule);
             }
             Statement::Body(body) => {
                 let location = body.first().map(|first| first.location.clone());
+                let hint = match module.version {
+                    Version::V0 => missing_keyword(&body, statements.peek()),
+                    Version::V1 => None,
+                };
                 match bare_rule(body) {
                     Ok(rule) => {
                         let written = Written {
@@ -87,14 +105,17 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
                         check(&rule, &[written], &mut refused);
                         module.rules.push(rule);
                     }
-                    Err(message) => {
+                    Err(mut message) => {
+                        message.push_str(hint.unwrap_or_default());
                         errors.extend(location.map(|location| mistake(&location, &message)));
                     }
                 }
             }
         }
     }
-    errors.append(&mut refused);
+    if module.version == Version::V1 {
+        errors.append(&mut refused);
+    }
     if errors.is_empty() {
         errors = annotations::attach(&mut module, blocks);
     }
@@ -105,14 +126,19 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
     }
 }
 
-/// Reads a query. A text without expressions gives an empty body.
+/// Reads a query of Rego v1. A text without expressions gives an empty body.
 pub fn parse_query(text: &str) -> Result<Body, Errors> {
-    let mut parser = Parser::new(&"".into(), text);
+    parse_query_as(text, Version::V1)
+}
+
+/// Reads a query of some version. A text without expressions gives an empty body.
+pub fn parse_query_as(text: &str, version: Version) -> Result<Body, Errors> {
+    let mut parser = Parser::new(&"".into(), text, version);
     let statements = parser.statements(false);
     let errors = parser.take_errors();
     if !errors.is_empty() {
         // A text that is no query is told apart as if rules were allowed, too.
-        let mut parser = Parser::new(&"".into(), text);
+        let mut parser = Parser::new(&"".into(), text, version);
         parser.statements(true);
         let as_rules = parser.take_errors();
         return Err(Errors(if as_rules.is_empty() {
@@ -142,6 +168,55 @@ pub fn parse_query(text: &str) -> Result<Body, Errors> {
         }]));
     }
     Ok(query)
+}
+
+/// Whether an import asks for the rules of v1, as `import rego.v1` and `import rego.v2` do.
+fn imports_version(import: &Import) -> bool {
+    let TermValue::Ref(steps) = &import.path.value else {
+        return false;
+    };
+    let names = |root: &TermValue, version: &TermValue| match (root, version) {
+        (TermValue::Var(root), TermValue::String(version)) => {
+            &*root.0 == "rego" && matches!(&**version, "v1" | "v2")
+        }
+        _ => false,
+    };
+    matches!(steps.as_slice(), [root, version] if names(&root.value, &version.value))
+}
+
+/// The hint at a keyword that a text of v0 has not imported: `p if { … }` is read as the
+/// expression `p` and a rule `if`.
+fn missing_keyword(body: &Body, next: Option<&Statement>) -> Option<&'static str> {
+    let row = body.first()?.location.row;
+    let next = next.filter(|next| next.location().row == row);
+    let name = lone_name(body).and_then(keyword_hint);
+    name.or_else(|| match next? {
+        Statement::Rule(read) => keyword_hint(&read.rule.head.name.as_ref()?.0),
+        Statement::Body(body) => keyword_hint(lone_name(body)?),
+        Statement::Package(_) | Statement::Import(_) => None,
+    })
+}
+
+fn keyword_hint(name: &str) -> Option<&'static str> {
+    match name {
+        "if" => Some(" (hint: `import future.keywords.if` for `p if { ... }` rules)"),
+        "contains" => Some(" (hint: `import future.keywords.contains` for `p contains x` rules)"),
+        _ => None,
+    }
+}
+
+/// The name that is all of a body.
+fn lone_name(body: &Body) -> Option<&str> {
+    let [only] = body.as_slice() else {
+        return None;
+    };
+    match &only.terms {
+        ExprTerms::Term(term) => match &term.value {
+            TermValue::Var(name) => Some(&name.0),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 fn mistake(location: &Location, message: &str) -> LanguageError {
@@ -250,7 +325,7 @@ fn check_branch(rule: &Rule, written: &Written, errors: &mut Vec<LanguageError>)
     };
     let mut refuse = |message: &str| errors.push(mistake(&rule.location, message));
     if let (1, Some(name)) = (rule.head.reference.len(), &rule.head.name)
-        && crate::syntax::token::is_keyword(&name.0)
+        && crate::syntax::token::is_keyword(&name.0, Version::V1)
     {
         refuse(&format!("{name} keyword cannot be used for rule name"));
     }

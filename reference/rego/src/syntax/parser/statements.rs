@@ -4,9 +4,6 @@ use super::Parser;
 use crate::syntax::token::{Keywords, Token, is_keyword};
 use crate::syntax::{Import, Location, Package, Ref, Term, TermValue, Var};
 
-/// The keywords that `import future.keywords` can name.
-const IMPORTABLE: &[&str] = &["and", "contains", "every", "if", "in", "not", "or"];
-
 impl<'t> Parser<'t> {
     /// Says so if a keyword stands where the name of a rule does; behind `default` that is sure,
     /// elsewhere the token behind it tells.
@@ -212,7 +209,7 @@ impl<'t> Parser<'t> {
             (_, TermValue::Var(name)) => &name.0,
             _ => return,
         };
-        if is_keyword(name) {
+        if is_keyword(name, self.version) {
             self.hint("import a different path or use an alias");
             let message =
                 format!("unexpected import path, must not end with a keyword, got: {name}");
@@ -251,9 +248,10 @@ impl<'t> Parser<'t> {
         } else if let Some(alias) = alias {
             self.error(alias, "`rego` imports cannot be aliased");
         } else if matches!(path, ["v2"]) {
-            self.keywords.and = true;
-            self.keywords.or = true;
-            self.negates_bodies = true;
+            self.import_keywords(Keywords::ALL);
+        } else {
+            // Unlike `import future.keywords.not` this does not change what `not` can negate.
+            self.keywords = self.keywords.with(Keywords::V1);
         }
     }
 
@@ -263,22 +261,20 @@ impl<'t> Parser<'t> {
             return self.error(alias, "`future` imports cannot be aliased");
         }
         match path {
-            ["keywords", keyword] => match *keyword {
-                "and" => self.keywords.and = true,
-                "or" => self.keywords.or = true,
-                "not" => self.negates_bodies = true,
-                other if IMPORTABLE.contains(&other) => {}
-                _ => {
-                    let all = IMPORTABLE.join(" ");
-                    self.error(at, format!("unexpected keyword, must be one of [{all}]"));
-                }
+            ["keywords", keyword] => match Keywords::importable(keyword) {
+                Some(keyword) => self.import_keywords(keyword),
+                None => self.error(
+                    at,
+                    "unexpected keyword, must be one of [and contains every if in not or]",
+                ),
             },
-            ["keywords", ..] => {
-                self.keywords.and = true;
-                self.keywords.or = true;
-                self.negates_bodies = true;
-            }
+            ["keywords", ..] => self.import_keywords(Keywords::ALL),
             _ => self.error(at, "invalid import, must be `future.keywords`"),
         }
+    }
+
+    fn import_keywords(&mut self, keywords: Keywords) {
+        self.keywords = self.keywords.with(keywords);
+        self.negates_bodies |= keywords.has(Keywords::NOT);
     }
 }

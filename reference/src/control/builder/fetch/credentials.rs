@@ -2,8 +2,10 @@
 
 use std::fmt;
 
+use reqwest::{Certificate, Identity};
 use serde::Deserialize;
 use serde_json::Value;
+use zeroize::Zeroizing;
 
 use super::Trouble;
 use crate::control::builder::Job;
@@ -47,6 +49,11 @@ pub(super) enum Credentials {
     /// What a token can be had for.
     #[serde(rename = "oidc_client_credentials")]
     Oidc(ClientCredentials),
+    /// Who signs requests for tokens of a GitHub App.
+    #[serde(rename = "github_app_auth")]
+    GithubApp(GithubApp),
+    /// How a server is recognised, and what certificate is shown to it.
+    TlsCert(TlsCert),
 }
 
 /// Where a key stands in a request.
@@ -73,6 +80,56 @@ pub(super) struct ClientCredentials {
     pub(super) client_secret: String,
     #[serde(default)]
     pub(super) scopes: Vec<String>,
+}
+
+/// Who signs requests for tokens of a GitHub App.
+#[derive(Deserialize)]
+pub(super) struct GithubApp {
+    /// The number of the app.
+    pub(super) integration_id: u64,
+    /// The number of its installation.
+    pub(super) installation_id: u64,
+    /// The app's RSA key, in PEM.
+    pub(super) private_key: String,
+}
+
+/// How a server is recognised, and what certificate is shown to it, all in PEM.
+#[derive(Deserialize)]
+#[serde(default)]
+#[derive(Default)]
+pub(super) struct TlsCert {
+    /// The authorities that count instead of the system's, if any.
+    root_ca: String,
+    /// The client's certificate, with the authorities in between.
+    tls_cert: String,
+    /// The key of the certificate.
+    tls_key: String,
+}
+
+impl TlsCert {
+    /// The authorities, and the client's certificate with its key.
+    ///
+    /// # Errors
+    /// When one of them cannot be read, or there is a certificate without a key or a key without
+    /// a certificate.
+    pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), Trouble> {
+        let refused = |what: &str| Trouble::config(format!("tls_cert: {what}"));
+        let authorities = Certificate::from_pem_bundle(self.root_ca.as_bytes());
+        let authorities = authorities
+            .ok()
+            .filter(|read| read.is_empty() == self.root_ca.is_empty())
+            .ok_or_else(|| refused("root_ca holds no certificates in PEM"))?;
+        let identity = match (self.tls_cert.as_str(), self.tls_key.as_str()) {
+            ("", "") => None,
+            (cert, key) => {
+                let pem = Zeroizing::new(format!("{cert}\n{key}\n"));
+                let identity = Identity::from_pem(pem.as_bytes());
+                let unfit = |_| refused("tls_cert and tls_key are no certificate and its key");
+                Some(identity.map_err(unfit)?)
+            }
+        };
+        Ok((authorities, identity))
+    }
 }
 
 impl Credentials {
@@ -109,6 +166,8 @@ impl Credentials {
             Self::SshKey { .. } => "ssh_key",
             Self::AwsAuth { .. } => "aws_auth",
             Self::Oidc(_) => "oidc_client_credentials",
+            Self::GithubApp(_) => "github_app_auth",
+            Self::TlsCert(_) => "tls_cert",
         }
     }
 
@@ -130,5 +189,17 @@ impl fmt::Debug for Credentials {
 impl fmt::Debug for ClientCredentials {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("ClientCredentials")
+    }
+}
+
+impl fmt::Debug for GithubApp {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("GithubApp")
+    }
+}
+
+impl fmt::Debug for TlsCert {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("TlsCert")
     }
 }

@@ -45,11 +45,7 @@ pub(super) async fn fetch(
 
 /// Says which datasource has trouble.
 pub(super) fn within(name: &str, trouble: Trouble) -> Trouble {
-    let place = |why: String| format!("datasource `{name}`: {why}");
-    match trouble {
-        Trouble::Config(why) => Trouble::Config(place(why)),
-        Trouble::Sync(why) => Trouble::Sync(place(why)),
-    }
+    trouble.of(&format!("datasource `{name}`"))
 }
 
 /// The config of a datasource.

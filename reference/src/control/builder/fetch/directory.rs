@@ -10,42 +10,43 @@ use crate::control::builder::files::{Budget, Files, Selection};
 /// The folder of a repository's own files, which no bundle has.
 const GIT: &str = ".git";
 
-/// Finds a path, its links resolved, below one of the operator's folders.
+/// Finds an absolute path, its links resolved, below one of the operator's folders.
 ///
 /// # Errors
-/// When it is not there or lies outside.
+/// When it is not there or lies outside. Both look alike, so that nobody learns what there is.
 pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, Trouble> {
-    // What lies outside and what is not there look alike, so that nobody learns what there is.
-    let refused = || {
+    let found = path.is_absolute().then(|| below(path, roots)).flatten();
+    found.ok_or_else(|| {
         let path = path.display();
         Trouble::config(format!(
             "`{path}` is not there or lies outside of the source roots"
         ))
-    };
-    let found = path.canonicalize().map_err(|_| refused())?;
+    })
+}
+
+/// Where a path leads, if that is below one of these folders.
+pub(super) fn below(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
+    let found = path.canonicalize().ok()?;
     let is_below = |root: &PathBuf| {
         root.canonicalize()
             .is_ok_and(|root| found.starts_with(root))
     };
-    match path.is_absolute() && roots.iter().any(is_below) {
-        true => Ok(found),
-        false => Err(refused()),
-    }
+    roots.iter().any(is_below).then_some(found)
 }
 
-/// Reads the files of a folder.
+/// Reads the files of a folder that was found below one of the operator's folders.
 ///
 /// # Errors
-/// When it or a link in it lies outside of the operator's folders, or a file cannot be read or
-/// is too much.
+/// When a link in it leads out of the operator's folders, or a file cannot be read or is too
+/// much.
 pub(super) fn read(
-    path: &Path,
+    folder: PathBuf,
     roots: &[PathBuf],
     selection: &Selection,
     budget: &mut Budget,
 ) -> Result<Files, Trouble> {
     let mut files = Files::new();
-    let mut open = vec![(resolve(path, roots)?, String::new(), 0)];
+    let mut open = vec![(folder, String::new(), 0)];
     while let Some((folder, prefix, depth)) = open.pop() {
         if depth > budget.depth {
             return Err(Trouble::Sync(format!("`{prefix}` is nested too deep")));
@@ -61,7 +62,11 @@ pub(super) fn read(
             let kind = entry.file_type().map_err(failed)?;
             let found = match kind.is_symlink() {
                 true if selection.takes(&shown) || entry.path().is_dir() => {
-                    resolve(&entry.path(), roots)?
+                    below(&entry.path(), roots).ok_or_else(|| {
+                        Trouble::config(format!(
+                            "link `{shown}` leads nowhere or out of the operator's folders"
+                        ))
+                    })?
                 }
                 true => continue,
                 false => entry.path(),

@@ -6,8 +6,9 @@ use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::header::{CONTENT_TYPE, HeaderName, HeaderValue};
 use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::Deserialize;
+use serde::de::DeserializeOwned;
 
-use super::credentials::{ClientCredentials, Credentials, KeyPlace};
+use super::credentials::{ClientCredentials, Credentials, KeyPlace, TlsCert};
 use super::datasource::Config;
 use super::{Trouble, reach};
 use crate::control::hosts::Hosts;
@@ -17,6 +18,9 @@ const REDIRECTS: usize = 5;
 
 /// The longest answer about tokens, in bytes.
 const TOKEN: u64 = 1 << 20;
+
+/// Who asks; some servers refuse requests that do not say so.
+const USER_AGENT: &str = concat!("reference/", env!("CARGO_PKG_VERSION"));
 
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
@@ -46,13 +50,21 @@ pub(super) async fn fetch(
     {
         url.query_pairs_mut().append_pair(key, value);
     }
-    let client = client()?;
+    let tls = match &credentials {
+        Some(Credentials::TlsCert(_)) if url.scheme() != "https" => {
+            return Err(Trouble::config("credentials of type tls_cert need https"));
+        }
+        Some(Credentials::TlsCert(tls)) => Some(tls),
+        _ => None,
+    };
+    let client = client(tls)?;
     let mut request = client.request(method, url);
     for (name, value) in config.texts("headers")? {
         request = header(request, name, value)?;
     }
     request = match credentials {
         None
+        | Some(Credentials::TlsCert(_))
         | Some(Credentials::ApiKey {
             place: KeyPlace::Query,
             ..
@@ -84,7 +96,7 @@ pub(super) async fn fetch(
 }
 
 /// An address that may be asked.
-fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
+pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
     let url = Url::parse(text).map_err(|why| Trouble::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Trouble::config(format!(
@@ -100,7 +112,7 @@ fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
 }
 
 /// A client that follows redirections only to the host that was asked.
-fn client() -> Result<Client, Trouble> {
+pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, Trouble> {
     let policy = redirect::Policy::custom(|attempt| {
         let origin = |url: &Url| {
             (
@@ -118,12 +130,23 @@ fn client() -> Result<Client, Trouble> {
             attempt.error("a redirection to another host")
         }
     });
-    let client = Client::builder()
+    let mut client = Client::builder()
         .redirect(policy)
         .referer(false)
-        .connect_timeout(CONNECT)
-        .build();
-    client.map_err(|failure| Trouble::Sync(cause(failure)))
+        .user_agent(USER_AGENT)
+        .connect_timeout(CONNECT);
+    if let Some(tls) = tls {
+        let (authorities, identity) = tls.read()?;
+        if !authorities.is_empty() {
+            client = client.tls_certs_only(authorities);
+        }
+        if let Some(identity) = identity {
+            client = client.identity(identity);
+        }
+    }
+    client
+        .build()
+        .map_err(|failure| Trouble::Sync(cause(failure)))
 }
 
 fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, Trouble> {
@@ -183,7 +206,7 @@ async fn token(
         let issuer = secret.issuer.trim_end_matches('/');
         let about = format!("{issuer}/.well-known/openid-configuration");
         let about = address(&about, "issuer", hosts)?;
-        endpoint = ask(client.get(about)).await?.token_endpoint;
+        endpoint = ask::<Answered>(client.get(about)).await?.token_endpoint;
     }
     let endpoint = address(&endpoint, "token_endpoint", hosts)?;
     let escape = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
@@ -200,13 +223,14 @@ async fn token(
         )
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(form);
-    match ask(request).await?.access_token {
+    match ask::<Answered>(request).await?.access_token {
         token if token.is_empty() => Err(Trouble::sync("the token endpoint gave no token")),
         token => Ok(token),
     }
 }
 
-async fn ask(request: RequestBuilder) -> Result<Answered, Trouble> {
+/// The answer to a request about tokens.
+pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Trouble> {
     let bytes = body(send(request).await?, TOKEN).await?;
     let refused = |_| Trouble::sync("the answer about tokens is not the JSON object it should be");
     serde_json::from_slice(&bytes).map_err(refused)

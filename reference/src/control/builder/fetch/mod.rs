@@ -1,9 +1,11 @@
 //! Fetches what sources name.
 
+mod builtin;
 mod credentials;
 mod datasource;
 mod directory;
 mod git;
+mod github;
 mod http;
 mod s3;
 
@@ -37,6 +39,14 @@ impl Trouble {
         Self::Sync(message.to_string())
     }
 
+    /// Says what has the trouble.
+    fn of(self, what: &str) -> Self {
+        match self {
+            Self::Config(why) => Self::Config(format!("{what}: {why}")),
+            Self::Sync(why) => Self::Sync(format!("{what}: {why}")),
+        }
+    }
+
     fn within(self, source: &str) -> BuildError {
         match self {
             Self::Config(why) => BuildError::config(format!("source `{source}`: {why}")),
@@ -57,7 +67,6 @@ pub(super) struct Fetched {
 }
 
 /// Fetches sources.
-#[derive(Debug)]
 pub(super) struct Fetcher<'j> {
     job: &'j Job,
     access: &'j Access,
@@ -66,6 +75,8 @@ pub(super) struct Fetcher<'j> {
     repositories: PathBuf,
     used: Vec<String>,
     budget: Budget,
+    /// Is told which repositories could be read.
+    synced: &'j (dyn Fn(&str, bool) + Sync),
 }
 
 impl<'j> Fetcher<'j> {
@@ -74,6 +85,7 @@ impl<'j> Fetcher<'j> {
         job: &'j Job,
         access: &'j Access,
         work_dir: &Path,
+        synced: &'j (dyn Fn(&str, bool) + Sync),
     ) -> Result<Self, BuildError> {
         tls();
         let hosts = Hosts::read(&access.hosts);
@@ -85,6 +97,7 @@ impl<'j> Fetcher<'j> {
             repositories: work_dir.join(git::folder(&job.name)),
             used: Vec::new(),
             budget: Budget::new(&access.limits),
+            synced,
         })
     }
 
@@ -108,8 +121,7 @@ impl<'j> Fetcher<'j> {
         let mut fetched = Fetched::default();
         let source = &input.definition;
         if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
-            let message = format!("there is no built-in source `{builtin}`");
-            return Err(Trouble::config(message));
+            fetched.layers.push(self.builtin(builtin).await?);
         }
         if let Some(directory) = source.directory.as_deref().filter(|path| !path.is_empty()) {
             let paths = source.paths.as_deref().unwrap_or_default();
@@ -121,7 +133,9 @@ impl<'j> Fetcher<'j> {
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
         {
             let commit = pin.or(git.commit.as_deref());
-            let (layer, commit) = self.repository(name, repo, git, commit).await?;
+            let read = self.repository(name, repo, git, commit).await;
+            (self.synced)(name, read.is_ok());
+            let (layer, commit) = read?;
             fetched.layers.push(layer);
             fetched.commit = Some(commit);
         }
@@ -150,16 +164,32 @@ impl<'j> Fetcher<'j> {
         Ok(fetched)
     }
 
+    async fn builtin(&mut self, name: &str) -> Result<Files, Trouble> {
+        let (roots, name) = (self.access.builtin_roots.clone(), name.to_owned());
+        self.folder(move |budget| builtin::read(&name, &roots, budget))
+            .await
+    }
+
     async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, Trouble> {
-        let roots = self.access.source_roots.clone();
-        let path = PathBuf::from(path);
+        let (roots, path) = (self.access.source_roots.clone(), PathBuf::from(path));
+        self.folder(move |budget| {
+            let folder = directory::resolve(&path, &roots)?;
+            directory::read(folder, &roots, &selection, budget)
+        })
+        .await
+    }
+
+    /// Reads files from the server's disk.
+    async fn folder(
+        &mut self,
+        read: impl FnOnce(&mut Budget) -> Result<Files, Trouble> + Send + 'static,
+    ) -> Result<Files, Trouble> {
         let mut budget = self.budget.clone();
-        let limit = self.access.limits.fetch;
-        let read = blocking(limit, move |_| {
-            let files = directory::read(&path, &roots, &selection, &mut budget)?;
+        let done = blocking(self.access.limits.fetch, move |_| {
+            let files = read(&mut budget)?;
             Ok((files, budget))
         });
-        let (files, budget) = read.await?;
+        let (files, budget) = done.await?;
         self.budget = budget;
         Ok(files)
     }
@@ -180,27 +210,32 @@ impl<'j> Fetcher<'j> {
             selection(included, excluded)?,
         )?;
         let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
-        let credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
-        let folder = git::folder(&format!("{source}\n{repo}"));
-        let place = self.repositories.join(&folder);
-        self.used.push(folder);
+        let mut credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
+        if let (Some(Credentials::GithubApp(app)), git::Origin::Remote(url)) =
+            (&credentials, &origin)
+        {
+            let time = self.access.limits.fetch;
+            let token = tokio::time::timeout(time, github::token(url, app, &self.hosts)).await;
+            let token = token.unwrap_or_else(|_| Err(Trouble::Sync(late(time))))?;
+            credentials = Some(Credentials::TokenAuth { token });
+        }
+        let reader = git::Reader {
+            source: source.to_owned(),
+            repo: repo.to_owned(),
+            credentials,
+            kept: self.repositories.clone(),
+            access: self.access.clone(),
+            hosts: self.hosts.clone(),
+        };
         let mut budget = self.budget.clone();
-        let limits = self.access.limits.clone();
-        let read = blocking(limits.fetch, move |cancelled| {
-            let read = git::read(
-                &origin,
-                credentials,
-                &wanted,
-                &place,
-                &limits,
-                &mut budget,
-                cancelled,
-            );
-            read.map(|(files, commit)| (files, commit, budget))
+        let read = blocking(self.access.limits.fetch, move |cancelled| {
+            let read = reader.read(origin, wanted, &mut budget, cancelled)?;
+            Ok((read, budget))
         });
-        let (files, commit, budget) = read.await?;
+        let (read, budget) = read.await?;
         self.budget = budget;
-        Ok((files, commit))
+        self.used.extend(read.folders);
+        Ok((read.files, read.commit))
     }
 
     async fn datasource(&mut self, definition: &Datasource) -> Result<Vec<u8>, Trouble> {

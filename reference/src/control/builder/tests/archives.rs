@@ -59,6 +59,30 @@ const CASES: &[(&str, &str, &str)] = &[
         "#,
     ),
     (
+        "libraries of the operator, the first of a name, beside other files",
+        r#"
+        bundle: {requirements: [{source: app}, {source: own}, {source: deep, prefix: vendor}]}
+        sources:
+          app: {builtin: "acme:rules-v1", directory: ROOT/app}
+          own: {builtin: own}
+          deep: {builtin: acme/deep}
+        files:
+          library/acme:rules-v1/rules/r.rego: package rules
+          library/acme:rules-v1/README.md: nothing
+          library/own/own.rego: package shadowed
+          local-library/own/own.rego: package own
+          library/acme/deep/data.json: '{"deep":{"n":1}}'
+          app/a.rego: package a
+        "#,
+        r#"
+        /data.json {"vendor":{"deep":{"n":1}}}
+        /app/rules/r.rego package rules
+        /app~1/a.rego package a
+        /own/own.rego package own
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","rules","own","vendor"]}
+        "#,
+    ),
+    (
         "sources of sources, in a circle, and the last of two requirements",
         r#"
         bundle: {requirements: [{source: a, prefix: x}, {source: a}]}

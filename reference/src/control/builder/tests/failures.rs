@@ -9,7 +9,11 @@ async fn failures_say_what_and_where() -> Result<(), Box<dyn Error>> {
     for (job, expected) in CASES {
         let world = World::new()?;
         std::fs::write(world.folder.path().join("secret.json"), "{}")?;
-        std::os::unix::fs::symlink(world.folder.path(), world.root().join("out"))?;
+        for folder in ["", "library/", "library/linked/"] {
+            std::fs::create_dir_all(world.root().join(folder))?;
+            let link = world.root().join(folder).join("out");
+            std::os::unix::fs::symlink(world.folder.path(), link)?;
+        }
         let found = world.listing(job).await?;
         let found = found.replace(&*world.root().to_string_lossy(), "ROOT");
         assert!(found.starts_with(expected), "{job}\n{found}");
@@ -189,7 +193,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT}}}",
-        "SYNC CONFIG_ERROR: source `a`: `ROOT/out` is not there or lies outside of the source roots",
+        "SYNC CONFIG_ERROR: source `a`: link `out` leads nowhere or out of the operator's folders",
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT/missing}}}",
@@ -199,11 +203,36 @@ const CASES: &[(&str, &str)] = &[
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: root}}}",
         "SYNC CONFIG_ERROR: source `a`: `root` is not there",
     ),
-    // What sources name.
+    // Libraries.
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: x}}}",
         "SYNC CONFIG_ERROR: source `a`: there is no built-in source `x`",
     ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: ../a}}, files: {a/x.rego: package p}}",
+        "SYNC CONFIG_ERROR: source `a`: there is no built-in source `../a`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: .}}, files: {library/x.rego: package p}}",
+        "SYNC CONFIG_ERROR: source `a`: there is no built-in source `.`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: ROOT/library/x}}, files: {library/x/x.rego: package p}}",
+        "SYNC CONFIG_ERROR: source `a`: there is no built-in source `ROOT/library/x`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: x.rego}}, files: {library/x.rego: package p}}",
+        "SYNC CONFIG_ERROR: source `a`: there is no built-in source `x.rego`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: out}}}",
+        "SYNC CONFIG_ERROR: source `a`: there is no built-in source `out`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {builtin: linked}}}",
+        "SYNC CONFIG_ERROR: source `a`: built-in source `linked`: link `out` leads nowhere or out of",
+    ),
+    // What sources name.
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {datasources: [{name: d, type: x}]}}}",
         "SYNC CONFIG_ERROR: source `a`: datasource `d`: type `x` is neither http nor s3",

@@ -1,10 +1,13 @@
 //! Definitions and the archives that they make.
 
 mod archives;
+mod certificates;
 mod failures;
 mod fetched;
 mod remotes;
 mod repositories;
+mod submodules;
+mod upload_pack;
 
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -42,10 +45,14 @@ impl World {
     fn new() -> Result<Self, Box<dyn Error>> {
         let folder = tempfile::tempdir()?;
         let root = folder.path().join("root");
-        std::fs::create_dir_all(&root)?;
+        let (local, library) = (root.join("local-library"), root.join("library"));
+        for folder in [&root, &local, &library] {
+            std::fs::create_dir_all(folder)?;
+        }
         Ok(Self {
             access: Access {
                 source_roots: vec![root],
+                builtin_roots: vec![local, library],
                 hosts: vec!["127.0.0.1".to_owned()],
                 limits: Limits::default(),
             },
@@ -89,7 +96,8 @@ impl World {
     }
 
     async fn build(&self, job: &Job) -> Result<Built, BuildError> {
-        build(job, &self.access, &self.folder.path().join("work")).await
+        let work = self.folder.path().join("work");
+        build(job, &self.access, &work, &|_, _| {}).await
     }
 
     /// What a job comes to: its entries with their texts, or the failure.

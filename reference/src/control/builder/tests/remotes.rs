@@ -1,8 +1,8 @@
-//! Repositories over HTTP: the tests serve them with `git http-backend`.
+//! Repositories over HTTP.
 
 use std::error::Error;
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
-use std::process::Stdio;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -11,20 +11,22 @@ use hyper::body::{Bytes, Incoming};
 use hyper::service::service_fn;
 use hyper::{Request, Response};
 use hyper_util::rt::TokioIo;
-use tokio::io::AsyncWriteExt;
+use rustls::ServerConfig;
 use tokio::net::TcpListener;
+use tokio_rustls::TlsAcceptor;
 
-use super::World;
-use super::repositories::{git, repository};
+use super::repositories::{commit, files, repository};
+use super::{World, upload_pack};
 
 /// The header of the one who may fetch: `ann` with the password `pass`.
-const ANN: &str = "Basic YW5uOnBhc3M=";
+pub(super) const ANN: &str = "Basic YW5uOnBhc3M=";
+
 /// What the server was asked for packs.
-type Packs = Arc<AtomicUsize>;
+pub(super) type Packs = Arc<AtomicUsize>;
 
 type Failure = Box<dyn Error + Send + Sync>;
 
-/// Passes a request to `git http-backend`; below `/closed` only to those who may fetch.
+/// Answers as a git server does; below `/closed` only to those who may fetch.
 async fn serve(
     request: Request<Incoming>,
     root: PathBuf,
@@ -57,48 +59,39 @@ async fn serve(
     if path.ends_with("git-upload-pack") {
         packs.fetch_add(1, Ordering::Relaxed);
     }
-    let mut backend = tokio::process::Command::new("git");
-    backend
-        .arg("http-backend")
-        .env("GIT_PROJECT_ROOT", root)
-        .env("GIT_HTTP_EXPORT_ALL", "1")
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("PATH_INFO", inner)
-        .env("QUERY_STRING", request.uri().query().unwrap_or_default())
-        .env("REQUEST_METHOD", request.method().as_str())
-        .env("CONTENT_TYPE", header("content-type"))
-        .env("HTTP_CONTENT_ENCODING", header("content-encoding"))
-        .env("HTTP_GIT_PROTOCOL", header("git-protocol"))
-        .stdin(Stdio::piped())
-        .stdout(Stdio::piped());
-    let mut backend = backend.spawn()?;
+    let query = request.uri().query().unwrap_or_default().to_owned();
     let body = request.into_body().collect().await?.to_bytes();
-    if let Some(mut stdin) = backend.stdin.take() {
-        stdin.write_all(&body).await?;
-    }
-    let output = backend.wait_with_output().await?.stdout;
-    let end = output
-        .windows(4)
-        .position(|four| four == b"\r\n\r\n")
-        .ok_or("no headers")?;
-    let (head, body) = output.split_at(end + 4);
-    let mut response = Response::builder();
-    for line in std::str::from_utf8(head)?.lines() {
-        match line.split_once(": ") {
-            Some(("Status", status)) => {
-                response = response.status(status.get(..3).unwrap_or("500"))
-            }
-            Some((name, value)) => response = response.header(name, value),
-            None => {}
+    let folder = inner.split("/.git").next().unwrap_or_default();
+    let (kind, answer) = match query.as_str() {
+        _ if path == "/document" => ("application/json", b"{\"seen\":true}".to_vec()),
+        "" => {
+            let folder = root.join(folder.trim_start_matches('/'));
+            let answer = upload_pack::answer(&folder, &body)?;
+            ("application/x-git-upload-pack-result", answer)
         }
-    }
-    Ok(response.body(Full::from(body.to_vec()))?)
+        _ => (
+            "application/x-git-upload-pack-advertisement",
+            upload_pack::abilities(),
+        ),
+    };
+    let response = Response::builder().header("content-type", kind);
+    Ok(response.body(Full::from(answer))?)
 }
 
 /// Serves the repositories below a folder; gives the address and how many packs were asked for.
-async fn server(root: &Path) -> Result<(String, Packs), Box<dyn Error>> {
+pub(super) async fn server(root: &Path) -> Result<(String, Packs), Box<dyn Error>> {
+    let (address, packs) = server_with(root, None).await?;
+    Ok((format!("http://{address}"), packs))
+}
+
+/// As [`server`], over TLS if there is a configuration for it.
+pub(super) async fn server_with(
+    root: &Path,
+    tls: Option<ServerConfig>,
+) -> Result<(SocketAddr, Packs), Box<dyn Error>> {
     let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = format!("http://{}", listener.local_addr()?);
+    let address = listener.local_addr()?;
+    let tls = tls.map(|tls| TlsAcceptor::from(Arc::new(tls)));
     let (root, packs) = (root.to_owned(), Packs::default());
     let asked = Arc::clone(&packs);
     tokio::spawn(async move {
@@ -106,9 +99,18 @@ async fn server(root: &Path) -> Result<(String, Packs), Box<dyn Error>> {
             let (root, packs) = (root.clone(), Arc::clone(&asked));
             let service =
                 service_fn(move |request| serve(request, root.clone(), Arc::clone(&packs)));
-            let serve = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service);
-            tokio::spawn(serve);
+            let tls = tls.clone();
+            tokio::spawn(async move {
+                let server = hyper::server::conn::http1::Builder::new();
+                // Clients that go away are no failures of the tests.
+                drop(match tls {
+                    None => server.serve_connection(TokioIo::new(stream), service).await,
+                    Some(tls) => match tls.accept(stream).await {
+                        Ok(stream) => server.serve_connection(TokioIo::new(stream), service).await,
+                        Err(_) => Ok(()),
+                    },
+                });
+            });
         }
     });
     Ok((address, packs))
@@ -153,11 +155,7 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
     // A new commit is fetched, a known one is not asked for again.
     let reference = world.job(&job(&format!("{open}, reference: main"), ""))?;
     world.build(&reference).await?;
-    std::fs::write(served.join("repo/policy/a.rego"), "package a\n\np := 3\n")?;
-    git(
-        &served.join("repo"),
-        &["commit", "--quiet", "--all", "--message=three"],
-    )?;
+    commit(&served.join("repo"), &files("package a\n\np := 3\n"))?;
     let built = world.build(&reference).await?;
     assert!(super::listing(&built)?.contains("p := 3"));
     let before = packs.load(Ordering::Relaxed);

@@ -1,42 +1,100 @@
-//! Repositories on the disk, made with the `git` program.
+//! Repositories on the disk.
 
+use std::collections::BTreeMap;
 use std::error::Error;
 use std::path::Path;
-use std::process::Command;
+
+use gix::ObjectId;
+use gix::actor::SignatureRef;
+use gix::objs::tree::{Entry, EntryKind};
+use gix::refs::transaction::PreviousValue;
 
 use super::{World, plain};
 
-/// Runs `git` without the configuration of whoever tests; gives what it says.
-pub(super) fn git(folder: &Path, arguments: &[&str]) -> Result<String, Box<dyn Error>> {
-    let output = Command::new("git")
-        .current_dir(folder)
-        .args(["-c", "user.name=test", "-c", "user.email=test@localhost"])
-        .args(arguments)
-        .env("GIT_CONFIG_GLOBAL", "/dev/null")
-        .env("GIT_CONFIG_NOSYSTEM", "1")
-        .output()?;
-    match output.status.success() {
-        true => Ok(String::from_utf8(output.stdout)?.trim().to_owned()),
-        false => Err(String::from_utf8_lossy(&output.stderr).into()),
+/// A file of a commit: its path, what it is, and its text (of a submodule, its commit).
+pub(super) type File<'f> = (&'f str, EntryKind, &'f str);
+
+/// Opens a repository without the configuration of whoever tests; makes one if there is none.
+pub(super) fn opened(folder: &Path) -> Result<gix::Repository, Box<dyn Error>> {
+    let committer = ["committer.name=test", "committer.email=test@localhost"];
+    let options = || gix::open::Options::isolated().config_overrides(committer);
+    if let Ok(repository) = gix::open_opts(folder, options()) {
+        return Ok(repository);
     }
+    std::fs::create_dir_all(folder)?;
+    let kind = gix::create::Kind::WithWorktree;
+    let made = gix::ThreadSafeRepository::init_opts(folder, kind, Default::default(), options())?;
+    Ok(made.to_thread_local())
+}
+
+/// Writes a tree of files.
+fn tree(repository: &gix::Repository, files: &[File<'_>]) -> Result<ObjectId, Box<dyn Error>> {
+    let mut entries = Vec::new();
+    let mut folders: BTreeMap<&str, Vec<File<'_>>> = BTreeMap::new();
+    for (path, kind, text) in files {
+        if let Some((folder, rest)) = path.split_once('/') {
+            let files = folders.entry(folder).or_default();
+            files.push((rest, *kind, text));
+            continue;
+        }
+        let oid = match kind {
+            EntryKind::Commit => ObjectId::from_hex(text.as_bytes())?,
+            _ => repository.write_blob(text)?.detach(),
+        };
+        entries.push((*path, *kind, oid));
+    }
+    for (name, files) in folders {
+        entries.push((name, EntryKind::Tree, tree(repository, &files)?));
+    }
+    let entries = entries.into_iter().map(|(name, kind, oid)| Entry {
+        mode: kind.into(),
+        filename: name.into(),
+        oid,
+    });
+    let mut entries: Vec<Entry> = entries.collect();
+    entries.sort();
+    Ok(repository
+        .write_object(gix::objs::Tree { entries })?
+        .detach())
+}
+
+/// Commits files, and nothing else, to `main`; gives the id of the commit.
+pub(super) fn commit(folder: &Path, files: &[File<'_>]) -> Result<String, Box<dyn Error>> {
+    let repository = opened(folder)?;
+    let tree = tree(&repository, files)?;
+    let parent = repository.find_reference("refs/heads/main").ok();
+    let parent = parent.map(|parent| parent.id().detach());
+    let made = repository.commit_as(who(), who(), "refs/heads/main", "test", tree, parent)?;
+    Ok(made.to_string())
+}
+
+/// Who commits, and when.
+fn who() -> SignatureRef<'static> {
+    SignatureRef {
+        name: "test".into(),
+        email: "test@localhost".into(),
+        time: "0 +0000",
+    }
+}
+
+/// The files of a commit of [`repository`], by what its rule says.
+pub(super) fn files(policy: &str) -> [File<'_>; 5] {
+    [
+        ("policy/a.rego", EntryKind::Blob, policy),
+        ("policy/sub/data.json", EntryKind::Blob, r#"{"n":1}"#),
+        ("policy/a_test.rego", EntryKind::Blob, "package a_test"),
+        ("other.rego", EntryKind::Blob, "package other"),
+        ("policy/link", EntryKind::Link, "/etc/passwd"),
+    ]
 }
 
 /// A repository with two commits on `main`, of which the first has the tag `one`; gives their ids.
 pub(super) fn repository(folder: &Path) -> Result<(String, String), Box<dyn Error>> {
-    std::fs::create_dir_all(folder.join("policy/sub"))?;
-    git(folder, &["init", "--quiet", "--initial-branch=main"])?;
-    std::fs::write(folder.join("policy/a.rego"), "package a\n\np := 1\n")?;
-    std::fs::write(folder.join("policy/sub/data.json"), r#"{"n":1}"#)?;
-    std::fs::write(folder.join("policy/a_test.rego"), "package a_test")?;
-    std::fs::write(folder.join("other.rego"), "package other")?;
-    std::os::unix::fs::symlink("/etc/passwd", folder.join("policy/link"))?;
-    git(folder, &["add", "."])?;
-    git(folder, &["commit", "--quiet", "--message=one"])?;
-    git(folder, &["tag", "--annotate", "--message=one", "one"])?;
-    let first = git(folder, &["rev-parse", "HEAD"])?;
-    std::fs::write(folder.join("policy/a.rego"), "package a\n\np := 2\n")?;
-    git(folder, &["commit", "--quiet", "--all", "--message=two"])?;
-    Ok((first, git(folder, &["rev-parse", "HEAD"])?))
+    let first = commit(folder, &files("package a\n\np := 1\n"))?;
+    let id = ObjectId::from_hex(first.as_bytes())?;
+    let kind = gix::objs::Kind::Commit;
+    opened(folder)?.tag("one", id, kind, Some(who()), "one", PreviousValue::Any)?;
+    Ok((first, commit(folder, &files("package a\n\np := 2\n"))?))
 }
 
 #[tokio::test]
@@ -119,26 +177,19 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
     let inside = world.root().join("repo");
     repository(&inside)?;
     let outside = world.folder.path().join("outside");
-    repository(&outside)?;
+    let (_, second) = repository(&outside)?;
     let link = world.root().join("link");
     std::fs::create_dir_all(&link)?;
     let target = format!("gitdir: {}\n", outside.join(".git").display());
     std::fs::write(link.join(".git"), target)?;
+    // A repository that borrows the objects of another one.
     let shared = world.root().join("shared");
-    let from = outside.to_string_lossy();
-    git(
-        world.folder.path(),
-        &[
-            "clone",
-            "--quiet",
-            "--shared",
-            &from,
-            &shared.to_string_lossy(),
-        ],
-    )?;
-    std::os::unix::fs::symlink("/etc/passwd", inside.join("l.json"))?;
-    git(&inside, &["add", "."])?;
-    git(&inside, &["commit", "--quiet", "--message=link"])?;
+    opened(&shared)?;
+    let objects = format!("{}\n", outside.join(".git/objects").display());
+    std::fs::create_dir_all(shared.join(".git/objects/info"))?;
+    std::fs::write(shared.join(".git/objects/info/alternates"), objects)?;
+    std::fs::write(shared.join(".git/refs/heads/main"), format!("{second}\n"))?;
+    commit(&inside, &[("l.json", EntryKind::Link, "/etc/passwd")])?;
     for (git, expected) in [
         (
             "repo: ROOT/link, reference: main",

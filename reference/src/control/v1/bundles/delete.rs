@@ -14,5 +14,6 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     control.store.delete(principal, Kind::Bundle, name).await?;
+    control.metrics.forget(Kind::Bundle, name);
     Ok(answer::done(request))
 }

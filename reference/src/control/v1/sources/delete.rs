@@ -17,5 +17,6 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     control.store.delete(principal, Kind::Source, name).await?;
+    control.metrics.forget(Kind::Source, name);
     Ok(answer::done(request))
 }

@@ -30,8 +30,10 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 /// The input document of health rules.
 fn input(engine: &Engine) -> Value {
     let board = &engine.plugins().board;
+    let states = board.states();
+    let states = states.map(|(name, state)| (name, Value::from(state)));
     Value::object([
         ("plugins_ready", Value::from(board.ready())),
-        ("plugin_state", Value::object(board.states())),
+        ("plugin_state", Value::object(states)),
     ])
 }

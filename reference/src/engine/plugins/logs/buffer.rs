@@ -33,8 +33,29 @@ pub(in crate::engine::plugins) struct Counts {
     pub(in crate::engine::plugins) too_fast: u64,
     /// Those that alone are longer than an upload may be.
     pub(in crate::engine::plugins) too_long: u64,
+    /// Those that were sent without what non-deterministic functions answered.
+    pub(in crate::engine::plugins) without_calls: u64,
     /// Uploads.
     pub(in crate::engine::plugins) uploads: u64,
+    /// Uploads that were not taken.
+    pub(in crate::engine::plugins) failed_uploads: u64,
+}
+
+impl Counts {
+    /// The counts by their names in reports.
+    pub(in crate::engine::plugins) fn named(&self) -> [(&'static str, u64); 6] {
+        [
+            ("decision_logs_chunks_uploaded", self.uploads),
+            ("decision_logs_chunks_upload_failed", self.failed_uploads),
+            (
+                "decision_logs_dropped_buffer_size_limit_exceeded",
+                self.no_room,
+            ),
+            ("decision_logs_dropped_rate_limit_exceeded", self.too_fast),
+            ("decision_logs_nd_builtin_cache_dropped", self.without_calls),
+            ("enc_log_exceeded_upload_size_limit_bytes", self.too_long),
+        ]
+    }
 }
 
 impl Buffer {
@@ -79,13 +100,20 @@ impl Buffer {
     }
 
     /// Removes the events before the one with this number, which were sent, or which cannot be.
-    pub(super) fn remove_before(&self, number: u64, sent: bool) {
+    pub(super) fn remove_before(&self, number: u64) {
         let mut waiting = self.waiting();
         while waiting.gone < number && waiting.drop_first() {}
-        match sent {
-            true => waiting.counts.uploads += 1,
-            false => waiting.counts.too_long += 1,
-        }
+    }
+
+    /// Counts.
+    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
+        count(&mut self.waiting().counts);
+    }
+
+    /// How many events wait, and their bytes.
+    pub(in crate::engine::plugins) fn size(&self) -> (usize, usize) {
+        let waiting = self.waiting();
+        (waiting.events.len(), waiting.bytes)
     }
 
     /// What became of events.

@@ -5,7 +5,7 @@ use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use rego::value::{Object, from_json};
-use rego::{Answer, Evaluation, Value};
+use rego::{Answer, Value};
 use tracing::{error, info};
 
 mod buffer;
@@ -177,7 +177,7 @@ fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>
         return Ok(None);
     };
     // The client may go away meanwhile; its decision is logged all the same.
-    let mut evaluation = Evaluation::new(state.documents());
+    let mut evaluation = state.evaluation();
     evaluation.input = Some(event.clone());
     let mut answers = query
         .evaluate(&mut evaluation)

@@ -8,9 +8,11 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
+use rego::value::from_json;
 use tokio::sync::watch;
 use tracing::{debug, error};
 
+use super::MAX_EVENT;
 use crate::engine::Engine;
 use crate::engine::config::{Trigger, Upload};
 use crate::engine::plugins::board::Failure;
@@ -36,8 +38,10 @@ pub(in crate::engine::plugins) struct Uploader {
 struct Chunk {
     /// The number of the event behind the last of them.
     end: u64,
-    /// A compressed JSON array; nothing if its only event is too long.
+    /// A compressed JSON array; nothing if its only event is dropped.
     body: Option<Vec<u8>>,
+    /// Whether its only event lacks what non-deterministic functions answered.
+    without_calls: bool,
 }
 
 impl Uploader {
@@ -77,20 +81,31 @@ impl Uploader {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
         while let Some(chunk) = self.chunk(end).await? {
-            let Some(body) = chunk.body else {
-                error!("a decision is longer than an upload may be, and dropped");
-                buffer.remove_before(chunk.end, false);
-                continue;
-            };
-            let size = body.len();
-            let resource = &self.upload.resource;
-            self.client
-                .post(resource, &headers, Bytes::from(body))
-                .await?;
-            debug!(size, "decisions are uploaded");
-            buffer.remove_before(chunk.end, true);
+            match chunk.body {
+                None => {
+                    error!("a decision is longer than an upload may be, and dropped");
+                    buffer.count(|counts| counts.too_long += 1);
+                }
+                Some(body) => self.send(body, &headers).await?,
+            }
+            if chunk.without_calls {
+                error!("a decision is sent without `nd_builtin_cache`, as it is too long");
+                buffer.count(|counts| counts.without_calls += 1);
+            }
+            buffer.remove_before(chunk.end);
         }
         Ok(())
+    }
+
+    async fn send(&self, body: Vec<u8>, headers: &HeaderMap) -> Result<(), ServiceError> {
+        let (size, body) = (body.len(), Bytes::from(body));
+        let sent = self.client.post(&self.upload.resource, headers, body).await;
+        self.engine.plugins().logs.count(|counts| match &sent {
+            Ok(()) => counts.uploads += 1,
+            Err(_) => counts.failed_uploads += 1,
+        });
+        debug!(size, sent = sent.is_ok(), "decisions are uploaded");
+        sent
     }
 
     /// The next part of what waits before the event with a number, if there is any.
@@ -101,27 +116,46 @@ impl Uploader {
         if events.is_empty() || first >= end {
             return Ok(None);
         }
-        let packed = tokio::task::spawn_blocking(move || pack(&events, limit));
+        let packed = tokio::task::spawn_blocking(move || pack(first, &events, limit));
         let packed = packed.await.map_err(ServiceError::failed)?;
-        let (count, body) = packed.map_err(ServiceError::failed)?;
-        Ok(Some(Chunk {
-            end: first + count as u64,
-            body,
-        }))
+        packed.map(Some).map_err(ServiceError::failed)
     }
 }
 
-/// Compresses as many of the first events as stay within the limit, and says how many they are.
-fn pack(events: &[Bytes], limit: usize) -> std::io::Result<(usize, Option<Vec<u8>>)> {
+/// Compresses as many of the first events as stay within the limit. One that alone does not is
+/// sent without what non-deterministic functions answered, if that is enough.
+fn pack(first: u64, events: &[Bytes], limit: usize) -> std::io::Result<Chunk> {
     let mut count = events.len();
     loop {
-        let body = compress(events.get(..count).unwrap_or(events))?;
-        match count {
-            _ if body.len() <= limit => return Ok((count, Some(body))),
-            0 | 1 => return Ok((1, None)),
-            _ => count /= 2,
-        }
+        let packed = events.get(..count).unwrap_or(events);
+        let body = compress(packed)?;
+        let shorter = match packed {
+            _ if body.len() <= limit => None,
+            [] => None,
+            [only] => {
+                let shorter = without_calls(only);
+                let shorter = shorter.map(|event| compress(&[event])).transpose()?;
+                Some(shorter.filter(|body| body.len() <= limit))
+            }
+            _ => {
+                count /= 2;
+                continue;
+            }
+        };
+        let without_calls = matches!(shorter, Some(Some(_)));
+        return Ok(Chunk {
+            end: first + count as u64,
+            body: shorter.unwrap_or(Some(body)),
+            without_calls,
+        });
     }
+}
+
+/// An event without what non-deterministic functions answered, if they were asked.
+fn without_calls(event: &[u8]) -> Option<Bytes> {
+    let mut event = from_json(event).ok()?;
+    event.as_object_mut()?.remove("nd_builtin_cache")?;
+    event.to_json(false, MAX_EVENT).ok().map(Bytes::from)
 }
 
 fn compress(events: &[Bytes]) -> std::io::Result<Vec<u8>> {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use rego::value::Object;
 use rego::{
-    Evaluation, PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value,
+    PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value, Version,
 };
 
 use crate::engine::explain::Explain;
@@ -25,16 +25,18 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// `options.disableInlining` cannot be parsed or the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let state = engine.state();
-    state.residuals.time(|| answer(&state, request))
+    state
+        .residuals
+        .time(|| answer(&state, request, engine.version()))
 }
 
 /// The residual of the query that the request holds.
-fn answer(state: &State, request: &Request) -> Result<Reply, ApiError> {
+fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let asked = body::object(request)?;
     let text = asked.get("query").filter(|text| **text != Value::Null);
     let text = text.map(|_| body::string(&asked, "query")).transpose()?;
-    let query = metrics.time("timer_rego_query_parse_ns", || read(text))?;
+    let query = metrics.time("timer_rego_query_parse_ns", || read(text, version))?;
     let options = options(&asked)?;
     let query = metrics.time("timer_rego_query_compile_ns", || {
         let options = QueryOptions { forbidden: UNSAFE };
@@ -61,8 +63,8 @@ fn answer(state: &State, request: &Request) -> Result<Reply, ApiError> {
 }
 
 /// Reads the query.
-fn read(text: Option<&str>) -> Result<rego::syntax::Body, ApiError> {
-    let body = Query::read(text.unwrap_or_default());
+fn read(text: Option<&str>, version: Version) -> Result<rego::syntax::Body, ApiError> {
+    let body = Query::read_as(text.unwrap_or_default(), version);
     let body = body.map_err(|errors| refusal::misread(&errors))?;
     match body.is_empty() {
         true => Err(ApiError::invalid_parameter(
@@ -132,7 +134,7 @@ fn evaluate(
     request: &Request,
 ) -> Result<(Residual, Option<Value>), ApiError> {
     let mut recorder = Explain::asked(request).map(Explain::recorder);
-    let mut evaluation = Evaluation::new(state.documents());
+    let mut evaluation = state.evaluation();
     evaluation.input = input;
     evaluation.cancelled = Arc::clone(&request.cancelled);
     evaluation.tracer = recorder

@@ -24,7 +24,9 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     if present.is_some_and(|module| module.text() == text) {
         return Ok(changed(request, metrics));
     }
-    let module = metrics.time("timer_rego_module_parse_ns", || Module::parse(&id, text));
+    let module = metrics.time("timer_rego_module_parse_ns", || {
+        Module::parse_as(&id, text, engine.version())
+    });
     let module = module.map_err(|errors| refusal::module(&errors))?;
     let timer = "timer_rego_module_compile_ns";
     metrics.time(timer, || {

@@ -34,7 +34,9 @@ fn answer(
         ));
     }
     let state = engine.state();
-    let body = metrics.time("timer_rego_query_parse_ns", || Query::read(text));
+    let body = metrics.time("timer_rego_query_parse_ns", || {
+        Query::read_as(text, engine.version())
+    });
     let body = body.map_err(|errors| refusal::unparsed(&errors))?;
     let query = metrics.time("timer_rego_query_compile_ns", || {
         let options = QueryOptions { forbidden: UNSAFE };

@@ -4,11 +4,12 @@ mod held;
 mod origin;
 mod remote;
 mod ssh;
+mod submodules;
 mod tree;
 
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -17,10 +18,18 @@ use gix::bstr::ByteSlice;
 use sha2::{Digest, Sha256};
 
 pub(super) use self::origin::Origin;
+use self::submodules::Link;
 use super::Trouble;
 use super::credentials::Credentials;
-use crate::control::builder::Limits;
 use crate::control::builder::files::{Budget, Files, Selection};
+use crate::control::builder::{Access, Limits};
+use crate::control::hosts::Hosts;
+
+/// How many repositories a source may have, its submodules and theirs among them.
+const MODULES: usize = 100;
+
+/// How deep submodules may be nested.
+const DEPTH: usize = 10;
 
 /// What is wanted of a repository.
 #[derive(Debug)]
@@ -88,46 +97,176 @@ fn name(reference: String) -> Result<String, Trouble> {
     }
 }
 
-/// The files of a repository and the commit they are of. `place` keeps its objects.
-///
-/// # Errors
-/// When the repository, the commit or the folder cannot be had, or are too much.
-pub(super) fn read(
-    origin: &Origin,
-    credentials: Option<Credentials>,
-    wanted: &Wanted,
-    place: &Path,
-    limits: &Limits,
-    budget: &mut Budget,
-    cancelled: &Arc<AtomicBool>,
-) -> Result<(Files, String), Trouble> {
-    let (repository, reference, _held) = match origin {
-        Origin::Local(path, roots) => {
-            let repository = origin::open(path, roots)?;
-            let reference = match &wanted.revision {
-                Revision::Reference(name) => name.clone(),
-                Revision::Commit(_) => String::new(),
+/// What was read of a repository.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Its files, and those of its submodules.
+    pub(super) files: Files,
+    /// The commit that it was read at.
+    pub(super) commit: String,
+    /// The folders that keep the objects of other hosts.
+    pub(super) folders: Vec<String>,
+}
+
+/// Reads a repository with its submodules.
+#[derive(Debug)]
+pub(super) struct Reader {
+    /// The source that it belongs to.
+    pub(super) source: String,
+    /// The address of the repository.
+    pub(super) repo: String,
+    /// Who reads.
+    pub(super) credentials: Option<Credentials>,
+    /// The folder of what is kept of other hosts.
+    pub(super) kept: PathBuf,
+    /// What may be read.
+    pub(super) access: Access,
+    /// Which hosts may be asked.
+    pub(super) hosts: Hosts,
+}
+
+/// A repository that is to be read.
+#[derive(Debug)]
+struct Module {
+    /// Its address, and where that is.
+    address: String,
+    origin: Origin,
+    wanted: Wanted,
+    /// What the paths of its files begin with; empty or with a slash at its end.
+    prefix: String,
+    /// How many repositories it is in.
+    depth: usize,
+}
+
+impl Reader {
+    /// The files of a repository that is at `origin`.
+    ///
+    /// # Errors
+    /// When it or a submodule, its commit or the folder cannot be had, or are too much.
+    pub(super) fn read(
+        &self,
+        origin: Origin,
+        wanted: Wanted,
+        budget: &mut Budget,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Read, Trouble> {
+        let mut read = Read::default();
+        let mut limits = self.access.limits.clone();
+        let mut open = vec![Module {
+            address: self.repo.clone(),
+            origin: origin.clone(),
+            wanted,
+            prefix: String::new(),
+            depth: 0,
+        }];
+        let mut modules = 0;
+        while let Some(module) = open.pop() {
+            modules += 1;
+            if modules > MODULES || module.depth > DEPTH {
+                return Err(Trouble::sync("git: there are too many submodules"));
+            }
+            // Whoever writes a repository says where its submodules are, so that only the host of
+            // the source's own one is shown the credentials.
+            let credentials = match module.origin.is_beside(&origin) {
+                true => self.credentials.as_ref(),
+                false => None,
             };
-            (repository, reference, None)
+            let inner = self.module(
+                &module,
+                credentials,
+                &mut limits,
+                &mut read,
+                budget,
+                cancelled,
+            );
+            open.extend(inner.map_err(|trouble| match module.depth {
+                0 => trouble,
+                _ => trouble.of(&format!("submodule `{}`", module.prefix)),
+            })?);
         }
-        Origin::Remote(url) => {
-            let held = held::hold(place)?;
-            let repository =
-                remote::fetch(url, credentials, &wanted.revision, place, limits, cancelled)?;
-            (repository, remote::FETCHED.to_owned(), Some(held))
+        Ok(read)
+    }
+
+    /// Reads one repository; gives its submodules.
+    fn module(
+        &self,
+        module: &Module,
+        credentials: Option<&Credentials>,
+        limits: &mut Limits,
+        read: &mut Read,
+        budget: &mut Budget,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<Vec<Module>, Trouble> {
+        let wanted = &module.wanted;
+        let (repository, reference, _held) = match &module.origin {
+            Origin::Local(path, roots) => {
+                let repository = origin::open(path, roots)?;
+                let reference = match &wanted.revision {
+                    Revision::Reference(name) => name.clone(),
+                    Revision::Commit(_) => String::new(),
+                };
+                (repository, reference, None)
+            }
+            Origin::Remote(url) => {
+                let folder = folder(&format!("{}\n{}", self.source, module.address));
+                let place = self.kept.join(&folder);
+                read.folders.push(folder);
+                let held = held::hold(&place)?;
+                let repository = remote::fetch(
+                    url,
+                    credentials,
+                    &wanted.revision,
+                    &place,
+                    limits,
+                    cancelled,
+                )?;
+                limits.repository = limits.repository.saturating_sub(remote::size(&place));
+                (repository, remote::FETCHED.to_owned(), Some(held))
+            }
+        };
+        let commit = match &wanted.revision {
+            Revision::Commit(id) => repository.find_commit(*id).map_err(failed)?,
+            Revision::Reference(_) => {
+                let mut found = repository.find_reference(&reference).map_err(failed)?;
+                found.peel_to_commit().map_err(failed)?
+            }
+        };
+        if module.depth == 0 {
+            read.commit = commit.id.to_string();
         }
-    };
-    let commit = match &wanted.revision {
-        Revision::Commit(id) => repository.find_commit(*id).map_err(failed)?,
-        Revision::Reference(_) => {
-            let mut found = repository.find_reference(&reference).map_err(failed)?;
-            found.peel_to_commit().map_err(failed)?
+        let tree = commit.tree().map_err(failed)?;
+        let place = (wanted.path.as_str(), module.prefix.as_str());
+        let links = tree::read(&tree, place, &wanted.selection, budget, &mut read.files)?;
+        let mut inner = Vec::new();
+        for link in submodules::find(&tree, &wanted.path, links)? {
+            inner.push(self.inner(module, link)?);
         }
-    };
-    let id = commit.id.to_string();
-    let tree = commit.tree().map_err(failed)?;
-    let files = tree::read(&tree, &wanted.path, &wanted.selection, budget)?;
-    Ok((files, id))
+        Ok(inner)
+    }
+
+    /// A submodule of a repository.
+    fn inner(&self, module: &Module, link: Link) -> Result<Module, Trouble> {
+        let Link { path, id, url } = link;
+        let address = submodules::resolved(&url, &module.address);
+        let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
+        let origin = match (origin, &module.origin) {
+            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(Trouble::config(
+                "git: a repository of another host has none on this server",
+            )),
+            (origin, _) => origin,
+        };
+        Ok(Module {
+            origin: origin.map_err(|trouble| trouble.of(&format!("submodule `{path}`")))?,
+            address,
+            wanted: Wanted {
+                revision: Revision::Commit(id),
+                path: String::new(),
+                selection: module.wanted.selection.clone(),
+            },
+            prefix: format!("{path}/"),
+            depth: module.depth + 1,
+        })
+    }
 }
 
 /// The name of the folder for what belongs to something.

@@ -10,7 +10,7 @@ use crate::control::builder::fetch::{directory, reach};
 use crate::control::hosts::Hosts;
 
 /// Where a repository is.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(in super::super) enum Origin {
     /// On the server's disk, below one of these folders.
     Local(PathBuf, Vec<PathBuf>),
@@ -19,6 +19,16 @@ pub(in super::super) enum Origin {
 }
 
 impl Origin {
+    /// Whether both are on one host, asked in one way.
+    pub(super) fn is_beside(&self, other: &Self) -> bool {
+        let (Self::Remote(one), Self::Remote(other)) = (self, other) else {
+            return false;
+        };
+        one.scheme == other.scheme
+            && one.host() == other.host()
+            && one.port_or_default() == other.port_or_default()
+    }
+
     /// Reads an address: `https://…`, `http://…`, `ssh://…`, `USER@HOST:PATH` or a path.
     ///
     /// # Errors

@@ -14,6 +14,7 @@ use gix::protocol::transport::client::blocking_io::http;
 use gix::remote::{Direction, fetch::Tags};
 use gix::sec::identity::Account;
 use gix::url::Scheme;
+use reqwest::{Certificate, Identity};
 
 use super::ssh::Command;
 use super::{Credentials, Limits, Revision, Trouble, failed, origin};
@@ -33,7 +34,7 @@ const GLANCE: Duration = Duration::from_millis(200);
 /// When the remote cannot be asked, does not have what is wanted, or sends too much.
 pub(super) fn fetch(
     url: &gix::Url,
-    credentials: Option<Credentials>,
+    credentials: Option<&Credentials>,
     revision: &Revision,
     place: &Path,
     limits: &Limits,
@@ -108,7 +109,11 @@ fn receive(
     });
     let connection = match url.scheme {
         Scheme::Ssh => connection,
-        _ => connection.with_transport_options(Box::new(over_http(access.headers, limit))),
+        _ => {
+            let tls = (access.authorities, access.certificate);
+            let options = over_http(access.headers, tls, limit);
+            connection.with_transport_options(Box::new(options))
+        }
     };
     let prepared = connection.prepare_fetch(Discard, Default::default());
     let received = prepared.and_then(|prepared| prepared.receive(Discard, cancelled));
@@ -116,9 +121,21 @@ fn receive(
 }
 
 /// Requests that end, and follow no redirection: the hosts that may be asked are known before.
-fn over_http(headers: Vec<String>, limit: Duration) -> http::Options {
+fn over_http(
+    headers: Vec<String>,
+    (authorities, certificate): (Vec<Certificate>, Option<Identity>),
+    limit: Duration,
+) -> http::Options {
     let backend = http::reqwest::Options {
-        configure_client: None,
+        configure_client: Some(Box::new(move |mut client| {
+            if !authorities.is_empty() {
+                client = client.tls_certs_only(authorities.clone());
+            }
+            Ok(match &certificate {
+                Some(certificate) => client.identity(certificate.clone()),
+                None => client,
+            })
+        })),
         configure_request: Some(Box::new(move |request| {
             *request.timeout_mut() = Some(limit);
             Ok(())
@@ -138,18 +155,22 @@ struct Auth {
     identity: Option<Account>,
     headers: Vec<String>,
     command: Option<Command>,
+    /// The authorities that count instead of the system's, if any.
+    authorities: Vec<Certificate>,
+    /// The client's certificate.
+    certificate: Option<Identity>,
 }
 
 impl Auth {
     fn new(
         url: &gix::Url,
-        credentials: Option<Credentials>,
+        credentials: Option<&Credentials>,
         place: &Path,
     ) -> Result<Self, Trouble> {
-        let account = |username: String, password: String| {
+        let account = |username: &str, password: &str| {
             Some(Account {
-                username,
-                password,
+                username: username.to_owned(),
+                password: password.to_owned(),
                 oauth_refresh_token: None,
             })
         };
@@ -162,12 +183,7 @@ impl Auth {
                     fingerprints,
                 }),
             ) => {
-                if !passphrase.is_empty() {
-                    return Err(Trouble::config(
-                        "git: keys with a passphrase cannot be used",
-                    ));
-                }
-                let command = Command::new(url, &key, &fingerprints, place)?;
+                let command = Command::new(url, key, passphrase, fingerprints, place)?;
                 Ok(Self {
                     command: Some(command),
                     ..Self::default()
@@ -193,15 +209,23 @@ impl Auth {
                 }
                 Ok(Self {
                     identity: account(username, password),
-                    headers,
-                    command: None,
+                    headers: headers.clone(),
+                    ..Self::default()
                 })
             }
             (Scheme::Http | Scheme::Https, Some(Credentials::TokenAuth { token })) => Ok(Self {
                 // The name that hosts take tokens for passwords under; most ignore it.
-                identity: account("x-access-token".to_owned(), token),
+                identity: account("x-access-token", token),
                 ..Self::default()
             }),
+            (Scheme::Https, Some(Credentials::TlsCert(tls))) => {
+                let (authorities, certificate) = tls.read()?;
+                Ok(Self {
+                    authorities,
+                    certificate,
+                    ..Self::default()
+                })
+            }
             (_, Some(other)) => Err(other.unfit("this kind of repository")),
             (_, None) => Ok(Self::default()),
         }
@@ -260,7 +284,7 @@ fn tidy(place: &Path, limits: &Limits) -> std::io::Result<()> {
 }
 
 /// The bytes of all files below a folder. Files may come and go meanwhile.
-fn size(folder: &Path) -> u64 {
+pub(super) fn size(folder: &Path) -> u64 {
     let mut sum = 0_u64;
     let mut open = vec![folder.to_owned()];
     while let Some(folder) = open.pop() {

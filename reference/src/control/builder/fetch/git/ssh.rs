@@ -28,6 +28,9 @@ const OPTIONS: &[&str] = &[
     "ServerAliveCountMax=3",
 ];
 
+/// The environment variable that tells `ssh-keygen` a passphrase.
+const PASSPHRASE: &str = "REFERENCE_PASSPHRASE";
+
 /// How `ssh` is called with a key. The files that it needs live as long as this.
 #[derive(Debug)]
 pub(super) struct Command {
@@ -40,10 +43,11 @@ impl Command {
     /// host must be one that the operator's own list of known hosts has.
     ///
     /// # Errors
-    /// When no key of the host has one of the fingerprints.
+    /// When the passphrase is not the key's, or no key of the host has one of the fingerprints.
     pub(super) fn new(
         url: &gix::Url,
         key: &str,
+        passphrase: &str,
         fingerprints: &[String],
         place: &Path,
     ) -> Result<Self, Trouble> {
@@ -56,7 +60,10 @@ impl Command {
         let identity = files.path().join("key");
         let mut text = key.trim_end().to_owned();
         text.push('\n');
-        write(&identity, &text).map_err(lost)?;
+        write(&identity, &text, 0o600).map_err(lost)?;
+        if !passphrase.is_empty() {
+            unlock(&identity, passphrase, files.path())?;
+        }
         let mut line = format!("ssh -F none -i {}", quoted(&identity)?);
         for option in OPTIONS {
             line.push_str(" -o ");
@@ -64,7 +71,7 @@ impl Command {
         }
         if !fingerprints.is_empty() {
             let known = files.path().join("known_hosts");
-            write(&known, &known_hosts(url, fingerprints)?).map_err(lost)?;
+            write(&known, &known_hosts(url, fingerprints)?, 0o600).map_err(lost)?;
             let known = quoted(&known)?;
             line.push_str(&format!(
                 " -o UserKnownHostsFile={known} -o GlobalKnownHostsFile=/dev/null"
@@ -82,14 +89,33 @@ impl Command {
     }
 }
 
-/// Writes a file for its owner's eyes only.
-fn write(path: &Path, text: &str) -> std::io::Result<()> {
+/// Takes the passphrase off a key. `ssh` itself would ask for it only where it may ask for
+/// anything.
+fn unlock(key: &Path, passphrase: &str, folder: &Path) -> Result<(), Trouble> {
+    let lost = |failure: std::io::Error| Trouble::Sync(format!("git: ssh-keygen: {failure}"));
+    let answer = folder.join("answer");
+    let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
+    write(&answer, &text, 0o700).map_err(lost)?;
+    let mut process = Process::new("ssh-keygen");
+    process
+        .args(["-q", "-p", "-N", "", "-f"])
+        .arg(key)
+        .env("SSH_ASKPASS", answer)
+        .env("SSH_ASKPASS_REQUIRE", "force")
+        .env(PASSPHRASE, passphrase);
+    let unlocked = process.stdin(Stdio::null()).output().map_err(lost)?;
+    match unlocked.status.success() {
+        true => Ok(()),
+        false => Err(Trouble::config(
+            "git: the key of the credentials cannot be opened with their passphrase",
+        )),
+    }
+}
+
+/// Writes a file for its owner only.
+fn write(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
     let mut options = OpenOptions::new();
-    let mut file = options
-        .write(true)
-        .create_new(true)
-        .mode(0o600)
-        .open(path)?;
+    let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(text.as_bytes())
 }
 
@@ -134,6 +160,34 @@ fn fingerprint(line: &str) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn std::error::Error>> {
+        // The passphrase is `it's $HOME "quoted" \`.
+        const KEY: &str = include_str!("../../tests/locked-key");
+        // Where there is no ssh, there is nothing to open keys with.
+        if Process::new("ssh-keygen").arg("-?").output().is_err() {
+            return Ok(());
+        }
+        let url = gix::url::parse("ssh://git@127.0.0.1/x")?;
+        let folder = tempfile::tempdir()?;
+        for (passphrase, opens) in [
+            ("it's $HOME \"quoted\" \\", true),
+            ("it's", false),
+            ("", true),
+        ] {
+            let place = folder.path().join("repository");
+            let command = Command::new(&url, KEY, passphrase, &[], &place);
+            assert_eq!(command.is_ok(), opens, "{passphrase}");
+            let Ok(command) = command else { continue };
+            let shown = Process::new("ssh-keygen")
+                .args(["-y", "-P", "", "-f"])
+                .arg(command._files.path().join("key"))
+                .output()?;
+            assert_eq!(shown.status.success(), !passphrase.is_empty());
+        }
+        Ok(())
+    }
 
     #[test]
     fn fingerprints_are_those_of_ssh_keygen() {

@@ -1,7 +1,7 @@
 //! The files of a commit.
 
-use gix::Tree;
 use gix::objs::tree::EntryKind;
+use gix::{ObjectId, Tree};
 
 use super::{Trouble, failed};
 use crate::control::builder::files::{Budget, Files, Selection};
@@ -10,16 +10,18 @@ use crate::control::builder::files::{Budget, Files, Selection};
 /// repository can have more files than there is time for.
 const ENTRIES: usize = 1_000_000;
 
-/// Reads the files of a folder. Submodules are left out.
+/// Reads the files of a folder, and puts something before their paths. Gives the submodules: their
+/// paths without and with it, and their commits.
 ///
 /// # Errors
 /// When there is no such folder, a file is a link, or there is too much.
 pub(super) fn read(
     root: &Tree<'_>,
-    path: &str,
+    (path, before): (&str, &str),
     selection: &Selection,
     budget: &mut Budget,
-) -> Result<Files, Trouble> {
+    files: &mut Files,
+) -> Result<Vec<(String, String, ObjectId)>, Trouble> {
     let repository = root.repo;
     let start = match path {
         "" => root.id,
@@ -30,9 +32,9 @@ pub(super) fn read(
             folder.ok_or_else(missing)?.object_id()
         }
     };
-    let mut files = Files::new();
+    let mut submodules = Vec::new();
     let mut seen = 0_usize;
-    let mut open = vec![(start, String::new(), 0)];
+    let mut open = vec![(start, before.to_owned(), 0)];
     while let Some((id, prefix, depth)) = open.pop() {
         if depth > budget.depth {
             return Err(Trouble::Sync(format!("git: `{prefix}` is nested too deep")));
@@ -66,9 +68,13 @@ pub(super) fn read(
                     let mut blob = repository.find_object(id).map_err(failed)?;
                     files.insert(shown, std::mem::take(&mut blob.data));
                 }
+                EntryKind::Commit => {
+                    let own = shown.strip_prefix(before).unwrap_or(&shown).to_owned();
+                    submodules.push((own, shown, entry.object_id()));
+                }
                 _ => {}
             }
         }
     }
-    Ok(files)
+    Ok(submodules)
 }

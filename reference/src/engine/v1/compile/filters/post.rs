@@ -5,7 +5,7 @@ use std::sync::Arc;
 use http::StatusCode;
 use rego::filter::{self, Declared, Filter, Target};
 use rego::value::Object;
-use rego::{Evaluation, PartialOptions, PartialQuery, QueryOptions, Residual, Value};
+use rego::{PartialOptions, PartialQuery, QueryOptions, Residual, Value};
 
 use super::accept::{Accepted, accepted};
 use super::asked::{Asked, references};
@@ -138,7 +138,7 @@ fn residual(
         // No database can evaluate them.
         nondeterministic_builtins: true,
     };
-    let mut evaluation = Evaluation::new(state.documents());
+    let mut evaluation = state.evaluation();
     evaluation.input = asked.input.clone();
     evaluation.cancelled = Arc::clone(&request.cancelled);
     query

@@ -1,0 +1,253 @@
+//! What evaluations leave for later ones.
+
+use std::any::Any;
+use std::collections::{BTreeMap, HashMap};
+use std::hash::Hash;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Duration;
+
+use super::http::Responses;
+use crate::value::Text;
+
+/// What is made of longer texts is not kept.
+const MAX_TEXT: usize = 1 << 20;
+
+/// Something that a function made of an operand.
+pub(super) type Made = Arc<dyn Any + Send + Sync>;
+
+/// Caches that evaluations share. Each forgets its oldest entry when there is no room for a new
+/// one.
+#[derive(Debug)]
+pub struct Caches {
+    pub(super) responses: Mutex<Responses>,
+    /// By the kind and what it was made of.
+    patterns: Mutex<Fifo<(&'static str, Text), Made>>,
+    graphql: Mutex<Fifo<(&'static str, Text), Made>>,
+    keys: Mutex<Fifo<(&'static str, Text), Made>>,
+}
+
+/// How much [`Caches`] keep. Nothing is kept where a limit is 0.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CacheLimits {
+    /// The memory in bytes that responses to `http.send` take, about.
+    pub response_bytes: usize,
+    /// How often responses that are no longer fresh are removed, when the cache is used; if
+    /// absent, they stay until their server is asked again.
+    pub stale_period: Option<Duration>,
+    /// How many patterns and JSON schemas there are.
+    pub patterns: usize,
+    /// How many GraphQL schemas there are.
+    pub graphql: usize,
+    /// How many certificates and sets of JSON Web Keys there are.
+    pub keys: usize,
+}
+
+impl Default for CacheLimits {
+    fn default() -> Self {
+        Self {
+            response_bytes: 64 << 20,
+            stale_period: None,
+            patterns: 100,
+            graphql: 10,
+            keys: 100,
+        }
+    }
+}
+
+impl Default for Caches {
+    fn default() -> Self {
+        Self::new(&CacheLimits::default())
+    }
+}
+
+impl Caches {
+    /// Empty caches.
+    pub fn new(limits: &CacheLimits) -> Self {
+        Self {
+            responses: Mutex::new(Responses::new(limits)),
+            patterns: Mutex::new(Fifo::new(limits.patterns)),
+            graphql: Mutex::new(Fifo::new(limits.graphql)),
+            keys: Mutex::new(Fifo::new(limits.keys)),
+        }
+    }
+
+    /// Goes by other limits from now on, and removes what is beyond them.
+    pub fn limit(&self, limits: &CacheLimits) {
+        lock(&self.responses).limit(limits);
+        for (cache, limit) in [
+            (&self.patterns, limits.patterns),
+            (&self.graphql, limits.graphql),
+            (&self.keys, limits.keys),
+        ] {
+            lock(cache).limit(limit);
+        }
+    }
+
+    /// What was made of a text, if it is still there.
+    pub(super) fn made(&self, kind: &'static str, text: &Text) -> Option<Made> {
+        lock(self.of(kind)).get(&(kind, text.clone())).cloned()
+    }
+
+    /// Keeps what was made of a text.
+    pub(super) fn keep(&self, kind: &'static str, text: &Text, made: Made) {
+        if text.len() <= MAX_TEXT {
+            lock(self.of(kind)).put((kind, text.clone()), made, 1);
+        }
+    }
+
+    fn of(&self, kind: &str) -> &Mutex<Fifo<(&'static str, Text), Made>> {
+        match kind {
+            super::graphql::KIND => &self.graphql,
+            super::jwt::KEYS => &self.keys,
+            _ => &self.patterns,
+        }
+    }
+}
+
+/// A lock that a panic elsewhere does not take away: no change here stops half-way.
+pub(super) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Entries that are not larger together than a limit. The oldest make room.
+#[derive(Debug)]
+pub(super) struct Fifo<K, V> {
+    entries: HashMap<K, Entry<V>>,
+    /// The keys by the numbers of their entries.
+    order: BTreeMap<u64, K>,
+    last: u64,
+    size: usize,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct Entry<V> {
+    number: u64,
+    size: usize,
+    value: V,
+}
+
+impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
+    pub(super) fn new(limit: usize) -> Self {
+        Self {
+            entries: HashMap::new(),
+            order: BTreeMap::new(),
+            last: 0,
+            size: 0,
+            limit,
+        }
+    }
+
+    pub(super) fn get(&self, key: &K) -> Option<&V> {
+        self.entries.get(key).map(|entry| &entry.value)
+    }
+
+    pub(super) fn remove(&mut self, key: &K) {
+        if let Some(entry) = self.entries.remove(key) {
+            self.size -= entry.size;
+            self.order.remove(&entry.number);
+        }
+    }
+
+    /// Takes the place of what the key has. What alone is too large is not kept.
+    pub(super) fn put(&mut self, key: K, value: V, size: usize) {
+        self.remove(&key);
+        if size > self.limit {
+            return;
+        }
+        self.last += 1;
+        let number = self.last;
+        self.size = self.size.saturating_add(size);
+        self.order.insert(number, key.clone());
+        let entry = Entry {
+            number,
+            size,
+            value,
+        };
+        self.entries.insert(key, entry);
+        self.shrink();
+    }
+
+    pub(super) fn limit(&mut self, limit: usize) {
+        self.limit = limit;
+        self.shrink();
+    }
+
+    /// Removes the entries that are not to stay.
+    pub(super) fn retain(&mut self, stays: impl Fn(&V) -> bool) {
+        let going = self.entries.iter();
+        let going = going.filter(|(_, entry)| !stays(&entry.value));
+        let going: Vec<K> = going.map(|(key, _)| key.clone()).collect();
+        for key in going {
+            self.remove(&key);
+        }
+    }
+
+    fn shrink(&mut self) {
+        while self.size > self.limit
+            && let Some(oldest) = self.order.values().next().cloned()
+        {
+            self.remove(&oldest);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_make_room() {
+        let mut fifo = Fifo::new(10);
+        let puts = [("a", 4), ("b", 4), ("a", 5), ("c", 11), ("d", 1), ("e", 2)];
+        let left = [
+            vec!["a"],
+            vec!["a", "b"],
+            vec!["a", "b"],
+            vec!["a", "b"],
+            vec!["a", "b", "d"],
+            vec!["a", "d", "e"],
+        ];
+        for ((key, size), left) in puts.into_iter().zip(left) {
+            fifo.put(key, size, size);
+            let mut keys: Vec<&str> = fifo.entries.keys().copied().collect();
+            keys.sort_unstable();
+            assert_eq!(keys, left, "after {key}");
+            let sizes: usize = fifo.entries.values().map(|entry| entry.value).sum();
+            assert_eq!(fifo.size, sizes, "after {key}");
+            assert_eq!(fifo.order.len(), keys.len(), "after {key}");
+        }
+        fifo.limit(3);
+        assert_eq!((fifo.get(&"a"), fifo.get(&"d")), (None, Some(&1)));
+        fifo.retain(|value| *value > 1);
+        assert_eq!((fifo.get(&"d"), fifo.get(&"e")), (None, Some(&2)));
+        fifo.limit(0);
+        assert_eq!((fifo.size, fifo.entries.len(), fifo.order.len()), (0, 0, 0));
+    }
+
+    #[test]
+    fn each_kind_has_its_own_limit() {
+        let limits = CacheLimits {
+            patterns: 2,
+            graphql: 1,
+            keys: 0,
+            ..CacheLimits::default()
+        };
+        let caches = Caches::new(&limits);
+        let texts = ["a", "b", "c"].map(Text::from);
+        for (kind, kept) in [
+            ("regex", [false, true, true]),
+            (super::super::graphql::KIND, [false, false, true]),
+            (super::super::jwt::KEYS, [false; 3]),
+        ] {
+            for text in &texts {
+                caches.keep(kind, text, Arc::new(()));
+            }
+            let found = texts
+                .each_ref()
+                .map(|text| caches.made(kind, text).is_some());
+            assert_eq!(found, kept, "{kind}");
+        }
+        assert!(caches.made("glob", &Text::from("c")).is_none());
+    }
+}

@@ -1,0 +1,52 @@
+//! Waiting for what others do: a network, the system's resolver.
+
+use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::{Handle, RuntimeFlavor};
+use tokio::task::block_in_place;
+
+use super::{Call, Failure};
+
+/// How often a wait looks whether anyone still wants the answer.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// What somebody sends, nothing if they went away without sending.
+///
+/// # Errors
+/// When nobody waits for the evaluation any more.
+pub(super) fn receive<T>(call: &Call<'_>, sent: &Receiver<T>) -> Result<Option<T>, Failure> {
+    aside(|| {
+        loop {
+            match sent.recv_timeout(GLANCE) {
+                Ok(received) => return Ok(Some(received)),
+                Err(RecvTimeoutError::Disconnected) => return Ok(None),
+                Err(RecvTimeoutError::Timeout) => call.check()?,
+            }
+        }
+    })
+}
+
+/// Lets some time pass.
+///
+/// # Errors
+/// When nobody waits for the evaluation any more.
+pub(super) fn pass(call: &Call<'_>, time: Duration) -> Result<(), Failure> {
+    let begun = Instant::now();
+    aside(|| {
+        while begun.elapsed() < time {
+            call.check()?;
+            std::thread::sleep(GLANCE.min(time));
+        }
+        Ok(())
+    })
+}
+
+/// Waits without holding up others: a thread that serves connections gives its other tasks to
+/// another thread first, for what is waited for may be one of them.
+fn aside<T>(wait: impl FnOnce() -> T) -> T {
+    match Handle::try_current().map(|runtime| runtime.runtime_flavor()) {
+        Ok(RuntimeFlavor::MultiThread) => block_in_place(wait),
+        _ => wait(),
+    }
+}

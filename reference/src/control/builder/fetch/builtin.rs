@@ -1,0 +1,33 @@
+//! Built-in sources: libraries that the operator provides, each a folder.
+
+use std::path::{Path, PathBuf};
+
+use super::{Trouble, directory};
+use crate::control::builder::files::{Budget, Files, Selection};
+
+/// Reads the files of a library: the folder of its name in the first of these folders that has
+/// one. A name may have several segments, and colons.
+///
+/// # Errors
+/// When there is no such library, a link in it leads out of its root, or a file cannot be read or
+/// is too much.
+pub(super) fn read(name: &str, roots: &[PathBuf], budget: &mut Budget) -> Result<Files, Trouble> {
+    let found = roots
+        .iter()
+        .find_map(|root| Some((folder(name, root)?, root)));
+    let Some((folder, root)) = found else {
+        let message = format!("there is no built-in source `{name}`");
+        return Err(Trouble::config(message));
+    };
+    let own = std::slice::from_ref(root);
+    let read = directory::read(folder, own, &Selection::default(), budget);
+    read.map_err(|trouble| trouble.of(&format!("built-in source `{name}`")))
+}
+
+/// The folder of a library below a root, if there is one that its name leads to by itself.
+fn folder(name: &str, root: &Path) -> Option<PathBuf> {
+    let is_plain = |segment: &str| !matches!(segment, "" | "." | "..");
+    let plain = name.split('/').all(is_plain) && !name.contains('\0');
+    let path = plain.then(|| root.join(name))?;
+    directory::below(&path, &[root.to_owned()]).filter(|found| found.is_dir())
+}

@@ -1,0 +1,119 @@
+//! Submodules: which repositories a commit says are in its own.
+
+use gix::bstr::ByteSlice;
+use gix::{ObjectId, Tree};
+
+use super::{Trouble, failed};
+
+/// The file that says where submodules come from.
+const FILE: &str = ".gitmodules";
+
+/// The longest such file, in bytes.
+const LONGEST: u64 = 1 << 20;
+
+/// A submodule.
+#[derive(Debug)]
+pub(super) struct Link {
+    /// The path of its files.
+    pub(super) path: String,
+    /// Its commit.
+    pub(super) id: ObjectId,
+    /// Where it comes from; may begin with `./` or `../`.
+    pub(super) url: String,
+}
+
+/// The submodules at these places below a folder of a tree. Those of which nobody says where they
+/// come from are left out, as `git` does.
+///
+/// # Errors
+/// When the file about them cannot be read.
+pub(super) fn find(
+    root: &Tree<'_>,
+    folder: &str,
+    links: Vec<(String, String, ObjectId)>,
+) -> Result<Vec<Link>, Trouble> {
+    let entry = match links.is_empty() {
+        true => None,
+        false => root.lookup_entry_by_path(FILE).map_err(failed)?,
+    };
+    let Some(entry) = entry.filter(|entry| entry.mode().is_blob()) else {
+        return Ok(Vec::new());
+    };
+    let header = root.repo.find_header(entry.object_id()).map_err(failed)?;
+    if header.size() > LONGEST {
+        let message = format!("git: `{FILE}` has more than {LONGEST} bytes");
+        return Err(Trouble::Sync(message));
+    }
+    let text = root.repo.find_object(entry.object_id()).map_err(failed)?;
+    let refused = |_| Trouble::Sync(format!("git: `{FILE}` cannot be read"));
+    let file = gix::config::File::from_bytes_no_includes(
+        &text.data,
+        gix::config::file::Metadata::default(),
+        gix::config::file::init::Options::default(),
+    );
+    let file = file.map_err(refused)?;
+    let mut found = Vec::new();
+    for section in file.sections_by_name("submodule").into_iter().flatten() {
+        let value = |name: &str| Some(section.value(name)?.to_str().ok()?.to_owned());
+        let (Some(at), Some(url)) = (value("path"), value("url")) else {
+            continue;
+        };
+        let at = at.trim_end_matches('/');
+        let link = links.iter().find(|(place, _, _)| match folder {
+            "" => place == at,
+            folder => {
+                at.strip_prefix(folder)
+                    .and_then(|rest| rest.strip_prefix('/'))
+                    == Some(place)
+            }
+        });
+        if let Some((_, path, id)) = link {
+            found.push(Link {
+                path: path.clone(),
+                id: *id,
+                url,
+            });
+        }
+    }
+    Ok(found)
+}
+
+/// The address of a submodule: one that begins with `./` or `../` is beside the address of the
+/// repository that it is in.
+pub(super) fn resolved(url: &str, repository: &str) -> String {
+    let (mut base, mut rest) = (repository.trim_end_matches('/'), url);
+    if !url.starts_with("./") && !url.starts_with("../") {
+        return url.to_owned();
+    }
+    loop {
+        if let Some(further) = rest.strip_prefix("./") {
+            rest = further;
+        } else if let Some(further) = rest.strip_prefix("../") {
+            rest = further;
+            let end = base.rfind(['/', ':']).unwrap_or_default();
+            base = base.get(..end).unwrap_or_default();
+        } else {
+            return format!("{base}/{rest}");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn addresses_may_be_beside_the_repository() {
+        for (url, repository, expected) in [
+            ("https://b/x", "https://a/r", "https://b/x"),
+            ("../x", "https://a/o/r.git", "https://a/o/x"),
+            ("../../p/x.git", "https://a/o/r/", "https://a/p/x.git"),
+            ("./x", "/srv/r", "/srv/r/x"),
+            ("../x", "git@a:o/r", "git@a:o/x"),
+            ("../../../../x", "https://a/r", "https/x"),
+            ("/etc/x", "https://a/r", "/etc/x"),
+        ] {
+            assert_eq!(resolved(url, repository), expected, "{url} {repository}");
+        }
+    }
+}

@@ -1,0 +1,237 @@
+//! Tokens of GitHub Apps.
+
+use std::collections::HashMap;
+use std::sync::{LazyLock, Mutex, PoisonError};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+use base64::Engine;
+use base64::engine::general_purpose::URL_SAFE_NO_PAD;
+use reqwest::header::ACCEPT;
+use rustls::SignatureScheme;
+use rustls::crypto::ring::sign::any_supported_type;
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use serde::Deserialize;
+use serde_json::json;
+use sha2::{Digest, Sha256};
+use zeroize::Zeroizing;
+
+use super::credentials::GithubApp;
+use super::{Trouble, http};
+use crate::control::hosts::Hosts;
+
+/// How far the clock of the server may be behind ours.
+const LEEWAY: Duration = Duration::from_secs(60);
+
+/// How long a request for a token is valid.
+const VALID: Duration = Duration::from_secs(120);
+
+/// How long a token is used for one build after the other, as GitHub gives out only so many an
+/// hour. They are valid for an hour.
+const REUSED: Duration = Duration::from_secs(600);
+
+/// The tokens in use, by the digest of what they are asked with, and since when.
+type Tokens = HashMap<[u8; 32], (Zeroizing<String>, Instant)>;
+
+static TOKENS: LazyLock<Mutex<Tokens>> = LazyLock::new(Mutex::default);
+
+/// What the answer about a token says.
+#[derive(Deserialize)]
+struct Answered {
+    token: String,
+}
+
+/// A token for the repositories of an app's installation.
+///
+/// # Errors
+/// When the repository is not asked over https, the key is no RSA key, the host of the API is not
+/// allowed, or it gives no token.
+pub(super) async fn token(
+    repo: &gix::Url,
+    app: &GithubApp,
+    hosts: &Hosts,
+) -> Result<String, Trouble> {
+    reused(&api(repo)?, app, hosts).await
+}
+
+/// A token that was had lately, or else a new one.
+async fn reused(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, Trouble> {
+    let (app_id, installation) = (app.integration_id, app.installation_id);
+    let key = Sha256::new()
+        .chain_update(format!("{api}\n{app_id}\n{installation}\n"))
+        .chain_update(&app.private_key);
+    let key: [u8; 32] = key.finalize().into();
+    if let Some(token) = known(&key) {
+        return Ok(token);
+    }
+    let token = exchanged(api, app, hosts).await?;
+    let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
+    tokens.insert(key, (Zeroizing::new(token.clone()), Instant::now()));
+    Ok(token)
+}
+
+/// A token that was had lately.
+fn known(key: &[u8; 32]) -> Option<String> {
+    let mut tokens = TOKENS.lock().unwrap_or_else(PoisonError::into_inner);
+    tokens.retain(|_, (_, since)| since.elapsed() < REUSED);
+    tokens.get(key).map(|(token, _)| token.to_string())
+}
+
+/// The address of the API beside a repository: GitHub's own, or the one that a GitHub Enterprise
+/// Server has.
+fn api(repo: &gix::Url) -> Result<String, Trouble> {
+    match (&repo.scheme, repo.host(), repo.port) {
+        (gix::url::Scheme::Https, Some("github.com"), None) => {
+            Ok("https://api.github.com".to_owned())
+        }
+        (gix::url::Scheme::Https, Some(host), None) => Ok(format!("https://{host}/api/v3")),
+        (gix::url::Scheme::Https, Some(host), Some(port)) => {
+            Ok(format!("https://{host}:{port}/api/v3"))
+        }
+        _ => Err(Trouble::config(
+            "credentials of type github_app_auth need https",
+        )),
+    }
+}
+
+async fn exchanged(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, Trouble> {
+    let installation = app.installation_id;
+    let url = format!("{api}/app/installations/{installation}/access_tokens");
+    let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
+    let since = SystemTime::now().duration_since(UNIX_EPOCH);
+    let request = http::client(None)?
+        .post(url)
+        .bearer_auth(signed(app, since.map_err(Trouble::sync)?)?)
+        .header(ACCEPT, "application/vnd.github+json");
+    Ok(http::ask::<Answered>(request).await?.token)
+}
+
+/// A JSON Web Token that says who asks, signed by RS256.
+fn signed(app: &GithubApp, now: Duration) -> Result<String, Trouble> {
+    let refused = || Trouble::config("github_app_auth: private_key is no RSA key in PEM");
+    let key = PrivateKeyDer::from_pem_slice(app.private_key.as_bytes()).map_err(|_| refused())?;
+    let key = any_supported_type(&key).map_err(|_| refused())?;
+    let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
+    let claims = json!({
+        "iat": now.saturating_sub(LEEWAY).as_secs(),
+        "exp": (now + VALID).as_secs(),
+        "iss": app.integration_id.to_string(),
+    });
+    let header = json!({"alg": "RS256", "typ": "JWT"});
+    let [header, claims] = [header, claims].map(|part| URL_SAFE_NO_PAD.encode(part.to_string()));
+    let text = format!("{header}.{claims}");
+    let signature = signer.ok_or_else(refused)?.sign(text.as_bytes());
+    let signature = signature.map_err(|_| refused())?;
+    Ok(format!("{text}.{}", URL_SAFE_NO_PAD.encode(signature)))
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use rego::Value;
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    use tokio::net::TcpListener;
+
+    use super::*;
+
+    /// A public key and its private key, in PEM.
+    const KEYS: &str = include_str!("../tests/app.pem");
+
+    #[test]
+    fn the_api_is_beside_the_repository() -> Result<(), Box<dyn Error>> {
+        for (repo, expected) in [
+            ("https://github.com/a/b.git", Some("https://api.github.com")),
+            (
+                "https://git.example/a/b",
+                Some("https://git.example/api/v3"),
+            ),
+            (
+                "https://git.example:8443/a",
+                Some("https://git.example:8443/api/v3"),
+            ),
+            ("http://github.com/a/b", None),
+            ("ssh://git@github.com/a/b", None),
+        ] {
+            let repo = gix::url::parse(repo)?;
+            assert_eq!(api(&repo).ok().as_deref(), expected, "{repo:?}");
+        }
+        Ok(())
+    }
+
+    /// A stand-in for the API that answers one request and gives the head of it.
+    async fn answered(listener: TcpListener, answer: &str) -> std::io::Result<String> {
+        let (mut stream, _) = listener.accept().await?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        let length = answer.len();
+        let answer = format!("HTTP/1.1 201 Created\r\ncontent-length: {length}\r\n\r\n{answer}");
+        stream.write_all(answer.as_bytes()).await?;
+        Ok(String::from_utf8_lossy(&head).into_owned())
+    }
+
+    #[tokio::test]
+    async fn tokens_are_had_for_a_signature() -> Result<(), Box<dyn Error>> {
+        super::super::tls();
+        for (hosts, key, answer, expected) in [
+            (
+                "127.0.0.1",
+                KEYS,
+                r#"{"token":"T","expires_at":"?"}"#,
+                Ok("T"),
+            ),
+            (
+                "127.0.0.1",
+                KEYS,
+                "{}",
+                Err("is not the JSON object it should be"),
+            ),
+            (
+                "127.0.0.1",
+                "none",
+                "",
+                Err("private_key is no RSA key in PEM"),
+            ),
+            (
+                "elsewhere.example",
+                KEYS,
+                "",
+                Err("is not among the allowed hosts"),
+            ),
+        ] {
+            let listener = TcpListener::bind("127.0.0.1:0").await?;
+            let api = format!("http://{}", listener.local_addr()?);
+            let app = GithubApp {
+                integration_id: 12,
+                installation_id: 34,
+                private_key: key.to_owned(),
+            };
+            let server = tokio::spawn(answered(listener, answer));
+            let hosts = Hosts::read(&[hosts.to_owned()])?;
+            let token = reused(&api, &app, &hosts).await;
+            match (&token, expected) {
+                (Ok(token), Ok(expected)) => assert_eq!(token, expected),
+                (Err(trouble), Err(expected)) => {
+                    let shown = format!("{trouble:?}");
+                    assert!(shown.contains(expected), "{shown}");
+                    continue;
+                }
+                other => return Err(format!("{other:?}").into()),
+            }
+            let head = server.await??;
+            // Nobody is there to answer a second request.
+            assert_eq!(reused(&api, &app, &hosts).await, Ok("T".to_owned()));
+            let asked = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
+            assert!(head.starts_with(asked), "{head}");
+            let token = head.split("authorization: Bearer ").nth(1);
+            let token = token.and_then(|rest| rest.lines().next());
+            let token = token.ok_or("no token")?;
+            rego::jwt::verify(token, "RS256", KEYS)?;
+            let (_, claims) = rego::jwt::unverified(token)?;
+            assert_eq!(claims.get("iss").and_then(Value::as_str), Some("12"));
+        }
+        Ok(())
+    }
+}

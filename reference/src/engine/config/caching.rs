@@ -1,0 +1,176 @@
+//! The section `caching`.
+
+use std::time::Duration;
+
+use rego::CacheLimits;
+use serde::Deserialize;
+
+use super::seconds::Seconds;
+
+/// The section as it is given.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, expecting = "an object")]
+pub(super) struct CachingShape {
+    #[serde(default)]
+    inter_query_builtin_cache: ResponsesShape,
+    #[serde(default)]
+    inter_query_builtin_value_cache: ValuesShape,
+}
+
+/// The responses to `http.send`.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ResponsesShape {
+    max_size_bytes: Option<u64>,
+    forced_eviction_threshold_percentage: Option<u64>,
+    stale_entry_eviction_period_seconds: Option<Seconds>,
+}
+
+/// What functions make of operands, such as compiled patterns.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ValuesShape {
+    max_num_entries: Option<usize>,
+    #[serde(default)]
+    named: NamedShape,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedShape {
+    graphql: Option<CacheShape>,
+    /// What verifications of tokens came to, which is not kept.
+    io_jwt: Option<CacheShape>,
+    io_jwt_keys: Option<CacheShape>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct CacheShape {
+    max_num_entries: Option<usize>,
+    disabled: Option<bool>,
+}
+
+impl CachingShape {
+    /// How much is kept. A limit of 0 is none.
+    pub(super) fn limits(&self) -> Result<CacheLimits, String> {
+        let usual = CacheLimits::default();
+        let responses = &self.inter_query_builtin_cache;
+        let values = &self.inter_query_builtin_value_cache;
+        let named = &values.named;
+        for (name, cache) in [
+            ("graphql", &named.graphql),
+            ("io_jwt", &named.io_jwt),
+            ("io_jwt_keys", &named.io_jwt_keys),
+        ] {
+            if cache.as_ref().is_some_and(CacheShape::says_nothing) {
+                let place = "inter_query_builtin_value_cache.named";
+                let why = "`max_num_entries` or `disabled` is missing";
+                return Err(format!("{place}: `{name}`: {why}"));
+            }
+        }
+        let threshold = responses.forced_eviction_threshold_percentage;
+        let threshold = match threshold.unwrap_or(100) {
+            percent @ 0..=100 => u128::from(percent),
+            _ => {
+                let place = "inter_query_builtin_cache";
+                let why = "`forced_eviction_threshold_percentage` must be 0 to 100";
+                return Err(format!("{place}: {why}"));
+            }
+        };
+        let bytes = match responses.max_size_bytes {
+            None => usual.response_bytes as u128 * threshold / 100,
+            Some(0) => u128::MAX,
+            Some(bytes) => u128::from(bytes) * threshold / 100,
+        };
+        let period = responses.stale_entry_eviction_period_seconds;
+        Ok(CacheLimits {
+            response_bytes: usize::try_from(bytes).unwrap_or(usize::MAX),
+            stale_period: period
+                .map(|Seconds(period)| period)
+                .filter(|period| *period > Duration::ZERO),
+            patterns: limit(values.max_num_entries, usual.patterns),
+            graphql: CacheShape::limit(named.graphql.as_ref(), usual.graphql),
+            keys: CacheShape::limit(named.io_jwt_keys.as_ref(), usual.keys),
+        })
+    }
+}
+
+impl CacheShape {
+    fn says_nothing(&self) -> bool {
+        self.max_num_entries.is_none() && self.disabled.is_none()
+    }
+
+    fn limit(this: Option<&Self>, usual: usize) -> usize {
+        match this {
+            Some(Self {
+                disabled: Some(true),
+                ..
+            }) => 0,
+            Some(cache) => limit(cache.max_num_entries, usual),
+            None => usual,
+        }
+    }
+}
+
+fn limit(given: Option<usize>, usual: usize) -> usize {
+    match given {
+        Some(0) => usize::MAX,
+        given => given.unwrap_or(usual),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn limits_are_those_of_the_section() -> Result<(), Box<dyn std::error::Error>> {
+        let read = |json: &str| -> Result<_, Box<dyn std::error::Error>> {
+            let shape: CachingShape = serde_json::from_str(json)?;
+            Ok(shape.limits()?)
+        };
+        let usual = CacheLimits::default();
+        for (json, expected) in [
+            ("{}", usual.clone()),
+            (
+                r#"{"inter_query_builtin_cache": {"max_size_bytes": 1000, "forced_eviction_threshold_percentage": 70, "stale_entry_eviction_period_seconds": 5}}"#,
+                CacheLimits {
+                    response_bytes: 700,
+                    stale_period: Some(Duration::from_secs(5)),
+                    ..usual.clone()
+                },
+            ),
+            (
+                r#"{"inter_query_builtin_cache": {"max_size_bytes": 0, "forced_eviction_threshold_percentage": 1, "stale_entry_eviction_period_seconds": 0}}"#,
+                CacheLimits {
+                    response_bytes: usize::MAX,
+                    ..usual.clone()
+                },
+            ),
+            (
+                r#"{"inter_query_builtin_cache": {"forced_eviction_threshold_percentage": 0}}"#,
+                CacheLimits {
+                    response_bytes: 0,
+                    ..usual.clone()
+                },
+            ),
+            (
+                r#"{"inter_query_builtin_value_cache": {"max_num_entries": 3, "named": {"graphql": {"max_num_entries": 0}, "io_jwt_keys": {"max_num_entries": 5, "disabled": true}}}}"#,
+                CacheLimits {
+                    patterns: 3,
+                    graphql: usize::MAX,
+                    keys: 0,
+                    ..usual.clone()
+                },
+            ),
+            (
+                r#"{"inter_query_builtin_value_cache": {"named": {"io_jwt": {"disabled": false}, "graphql": {"disabled": false}}}}"#,
+                usual,
+            ),
+        ] {
+            assert_eq!(read(json)?, expected, "{json}");
+        }
+        Ok(())
+    }
+}

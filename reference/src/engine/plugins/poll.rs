@@ -1,0 +1,157 @@
+//! Keeping up with a bundle that changes where it comes from.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use tracing::{error, warn};
+
+use super::board::{BundleStatus, Failure};
+use super::clock::{Pauses, SHORTEST_PAUSE};
+use super::download::{Arrived, BUNDLE_ERROR, Downloader};
+use super::keep;
+use crate::bundle::Bundle;
+use crate::engine::config::{Delay, Source, Trigger};
+
+/// Who goes by a bundle.
+pub(super) trait Target: Send + Sync + 'static {
+    /// What the log calls the bundle.
+    fn name(&self) -> &str;
+
+    /// Changes what is said of the bundle.
+    fn post(&self, change: impl FnOnce(&mut BundleStatus));
+
+    /// Goes by a bundle. This may take its time.
+    ///
+    /// # Errors
+    /// When that cannot be. Then everything stays as it is.
+    fn activate(&self, bundle: Bundle) -> Result<(), Failure>;
+}
+
+/// Downloads a bundle again and again, and has its target go by what is new.
+#[derive(Debug)]
+pub(super) struct Poller<T> {
+    target: Arc<T>,
+    downloader: Downloader,
+    delay: Delay,
+    trigger: Trigger,
+    /// Where the archive is kept, if it is.
+    kept: Option<PathBuf>,
+}
+
+impl<T: Target> Poller<T> {
+    /// A poller of a source, whose archive lies at `kept` if the source says so.
+    pub(super) fn new(target: T, source: &Source, downloader: Downloader, kept: PathBuf) -> Self {
+        Self {
+            target: Arc::new(target),
+            downloader,
+            delay: source.delay,
+            trigger: source.trigger,
+            kept: source.persist.then_some(kept),
+        }
+    }
+
+    /// Goes on until it is dropped, or until a bundle that lies on disk is active.
+    pub(super) async fn run(mut self) {
+        if let Some(path) = self.kept.clone()
+            && let Err(failure) = self.restore(path).await
+        {
+            let (bundle, why) = (self.target.name(), failure.message);
+            warn!(bundle, why, "the bundle cannot be loaded from disk");
+        }
+        if self.trigger == Trigger::Manual {
+            return;
+        }
+        let mut pauses = Pauses::new(self.delay);
+        loop {
+            let fine = self.turn().await;
+            if fine && self.downloader.ends() {
+                return;
+            }
+            let pause = match fine && self.downloader.holds_back() {
+                true => SHORTEST_PAUSE,
+                false => pauses.next(fine),
+            };
+            tokio::time::sleep(pause).await;
+        }
+    }
+
+    /// Looks for a new bundle once; whether there is nothing wrong.
+    async fn turn(&mut self) -> bool {
+        let mut request = BundleStatus::default();
+        let fetched = self.downloader.fetch(&mut request).await;
+        self.target.post(|status| status.take_request(&request));
+        let done = match fetched {
+            Ok(Some(arrived)) => self.take(arrived).await,
+            Ok(None) => Ok(()),
+            Err(failure) => Err(failure),
+        };
+        if let Err(failure) = &done {
+            let (bundle, why) = (self.target.name(), &failure.message);
+            error!(bundle, why, "the bundle is not loaded");
+        }
+        let fine = done.is_ok();
+        self.target.post(|status| status.failure = done.err());
+        fine
+    }
+
+    /// Goes by a bundle and keeps its archive.
+    async fn take(&mut self, arrived: Arrived) -> Result<(), Failure> {
+        let Arrived { bundle, archive } = arrived;
+        let (etag, kind) = (bundle.etag.clone(), bundle.kind());
+        self.activate(bundle).await?;
+        self.downloader.uses(&etag);
+        // What a delta changes is only in memory, so the archive on disk is that of a snapshot.
+        if kind == "snapshot" {
+            self.keep(archive).await;
+        }
+        Ok(())
+    }
+
+    async fn activate(&self, bundle: Bundle) -> Result<(), Failure> {
+        let target = Arc::clone(&self.target);
+        let activated = tokio::task::spawn_blocking(move || target.activate(bundle)).await;
+        activated.unwrap_or_else(|why| Err(wrong(why.to_string())))
+    }
+
+    async fn keep(&self, archive: Bytes) {
+        let Some(path) = self.kept.clone().filter(|_| !archive.is_empty()) else {
+            return;
+        };
+        let saved = tokio::task::spawn_blocking(move || keep::save(&path, &archive)).await;
+        let saved = saved.unwrap_or_else(|why| Err(std::io::Error::other(why)));
+        if let Err(why) = saved {
+            let bundle = self.target.name();
+            warn!(bundle, %why, "the bundle cannot be kept on disk");
+        }
+    }
+
+    /// Goes by the bundle that is kept on disk, if there is one.
+    async fn restore(&self, path: PathBuf) -> Result<(), Failure> {
+        let reading = self.downloader.reading();
+        let read = tokio::task::spawn_blocking(move || {
+            let archive = keep::load(&path).map_err(|why| why.to_string())?;
+            let read = |archive: Vec<u8>| reading.read(&archive).map_err(|why| why.in_full());
+            archive.map(read).transpose()
+        });
+        let read = read.await.map_err(|why| why.to_string());
+        match read.and_then(|read| read).map_err(wrong)? {
+            Some(bundle) => {
+                let kind = bundle.kind();
+                self.activate(bundle).await?;
+                self.target.post(|status| status.kind = Some(kind));
+                Ok(())
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+/// A failure that has nothing but a message.
+pub(super) fn wrong(message: String) -> Failure {
+    Failure {
+        code: BUNDLE_ERROR,
+        message,
+        ..Failure::default()
+    }
+}
