@@ -1,4 +1,4 @@
-//! Embeds the clauses, the API documents, the snapshots, the targets and their known
+//! Embeds the clauses, the API documents, the snapshots, the faults, the targets and their known
 //! failures, so that the shipped program needs no file beside it.
 
 use std::fmt::Write as _;
@@ -6,9 +6,10 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 /// Constant, folder below the crate, and the file endings it takes.
-const SETS: [(&str, &str, &[&str]); 4] = [
+const SETS: [(&str, &str, &[&str]); 5] = [
     ("SPECS", "../specs", &["yaml", "toml"]),
     ("SNAPSHOTS", "../snapshots", &["snap"]),
+    ("FAULTS", "../faults", &["yaml"]),
     ("TARGETS", "targets", &["toml"]),
     ("KNOWN", "known", &["toml"]),
 ];

@@ -9,9 +9,10 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
-use conformance::embedded_files::{KNOWN, SNAPSHOTS, TARGETS};
+use conformance::embedded_files::{FAULTS, KNOWN, SNAPSHOTS, TARGETS};
 use conformance::known::KnownList;
 use conformance::rules;
+use conformance::saboteur::Fault;
 use conformance::scenario::Scenario;
 
 fn catalogue() -> &'static Catalogue {
@@ -234,4 +235,51 @@ fn known_deviations_name_rules_of_a_target_that_exists() {
         }
     }
     report(vec![("known deviations", wrong)]);
+}
+
+/// The faults that a committed line of the kill matrix names, and the rules that notice them.
+fn matrix() -> (BTreeSet<String>, BTreeSet<String>) {
+    let text = include_str!("../faults/kill-matrix.txt");
+    let (mut faults, mut noticing) = (BTreeSet::new(), BTreeSet::new());
+    for line in text.lines() {
+        match (line.strip_prefix("* "), line.split_once(": ")) {
+            (Some(rule), _) => drop(noticing.insert(rule.to_owned())),
+            (None, Some((fault, _))) => drop(faults.insert(fault.to_owned())),
+            (None, None) => {}
+        }
+    }
+    (faults, noticing)
+}
+
+#[test]
+fn every_rule_notices_a_fault_that_is_aimed_at_it() {
+    let catalogue = catalogue();
+    let (tried, noticing) = matrix();
+    let faults = Fault::embedded().unwrap_or_else(|error| panic!("{error}"));
+    let known: BTreeSet<String> = faults.iter().map(|fault| fault.id.clone()).collect();
+    let files = FAULTS.iter().map(|(path, _)| *path);
+    report(vec![
+        ("rules without a fault that they notice", {
+            let rules = catalogue.clauses().iter();
+            let rules = rules.filter(|clause| clause.level == Level::Rule);
+            let blunt = rules.filter(|clause| {
+                !catalogue.pending(&clause.capability) && !noticing.contains(&clause.id)
+            });
+            blunt.map(|clause| clause.id.clone()).collect()
+        }),
+        ("faults that faults/kill-matrix.txt does not know", {
+            known.difference(&tried).cloned().collect()
+        }),
+        ("faults that are no more, in faults/kill-matrix.txt", {
+            tried.difference(&known).cloned().collect()
+        }),
+        ("files of faults without a file of clauses", {
+            let clauses = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+            let paths: BTreeSet<_> = clauses
+                .filter_map(|id| Some(id.rsplit_once('/')?.0))
+                .collect();
+            let strays = files.filter(|path| !paths.contains(path));
+            strays.map(str::to_owned).collect()
+        }),
+    ]);
 }

@@ -56,9 +56,13 @@ impl Answer {
         }
     }
 
-    /// This answer with another JSON body.
-    pub(crate) fn with_json(&self, value: Value) -> Self {
-        let answer = Self::new(self.status, self.headers.clone(), self.body.clone());
+    /// This answer with another text and another JSON body.
+    pub(crate) fn with_json(&self, text: String, value: Value) -> Self {
+        let headers = self.headers.iter().filter(|(name, _)| {
+            // The text stands as it is.
+            !name.eq_ignore_ascii_case("content-encoding")
+        });
+        let answer = Self::new(self.status, headers.cloned().collect(), Bytes::from(text));
         let _ = answer.json.set(Some(value));
         answer
     }

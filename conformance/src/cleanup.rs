@@ -1,15 +1,21 @@
 //! Removes what scenarios made, and finds what is left of a run.
 
+use std::io;
+use std::sync::Mutex;
+use std::time::Duration;
+
 use serde_json::Value;
 use tokio::time::{Instant, timeout_at};
 
 use crate::answer::NoAnswer;
 use crate::catalogue::Document;
 use crate::client::{Client, Outgoing};
+use crate::ledger::Ledger;
 use crate::names::encode;
+use crate::openapi::{Contract, ContractError};
 use crate::outgoing::Wire;
 use crate::reach::Resource;
-use crate::runner::{Player, lock};
+use crate::runner::{Line, Player, lock};
 use crate::scenario::Identity;
 use crate::server::Server;
 use crate::walk::{LIST_WITHIN, Walk};
@@ -17,10 +23,63 @@ use crate::walk::{LIST_WITHIN, Walk};
 /// How often removal is tried again while it makes progress: sources may use each other.
 const PASSES: usize = 8;
 
+/// What a scenario may have made and not yet removed, oldest first.
+#[derive(Debug, Default)]
+pub(crate) struct Made<'a> {
+    list: Mutex<Vec<Resource>>,
+    /// Where it is written down first, on a server that the suite did not start.
+    ledger: Option<&'a Ledger>,
+}
+
+impl<'a> Made<'a> {
+    pub(crate) fn new(ledger: Option<&'a Ledger>) -> Self {
+        Self {
+            list: Mutex::default(),
+            ledger,
+        }
+    }
+
+    /// Remembers what a request is about to make.
+    ///
+    /// # Errors
+    /// It cannot be written down, so the request must not be sent.
+    pub(crate) fn note(
+        &self,
+        server: &Server,
+        document: Document,
+        mut resources: Vec<Resource>,
+    ) -> io::Result<()> {
+        let mut list = lock(&self.list);
+        resources.retain(|resource| !list.contains(resource));
+        if let Some(ledger) = self.ledger {
+            ledger.note(&server.base.url, document, &resources)?;
+        }
+        list.extend(resources);
+        Ok(())
+    }
+
+    /// Forgets what a request removed.
+    pub(crate) fn removed(&self, path: &str) {
+        lock(&self.list).retain(|resource| resource.path != path);
+    }
+}
+
+impl Drop for Made<'_> {
+    /// Cleaning up may have been cut short.
+    fn drop(&mut self) {
+        if let Some(ledger) = self.ledger
+            && !lock(&self.list).is_empty()
+        {
+            ledger.unfinished();
+        }
+    }
+}
+
 impl Player<'_> {
-    /// Removes what the scenario made, users before what they use, latest first.
+    /// Removes what the scenario made, users before what they use, latest first. What gets no
+    /// answer stays on the list.
     pub(crate) async fn clean(&self) {
-        let mut left: Vec<Resource> = std::mem::take(&mut *lock(&self.made));
+        let mut left: Vec<Resource> = lock(&self.made.list).clone();
         left.reverse();
         left.sort_by_key(|resource| resource.rank);
         for _ in 0..PASSES {
@@ -28,10 +87,17 @@ impl Player<'_> {
             let mut refused = Vec::new();
             for resource in left {
                 match self.remove(&resource.path).await {
-                    Ok(true) => {}
+                    Ok(200..300 | 404) => self.made.removed(&resource.path),
+                    // Who may not remove it cannot know either whether it is there.
+                    Ok(401 | 403) => refused.push(resource),
+                    // What a server refuses to remove shows in its lists, if it is there.
+                    Ok(_) => {
+                        self.made.removed(&resource.path);
+                        refused.push(resource);
+                    }
                     // A server that lets one removal wait lets the others wait too.
                     Err(error) if error.slow => return,
-                    Ok(false) | Err(_) => refused.push(resource),
+                    Err(_) => refused.push(resource),
                 }
             }
             left = refused;
@@ -41,8 +107,8 @@ impl Player<'_> {
         }
     }
 
-    /// Whether the resource is gone.
-    async fn remove(&self, path: &str) -> Result<bool, NoAnswer> {
+    /// The status of the answer to removing a resource.
+    async fn remove(&self, path: &str) -> Result<u16, NoAnswer> {
         let wire = Wire::Http(Outgoing {
             method: "DELETE",
             path: path.to_owned(),
@@ -51,7 +117,60 @@ impl Player<'_> {
         });
         let base = &self.server.base;
         let (_, answer) = self.send(base, 0, "administrator".to_owned(), wire).await;
-        answer.map(|answer| answer.is_success() || answer.status == 404)
+        answer.map(|answer| answer.status)
+    }
+}
+
+/// Removes what a run that ended early may have made on a server, and returns what is left.
+///
+/// # Errors
+/// The embedded API document has a defect.
+pub(crate) async fn finish(
+    client: &Client,
+    server: &Server,
+    document: Document,
+    run: &str,
+    resources: Vec<Resource>,
+) -> Result<Vec<String>, &'static ContractError> {
+    let (events, requests) = (Mutex::default(), Default::default());
+    let player = Player {
+        client,
+        line: Line::Network,
+        contract: Contract::embedded()?,
+        server,
+        vendor: "",
+        patience: Duration::ZERO,
+        document,
+        rule: "",
+        ns: run,
+        events: &events,
+        requests: &requests,
+        made: Made {
+            list: Mutex::new(resources),
+            ledger: None,
+        },
+    };
+    player.clean().await;
+    let unanswered = std::mem::take(&mut *lock(&player.made.list));
+    let mut left: Vec<String> = unanswered.into_iter().map(|one| one.path).collect();
+    let (found, unread) = found(client, server, document, run).await;
+    left.extend(found);
+    left.sort();
+    left.dedup();
+    left.extend(unread.iter().map(|name| format!("{name} (cannot be read)")));
+    Ok(left)
+}
+
+/// The collections of an API, each with the member that names an item.
+pub(crate) fn collections(document: Document) -> &'static [(&'static str, &'static str)] {
+    match document {
+        Document::Control => &[
+            ("/v1/bundles", "name"),
+            ("/v1/stacks", "name"),
+            ("/v1/sources", "name"),
+            ("/v1/secrets", "name"),
+        ],
+        Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
     }
 }
 
@@ -63,39 +182,39 @@ pub(crate) async fn leaks(
     document: Document,
     run: &str,
 ) -> Vec<String> {
-    let collections: &[(&str, &str)] = match document {
-        Document::Control => &[
-            ("/v1/bundles", "name"),
-            ("/v1/stacks", "name"),
-            ("/v1/sources", "name"),
-            ("/v1/secrets", "name"),
-        ],
-        Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
-    };
-    let mut found = Vec::new();
-    let end = Instant::now() + LIST_WITHIN;
-    for (collection, key) in collections {
-        let mut names = Vec::new();
-        let all = list(client, server, collection, key, &mut names);
-        let _ = timeout_at(end, all).await;
-        found.extend(
-            names
-                .into_iter()
-                .filter(|name| name.contains(run))
-                .map(|name| format!("{collection}/{}", encode(&name))),
-        );
-    }
-    found
+    found(client, server, document, run).await.0
 }
 
-/// Adds every name in a collection, page by page; what cannot be read has none.
-async fn list(
+/// What [`leaks`] finds, and the collections that cannot be read to the end.
+async fn found(
+    client: &Client,
+    server: &Server,
+    document: Document,
+    run: &str,
+) -> (Vec<String>, Vec<&'static str>) {
+    let (mut found, mut unread) = (Vec::new(), Vec::new());
+    let end = Instant::now() + LIST_WITHIN;
+    for (collection, key) in collections(document) {
+        let mut items = Vec::new();
+        let all = list(client, server, collection, key, &mut items);
+        if timeout_at(end, all).await != Ok(true) {
+            unread.push(*collection);
+        }
+        let items = items.into_iter().filter(|(name, _)| name.contains(run));
+        found.extend(items.map(|(name, _)| format!("{collection}/{}", encode(&name))));
+    }
+    (found, unread)
+}
+
+/// Adds every item of a collection with its name, page by page, and says whether these are
+/// all; what cannot be read has none.
+pub(crate) async fn list(
     client: &Client,
     server: &Server,
     collection: &str,
     key: &str,
-    names: &mut Vec<String>,
-) {
+    items: &mut Vec<(String, Value)>,
+) -> bool {
     let mut walk = Walk::start();
     let mut path = collection.to_owned();
     loop {
@@ -107,23 +226,25 @@ async fn list(
         };
         client.complete(&mut request.headers);
         let Ok(answer) = client.send(&server.base, &request).await else {
-            return;
+            return false;
         };
         match answer.at("/result") {
-            Some(Value::Array(items)) => names.extend(
-                items
-                    .iter()
-                    .filter_map(|item| item.as_str().or_else(|| item.get(key)?.as_str()))
-                    .map(str::to_owned),
-            ),
-            Some(Value::Object(members)) => names.extend(members.keys().cloned()),
+            Some(Value::Array(found)) => items.extend(found.iter().filter_map(|item| {
+                let name = item.as_str().or_else(|| item.get(key)?.as_str())?;
+                Some((name.to_owned(), item.clone()))
+            })),
+            Some(Value::Object(members)) => {
+                let members = members.iter();
+                items.extend(members.map(|(name, value)| (name.clone(), value.clone())));
+            }
             _ => {}
         }
         match answer.at("/next_cursor").and_then(Value::as_str) {
             Some(cursor) if walk.go_on(cursor).is_ok() => {
                 path = format!("{collection}?cursor={}", encode(cursor));
             }
-            _ => return,
+            Some(_) => return false,
+            None => return answer.is_success(),
         }
     }
 }

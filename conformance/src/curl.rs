@@ -3,64 +3,116 @@
 use base64::Engine as _;
 
 use crate::client::Base;
+use crate::evidence::{Payload, Sent};
 use crate::outgoing::Wire;
 use crate::redact::REDACTED;
 
-/// Longest body that a command line holds.
+/// The method of stored requests that went straight to the socket.
+pub(crate) const RAW: &str = "raw";
+
+/// Longest body that a command line holds, in bytes.
 const BODY_SHOWN: usize = 4000;
 
 /// A `curl` command line (or for raw bytes one that pipes them to the socket).
 pub(crate) fn command(base: &Base, wire: &Wire) -> String {
     match wire {
-        Wire::Raw(bytes) => {
-            let encoded = base64::engine::general_purpose::STANDARD.encode(bytes);
-            let open = if base.tls {
-                format!(
-                    "openssl s_client -quiet -connect {}:{}",
-                    base.host, base.port
-                )
-            } else {
-                format!("nc {} {}", base.host, base.port)
-            };
-            format!("echo {encoded} | base64 -d | {open}")
-        }
+        Wire::Raw(bytes) => raw(base, &encoded(bytes)),
         Wire::Http(request) => {
-            let mut line = "curl -i".to_owned();
-            match request.method {
-                "GET" if request.body.is_empty() => {}
-                "HEAD" => line.push_str(" -I"),
-                method => line.push_str(&format!(" -X {method}")),
-            }
-            if request.path.contains("/.") {
-                line.push_str(" --path-as-is");
-            }
-            for (name, value) in &request.headers {
-                line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
-            }
-            let mut input = String::new();
-            if !request.body.is_empty() {
-                match std::str::from_utf8(&request.body) {
-                    Ok(text) if text.len() <= BODY_SHOWN => {
-                        line.push_str(&format!(" --data-binary {}", word(text)));
-                    }
-                    Ok(_) => line.push_str(" --data-binary @BODY"),
-                    Err(_) if request.body.len() <= BODY_SHOWN => {
-                        let encoded =
-                            base64::engine::general_purpose::STANDARD.encode(&request.body);
-                        input = format!("echo {encoded} | base64 -d | ");
-                        line.push_str(" --data-binary @-");
-                    }
-                    Err(_) => line.push_str(" --data-binary @BODY"),
-                }
-            }
             let url = format!("{}{}", base.url, request.path);
-            format!("{input}{line} {}", word(&url))
+            http(
+                request.method,
+                &url,
+                &request.headers,
+                &Body::of(&request.body),
+            )
         }
     }
 }
 
+/// The same for a request that was sent and stored.
+pub(crate) fn repeated(sent: &Sent) -> String {
+    let body = match &sent.body {
+        Payload::Empty => Body::Empty,
+        Payload::Text(text) => Body::Text(text),
+        Payload::Base64(text) => Body::Encoded(text.clone()),
+    };
+    if sent.method != RAW {
+        return http(&sent.method, &sent.url, &sent.headers, &body);
+    }
+    let bytes = match body {
+        Body::Encoded(text) => text,
+        Body::Text(text) => encoded(text.as_bytes()),
+        Body::Empty => String::new(),
+    };
+    Base::parse(&sent.url).map_or_else(|_| String::new(), |base| raw(&base, &bytes))
+}
+
+/// A body as a command line can hold it.
+enum Body<'a> {
+    Empty,
+    Text(&'a str),
+    /// In base64.
+    Encoded(String),
+}
+
+impl<'a> Body<'a> {
+    fn of(bytes: &'a [u8]) -> Self {
+        match std::str::from_utf8(bytes) {
+            Ok("") => Self::Empty,
+            Ok(text) => Self::Text(text),
+            Err(_) => Self::Encoded(encoded(bytes)),
+        }
+    }
+}
+
+fn encoded(bytes: &[u8]) -> String {
+    base64::engine::general_purpose::STANDARD.encode(bytes)
+}
+
+/// `bytes` in base64.
+fn raw(base: &Base, bytes: &str) -> String {
+    let Base { host, port, .. } = base;
+    let open = if base.tls {
+        format!("openssl s_client -quiet -connect {host}:{port}")
+    } else {
+        format!("nc {host} {port}")
+    };
+    format!("echo {bytes} | base64 -d | {open}")
+}
+
+fn http(method: &str, url: &str, headers: &[(String, String)], body: &Body<'_>) -> String {
+    let mut line = "curl -i".to_owned();
+    match method {
+        "GET" if matches!(body, Body::Empty) => {}
+        "HEAD" => line.push_str(" -I"),
+        method if !method.bytes().all(|byte| byte.is_ascii_alphabetic()) => {
+            line.push_str(&format!(" -X {}", word(method)));
+        }
+        method => line.push_str(&format!(" -X {method}")),
+    }
+    if url.contains("/.") {
+        line.push_str(" --path-as-is");
+    }
+    for (name, value) in headers {
+        line.push_str(&format!(" -H {}", word(&format!("{name}: {value}"))));
+    }
+    let mut input = String::new();
+    match body {
+        Body::Empty => {}
+        Body::Text(text) if text.len() <= BODY_SHOWN => {
+            line.push_str(&format!(" --data-binary {}", word(text)));
+        }
+        Body::Encoded(text) if text.len() <= BODY_SHOWN => {
+            input = format!("echo {text} | base64 -d | ");
+            line.push_str(" --data-binary @-");
+        }
+        Body::Text(_) | Body::Encoded(_) => line.push_str(" --data-binary @BODY"),
+    }
+    format!("{input}{line} {}", word(url))
+}
+
 /// A word of the shell; a redacted token is a variable that the user sets.
-fn word(text: &str) -> String {
+pub(crate) fn word(text: &str) -> String {
     let quoted = text.replace('\'', "'\\''");
     format!("'{}'", quoted.replace(REDACTED, "'\"$CONFORMANCE_TOKEN\"'"))
 }

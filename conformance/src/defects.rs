@@ -6,7 +6,7 @@ use crate::catalogue::Document;
 use crate::outgoing::Filling;
 use crate::reach::{Reach, reach};
 use crate::runner::{json_body, raw_line};
-use crate::scenario::{Effect, Scenario, Send};
+use crate::scenario::{Effect, Goal, Scenario, Send};
 use crate::server::Server;
 use crate::transcript::Namer;
 
@@ -44,8 +44,13 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
             Send::Raw(text) => raw_line(text.replace("{ns}", NS).as_bytes()),
         };
         let body = json_body(step).map(|value| filling.json(value));
-        let foreign =
-            !step.depot && reach(document, &method, &path, body.as_ref(), NS) == Reach::Foreign;
+        let reached = |document| reach(document, &method, &path, body.as_ref(), NS);
+        let foreign = match step.goal {
+            Goal::Judged => reached(document) == Reach::Foreign,
+            // What it holds comes from its bundles only.
+            Goal::Engine => reached(Document::Engine) != Reach::Nothing,
+            Goal::Depot => false,
+        };
         if foreign && scenario.effect != Effect::ChangesGlobal {
             defects.push(format!(
                 "`{}` changes what is not its own: its path carries no {{ns}}, and the scenario \
@@ -62,7 +67,7 @@ pub(crate) fn missing_role(scenario: &Scenario, server: &Server) -> Option<Strin
     scenario
         .steps
         .iter()
-        .find_map(|step| server.authorization(&step.identity).err())
+        .find_map(|step| server.asked(step).authorization(&step.identity).err())
 }
 
 #[cfg(test)]
@@ -108,6 +113,16 @@ mod tests {
                 control,
                 scenario().when(raw("DELETE /v1/bundles/a HTTP/1.1\r\n\r\n")),
                 "not its own",
+            ),
+            (
+                control,
+                scenario().when(engine(put("/v1/data/{ns}").json(json!(1)))),
+                "not its own",
+            ),
+            (
+                control,
+                scenario().when(engine(post("/v1/data/a").json(json!({})))),
+                "",
             ),
             (
                 Document::Engine,

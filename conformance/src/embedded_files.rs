@@ -1,4 +1,4 @@
-//! What the program carries inside: clauses, API documents, snapshots, targets, known failures.
+//! What the program carries inside: clauses, API documents, snapshots, faults, targets, known failures.
 //!
 //! Each list holds pairs of the path below its folder, without the ending, and the text.
 

@@ -1,10 +1,13 @@
 //! What happens in a run, as events. Reports read events and nothing else, so a stored run
 //! can be reported again without traffic.
 
+use std::collections::HashMap;
+
 use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::Value;
 
 use crate::catalogue::Level;
+use crate::target::default_vendor;
 use crate::verdict::Verdict;
 
 /// One event of a run; one line of the evidence file.
@@ -19,6 +22,8 @@ pub enum Event {
     Judged(Box<Judged>),
     /// Resources of the run that were still there after it.
     Leaked(Leaked),
+    /// What the target held before the run and no longer holds as it was.
+    Changed(Changed),
     /// The suite's own fault.
     Defect(Defect),
     /// Last event.
@@ -45,12 +50,18 @@ pub struct RunStarted {
 pub struct TargetSummary {
     /// Its name: `reference`, `opa`, or `custom` where only addresses are given.
     pub name: String,
+    /// The vendor part of its media types.
+    #[serde(default = "default_vendor")]
+    pub vendor: String,
     /// Addresses of its APIs where they are known before the start.
     pub control: Option<String>,
     /// See `control`.
     pub engine: Option<String>,
     /// What it claims to be able to do.
     pub capabilities: Vec<String>,
+    /// Its version, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
 }
 
 /// A clause of the choice.
@@ -146,6 +157,13 @@ pub struct Leaked {
     pub names: Vec<String>,
 }
 
+/// What the target held before the run and no longer holds as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// In sentences, each with the path of what is gone, new or changed.
+    pub what: Vec<String>,
+}
+
 /// The suite's own fault: a scenario that breaks the suite's rules, or a request that breaks
 /// the documented contract without saying so.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -187,6 +205,7 @@ impl TryFrom<Value> for Event {
             "exchange" => Self::Exchange(serde_json::from_value(value)?),
             "judged" => Self::Judged(serde_json::from_value(value)?),
             "leaked" => Self::Leaked(serde_json::from_value(value)?),
+            "changed" => Self::Changed(serde_json::from_value(value)?),
             "defect" => Self::Defect(serde_json::from_value(value)?),
             "run-finished" => Self::RunFinished(serde_json::from_value(value)?),
             other => {
@@ -194,6 +213,40 @@ impl TryFrom<Value> for Event {
             }
         })
     }
+}
+
+/// The events of several runs, shards of one or runs one after the other, as those of one run:
+/// what they chose in the order of the documents, the longest time, all requests. None when no run
+/// starts in them.
+pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
+    let (mut start, mut end) = (None::<RunStarted>, None::<RunFinished>);
+    let mut between = Vec::new();
+    for event in runs.into_iter().flatten() {
+        match event {
+            Event::RunStarted(started) => match &mut start {
+                None => start = Some(started),
+                Some(whole) => whole.chosen.extend(started.chosen),
+            },
+            Event::RunFinished(finished) => match &mut end {
+                None => end = Some(finished),
+                Some(whole) => {
+                    whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
+                    whole.requests += finished.requests;
+                    whole.interrupted |= finished.interrupted;
+                    whole.unreachable = whole.unreachable.take().or(finished.unreachable);
+                }
+            },
+            other => between.push(other),
+        }
+    }
+    let mut start = start?;
+    let order: HashMap<String, usize> = crate::rules::ids().zip(0..).collect();
+    start
+        .chosen
+        .sort_by_key(|chosen| order.get(&chosen.rule).copied().unwrap_or(usize::MAX));
+    start.chosen.dedup_by(|one, other| one.rule == other.rule);
+    let events = std::iter::once(Event::RunStarted(start)).chain(between);
+    Some(events.chain(end.map(Event::RunFinished)).collect())
 }
 
 impl Payload {
@@ -204,6 +257,18 @@ impl Payload {
             Ok("") => Self::Empty,
             Ok(text) => Self::Text(text.to_owned()),
             Err(_) => Self::Base64(base64::engine::general_purpose::STANDARD.encode(bytes)),
+        }
+    }
+
+    /// The bytes; none for base64 that is none.
+    pub fn bytes(&self) -> Vec<u8> {
+        use base64::Engine as _;
+        match self {
+            Self::Empty => Vec::new(),
+            Self::Text(text) => text.clone().into_bytes(),
+            Self::Base64(text) => base64::engine::general_purpose::STANDARD
+                .decode(text)
+                .unwrap_or_default(),
         }
     }
 }
@@ -262,9 +327,11 @@ mod tests {
                 suite: "0.1.0".into(),
                 target: TargetSummary {
                     name: "reference".into(),
+                    vendor: "engine".into(),
                     control: None,
                     engine: Some("http://127.0.0.1:1".into()),
                     capabilities: vec!["documents".into()],
+                    version: Some("1.18.2".into()),
                 },
                 seed: u64::MAX,
                 chosen: vec![ChosenRule {
@@ -281,6 +348,9 @@ mod tests {
             judged(Verdict::NotRun(Reason::NoScenario)),
             Event::Leaked(Leaked {
                 names: vec!["/v1/bundles/x".into()],
+            }),
+            Event::Changed(Changed {
+                what: vec!["/v1/data/x is gone".into()],
             }),
             Event::Defect(Defect {
                 rule: "a".into(),

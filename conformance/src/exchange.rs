@@ -7,12 +7,15 @@ use std::time::Instant;
 use bytes::Bytes;
 
 use crate::answer::{Answer, NoAnswer};
+use crate::catalogue::Document;
 use crate::client::{Base, Outgoing};
+use crate::curl;
 use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::openapi::Message;
 use crate::outgoing::Wire;
-use crate::runner::{Played, Player, identity_name, lock};
-use crate::scenario::Step;
+use crate::runner::{Line, Played, Player, identity_name, lock};
+use crate::saboteur::{self, Errand};
+use crate::scenario::{Goal, Identity, Step};
 
 impl Player<'_> {
     /// Sends one request of a step and checks both sides against the OpenAPI document.
@@ -26,13 +29,13 @@ impl Player<'_> {
         let identity = identity_name(step);
         let base = self.server.goal(step);
         let (sent, answer) = self.send(base, index + 1, identity, wire).await;
-        // What goes to the depot is no request of the document.
-        if let (Wire::Http(request), None, false) = (&sent, step.off_contract, step.depot) {
-            self.check_request(request);
+        let document = self.document(step);
+        if let (Wire::Http(request), None, Some(document)) = (&sent, step.off_contract, document) {
+            self.check_request(document, request);
         }
-        let judged = !step.given && !step.depot;
-        if let (Wire::Http(request), Ok(answer), true) = (&sent, &answer, judged) {
-            let finding = self.check_answer(request, answer);
+        let judged = document.filter(|_| !step.given);
+        if let (Wire::Http(request), Ok(answer), Some(document)) = (&sent, &answer, judged) {
+            let finding = self.check_answer(document, request, answer);
             played.findings.extend(finding.map(|what| (index, what)));
         }
         if let Some(slot) = played.sent.last_mut() {
@@ -41,16 +44,23 @@ impl Player<'_> {
         answer
     }
 
+    /// The document that a step's request belongs to; what goes to the depot belongs to none.
+    fn document(&self, step: &Step) -> Option<Document> {
+        match step.goal {
+            Goal::Judged => Some(self.document),
+            Goal::Engine => Some(Document::Engine),
+            Goal::Depot => None,
+        }
+    }
+
     /// A request that the document does not allow is the suite's own fault.
-    fn check_request(&self, request: &Outgoing) {
+    fn check_request(&self, document: Document, request: &Outgoing) {
         let message = Message {
             headers: &request.headers,
             body: &request.body,
         };
         let (method, path) = (request.method, request.path.as_str());
-        let finding = self
-            .contract
-            .check_request(self.document, method, path, message);
+        let finding = self.contract.check_request(document, method, path, message);
         if let Some(what) = finding {
             self.emit(Event::Defect(Defect {
                 rule: self.rule.to_owned(),
@@ -59,13 +69,18 @@ impl Player<'_> {
         }
     }
 
-    fn check_answer(&self, request: &Outgoing, answer: &Answer) -> Option<String> {
+    fn check_answer(
+        &self,
+        document: Document,
+        request: &Outgoing,
+        answer: &Answer,
+    ) -> Option<String> {
         let message = Message {
             headers: &answer.headers,
             body: &answer.body,
         };
         self.contract.check_response(
-            self.document,
+            document,
             request.method,
             &request.path,
             answer.status,
@@ -83,16 +98,13 @@ impl Player<'_> {
         mut wire: Wire,
     ) -> (Wire, Result<Answer, NoAnswer>) {
         if let Wire::Http(request) = &mut wire
-            && base.url == self.server.base.url
+            && !self.server.is_depot(base)
         {
             self.client.complete(&mut request.headers);
         }
         self.requests.fetch_add(1, Ordering::Relaxed);
         let start = Instant::now();
-        let answer = match &wire {
-            Wire::Http(request) => self.client.send(base, request).await,
-            Wire::Raw(bytes) => self.client.send_raw(base, bytes).await,
-        };
+        let answer = self.carry(base, number, &identity, &wire).await;
         let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
         let public = self.redacted(&wire);
         self.emit(Event::Exchange(Box::new(Exchange {
@@ -105,6 +117,43 @@ impl Player<'_> {
             milliseconds,
         })));
         (public, answer)
+    }
+
+    /// Carries a request along the line; what cleans up goes straight to the server.
+    async fn carry(
+        &self,
+        base: &Base,
+        number: usize,
+        who: &str,
+        wire: &Wire,
+    ) -> Result<Answer, NoAnswer> {
+        match self.line {
+            Line::Tape(tape) => tape.answer(number, wire),
+            Line::Broken(fault) if number > 0 => {
+                let administrator = self.server.authorization(&Identity::Administrator);
+                let administrator = administrator.ok().flatten();
+                let errand = Errand {
+                    client: self.client,
+                    goal: self.goal(base),
+                    base,
+                    who,
+                    administrator: administrator.as_deref(),
+                };
+                fault.carry(errand, wire).await
+            }
+            Line::Network | Line::Broken(_) => self.client.carry(base, wire).await,
+        }
+    }
+
+    /// Who is asked at an address.
+    fn goal(&self, base: &Base) -> saboteur::Goal {
+        if self.server.is_depot(base) {
+            return saboteur::Goal::Depot;
+        }
+        match self.document {
+            Document::Control if base.url == self.server.base.url => saboteur::Goal::Control,
+            Document::Control | Document::Engine => saboteur::Goal::Engine,
+        }
     }
 
     fn emit(&self, event: Event) {
@@ -160,7 +209,7 @@ fn sent(base: &Base, public: &Wire) -> Sent {
             body: Payload::of(&request.body),
         },
         Wire::Raw(bytes) => Sent {
-            method: "raw".to_owned(),
+            method: curl::RAW.to_owned(),
             url: base.url.clone(),
             headers: Vec::new(),
             body: Payload::of(bytes),

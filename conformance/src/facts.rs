@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::kinds::kind_names;
 use crate::names::{canonical, fill, quoted, shown};
 use crate::places::places;
 use crate::residual;
@@ -58,6 +59,9 @@ impl View<'_> {
             Keep::Rows(rows) => rows.line(answer, self.ns),
             Keep::Holds(pointer, value) => {
                 self.pointed("", pointer, |found| self.holding(found, value))
+            }
+            Keep::Part(pointer, value) => {
+                self.pointed("", pointer, |found| self.having(found, value))
             }
             Keep::Each(pointer, kinds) => self.each(pointer, kinds),
             Keep::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
@@ -262,12 +266,15 @@ impl View<'_> {
     fn holding(&self, found: Option<&Value>, value: &Value) -> String {
         let wanted = self.filled_json(value);
         match found {
-            Some(found) if below(found).any(|below| canonical(below, self.ns) == wanted) => {
-                format!("<holds {wanted}>")
-            }
+            Some(found) if self.stands_in(found, &wanted) => format!("<holds {wanted}>"),
             Some(found) => shortened(&canonical(found, self.ns)),
             None => self.nothing(),
         }
+    }
+
+    /// Whether a value, as canonical text, stands somewhere in the one found.
+    fn stands_in(&self, found: &Value, wanted: &str) -> bool {
+        below(found).any(|below| canonical(below, self.ns) == wanted)
     }
 
     /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
@@ -294,6 +301,16 @@ impl View<'_> {
             format!("<mentions {}>", quoted(text))
         } else {
             self.excerpt()
+        }
+    }
+
+    fn having(&self, found: Option<&Value>, part: &Value) -> String {
+        let wanted =
+            crate::names::fill_json(part, &|name| (name == "ns").then(|| self.ns.to_owned()));
+        match found {
+            Some(found) if has(found, &wanted) => format!("<has {}>", canonical(&wanted, self.ns)),
+            Some(found) => shortened(&canonical(found, self.ns)),
+            None => self.nothing(),
         }
     }
 
@@ -336,8 +353,26 @@ impl View<'_> {
                 .and_then(Value::as_array)
                 .is_some_and(|items| items.len() >= *least),
             Check::Lacks(pointer) => at(pointer).is_none(),
+            Check::Holds(pointer, value) => {
+                let wanted = self.filled_json(value);
+                at(pointer).is_some_and(|found| self.stands_in(found, &wanted))
+            }
             Check::NoBody => self.answer.body.is_empty(),
         }
+    }
+}
+
+/// Whether a value has at least these members and items, those of arrays in this order.
+fn has(found: &Value, part: &Value) -> bool {
+    match (found, part) {
+        (Value::Object(found), Value::Object(part)) => part
+            .iter()
+            .all(|(name, part)| found.get(name).is_some_and(|found| has(found, part))),
+        (Value::Array(found), Value::Array(part)) => {
+            let mut found = found.iter();
+            part.iter().all(|part| found.any(|found| has(found, part)))
+        }
+        _ => found == part,
     }
 }
 
@@ -373,45 +408,6 @@ pub(crate) fn shortened(text: &str) -> String {
     }
     let start: String = text.chars().take(EXCERPT).collect();
     format!("{start}… ({} bytes)", text.len())
-}
-
-fn kind_name(kind: Kind) -> &'static str {
-    match kind {
-        Kind::Null => "null",
-        Kind::Boolean => "boolean",
-        Kind::Integer => "integer",
-        Kind::Number => "number",
-        Kind::String => "string",
-        Kind::Array => "array",
-        Kind::Object => "object",
-        Kind::Absent => "absent",
-    }
-}
-
-/// The types, as a transcript names them.
-pub(crate) fn kind_names(kinds: &[Kind]) -> String {
-    let names: Vec<&str> = kinds.iter().map(|kind| kind_name(*kind)).collect();
-    names.join(" or ")
-}
-
-impl Kind {
-    /// Whether a value is of this type.
-    pub(crate) fn is(self, found: Option<&Value>) -> bool {
-        match (self, found) {
-            (Self::Absent, None)
-            | (Self::Null, Some(Value::Null))
-            | (Self::Boolean, Some(Value::Bool(_)))
-            | (Self::Number, Some(Value::Number(_)))
-            | (Self::String, Some(Value::String(_)))
-            | (Self::Array, Some(Value::Array(_)))
-            | (Self::Object, Some(Value::Object(_))) => true,
-            (Self::Integer, Some(Value::Number(number))) => {
-                let text = number.to_string();
-                !text.contains(['.', 'e', 'E'])
-            }
-            _ => false,
-        }
-    }
 }
 
 #[cfg(test)]
@@ -504,6 +500,18 @@ mod tests {
                     r#"/modules = [{"id":"<ns>-p"},{"id":"c9"}]"#,
                 ),
                 (holds("/none", json!(1)), "/none = <absent>"),
+                (
+                    part("", json!({"i": 3, "result": [{"name": "{ns}-a"}, 1.0]})),
+                    r#"body = <has {"i":3,"result":[{"name":"<ns>-a"},1.0]}>"#,
+                ),
+                (
+                    part("/modules", json!([{"id": "c9"}, {"id": "{ns}-p"}])),
+                    r#"/modules = [{"id":"<ns>-p"},{"id":"c9"}]"#,
+                ),
+                (
+                    part("/modules/1", json!({"id": "c9", "raw": ""})),
+                    r#"/modules/1 = {"id":"c9"}"#,
+                ),
                 (pretty(), "pretty = true"),
                 (
                     either([

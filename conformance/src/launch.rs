@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::net::TcpListener;
+use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -25,12 +25,14 @@ const STOP_WITHIN: Duration = Duration::from_millis(500);
 /// How much of a server's log an error shows.
 const LOG_SHOWN: usize = 2000;
 
-/// A server that answers, and what keeps it running.
+/// A server that answers, and what keeps it and the engine beside it running.
 #[derive(Debug)]
 pub(crate) struct Started {
     pub(crate) server: Server,
-    /// None where nothing of ours runs.
-    keeper: Mutex<Option<Keeper>>,
+    #[expect(dead_code, reason = "ends when dropped")]
+    depot: Option<Depot>,
+    /// Empty where nothing of ours runs.
+    keepers: Mutex<Vec<Keeper>>,
 }
 
 /// What keeps a server running.
@@ -52,81 +54,95 @@ enum Keeper {
 impl Started {
     /// Stops what was started, gently first.
     pub(crate) async fn stop(&self) {
-        let keeper = lock(&self.keeper).take();
+        let keepers = std::mem::take(&mut *lock(&self.keepers));
+        stop(keepers).await;
+    }
+}
+
+async fn stop(keepers: Vec<Keeper>) {
+    for keeper in keepers {
         match keeper {
-            None => {}
-            Some(Keeper::Process(process, _)) => process.stop().await,
+            Keeper::Process(process, _) => process.stop().await,
             #[cfg(feature = "embedded")]
-            Some(Keeper::Embedded(running, _)) => running.stop().await,
+            Keeper::Embedded(running, _) => running.stop().await,
         }
     }
 }
 
-/// Starts or reaches one API of a target, and the depot that it is told of.
+/// Starts or reaches one API of a target, the depot that it is told of at this address, and the
+/// engine that stands beside it, if a launch of one is given.
 ///
 /// # Errors
 /// A sentence that says why there is no server.
 pub(crate) async fn start(
     target: &Target,
     launch: &Launch,
+    engine: Option<&Launch>,
+    depot: Option<SocketAddr>,
     client: &Client,
 ) -> Result<Started, String> {
-    let depot = match launch.depot_address() {
+    let depot = match depot {
         Some(address) => Some(Depot::start(address).await?),
         None => None,
     };
+    let (server, keeper) = open(target, launch, client, depot.as_ref()).await?;
+    let mut keepers = Vec::from_iter(keeper);
+    let beside = match engine {
+        None => None,
+        Some(engine) => match open(target, engine, client, depot.as_ref()).await {
+            Ok((engine, keeper)) => {
+                keepers.extend(keeper);
+                Some(engine)
+            }
+            Err(error) => {
+                stop(keepers).await;
+                return Err(error);
+            }
+        },
+    };
+    Ok(Started {
+        server: server
+            .told_of(depot.as_ref().map(|depot| depot.base.clone()))
+            .beside(beside),
+        depot,
+        keepers: Mutex::new(keepers),
+    })
+}
+
+/// Starts or reaches a server that is told of this depot.
+async fn open(
+    target: &Target,
+    launch: &Launch,
+    client: &Client,
+    depot: Option<&Depot>,
+) -> Result<(Server, Option<Keeper>), String> {
+    let server = |base| Server::new(base, launch.tokens.clone(), &client.headers);
     if let Some(url) = &launch.url {
         let base = Base::parse(url)?;
         let answer = probe(client, &base, launch).await;
         answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
-        return Ok(started(base, launch, client, depot, None));
+        return Ok((server(base), None));
     }
     let dir = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     #[cfg(feature = "embedded")]
-    if target.in_process {
-        let fill = |text: &str| filled(text, dir.path(), 0, depot.as_ref());
+    if target.in_process && launch.program.is_none() {
+        let fill = |text: &str| filled(text, dir.path(), 0, depot);
         write_files(launch, dir.path(), &fill)?;
         let args = launch.args.iter().map(|text| fill(text)).collect();
         let (running, address) = crate::embedded::start(args).await?;
         let base = Base::parse(&format!("http://{address}"))?;
-        return Ok(started(
-            base,
-            launch,
-            client,
-            depot,
-            Some(Keeper::Embedded(running, dir)),
-        ));
+        return Ok((server(base), Some(Keeper::Embedded(running, dir))));
     }
     let program = target
-        .program
-        .as_deref()
+        .program(launch)
         .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
     let port = free_port().map_err(|error| format!("no free port: {error}"))?;
-    let fill = |text: &str| filled(text, dir.path(), port, depot.as_ref());
+    let fill = |text: &str| filled(text, dir.path(), port, depot);
     write_files(launch, dir.path(), &fill)?;
     let mut process = Process::start(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok(started(
-        base,
-        launch,
-        client,
-        depot,
-        Some(Keeper::Process(process, dir)),
-    ))
-}
-
-fn started(
-    base: Base,
-    launch: &Launch,
-    client: &Client,
-    depot: Option<Depot>,
-    keeper: Option<Keeper>,
-) -> Started {
-    Started {
-        server: Server::new(base, launch.tokens.clone(), &client.headers).told_of(depot),
-        keeper: Mutex::new(keeper),
-    }
+    Ok((server(base), Some(Keeper::Process(process, dir))))
 }
 
 fn filled(text: &str, dir: &Path, port: u16, depot: Option<&Depot>) -> String {

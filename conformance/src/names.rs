@@ -5,9 +5,9 @@ use serde_json::{Map, Value};
 /// The longest part of a slug that a namespace shows.
 const SLUG_SHOWN: usize = 36;
 
-/// A short random name for a run: a letter, then letters and digits.
-pub(crate) fn run_prefix(random: u64) -> String {
-    format!("c{}", base36(random, 6))
+/// A short random name for a run: the prefix, then letters and digits.
+pub(crate) fn run_name(prefix: &str, random: u64) -> String {
+    format!("{prefix}{}", base36(random, 6))
 }
 
 /// The name prefix of a scenario: run, slug and a hash of the rule id. The hash keeps two
@@ -169,7 +169,7 @@ mod tests {
         ];
         let names: Vec<_> = rules
             .iter()
-            .map(|rule| namespace(&run_prefix(u64::MAX), rule))
+            .map(|rule| namespace(&run_name("c", u64::MAX), rule))
             .collect();
         for (index, (name, rule)) in names.iter().zip(rules).enumerate() {
             assert!(name.len() <= 60, "{name}");

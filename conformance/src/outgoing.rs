@@ -7,6 +7,7 @@ use bytes::Bytes;
 use serde_json::Value;
 
 use crate::client::Outgoing;
+use crate::evidence::Sent;
 use crate::names::{encode, fill, fill_json};
 use crate::scenario::{Body, Identity, Send, Step};
 use crate::server::Server;
@@ -30,11 +31,36 @@ pub(crate) enum Wire {
     Raw(Vec<u8>),
 }
 
+impl Wire {
+    /// The request that evidence tells of.
+    pub(crate) fn told(request: &Sent) -> Self {
+        let body = request.body.bytes();
+        if request.method == "raw" {
+            return Self::Raw(body);
+        }
+        // Scheme and authority go before the path.
+        let path = request.url.splitn(4, '/').nth(3).unwrap_or_default();
+        Self::Http(Outgoing {
+            method: method(&request.method),
+            path: format!("/{path}"),
+            headers: request.headers.clone(),
+            body: Bytes::from(body),
+        })
+    }
+}
+
+/// A method's name as a constant; what no scenario sends has none.
+fn method(name: &str) -> &'static str {
+    let known = ["GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    known.into_iter().find(|known| *known == name).unwrap_or("")
+}
+
 impl Filling<'_> {
     fn lookup(&self, name: &str) -> Option<String> {
         match name {
             "ns" => Some(self.ns.to_owned()),
             "i" => Some(format!("{:03}", self.repetition)),
+            "depot" => Some(self.server.depot.as_ref()?.url.clone()),
             name => self.captures.get(name).cloned(),
         }
     }
@@ -60,12 +86,13 @@ impl Filling<'_> {
     /// # Errors
     /// The role that the target has no token for.
     pub(crate) fn wire(&self, step: &Step) -> Result<Wire, String> {
+        let server = self.server.asked(step);
         let authorization =
-            self.server
+            server
                 .authorization(&step.identity)?
                 .map(|value| match step.identity {
                     Identity::Authorization(_) => fill(&value, &|name| match name {
-                        "token" => Some(self.server.administrator_key().to_owned()),
+                        "token" => Some(server.administrator_key().to_owned()),
                         name => self.lookup(name),
                     }),
                     _ => value,

@@ -89,6 +89,7 @@ impl Redactor {
         match event {
             Event::Judged(judged) => self.judged(judged),
             Event::Leaked(leaked) => self.clean(&mut leaked.names),
+            Event::Changed(changed) => self.clean(&mut changed.what),
             Event::Defect(defect) => self.clean([&mut defect.what]),
             Event::RunFinished(finished) => self.clean(&mut finished.unreachable),
             Event::RunStarted(_) | Event::Exchange(_) => {}

@@ -11,16 +11,19 @@ use tokio::time::Instant;
 
 use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
+use crate::cleanup::Made;
 use crate::client::{Base, Client};
 use crate::curl;
-use crate::evidence::Event;
+use crate::evidence::{Defect, Event};
 use crate::facts::{Fact, View, shortened};
 use crate::names::{canonical, encode, shown};
 use crate::openapi::Contract;
 use crate::outgoing::{Filling, Wire};
-use crate::reach::{Reach, Resource, reach};
-use crate::scenario::{Body, Identity, Scenario, Send, Step};
+use crate::reach::{Reach, reach};
+use crate::saboteur::Fault;
+use crate::scenario::{Body, Goal, Identity, Scenario, Send, Step};
 use crate::server::Server;
+use crate::tape::Tape;
 use crate::transcript::{Entry, Namer, Transcript};
 use crate::verdict::Failure;
 use crate::walk::Walk;
@@ -34,6 +37,7 @@ const LAST_PAUSE: Duration = Duration::from_millis(160);
 #[derive(Debug)]
 pub(crate) struct Player<'a> {
     pub(crate) client: &'a Client,
+    pub(crate) line: Line<'a>,
     pub(crate) contract: &'a Contract,
     pub(crate) server: &'a Server,
     pub(crate) vendor: &'a str,
@@ -45,8 +49,18 @@ pub(crate) struct Player<'a> {
     /// The evidence so far.
     pub(crate) events: &'a Mutex<Vec<Event>>,
     pub(crate) requests: &'a AtomicU64,
-    /// What the scenario may have made and not yet removed, oldest first.
-    pub(crate) made: Mutex<Vec<Resource>>,
+    pub(crate) made: Made<'a>,
+}
+
+/// What carries requests to the server and answers back.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Line<'a> {
+    /// The network.
+    Network,
+    /// The network, with a fault on the way.
+    Broken(&'a Fault),
+    /// The answers of an earlier run; nothing is sent.
+    Tape(&'a Tape),
 }
 
 /// What playing a scenario showed.
@@ -186,12 +200,16 @@ impl Player<'_> {
         let mut pause = FIRST_PAUSE;
         loop {
             let wire = filling.wire(step).map_err(Stop::NoToken)?;
-            self.note_what_it_makes(step, filling, &wire);
+            self.note_what_it_makes(step, filling, &wire)?;
             let answer = self.exchange(index, step, wire, played).await?;
             if self.view(&answer).meets(&step.until) {
                 return Ok(answer);
             }
-            if start.elapsed() + pause > self.patience {
+            let no_time_left = match self.line {
+                Line::Tape(tape) => !tape.goes_on(index + 1),
+                Line::Network | Line::Broken(_) => start.elapsed() + pause > self.patience,
+            };
+            if no_time_left {
                 let body = shortened(&shown(answer.text().trim(), self.ns));
                 return Err(Stop::Trouble(format!(
                     "not so within {} s: the last answer has status {}, body {body:?}",
@@ -199,8 +217,10 @@ impl Player<'_> {
                     answer.status
                 )));
             }
-            tokio::time::sleep(pause).await;
-            pause = (pause * 2).min(LAST_PAUSE);
+            if !matches!(self.line, Line::Tape(_)) {
+                tokio::time::sleep(pause).await;
+                pause = (pause * 2).min(LAST_PAUSE);
+            }
         }
     }
 
@@ -271,18 +291,21 @@ impl Player<'_> {
         let path = filling.path(path);
         let mark = if path.contains('?') { '&' } else { '?' };
         let mut items: Vec<Value> = Vec::new();
+        // What no page may hold is looked for in the texts of all.
+        let mut texts = String::new();
         let mut answer = first;
         let mut walk = Walk::start();
         loop {
             let page = answer.at("/result").and_then(Value::as_array);
             items.extend(page.into_iter().flatten().cloned());
+            texts.push_str(&answer.text());
             let next = answer.at("/next_cursor").and_then(Value::as_str);
             let Some(cursor) = next.filter(|_| answer.is_success()) else {
                 return Ok(match answer.json() {
                     Some(Value::Object(members)) if answer.is_success() => {
                         let mut members = members.clone();
                         members.insert("result".to_owned(), Value::Array(items));
-                        answer.with_json(Value::Object(members))
+                        answer.with_json(texts, Value::Object(members))
                     }
                     _ => answer,
                 });
@@ -298,33 +321,44 @@ impl Player<'_> {
     }
 
     /// Remembers what a request is about to make, so that it is removed whatever happens.
-    fn note_what_it_makes(&self, step: &Step, filling: &Filling<'_>, wire: &Wire) {
+    fn note_what_it_makes(
+        &self,
+        step: &Step,
+        filling: &Filling<'_>,
+        wire: &Wire,
+    ) -> Result<(), Stop> {
         let (method, path) = match wire {
             Wire::Http(request) => (request.method.to_owned(), request.path.clone()),
             Wire::Raw(bytes) => raw_line(bytes),
         };
-        if method == "DELETE" || step.depot {
-            return;
+        // Nothing is made but on the server that the rule is about.
+        if method == "DELETE" || step.goal != Goal::Judged {
+            return Ok(());
         }
         let body = json_body(step).map(|value| filling.json(value));
-        if let Reach::Own(resources) = reach(self.document, &method, &path, body.as_ref(), self.ns)
-        {
-            let mut made = lock(&self.made);
-            for resource in resources {
-                if !made.contains(&resource) {
-                    made.push(resource);
-                }
-            }
-        }
+        let reach = reach(self.document, &method, &path, body.as_ref(), self.ns);
+        let Reach::Own(resources) = reach else {
+            return Ok(());
+        };
+        let noted = self.made.note(self.server, self.document, resources);
+        noted.map_err(|error| {
+            let what = format!("the cleanup ledger cannot be written: {error}");
+            lock(self.events).push(Event::Defect(Defect {
+                rule: self.rule.to_owned(),
+                what: what.clone(),
+            }));
+            Stop::Trouble(what)
+        })
     }
 
     fn note_what_it_removed(&self, step: &Step, filling: &Filling<'_>, answer: &Answer) {
-        if let Send::Http { method, path, .. } = &step.request
+        // Of a removal that a fault reports nobody knows whether it was one.
+        if matches!(self.line, Line::Network)
+            && let Send::Http { method, path, .. } = &step.request
             && *method == "DELETE"
             && answer.is_success()
         {
-            let path = filling.path(path);
-            lock(&self.made).retain(|resource| resource.path != path);
+            self.made.removed(&filling.path(path));
         }
     }
 }
@@ -356,7 +390,8 @@ pub(crate) fn raw_line(bytes: &[u8]) -> (String, String) {
 
 pub(crate) fn identity_name(step: &Step) -> String {
     match &step.identity {
-        _ if step.depot => "suite",
+        _ if step.goal == Goal::Depot => "suite",
+        _ if step.goal == Goal::Engine => "engine",
         Identity::Administrator => "administrator",
         Identity::Role(role) => role,
         Identity::Anonymous => "anonymous",

@@ -8,17 +8,18 @@ use std::time::Duration;
 use tokio::sync::RwLock;
 
 use crate::client::Base;
-use crate::depot::Depot;
 use crate::redact::Redactor;
-use crate::scenario::{Identity, Step};
+use crate::scenario::{Goal, Identity, Step};
 use crate::target::Token;
 
 /// One API of the target in one setup.
 #[derive(Debug)]
 pub(crate) struct Server {
     pub(crate) base: Base,
-    /// The other side that it was told of.
-    pub(crate) depot: Option<Depot>,
+    /// Where the depot is that it was told of.
+    pub(crate) depot: Option<Base>,
+    /// The engine that was told of the same depot.
+    engine: Option<Box<Server>>,
     tokens: BTreeMap<String, Token>,
     /// The Authorization header that the user gave for the administrator.
     given: Option<String>,
@@ -45,6 +46,7 @@ impl Server {
         Self {
             base,
             depot: None,
+            engine: None,
             tokens,
             given: headers
                 .iter()
@@ -58,16 +60,40 @@ impl Server {
     }
 
     /// With the depot that it was told of.
-    pub(crate) fn told_of(self, depot: Option<Depot>) -> Self {
+    pub(crate) fn told_of(self, depot: Option<Base>) -> Self {
         Self { depot, ..self }
+    }
+
+    /// With the engine that stands beside it.
+    pub(crate) fn beside(mut self, engine: Option<Self>) -> Self {
+        if let Some(engine) = engine {
+            let tokens = engine.tokens.values();
+            self.redactor = tokens.fold(self.redactor, |known, token| known.secret(token.reveal()));
+            self.engine = Some(Box::new(engine));
+        }
+        self
+    }
+
+    /// The server that a step asks: this one, or the engine beside it.
+    pub(crate) fn asked(&self, step: &Step) -> &Self {
+        match &self.engine {
+            Some(engine) if step.goal == Goal::Engine => engine,
+            _ => self,
+        }
     }
 
     /// Where a step's request goes.
     pub(crate) fn goal(&self, step: &Step) -> &Base {
         match &self.depot {
-            Some(depot) if step.depot => &depot.base,
-            _ => &self.base,
+            Some(depot) if step.goal == Goal::Depot => depot,
+            _ => &self.asked(step).base,
         }
+    }
+
+    /// Whether this is where the depot is.
+    pub(crate) fn is_depot(&self, base: &Base) -> bool {
+        let depot = self.depot.as_ref();
+        depot.is_some_and(|depot| depot.url == base.url)
     }
 
     /// The key of the administrator; empty where the setup needs none.
@@ -111,8 +137,16 @@ impl Server {
         }
     }
 
-    /// Whether the server still takes connections; it may be busy, so it is asked twice.
+    /// Whether the server, and the engine beside it, still take connections.
     pub(crate) async fn is_alive(&self) -> bool {
+        match &self.engine {
+            Some(engine) if !engine.takes_connections().await => false,
+            _ => self.takes_connections().await,
+        }
+    }
+
+    /// It may be busy, so it is asked twice.
+    async fn takes_connections(&self) -> bool {
         let host = self.base.host.trim_matches(['[', ']']);
         for pause in [0, 300] {
             tokio::time::sleep(Duration::from_millis(pause)).await;

@@ -17,9 +17,12 @@ pub struct Target {
     /// The vendor part of its media types: `application/vnd.VENDOR.…`.
     #[serde(default = "default_vendor")]
     pub vendor: String,
+    /// Its version, for lists of known deviations that depend on it.
+    #[serde(default)]
+    pub version: Option<String>,
     /// What it claims to be able to do.
     pub capabilities: BTreeSet<String>,
-    /// The program on the search path that starts it.
+    /// The program on the search path that starts it, where a launch names no other.
     #[serde(default)]
     pub program: Option<String>,
     /// How it is started in each setup.
@@ -43,7 +46,8 @@ pub struct Setup {
 
 /// How one API is started or reached in one setup. In arguments, files and environment
 /// `{port}` is a free port, `{dir}` the setup's own temporary folder, and `{depot}` the address
-/// of the suite's depot, which is started for each server that is told of it.
+/// of the suite's depot, `http://HOST:PORT`, which is started for each server that is told of it;
+/// an engine that stands beside a control plane is told of the control plane's.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Launch {
@@ -53,6 +57,10 @@ pub struct Launch {
     /// Where the depot listens that the server at `url` was told of, `127.0.0.1:9000`.
     #[serde(default)]
     pub depot: Option<SocketAddr>,
+    /// The program on the search path that is started instead of the target's: an engine beside
+    /// another's control plane, for example.
+    #[serde(default)]
+    pub program: Option<String>,
     /// Arguments of the program.
     #[serde(default)]
     pub args: Vec<String>,
@@ -107,7 +115,7 @@ impl fmt::Debug for Token {
     }
 }
 
-fn default_vendor() -> String {
+pub(crate) fn default_vendor() -> String {
     "engine".to_owned()
 }
 
@@ -167,8 +175,9 @@ impl Target {
                         setup: name.clone(),
                     });
                 }
-                let needs_program = launch.is_some_and(|launch| launch.url.is_none());
-                if needs_program && target.program.is_none() {
+                let lacks_program =
+                    |launch: &Launch| launch.url.is_none() && target.program(launch).is_none();
+                if launch.is_some_and(lacks_program) {
                     return Err(TargetFileError::NoProgram {
                         file: file.to_owned(),
                         setup: name.clone(),
@@ -178,6 +187,11 @@ impl Target {
             }
         }
         Ok(target)
+    }
+
+    /// The program that a launch starts.
+    pub fn program<'a>(&'a self, launch: &'a Launch) -> Option<&'a str> {
+        launch.program.as_deref().or(self.program.as_deref())
     }
 
     /// A target of which only addresses are known: setup `default`, one token for the
@@ -204,6 +218,7 @@ impl Target {
         Self {
             name: "custom".to_owned(),
             vendor: default_vendor(),
+            version: None,
             capabilities,
             program: None,
             setups: BTreeMap::from([("default".to_owned(), setup)]),

@@ -12,7 +12,8 @@ use serde::Serialize;
 use serde_json::Value;
 
 use crate::answer::Answer;
-use crate::facts::{kind_names, shortened};
+use crate::facts::shortened;
+use crate::kinds::kind_names;
 use crate::names::canonical;
 use crate::places::places;
 use crate::scenario::Kind;

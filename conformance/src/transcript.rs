@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::facts::Fact;
 use crate::names::{canonical, fill, fill_json, quoted};
-use crate::scenario::{Body, Identity, Scenario, Send, Step};
+use crate::scenario::{Body, Goal, Identity, Scenario, Send, Step};
 
 /// Longest body that a transcript shows.
 const BODY_SHOWN: usize = 400;
@@ -108,7 +108,7 @@ impl Namer {
             .iter()
             .flat_map(|step| step.capture.iter().map(|(name, _)| *name));
         Self {
-            known: ["ns", "i"].into_iter().chain(captured).collect(),
+            known: ["ns", "i", "depot"].into_iter().chain(captured).collect(),
         }
     }
 
@@ -157,7 +157,8 @@ impl Namer {
             }
         };
         match &step.identity {
-            _ if step.depot => line.insert_str(0, "depot "),
+            _ if step.goal == Goal::Depot => line.insert_str(0, "depot "),
+            _ if step.goal == Goal::Engine => line.insert_str(0, "engine "),
             Identity::Administrator => {}
             Identity::Role(role) => line.push_str(&format!(" as {role}")),
             Identity::Anonymous => line.push_str(" anonymous"),
@@ -272,6 +273,7 @@ mod tests {
                 depot(put("/shelf/a").json(json!("held"))),
                 "depot PUT /shelf/a\n\"held\"",
             ),
+            (engine(get("/v1/data/{ns}")), "engine GET /v1/data/<ns>"),
             (
                 get("/x").until([
                     Check::Status(200),

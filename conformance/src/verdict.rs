@@ -89,12 +89,20 @@ pub enum Reason {
     NoToken(String),
     /// The scenario touches what others see, and the target is not known to be the user's own.
     NotOwned,
+    /// The scenario does more than the mode named here allows.
+    NotInMode(String),
+    /// The scenario held, though the target does not claim the capability named here.
+    HoldsUnclaimed(String),
     /// The target could not be started or reached, or it died; the message says how.
     Unreachable(String),
+    /// The evidence that is judged again does not hold what the scenario asks.
+    NoEvidence,
     /// The scenario itself is at fault (see the run's defects).
     Defect,
     /// The run was interrupted before the verdict.
     Interrupted,
+    /// The run stopped before the verdict, after as many failures as it was told to bear.
+    Stopped,
 }
 
 impl fmt::Display for Reason {
@@ -116,9 +124,15 @@ impl fmt::Display for Reason {
             Self::NotOwned => out.write_str(
                 "touches what others see; pass --i-own-this-target to run it off loopback",
             ),
+            Self::NotInMode(mode) => write!(out, "does more than the mode `{mode}` allows"),
+            Self::HoldsUnclaimed(capability) => {
+                write!(out, "holds, but the target does not claim `{capability}`")
+            }
             Self::Unreachable(what) => out.write_str(what),
+            Self::NoEvidence => out.write_str("the evidence does not hold what the scenario asks"),
             Self::Defect => out.write_str("the scenario itself is at fault"),
             Self::Interrupted => out.write_str("interrupted"),
+            Self::Stopped => out.write_str("the run had stopped after the failures before"),
         }
     }
 }

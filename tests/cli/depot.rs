@@ -108,7 +108,8 @@ fn report(depot: &str) -> std::io::Result<()> {
     let mut stream = TcpStream::connect(depot)?;
     write!(
         stream,
-        "POST /status HTTP/1.1\r\nHost: {depot}\r\nConnection: close\r\nContent-Length: 2\r\n\r\n{{}}"
+        "POST /status HTTP/1.1\r\nHost: {depot}\r\nConnection: close\r\nContent-Length: 13\r\n\r\n\
+         {{\"labels\":{{}}}}"
     )?;
     stream.read_to_end(&mut Vec::new()).map(|_| ())
 }

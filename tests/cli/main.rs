@@ -10,10 +10,15 @@
     reason = "a test fails by panicking"
 )]
 
+mod baselines;
 mod depot;
 mod program;
 mod reports;
+mod safety;
 mod server;
+mod stability;
+mod store;
+mod tools;
 mod usage;
 mod verdicts;
 
@@ -28,8 +33,17 @@ fn main() -> ExitCode {
     if program::is_wanted() {
         return program::main();
     }
-    let tests: Vec<(&str, fn())> =
-        [usage::TESTS, verdicts::TESTS, reports::TESTS, depot::TESTS].concat();
+    let tests: Vec<(&str, fn())> = [
+        usage::TESTS,
+        verdicts::TESTS,
+        reports::TESTS,
+        depot::TESTS,
+        baselines::TESTS,
+        safety::TESTS,
+        stability::TESTS,
+        tools::TESTS,
+    ]
+    .concat();
     let trials = tests
         .into_iter()
         .map(|(name, test)| {

@@ -71,6 +71,7 @@ impl Program {
         command
             .args(arguments)
             .env(WANTED, "1")
+            .env("XDG_STATE_HOME", self.folder.path().join("state"))
             .envs(self.environment.iter().cloned())
             .current_dir::<&Path>(self.folder.path())
             .stdin(Stdio::null())

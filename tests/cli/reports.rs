@@ -3,36 +3,47 @@
 use quick_junit::{NonSuccessKind, Report, TestCaseStatus};
 use serde_json::Value;
 
-use crate::program::Program;
-use crate::server::{Answers, Server};
+use crate::program::{Program, Ran};
+use crate::server::{Answers, MARKUP, Server};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("every_report_tells_of_the_failure", every_report),
     ("stored_evidence_gives_the_same_report", stored_evidence),
+    ("evidence_is_joined_compared_and_judged_again", evidence),
     ("secrets_are_in_no_report", secrets),
+    ("answers_stay_text_in_every_report", markup),
+    ("several_runs_make_one_page", several_runs),
+    ("the_schema_of_the_report_is_shown", schema),
+    ("a_reproducer_holds_the_shortest_steps", reproducer),
 ];
 
+/// Passes where every answer is an empty object.
+const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
-const REPORTS: [&str; 3] = ["r.json", "r.xml", "r.ndjson"];
+const REPORTS: [(&str, &str); 7] = [
+    ("badge", "r.badge.json"),
+    ("html", "r.html"),
+    ("json", "r.json"),
+    ("junit", "r.xml"),
+    ("markdown", "r.md"),
+    ("ndjson", "r.ndjson"),
+    ("tap", "r.tap"),
+];
 
-/// Arguments that ask for every report.
-fn all_reports<'a>(url: &'a str, rules: &[&'a str]) -> Vec<&'a str> {
-    let reports = [
-        "--report=json=r.json",
-        "--report=junit=r.xml",
-        "--report=ndjson=r.ndjson",
-    ];
+/// Runs these rules on an engine and asks for every report.
+fn run(program: &Program, url: &str, more: &[&str]) -> Ran {
+    let reports = REPORTS.map(|(format, name)| format!("--report={format}={name}"));
     let mut arguments = vec!["run", "--engine-url", url];
-    arguments.extend(reports);
-    arguments.extend(rules);
-    arguments
+    arguments.extend(reports.iter().map(String::as_str));
+    arguments.extend(more);
+    program.run(&arguments)
 }
 
 fn every_report() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
     let rules = [FAILS, "engine/common/authentication"];
-    let ran = program.run(&all_reports(&server.url, &rules));
+    let ran = run(&program, &server.url, &rules);
     ran.expect(
         1,
         &[
@@ -82,31 +93,126 @@ fn every_report() {
         other => panic!("{other:?}"),
     }
     assert_eq!(junit.failures, 1);
+
+    for (name, texts) in [
+        (
+            "r.tap",
+            &[
+                &format!("- {FAILS}\n  ---\n  message: "),
+                "TAP version 14\n1..",
+                "path: /result",
+                "severity: fail",
+            ][..],
+        ),
+        (
+            "r.md",
+            &[
+                "**Proven 0 of ",
+                &format!("## fail: `{FAILS}`"),
+                "| `/result` | `1` | ",
+                "| Endpoints / Data API |",
+                "curl ",
+                "Again: `conformance run --engine-url ",
+            ],
+        ),
+        (
+            "r.badge.json",
+            &["\"0/", "Policy Engine REST API", "\"red\""],
+        ),
+        (
+            "r.html",
+            &[
+                &format!("id=\"{FAILS}\" data-marks=\"fail\""),
+                "What the document says",
+                "Requests and answers",
+                "curl ",
+            ],
+        ),
+    ] {
+        let text = program.read(name);
+        for expected in texts {
+            assert!(
+                text.contains(*expected),
+                "no {expected:?} in {name}: {text}"
+            );
+        }
+    }
 }
 
 fn stored_evidence() {
     let program = Program::new();
     let server = Server::start(Answers::Echo);
-    let ran = program.run(&all_reports(
-        &server.url,
-        &[FAILS, "engine/common/authentication"],
-    ));
+    let rules = [FAILS, "engine/common/authentication"];
+    let ran = run(&program, &server.url, &rules);
     let (_, judged) = ran.out.split_once("\nFAIL").expect("a failure");
-    let told = program.run(&["report", "r.ndjson", "--report", "json=again.json"]);
+    let stored: Vec<_> = REPORTS
+        .iter()
+        .filter(|(kind, _)| *kind != "ndjson")
+        .collect();
+    let again: Vec<_> = stored
+        .iter()
+        .map(|(format, name)| format!("--report={format}=again.{name}"))
+        .collect();
+    let mut arguments = vec!["report", "r.ndjson"];
+    arguments.extend(again.iter().map(String::as_str));
+    let told = program.run(&arguments);
     told.expect(1, &[]);
     assert!(
         judged.starts_with(told.out.trim_start_matches("\nFAIL").trim_end()),
         "{told:?}"
     );
-    assert_eq!(program.read("again.json"), program.read("r.json"));
+    for (_, name) in stored {
+        assert_eq!(program.read(&format!("again.{name}")), program.read(name));
+    }
+}
+
+fn evidence() {
+    let program = Program::new();
+    let server = Server::start(Answers::Empty);
+    let shard = |program: &Program, part: &str, file: &str| {
+        let (part, file) = (format!("--shard={part}"), format!("--report=ndjson={file}"));
+        let rules = ["engine/health/get", "engine/v1/data/get"];
+        let target = ["run", "--engine-url", &server.url, &part, &file];
+        program.run(&[&target[..], &rules[..]].concat())
+    };
+    for (part, file) in [("1/1", "whole"), ("1/2", "one"), ("2/2", "other")] {
+        shard(&program, part, file).expect(1, &["FAIL "]);
+    }
+    let merge = ["report", "merge", "--output", "joined", "one", "other"];
+    program.run(&merge).expect(0, &["2 runs in joined"]);
+    let same = program.run(&["report", "diff", "whole", "joined"]);
+    same.expect(0, &["2 runs show the same"]);
+    let score = |program: &Program, arguments: &[&str]| {
+        let ran = program.run(arguments);
+        let proven = ran.out.lines().find(|line| line.starts_with("proven "));
+        proven.expect("a score").to_owned()
+    };
+    let shown = score(&program, &["report", "whole"]);
+    assert_eq!(score(&program, &["report", "joined"]), shown);
+    assert_eq!(score(&program, &["report", "judge", "whole"]), shown);
+
+    // Judging again looks at the answers, not at the verdicts of the time.
+    let told = program.read("whole").replace("{}", "{\\\"error\\\":1}");
+    let program = program.file("changed", &told);
+    let again = program.run(&["report", "judge", "changed"]);
+    again.expect(1, &[&format!("FAIL {PASSES}")]);
+    let other = Server::start(Answers::Echo);
+    let file = "--report=ndjson=echoed";
+    let ran = program.run(&["run", "--engine-url", &other.url, file, PASSES, FAILS]);
+    ran.expect(1, &["FAIL "]);
+    let differ = program.run(&["report", "diff", "whole", "echoed"]);
+    differ.expect(1, &[&format!("MOVES {FAILS}")]);
+    for wrong in ["0/2", "3/2", "1", "a/b"] {
+        shard(&program, wrong, "none").expect(2, &[&format!("`{wrong}` is no shard I/N")]);
+    }
 }
 
 fn secrets() {
     let program = Program::new().variable("THE_TOKEN", "t0ken-of-mine");
     let server = Server::start(Answers::Echo);
-    let mut arguments = all_reports(&server.url, &[FAILS, "engine/v1/data/get"]);
-    arguments.extend(["--token-env", "THE_TOKEN", "-H", "X-Key: k3y-of-mine"]);
-    let ran = program.run(&arguments);
+    let rules = [FAILS, "engine/v1/data/get", "--repro", "."];
+    let secret = ["--token-env", "THE_TOKEN", "-H", "X-Key: k3y-of-mine"];
+    let ran = run(&program, &server.url, &[&rules[..], &secret].concat());
     ran.expect(1, &["FAIL"]);
     let evidence = program.read("r.ndjson");
     assert!(
@@ -114,10 +220,110 @@ fn secrets() {
         "the token was sent: {evidence}"
     );
     let mut texts = vec![ran.out, ran.err];
-    texts.extend(REPORTS.map(|name| program.read(name)));
+    texts.extend(REPORTS.map(|(_, name)| program.read(name)));
+    texts.extend(["sh", "hurl"].map(|ending| program.read(&format!("{FAILS}.{ending}"))));
     for text in texts {
         for secret in ["t0ken-of-mine", "k3y-of-mine"] {
             assert!(!text.contains(secret), "{secret} in {text}");
         }
+    }
+}
+
+fn markup() {
+    let program = Program::new();
+    let server = Server::start(Answers::Markup);
+    let ran = run(&program, &server.url, &[FAILS]);
+    ran.expect(1, &["FAIL"]);
+    assert!(!ran.out.contains('\u{202e}'), "{ran:?}");
+    let evidence = program.read("r.ndjson");
+    let sent = serde_json::to_string(MARKUP).expect("JSON");
+    assert!(evidence.contains(sent.trim_matches('"')) || evidence.contains("<script>"));
+    let html = program.read("r.html");
+    assert_eq!(html.matches("<script").count(), 1);
+    assert!(html.contains("&lt;script&gt;alert(1)"));
+    for (name, wrong) in [("r.tap", "\nnot ok 99"), ("r.md", "\n# heading")] {
+        assert!(!program.read(name).contains(wrong), "{wrong:?} in {name}");
+    }
+}
+
+fn several_runs() {
+    let program = Program::new();
+    for (answers, name) in [(Answers::Echo, "a.ndjson"), (Answers::Empty, "b.ndjson")] {
+        let server = Server::start(answers);
+        let report = format!("--report=ndjson={name}");
+        program.run(&["run", "--engine-url", &server.url, &report, PASSES]);
+    }
+    let both = ["report", "a.ndjson", "b.ndjson"];
+    program
+        .run(&[&both[..], &["--report=html=both.html"]].concat())
+        .expect(1, &["proven"]);
+    let page = program.read("both.html");
+    for text in [
+        "Targets differ",
+        " data-differs",
+        "data-marks=\"fail pass\"",
+    ] {
+        assert!(page.contains(text), "no {text:?}");
+    }
+    program
+        .run(&[&both[..], &["--report=json=both.json"]].concat())
+        .expect(2, &["only html makes one report"]);
+}
+
+fn schema() {
+    let shown = Program::new().run(&["schema", "report"]);
+    shown.expect(0, &[]);
+    let schema: Value = serde_json::from_str(&shown.out).expect("JSON");
+    assert_eq!(schema.pointer("/title"), Some(&"Conformance report".into()));
+}
+
+/// The rule fails at its third step, for which the two before it are not needed. Where the first
+/// step that fails needs the one before it, both stay.
+fn reproducer() {
+    let program = Program::new();
+    for (answers, requests, lacks, asserts, holds) in [
+        (
+            Answers::Null,
+            "1 of 1",
+            "PUT",
+            "jsonpath \"$['result']\" not exists",
+            ["# got      null", "curl -sS -i -g", "/b'"],
+        ),
+        (
+            Answers::Echo,
+            "2 of 2",
+            "/b'",
+            "jsonpath \"$['result']\" == 1",
+            ["# expected 1", " -X PUT ", "/a'"],
+        ),
+    ] {
+        let server = Server::start(answers);
+        program
+            .run(&[
+                "run",
+                "--engine-url",
+                &server.url,
+                "--repro",
+                "repro",
+                FAILS,
+            ])
+            .expect(1, &["reproducers: 2 file(s)"]);
+        let script = program.read(&format!("repro/{FAILS}.sh"));
+        for text in holds.iter().chain([&requests]) {
+            assert!(script.contains(text), "no {text:?} in {script}");
+        }
+        assert!(!script.contains(lacks), "{lacks} in {script}");
+        let hurl = program.read(&format!("repro/{FAILS}.hurl"));
+        for text in ["\nGET {{base}}/v1/data/", asserts] {
+            assert!(hurl.contains(text), "no {text:?} in {hurl}");
+        }
+
+        // The script shows the same answer again.
+        let file = program.folder.path().join(format!("repro/{FAILS}.sh"));
+        let shell = std::process::Command::new("sh").arg(file).output();
+        let shell = shell.expect("a shell");
+        let shown = String::from_utf8_lossy(&shell.stdout);
+        assert!(shell.status.success(), "{shell:?}");
+        assert!(shown.contains("{\"result\":"), "{shown}");
     }
 }

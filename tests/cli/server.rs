@@ -1,10 +1,13 @@
 //! A server that answers every request alike, as no conforming server would.
 
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+/// What breaks out of HTML, Markdown and TAP where it is not escaped.
+pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...\nnot ok 99 - x\n```\n# heading\u{1b}[31m\u{202e}";
 
 /// How the server answers.
 #[derive(Debug, Clone, Copy)]
@@ -13,6 +16,11 @@ pub(crate) enum Answers {
     Empty,
     /// 200 and, as the string `result`, all that was sent.
     Echo,
+    /// Writes with 204, what ends in `/a` with the result 1, and everything else with null where
+    /// there is no result.
+    Null,
+    /// 200 and, as the string `result`, markup that wants to run in a reader's browser.
+    Markup,
     /// `/health` like `Empty`, everything else never.
     Hangs,
     /// `/health` like `Empty`, everything else with a body that never ends.
@@ -20,6 +28,9 @@ pub(crate) enum Answers {
     /// Always a page of a list that goes on: with the cursor of the page before it, or with a
     /// new one each time.
     Pages { new: bool },
+    /// `/health` like `Empty` two times, then two times with more in it, and so on; everything
+    /// else like `Empty`.
+    Moves,
 }
 
 /// A running server; it ends with the test program.
@@ -62,8 +73,8 @@ fn accept(listener: &TcpListener, answers: Answers, sender: &Sender<String>) {
     }
 }
 
-fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream);
+/// The head and the body of a request.
+pub(crate) fn request(reader: &mut impl BufRead) -> std::io::Result<(String, Vec<u8>)> {
     let mut head = String::new();
     while reader.read_line(&mut head)? > 2 {}
     let length = head.lines().find_map(|line| {
@@ -73,6 +84,22 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
     });
     let mut body = vec![0; length.unwrap_or(0)];
     reader.read_exact(&mut body)?;
+    Ok((head, body))
+}
+
+/// Answers with a status line's end and a body, and closes.
+pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::io::Result<()> {
+    write!(
+        stream,
+        "HTTP/1.1 {status}\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
+
+fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let (head, _) = request(&mut reader)?;
     let line = head.lines().next().unwrap_or_default().to_owned();
     // Most tests do not look.
     let _ = seen.send(line.clone());
@@ -98,14 +125,25 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             let page = PAGE.fetch_add(usize::from(new), Ordering::Relaxed);
             serde_json::json!({ "result": [], "next_cursor": format!("page{page}") }).to_string()
         }
-        Answers::Empty | Answers::Hangs | Answers::Endless => "{}".to_owned(),
+        Answers::Moves if line.contains("/health") => {
+            static ASKED: AtomicUsize = AtomicUsize::new(0);
+            let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+            let answer = if (asked / 2).is_multiple_of(2) {
+                "{}"
+            } else {
+                "{\"more\": 1}"
+            };
+            answer.to_owned()
+        }
+        Answers::Empty | Answers::Hangs | Answers::Endless | Answers::Moves => "{}".to_owned(),
+        Answers::Null if !line.starts_with("GET") => {
+            let mut stream = stream;
+            return stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
+        }
+        Answers::Null if line.contains("/a ") => r#"{"result": 1}"#.to_owned(),
+        Answers::Null => r#"{"result": null}"#.to_owned(),
+        Answers::Markup => serde_json::json!({ "result": MARKUP }).to_string(),
         Answers::Echo => serde_json::json!({ "result": head }).to_string(),
     };
-    let mut stream = stream;
-    write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{answer}",
-        answer.len()
-    )
+    respond(stream, "200 OK", &answer)
 }

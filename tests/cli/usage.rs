@@ -66,10 +66,7 @@ fn wrong_usage_is_refused() {
             &["--known-failing", "known.toml"],
             "known.toml: no rule `engine/x`",
         ),
-        (
-            &["--report", "pdf=x"],
-            "`pdf` is none of json, ndjson, junit",
-        ),
+        (&["--report", "pdf=x"], "`pdf` is none of badge, html, json"),
         (&["--report", "json"], "`json` is not FORMAT=PATH"),
         (
             &["--report", "json=nowhere/x.json"],

@@ -16,6 +16,27 @@ pub(super) struct Choice {
 }
 
 impl Choice {
+    /// Keeps every so-manieth clause, so that shards are about equally long.
+    ///
+    /// # Errors
+    /// Not `I/N` with I from 1 to N.
+    pub(super) fn shard(mut self, shard: &str) -> Result<Self, Failed> {
+        let wrong = || Failed::usage(format!("`{shard}` is no shard I/N, with I from 1 to N"));
+        let (number, of) = shard.split_once('/').ok_or_else(wrong)?;
+        let number: usize = number.parse().map_err(|_| wrong())?;
+        let of: usize = of.parse().map_err(|_| wrong())?;
+        if !(1..=of).contains(&number) {
+            return Err(wrong());
+        }
+        let mut place = 0;
+        self.ids.retain(|_| {
+            place += 1;
+            place % of == number % of
+        });
+        self.named.retain(|id| self.ids.contains(id));
+        Ok(self)
+    }
+
     /// Every clause that some pattern of `wanted` fits (all, if there is none) and no pattern
     /// of `skipped`. Clauses that HTTP cannot show are never chosen.
     ///

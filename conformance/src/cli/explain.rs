@@ -11,7 +11,7 @@ use crate::judge::snapshot_text;
 use crate::known::KnownList;
 use crate::pattern::PatternError;
 use crate::rules;
-use crate::scenario::{Body, Identity, Scenario, Send, Step};
+use crate::scenario::{Body, Goal, Identity, Scenario, Send, Step};
 
 /// The command line of `explain`.
 #[derive(Debug, Args)]
@@ -104,7 +104,8 @@ fn request(step: &Step) -> String {
         }
     };
     match &step.identity {
-        _ if step.depot => line.insert_str(0, "depot "),
+        _ if step.goal == Goal::Depot => line.insert_str(0, "depot "),
+        _ if step.goal == Goal::Engine => line.insert_str(0, "engine "),
         Identity::Administrator => {}
         Identity::Role(role) => line.push_str(&format!("  (as {role})")),
         Identity::Anonymous => line.push_str("  (anonymous)"),

@@ -3,21 +3,32 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | conformant for the chosen rules |
-//! | 1 | a rule is broken, or one on the list of known deviations is kept |
+//! | 1 | a rule is broken, or one on the list of known deviations is kept; an entry of a list has expired; a rule does not show the same in every run |
 //! | 2 | the command line, the configuration or a file it names is wrong |
 //! | 3 | incomplete: nothing was judged, or a rule that had to be judged was not |
 //! | 4 | the target cannot be reached, or died |
-//! | 5 | the suite's own defect: a wrong request of its own, or something left behind |
+//! | 5 | the suite's own defect: a wrong request of its own, something left behind, or a target that does not hold what it held before |
 //! | 130 | interrupted; the reports are still written |
 
+mod baseline;
 mod choice;
+mod cleanup;
+mod completions;
 mod coverage;
+mod doctor;
 mod explain;
 mod list;
+mod man;
 mod options;
+mod reached;
 mod report;
+mod rerun;
 mod run;
+mod schema;
+#[cfg(feature = "embedded")]
+mod selftest;
 mod target;
+mod watch;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
@@ -82,15 +93,31 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Judge a target (the default)
-    Run(Box<options::RunArguments>),
+    Run(Box<rerun::Arguments>),
+    /// Look at a server before it is judged, and say how to judge it
+    Doctor(doctor::Arguments),
     /// Show the rules
     List(list::Arguments),
     /// Show one rule: clause, requests, expected transcript, known deviations
     Explain(explain::Arguments),
     /// Show how much of each document the scenarios cover
     Coverage(coverage::Arguments),
+    /// Write, shorten and check lists of known deviations
+    #[command(subcommand)]
+    Baseline(baseline::Command),
+    /// Remove what a run left behind that was killed
+    Cleanup(cleanup::Arguments),
     /// Make reports from stored evidence, without any traffic
     Report(report::Arguments),
+    /// Write the script that completes this command line in a shell
+    Completions(completions::Arguments),
+    /// Write the manual page
+    Man(man::Arguments),
+    /// Break the embedded reference in every known way, and show which rules notice
+    #[cfg(feature = "embedded")]
+    Selftest(selftest::Arguments),
+    /// Show the JSON Schema of what the program writes
+    Schema(schema::Arguments),
 }
 
 /// Runs the program with these arguments (the first is the program's name) and returns its
@@ -102,11 +129,21 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Err(error) => return explain_usage(&error, &mut console),
     };
     let done = match cli.command {
-        Command::Run(arguments) => run::run(*arguments, &mut console),
+        Command::Run(arguments) => rerun::run(*arguments, &mut console),
+        Command::Doctor(arguments) => doctor::doctor(&arguments, &mut console),
         Command::List(arguments) => list::list(&arguments, console.out),
         Command::Explain(arguments) => explain::explain(&arguments, console.out),
         Command::Coverage(arguments) => coverage::coverage(&arguments, console.out),
+        Command::Baseline(command) => baseline::baseline(command, &mut console),
+        Command::Cleanup(arguments) => cleanup::cleanup(&arguments, &mut console),
         Command::Report(arguments) => report::report(&arguments, &mut console),
+        Command::Completions(arguments) => {
+            completions::completions(&arguments, Cli::command(), console.out)
+        }
+        Command::Man(arguments) => man::man(&arguments, Cli::command(), console.out),
+        #[cfg(feature = "embedded")]
+        Command::Selftest(arguments) => selftest::selftest(&arguments, &mut console),
+        Command::Schema(arguments) => schema::schema(&arguments, console.out),
     };
     done.unwrap_or_else(|failed| {
         if let Failed::Write(error) = &failed

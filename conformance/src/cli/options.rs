@@ -9,6 +9,7 @@ use serde::Deserialize;
 
 use super::Failed;
 use crate::report::FileReport;
+use crate::suite::Mode;
 
 /// The command line of `run`.
 #[derive(Debug, Args)]
@@ -30,11 +31,13 @@ unless a --report is asked for.
 
 Exit codes:
   0    conformant for the chosen rules
-  1    a rule is broken, or one on the list of known deviations is kept
+  1    a rule is broken, one on the list of known deviations is kept, an entry of a list has
+       expired, or a rule does not show the same in every run
   2    wrong usage: unknown ids, globs that match nothing, unknown configuration keys
   3    incomplete: nothing was judged, or a rule that had to be judged was not
   4    the target cannot be reached, or died
-  5    the suite's own defect: a wrong request of its own, or something left behind
+  5    the suite's own defect: a wrong request of its own, something left behind, or a target
+       that does not hold what it held before
   130  interrupted; the reports are still written
 
 A rule has to be judged when its id is given, or when only the suite or the target's own
@@ -58,6 +61,9 @@ pub(super) struct RunOptions {
         value_delimiter = ' '
     )]
     pub(super) skip: Vec<String>,
+    /// Judge the I-th of N equal parts of the rules; `report merge` joins their evidence
+    #[arg(long, value_name = "I/N", env = "CONFORMANCE_SHARD")]
+    pub(super) shard: Option<String>,
 
     /// Address of the engine to judge
     #[arg(long, value_name = "URL", env = "CONFORMANCE_ENGINE_URL")]
@@ -83,12 +89,34 @@ pub(super) struct RunOptions {
         value_delimiter = ','
     )]
     pub(super) capabilities: Vec<String>,
-    /// The target is the user's own: rules that change what others see may run on it
+    /// Version of the target, for lists of known deviations that depend on it
+    #[arg(long, value_name = "VERSION", env = "CONFORMANCE_TARGET_VERSION")]
+    pub(super) target_version: Option<String>,
+    /// Also play the rules of capabilities that the target does not claim, and say what works
+    #[arg(
+        long, env = "CONFORMANCE_PROBE", value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
+    )]
+    pub(super) probe: Option<bool>,
+
+    /// What rules may do to the target; unless said, everything on loopback, else `additive`
+    #[arg(long, value_name = "MODE", env = "CONFORMANCE_MODE")]
+    pub(super) mode: Option<Mode>,
+    /// The target is the user's own: without --mode, rules that change what others see may run
+    /// on it
     #[arg(
         long, env = "CONFORMANCE_I_OWN_THIS_TARGET", value_parser = BoolishValueParser::new(),
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
     )]
     pub(super) i_own_this_target: Option<bool>,
+
+    /// What every name starts with that the run writes
+    #[arg(long, value_name = "PREFIX", env = "CONFORMANCE_NAMESPACE")]
+    pub(super) namespace: Option<String>,
+    /// Folder for the list of what the run makes on a server that it did not start, for
+    /// `conformance cleanup`; unless said, below XDG_STATE_HOME
+    #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
+    pub(super) ledger: Option<PathBuf>,
 
     /// Rules run at the same time
     #[arg(short, long, value_name = "N", env = "CONFORMANCE_JOBS")]
@@ -96,6 +124,27 @@ pub(super) struct RunOptions {
     /// Seed of the order in which rules run
     #[arg(long, value_name = "N", env = "CONFORMANCE_SEED")]
     pub(super) seed: Option<u64>,
+    /// Judge so often in the same way; rules that do not show the same every time fail the run
+    #[arg(long, value_name = "N", env = "CONFORMANCE_REPEAT")]
+    pub(super) repeat: Option<std::num::NonZeroU32>,
+    /// Judge so often, each time in another order and with other --jobs; rules that do not show
+    /// the same every time fail the run. Reports are of the first time
+    #[arg(
+        long,
+        value_name = "N",
+        env = "CONFORMANCE_VERIFY_STABLE",
+        conflicts_with = "repeat"
+    )]
+    pub(super) verify_stable: Option<std::num::NonZeroU32>,
+    /// Stop after the first rule that is not as expected
+    #[arg(
+        short = 'x', long, env = "CONFORMANCE_FAIL_FAST", value_parser = BoolishValueParser::new(),
+        num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
+    )]
+    pub(super) fail_fast: Option<bool>,
+    /// Stop after so many rules that are not as expected
+    #[arg(long, value_name = "N", env = "CONFORMANCE_MAX_FAIL")]
+    pub(super) max_fail: Option<std::num::NonZeroUsize>,
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
     pub(super) timeout: Option<f64>,
@@ -108,7 +157,8 @@ pub(super) struct RunOptions {
         short = 'H',
         long,
         value_name = "NAME: VALUE",
-        env = "CONFORMANCE_HEADER"
+        env = "CONFORMANCE_HEADER",
+        hide_env_values = true
     )]
     pub(super) header: Vec<String>,
     /// Environment variable that holds the administrator's bearer token
@@ -124,7 +174,8 @@ pub(super) struct RunOptions {
     )]
     pub(super) insecure: Option<bool>,
 
-    /// Report to write, FORMAT=PATH; formats are json, ndjson (the evidence) and junit
+    /// Report to write, FORMAT=PATH; formats are badge, html, json, junit, markdown, ndjson (the
+    /// evidence) and tap
     #[arg(
         long,
         value_name = "FORMAT=PATH",
@@ -132,9 +183,16 @@ pub(super) struct RunOptions {
         value_delimiter = ' '
     )]
     pub(super) report: Vec<FileReport>,
+    /// Folder for reproducers: of each failing rule the shortest steps that show it, as RULE.sh
+    /// (curl) and RULE.hurl
+    #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_REPRO")]
+    pub(super) repro: Option<PathBuf>,
     /// Known deviations of the target, instead of those that the program knows
     #[arg(long, value_name = "FILE", env = "CONFORMANCE_KNOWN_FAILING")]
     pub(super) known_failing: Option<PathBuf>,
+    /// Rules that the target keeps on some runs and breaks on others: never proven, never failed
+    #[arg(long, value_name = "FILE", env = "CONFORMANCE_KNOWN_FLAKY")]
+    pub(super) known_flaky: Option<PathBuf>,
     /// Colours
     #[arg(long, value_name = "WHEN", env = "CONFORMANCE_COLOR")]
     pub(super) color: Option<Colour>,
@@ -208,15 +266,25 @@ impl RunOptions {
         Self {
             rules: list(self.rules, below.rules),
             skip: list(self.skip, below.skip),
+            shard: self.shard.or(below.shard),
             engine_url: self.engine_url.or(below.engine_url),
             control_url: self.control_url.or(below.control_url),
             target: self.target.or(below.target),
             program: self.program.or(below.program),
             vendor: self.vendor.or(below.vendor),
             capabilities: list(self.capabilities, below.capabilities),
+            target_version: self.target_version.or(below.target_version),
+            probe: self.probe.or(below.probe),
+            mode: self.mode.or(below.mode),
             i_own_this_target: self.i_own_this_target.or(below.i_own_this_target),
+            namespace: self.namespace.or(below.namespace),
+            ledger: self.ledger.or(below.ledger),
             jobs: self.jobs.or(below.jobs),
             seed: self.seed.or(below.seed),
+            repeat: self.repeat.or(below.repeat),
+            verify_stable: self.verify_stable.or(below.verify_stable),
+            fail_fast: self.fail_fast.or(below.fail_fast),
+            max_fail: self.max_fail.or(below.max_fail),
             timeout: self.timeout.or(below.timeout),
             patience: self.patience.or(below.patience),
             header: list(self.header, below.header),
@@ -224,7 +292,9 @@ impl RunOptions {
             cacert: self.cacert.or(below.cacert),
             insecure: self.insecure.or(below.insecure),
             report: list(self.report, below.report),
+            repro: self.repro.or(below.repro),
             known_failing: self.known_failing.or(below.known_failing),
+            known_flaky: self.known_flaky.or(below.known_flaky),
             color: self.color.or(below.color),
             progress: self.progress.or(below.progress),
         }

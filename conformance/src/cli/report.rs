@@ -3,89 +3,204 @@
 use std::fs;
 use std::path::{Path, PathBuf};
 
-use clap::Args;
+use clap::{Args, Subcommand};
 
+use super::baseline::Lists;
 use super::options::Colour;
-use super::{Console, Failed, catalogue};
-use crate::catalogue::Catalogue;
-use crate::evidence::Event;
-use crate::known::KnownList;
+use super::{Console, Failed};
+use crate::evidence::{self, Event, TargetSummary};
 use crate::report::{self, Digest, FileReport, Format, Paint};
+use crate::stability::Rounds;
+use crate::suite::Suite;
 
 /// The command line of `report`.
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 pub(super) struct Arguments {
-    /// Evidence that a run wrote with `--report ndjson=PATH`
+    #[command(subcommand)]
+    task: Option<Task>,
+    #[command(flatten)]
+    shown: Shown,
+}
+
+/// What else can be done with evidence.
+#[derive(Debug, Subcommand)]
+enum Task {
+    /// Judge evidence again by the rules of this program, without any traffic
+    Judge(Shown),
+    /// Show where two runs, or two servers, differ
+    Diff {
+        /// Evidence of the first run
+        first: PathBuf,
+        /// Evidence of the other
+        other: PathBuf,
+    },
+    /// Join the evidence of shards into one
+    Merge {
+        /// Evidence of each shard
+        #[arg(required = true)]
+        shards: Vec<PathBuf>,
+        /// File that the joined evidence is written to
+        #[arg(long, value_name = "FILE")]
+        output: PathBuf,
+    },
+}
+
+/// Evidence, and what is made of it.
+#[derive(Debug, Args)]
+struct Shown {
+    /// Evidence that runs wrote with `--report ndjson=PATH`; of several, html makes one page
     #[arg(value_name = "EVIDENCE")]
-    evidence: PathBuf,
-    /// Report to write, FORMAT=PATH; formats are json and junit
+    evidence: Vec<PathBuf>,
+    /// Report to write, FORMAT=PATH; formats are badge, html, json, junit, markdown and tap
     #[arg(long, value_name = "FORMAT=PATH")]
     report: Vec<FileReport>,
     /// Known deviations of the target, instead of those that the program knows
     #[arg(long, value_name = "FILE")]
     known_failing: Option<PathBuf>,
+    /// Rules that the target keeps on some runs and breaks on others
+    #[arg(long, value_name = "FILE")]
+    known_flaky: Option<PathBuf>,
     /// Colours
     #[arg(long, value_name = "WHEN", default_value = "auto")]
     color: Colour,
 }
 
-/// Shows the evidence and writes the reports; the exit code is that of the run.
+/// Does with evidence what is asked for.
 pub(super) fn report(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
-    if arguments
-        .report
-        .iter()
-        .any(|report| report.format == Format::Ndjson)
-    {
+    match &arguments.task {
+        None => show(&arguments.shown, false, console),
+        Some(Task::Judge(shown)) => show(shown, true, console),
+        Some(Task::Diff { first, other }) => diff(first, other, console),
+        Some(Task::Merge { shards, output }) => merge(shards, output, console),
+    }
+}
+
+/// Says where two runs differ; the exit code is 1 when they do anywhere.
+fn diff(first: &Path, other: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let mut runs = Rounds::default();
+    for path in [first, other] {
+        runs.add(&digest(path, &Lists::default(), false)?);
+    }
+    let found = runs.stability();
+    for line in found.lines() {
+        writeln!(console.out, "{line}")?;
+    }
+    Ok(u8::from(!found.moved.is_empty()))
+}
+
+/// Writes the events of several runs as those of one.
+fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let runs = shards.iter().map(|path| read(path));
+    let merged = evidence::merge(runs.collect::<Result<_, _>>()?);
+    let merged = merged.ok_or_else(|| Failed::usage("no run starts in the evidence"))?;
+    let lines = merged.iter().map(serde_json::to_string);
+    let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(Failed::usage)?;
+    fs::write(output, lines.join("\n") + "\n").map_err(|error| named(output, &error))?;
+    writeln!(console.out, "{} runs in {}", shards.len(), output.display())?;
+    Ok(0)
+}
+
+/// Shows the evidence and writes the reports; the exit code is that of the first run that is
+/// not conformant, if any.
+fn show(arguments: &Shown, again: bool, console: &mut Console<'_>) -> Result<u8, Failed> {
+    if arguments.evidence.is_empty() {
+        return Err(Failed::usage("no evidence is given"));
+    }
+    let asks = |format| {
+        arguments
+            .report
+            .iter()
+            .any(|report| report.format == format)
+    };
+    if asks(Format::Ndjson) {
         return Err(Failed::usage(
-            "evidence cannot be made from evidence; use json or junit",
+            "evidence cannot be made from evidence; use another format",
         ));
     }
-    let events = read(&arguments.evidence)?;
+    if arguments.evidence.len() > 1 {
+        if arguments
+            .report
+            .iter()
+            .any(|report| report.format != Format::Html)
+        {
+            return Err(Failed::usage(
+                "of several runs only html makes one report; give one evidence file",
+            ));
+        }
+        if arguments.known_failing.is_some() || arguments.known_flaky.is_some() {
+            return Err(Failed::usage(
+                "--known-failing and --known-flaky are of one target; give one evidence file",
+            ));
+        }
+    }
+    let lists = Lists {
+        failing: arguments.known_failing.as_deref(),
+        flaky: arguments.known_flaky.as_deref(),
+    };
+    let digests = arguments
+        .evidence
+        .iter()
+        .map(|path| digest(path, &lists, again))
+        .collect::<Result<Vec<_>, _>>()?;
+    let paint = Paint(arguments.color.wanted(console.colour));
+    for digest in &digests {
+        write!(console.out, "{}", report::terminal(digest, paint))?;
+    }
+    for report in &arguments.report {
+        report::write(&digests, report).map_err(|error| named(&report.path, &error))?;
+    }
+    let codes = digests.iter().map(|digest| digest.conclusion().exit_code());
+    Ok(codes
+        .into_iter()
+        .find(|code| *code != 0)
+        .unwrap_or_default())
+}
+
+/// What a file of evidence says, or when it is judged again, with the deviations known of its
+/// target.
+fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed> {
+    let mut events = read(path)?;
+    if again {
+        events = Suite::judge_again(events).map_err(|error| named(path, &error))?;
+    }
+    let target = judged(&events, path)?;
+    let known = lists.known(&target.name, target.version.as_deref())?;
+    Ok(Digest::of(events, &known, &[]))
+}
+
+/// The target that evidence is of.
+///
+/// # Errors
+/// No run starts in it.
+pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Failed> {
     let target = events.iter().find_map(|event| match event {
-        Event::RunStarted(started) => Some(started.target.name.clone()),
+        Event::RunStarted(started) => Some(started.target.clone()),
         _ => None,
     });
-    let target = target.ok_or_else(|| {
-        Failed::usage(format!(
-            "{}: no run starts in it",
-            arguments.evidence.display()
-        ))
-    })?;
-    let known = known(catalogue()?, &target, arguments.known_failing.as_deref())?;
-    let digest = Digest::of(events, &known, &[]);
-    let paint = Paint(arguments.color.wanted(console.colour));
-    write!(console.out, "{}", report::terminal(&digest, paint))?;
-    for report in &arguments.report {
-        report::write(&digest, report).map_err(|error| named(&report.path, &error))?;
-    }
-    Ok(digest.conclusion().exit_code())
+    target.ok_or_else(|| named(path, &"no run starts in it"))
 }
 
-/// The target's known deviations: those of the file, else those that the program carries.
-pub(super) fn known(
-    catalogue: &Catalogue,
-    target: &str,
-    file: Option<&Path>,
-) -> Result<KnownList, Failed> {
-    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
-    match file {
-        Some(path) => {
-            let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
-            KnownList::parse(&text, &path.display().to_string(), ids).map_err(Failed::usage)
-        }
-        None => KnownList::embedded(target, ids).map_err(Failed::usage),
-    }
-}
-
-fn read(path: &Path) -> Result<Vec<Event>, Failed> {
+/// Reads evidence. A last line that breaks off is that of a run that was killed.
+///
+/// # Errors
+/// No such file, or a line that is no event.
+pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
     let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
-    text.lines()
-        .zip(1..)
-        .map(|(line, number)| {
-            serde_json::from_str(line)
-                .map_err(|error| Failed::usage(format!("{}:{number}: {error}", path.display())))
-        })
-        .collect()
+    let mut events = Vec::new();
+    for (line, number) in text.split_inclusive('\n').zip(1..) {
+        match serde_json::from_str(line) {
+            Ok(event) => events.push(event),
+            Err(error) if error.is_eof() && !line.ends_with('\n') && number > 1 => break,
+            Err(error) => {
+                return Err(Failed::usage(format!(
+                    "{}:{number}: {error}",
+                    path.display()
+                )));
+            }
+        }
+    }
+    Ok(events)
 }
 
 /// A file's error with the file's name.

@@ -1,21 +1,26 @@
 //! `conformance run`: judges a target.
 
-use std::fs::{self, File};
-use std::io::{self, BufWriter, ErrorKind, Write};
-use std::path::{Path, PathBuf};
+use std::fs;
+use std::io::{self, ErrorKind};
+use std::num::NonZeroU32;
+use std::path::Path;
 use std::time::Duration;
 
+use super::baseline::Lists;
 use super::choice::Choice;
 use super::options::{Progress, RunArguments, RunOptions};
-use super::report::{known, named};
+use super::report::named;
+use super::watch::Watch;
 use super::{Console, Failed, catalogue, target};
 use crate::catalogue::{Catalogue, Document};
 use crate::client::Connection;
-use crate::evidence::Event;
 use crate::known::KnownList;
+use crate::ledger;
 use crate::redact::Redactor;
-use crate::report::{self, Conclusion, Digest, FileReport, Format, Outcome, Paint, Row};
-use crate::suite::{Suite, SuiteError};
+use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
+use crate::repro::{self, Written};
+use crate::stability::Rounds;
+use crate::suite::{Suite, SuiteError, default_jobs};
 use crate::target::Target;
 
 /// Written when the embedded reference is judged and no other report is asked for.
@@ -24,67 +29,202 @@ const DEFAULT_REPORT: &str = "conformance-report.json";
 /// Judges a target and returns the exit code of what it comes to.
 pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let options = arguments.options()?;
+    let judged = judge(&options, None, console)?;
+    Ok(judged
+        .map_or(Conclusion::Incomplete, |digest| digest.conclusion())
+        .exit_code())
+}
+
+/// Judges a target as the options say, shows what it comes to and writes the reports. Without
+/// a list of what is known of the target, the options name it. None if no rule is chosen.
+pub(super) fn judge(
+    options: &RunOptions,
+    known: Option<KnownList>,
+    console: &mut Console<'_>,
+) -> Result<Option<Digest>, Failed> {
     let catalogue = catalogue()?;
-    let target = target::target(&options, catalogue)?;
-    let choice = choice(&options, catalogue, &target)?;
-    let known = known(catalogue, &target.name, options.known_failing.as_deref())?;
-    let reports = reports(&options, &target)?;
-    let connection = connection(&options)?;
-    let redactor = redactor(&target, &connection.headers);
-    let builder = Suite::builder(target)
-        .rules(choice.ids.iter().cloned())
-        .seed(options.seed)
-        .own_target(options.i_own_this_target.unwrap_or_default())
-        .connection(connection);
-    let builder = match options.patience {
-        Some(seconds) => builder.patience(limit(seconds)?),
-        None => builder,
-    };
-    let builder = match options.jobs {
-        Some(jobs) => builder.jobs(jobs.get()),
-        None => builder,
-    };
-    if choice.ids.is_empty() {
-        writeln!(console.err, "no rule is left to judge")?;
-        return Ok(Conclusion::Incomplete.exit_code());
+    let target = target::target(options, catalogue)?;
+    let mut choice = choice(options, catalogue, &target)?;
+    if let Some(shard) = &options.shard {
+        choice = choice.shard(shard)?;
     }
-    let suite = builder.build().map_err(|error| match error {
-        SuiteError::System(what) => Failed::Write(io::Error::other(what)),
-        error => Failed::usage(error),
-    })?;
-
-    let paint = Paint(options.color.unwrap_or_default().wanted(console.colour));
-    let mut watch = Watch::new(&options, &known, paint, console, &reports)?;
-    suite.run(|mut event| {
-        redactor.event(&mut event);
-        watch.event(event);
-    });
-    let (events, trouble) = watch.finish();
-
-    let digest = Digest::of(events, &known, &choice.named);
-    for report in &reports {
-        report::write(&digest, report).map_err(|error| named(&report.path, &error))?;
+    let known = match known {
+        Some(known) => known,
+        None => Lists::of(options).known(&target.name, target.version.as_deref())?,
+    };
+    let mut plan = Plan {
+        options,
+        known: &known,
+        reports: reports(options, &target)?,
+        connection: connection(options)?,
+        paint: Paint(options.color.unwrap_or_default().wanted(console.colour)),
+        target,
+        choice,
+    };
+    if plan.choice.ids.is_empty() {
+        writeln!(console.err, "no rule is left to judge")?;
+        return Ok(None);
+    }
+    let (suite, mut digest, mut trouble) = plan.round(0, None, console)?;
+    let times = options.repeat.or(options.verify_stable);
+    if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
+        trouble = plan.further(times, &mut digest, console)?.or(trouble);
+    }
+    for report in &plan.reports {
+        report::write(std::slice::from_ref(&digest), report)
+            .map_err(|error| named(&report.path, &error))?;
+    }
+    if let Some(folder) = &options.repro {
+        let written = repro::write(&suite, &digest, folder).map_err(|why| named(folder, &why))?;
+        tell(console, &written)?;
     }
     let shown = trouble.map_or(Ok(()), Err);
-    let shown = shown.and_then(|()| show(console, &digest, &reports, paint));
+    let shown = shown.and_then(|()| plan.show(&digest, console));
     match shown {
         // Whoever reads the output may stop early; the verdict stands.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),
-        _ => Ok(digest.conclusion().exit_code()),
+        _ => Ok(Some(digest)),
     }
 }
 
-fn show(
-    console: &mut Console<'_>,
-    digest: &Digest,
-    reports: &[FileReport],
-    paint: Paint,
-) -> io::Result<()> {
-    write!(console.out, "{}", report::terminal(digest, paint))?;
-    for report in reports {
-        writeln!(console.out, "report: {}", report.path.display())?;
+/// Says which reproducers there are. Their paths are those of the rules, so a count is enough.
+fn tell(console: &mut Console<'_>, written: &Written) -> Result<(), Failed> {
+    for (rule, why) in &written.left_out {
+        writeln!(console.err, "no reproducer of {rule}: {why}")?;
     }
+    writeln!(console.out, "reproducers: {} file(s)", written.files.len())?;
     Ok(())
+}
+
+/// All that a run needs.
+struct Plan<'a> {
+    options: &'a RunOptions,
+    known: &'a KnownList,
+    reports: Vec<FileReport>,
+    connection: Connection,
+    paint: Paint,
+    target: Target,
+    choice: Choice,
+}
+
+impl Plan<'_> {
+    /// Judges once: the suite, what it comes to, and why it could not be shown, if so.
+    fn round(
+        &self,
+        number: u32,
+        seed: Option<u64>,
+        console: &mut Console<'_>,
+    ) -> Result<(Suite, Digest, Option<io::Error>), Failed> {
+        let (options, first) = (self.options, number == 0);
+        let suite = self.suite(number, seed)?;
+        let redactor = redactor(&self.target, &self.connection.headers);
+        let bearable = match options.max_fail {
+            Some(failures) => failures.get(),
+            None if options.fail_fast == Some(true) => 1,
+            None => usize::MAX,
+        };
+        let progress = match options.progress.unwrap_or_default() {
+            Progress::Auto | Progress::Lines if !first => Progress::None,
+            progress => progress,
+        };
+        let reports = if first { &self.reports[..] } else { &[] };
+        let mut watch = Watch::new(progress, self.known, self.paint, console, reports)?;
+        suite.run(|mut event| {
+            redactor.event(&mut event);
+            watch.event(event);
+            if watch.failures() >= bearable {
+                suite.stop();
+            }
+        });
+        let (events, trouble) = watch.finish();
+        let digest = Digest::of(events, self.known, &self.choice.named);
+        Ok((suite, digest, trouble))
+    }
+
+    /// Judges again, until it was done so often, and adds what that shows.
+    fn further(
+        &mut self,
+        times: u32,
+        digest: &mut Digest,
+        console: &mut Console<'_>,
+    ) -> Result<Option<io::Error>, Failed> {
+        let seed = digest.started.as_ref().map(|started| started.seed);
+        let (mut rounds, mut trouble) = (Rounds::default(), None);
+        rounds.add(digest);
+        for number in 1..times {
+            if digest.conclusion() == Conclusion::Interrupted {
+                break;
+            }
+            writeln!(console.err, "run {} of {times}", number + 1)?;
+            let (_, more, failed) = self.round(number, seed, console)?;
+            rounds.add(&more);
+            digest.leaked.extend(more.leaked);
+            digest.changed.extend(more.changed);
+            digest.defects.extend(more.defects);
+            trouble = trouble.or(failed);
+            if more
+                .finished
+                .as_ref()
+                .is_none_or(|finished| finished.interrupted)
+            {
+                digest.finished = more.finished;
+            }
+        }
+        digest.stability = Some(rounds.stability());
+        Ok(trouble)
+    }
+
+    /// The suite of a round. Where stability is to be verified, each has its own order, and as
+    /// many rules at once as the user says, one, or twice as many as the user says.
+    fn suite(&self, number: u32, seed: Option<u64>) -> Result<Suite, Failed> {
+        let options = self.options;
+        let jobs = options.jobs.map_or_else(default_jobs, |jobs| jobs.get());
+        let (seed, jobs) = match (options.verify_stable.is_some(), number % 3) {
+            (true, 1) => (seed, 1),
+            (true, 2) => (seed, jobs * 2),
+            _ => (seed, jobs),
+        };
+        let seed = seed.map(|seed| match options.verify_stable {
+            Some(_) => seed.wrapping_add(number.into()),
+            None => seed,
+        });
+        let builder = Suite::builder(self.target.clone())
+            .rules(self.choice.ids.iter().cloned())
+            .seed(seed.or(options.seed))
+            .jobs(jobs)
+            .mode(options.mode)
+            .own_target(options.i_own_this_target.unwrap_or_default())
+            .probe(options.probe.unwrap_or_default())
+            .ledger(Some(options.ledger.clone().unwrap_or_else(ledger::folder)))
+            .connection(self.connection.clone());
+        let builder = match &options.namespace {
+            Some(prefix) => builder.namespace(prefix),
+            None => builder,
+        };
+        let builder = match options.patience {
+            Some(seconds) => builder.patience(limit(seconds)?),
+            None => builder,
+        };
+        builder.build().map_err(|error| match error {
+            SuiteError::System(what) => Failed::Write(io::Error::other(what)),
+            error => Failed::usage(error),
+        })
+    }
+
+    fn show(&self, digest: &Digest, console: &mut Console<'_>) -> io::Result<()> {
+        write!(console.out, "{}", report::terminal(digest, self.paint))?;
+        for report in &self.reports {
+            writeln!(console.out, "report: {}", report.path.display())?;
+        }
+        let folder = self.options.ledger.clone().unwrap_or_else(ledger::folder);
+        if let Some(started) = &digest.started
+            && ledger::path(&folder, &started.run).exists()
+        {
+            let run = &started.run;
+            writeln!(console.out, "what is left: conformance cleanup --run {run}")?;
+        }
+        Ok(())
+    }
 }
 
 /// The rules that the options choose; without any, all of the APIs that the target has.
@@ -122,30 +262,41 @@ fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Fai
 }
 
 fn connection(options: &RunOptions) -> Result<Connection, Failed> {
-    let mut connection = Connection {
-        headers: headers(options)?,
-        insecure: options.insecure.unwrap_or_default(),
-        ..Connection::default()
-    };
-    if let Some(path) = &options.cacert {
-        let pem = fs::read(path).map_err(|error| named(path, &error))?;
-        connection.cacert = Some(pem);
-    }
+    let insecure = options.insecure.unwrap_or_default();
+    let mut connection = reached(&options.header, options.cacert.as_deref(), insecure)?;
     if let Some(seconds) = options.timeout {
         connection.timeout = limit(seconds)?;
     }
     Ok(connection)
 }
 
+/// How servers are reached, by what the command line says.
+pub(super) fn reached(
+    header: &[String],
+    cacert: Option<&Path>,
+    insecure: bool,
+) -> Result<Connection, Failed> {
+    let mut connection = Connection {
+        headers: headers(header)?,
+        insecure,
+        ..Connection::default()
+    };
+    if let Some(path) = cacert {
+        let pem = fs::read(path).map_err(|error| named(path, &error))?;
+        connection.cacert = Some(pem);
+    }
+    Ok(connection)
+}
+
 /// A time limit in seconds.
-fn limit(seconds: f64) -> Result<Duration, Failed> {
+pub(super) fn limit(seconds: f64) -> Result<Duration, Failed> {
     Duration::try_from_secs_f64(seconds)
         .ok()
         .filter(|limit| !limit.is_zero())
         .ok_or_else(|| Failed::usage(format!("{seconds} is no time limit in seconds")))
 }
 
-fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, Failed> {
+fn headers(texts: &[String]) -> Result<Vec<(String, String)>, Failed> {
     let header = |text: &String| {
         let (name, value) = text.split_once(':')?;
         let (name, value) = (name.trim(), value.trim());
@@ -155,8 +306,7 @@ fn headers(options: &RunOptions) -> Result<Vec<(String, String)>, Failed> {
     };
     // The text may hold a credential, so the error does not repeat it.
     let wrong = || Failed::usage("a --header is not `NAME: VALUE`");
-    options
-        .header
+    texts
         .iter()
         .map(|text| header(text).ok_or_else(wrong))
         .collect()
@@ -176,90 +326,4 @@ fn redactor(target: &Target, headers: &[(String, String)]) -> Redactor {
     headers.iter().fold(redactor, |redactor, (name, value)| {
         redactor.header(name, value)
     })
-}
-
-/// Watches a run: shows it, writes the evidence, and gathers what the reports need.
-struct Watch<'a> {
-    known: &'a KnownList,
-    paint: Paint,
-    bar: Option<report::Progress>,
-    lines: Option<&'a mut (dyn Write + Send)>,
-    evidence: Vec<(PathBuf, BufWriter<File>)>,
-    events: Vec<Event>,
-    trouble: Option<io::Error>,
-}
-
-impl<'a> Watch<'a> {
-    fn new(
-        options: &RunOptions,
-        known: &'a KnownList,
-        paint: Paint,
-        console: &'a mut Console<'_>,
-        reports: &[FileReport],
-    ) -> Result<Self, Failed> {
-        let progress = match options.progress.unwrap_or_default() {
-            Progress::Auto if console.watched => Progress::Bar,
-            Progress::Auto => Progress::Lines,
-            other => other,
-        };
-        let mut evidence = Vec::new();
-        for report in reports
-            .iter()
-            .filter(|report| report.format == Format::Ndjson)
-        {
-            let file = File::create(&report.path).map_err(|error| named(&report.path, &error))?;
-            evidence.push((report.path.clone(), BufWriter::new(file)));
-        }
-        Ok(Self {
-            known,
-            paint,
-            bar: (progress == Progress::Bar).then(report::Progress::bar),
-            lines: (progress == Progress::Lines).then_some(&mut *console.out),
-            evidence,
-            events: Vec::new(),
-            trouble: None,
-        })
-    }
-
-    fn event(&mut self, event: Event) {
-        if let Err(error) = self.record(&event).and_then(|()| self.show(&event)) {
-            self.trouble.get_or_insert(error);
-        }
-        // Exchanges are many, and only the evidence holds them.
-        if !matches!(event, Event::Exchange(_)) {
-            self.events.push(event);
-        }
-    }
-
-    fn record(&mut self, event: &Event) -> io::Result<()> {
-        for (path, file) in &mut self.evidence {
-            let written = serde_json::to_writer(&mut *file, event)
-                .map_err(io::Error::from)
-                .and_then(|()| file.write_all(b"\n"))
-                .and_then(|()| match event {
-                    // What is judged is on disk, whatever happens next.
-                    Event::Exchange(_) => Ok(()),
-                    _ => file.flush(),
-                });
-            written.map_err(|error| io::Error::other(format!("{}: {error}", path.display())))?;
-        }
-        Ok(())
-    }
-
-    fn show(&mut self, event: &Event) -> io::Result<()> {
-        if let Some(bar) = &self.bar {
-            bar.show(event);
-        }
-        if let (Some(lines), Event::Judged(judged)) = (&mut self.lines, event) {
-            let row = Row::of((**judged).clone(), self.known);
-            if row.outcome != Outcome::NotRun {
-                writeln!(lines, "{}", report::verdict_line(&row, self.paint))?;
-            }
-        }
-        Ok(())
-    }
-
-    fn finish(self) -> (Vec<Event>, Option<io::Error>) {
-        (self.events, self.trouble)
-    }
 }

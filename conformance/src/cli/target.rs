@@ -28,7 +28,7 @@ fn located(program: &Path) -> String {
 /// Unknown names, files that are no target, unknown capabilities, options that do not fit
 /// together.
 pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Target, Failed> {
-    let token = token(options)?;
+    let token = token(options.token_env.as_deref())?;
     let addresses = options.control_url.is_some() || options.engine_url.is_some();
     let mut target = match &options.target {
         Some(name) => described(name)?,
@@ -67,6 +67,9 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
     if let Some(vendor) = &options.vendor {
         target.vendor.clone_from(vendor);
     }
+    if let Some(version) = &options.target_version {
+        target.version = Some(version.clone());
+    }
     if !options.capabilities.is_empty() {
         target.capabilities = options.capabilities.iter().cloned().collect();
     }
@@ -98,8 +101,8 @@ pub(super) fn documents(target: &Target) -> Vec<Document> {
 }
 
 /// The token that `--token-env` names.
-fn token(options: &RunOptions) -> Result<Option<Token>, Failed> {
-    let Some(name) = &options.token_env else {
+pub(super) fn token(variable: Option<&str>) -> Result<Option<Token>, Failed> {
+    let Some(name) = variable else {
         return Ok(None);
     };
     match std::env::var(name) {
@@ -117,7 +120,7 @@ fn every_capability(catalogue: &Catalogue) -> std::collections::BTreeSet<String>
         .collect()
 }
 
-fn described(name: &str) -> Result<Target, Failed> {
+pub(super) fn described(name: &str) -> Result<Target, Failed> {
     if name == "reference" {
         return embedded();
     }

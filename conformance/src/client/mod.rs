@@ -9,6 +9,7 @@ use std::time::Duration;
 use bytes::Bytes;
 
 use crate::answer::{Answer, BODY_LIMIT, NoAnswer};
+use crate::outgoing::Wire;
 
 /// How targets are connected to.
 #[derive(Debug, Clone)]
@@ -146,6 +147,14 @@ impl Client {
             {
                 headers.push((name.clone(), value.clone()));
             }
+        }
+    }
+
+    /// Sends a request of either kind.
+    pub(crate) async fn carry(&self, base: &Base, wire: &Wire) -> Result<Answer, NoAnswer> {
+        match wire {
+            Wire::Http(request) => self.send(base, request).await,
+            Wire::Raw(bytes) => self.send_raw(base, bytes).await,
         }
     }
 

@@ -1,26 +1,33 @@
-//! The depot: the other side that the suite runs for an engine, one for each server that is
-//! told of it. It serves bundles and takes decision logs and status messages.
+//! The depot: the other side that the suite runs for a server, or for an engine and its control
+//! plane, that are told of it. It serves bundles and takes decision logs and status messages; and
+//! it is the repository, the data source and the storage of a control plane.
 //!
-//! What the engine asks:
+//! What the servers ask:
 //!
 //! | request | answer |
 //! |---|---|
 //! | `GET /PATH` | what is shelved under the path, with its ETag; 304 when that is the same; 404 when there is nothing |
 //! | `POST /logs`, `POST /logs/…` | 200; the events of the array, which may be gzip-encoded, are kept |
 //! | `POST /status`, `POST /status/…` | 200; the message is kept |
+//! | `PUT /BUCKET/KEY` | stores an object as S3 does, with its `x-amz-meta-…` headers and under the conditions `If-Match` and `If-None-Match`; 200 with its ETag. It is served like what is shelved |
+//! | `HEAD /BUCKET/KEY`, `DELETE /BUCKET/KEY` | the ETag, length and metadata of what is stored; removes it |
+//! | `GET /git/NAME/info/refs`, `POST /git/NAME/git-upload-pack` | the git repository that is shelved under `git/NAME` |
 //!
 //! What scenarios ask, as any other request of theirs:
 //!
 //! | request | answer |
 //! |---|---|
-//! | `PUT /shelf/PATH` | shelves what the body says (see [`shelf::Item`]); the same again changes nothing |
-//! | `GET /taken/PATH` | how each request for the path was answered: `{"answer": "bundle", "status": 200}` |
+//! | `PUT /shelf/PATH` | shelves what the body says (see [`shelf::Item`]); the same again changes nothing. For a repository the answer names its newest commit: `{"commit": ID}` |
+//! | `GET /taken/PATH` | how each request for the path was answered: `{"answer": "bundle", "status": 200}`, of a repository `{"answer": "references", "commit": ID}` and `pack` |
+//! | `GET /opened/PATH` | the files of the bundle that is shelved or stored there, by path; 404 when there is none |
 //! | `GET /received/logs` | every decision log event |
 //! | `GET /received/status` | every status message |
 //!
 //! The lists take parameters: only items whose members have these values are in the answer.
 
 mod archive;
+mod guard;
+mod repository;
 mod shelf;
 mod sink;
 
@@ -30,8 +37,9 @@ use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
 use bytes::Bytes;
-use http::header::{CONTENT_ENCODING, CONTENT_TYPE, ETAG, IF_NONE_MATCH};
-use http::{HeaderValue, Method, Request, Response, StatusCode};
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -139,7 +147,10 @@ impl Stock {
         let Ok(Ok(body)) = whole else {
             return refused("the body cannot be read, or is too large");
         };
-        let body = body.to_bytes();
+        self.answer_to(&head, body.to_bytes()).await
+    }
+
+    async fn answer_to(&self, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
         let header = |name| head.headers.get(name).and_then(|value| value.to_str().ok());
         let query = head.uri.query().unwrap_or_default();
         let path = head.uri.path().trim_start_matches('/');
@@ -147,6 +158,7 @@ impl Stock {
         match (&head.method, room) {
             (&Method::PUT, "shelf") => self.shelve(below, &body),
             (&Method::GET, "taken") => listed(lock(&self.shelf).taken(below), query),
+            (&Method::GET, "opened") => self.open(below),
             (&Method::GET, "received") => match lock(&self.sink).received(below) {
                 Some(items) => listed(items, query),
                 None => plain(StatusCode::NOT_FOUND),
@@ -158,7 +170,19 @@ impl Stock {
                     |()| json(&Value::Object(Default::default())),
                 )
             }
-            (&Method::GET, _) => self.take(path, header(IF_NONE_MATCH)).await,
+            (&Method::GET | &Method::POST, "git") => {
+                self.repository(path, header(CONTENT_ENCODING), &body)
+            }
+            (&Method::PUT, _) => self.store(path, head, body),
+            (&Method::HEAD, _) => match lock(&self.shelf).stored(path) {
+                Some((bytes, headers)) => archive(bytes, headers),
+                None => plain(StatusCode::NOT_FOUND),
+            },
+            (&Method::DELETE, _) => {
+                lock(&self.shelf).remove(path);
+                plain(StatusCode::NO_CONTENT)
+            }
+            (&Method::GET, _) => self.take(path, &head.headers).await,
             _ => plain(StatusCode::NOT_FOUND),
         }
     }
@@ -168,23 +192,81 @@ impl Stock {
             .map_err(|error| error.to_string())
             .and_then(|item| lock(&self.shelf).put(path, item));
         match shelved {
-            Ok(()) => {
+            Ok(commit) => {
                 self.changes.send_replace(());
-                plain(StatusCode::NO_CONTENT)
+                commit.map_or_else(
+                    || plain(StatusCode::NO_CONTENT),
+                    |commit| json(&serde_json::json!({ "commit": commit })),
+                )
             }
             Err(why) => refused(&why),
         }
     }
 
-    /// Answers an engine's request for a path, once it is not held back.
-    async fn take(&self, path: &str, tag: Option<&str>) -> Response<Full<Bytes>> {
+    /// Stores an object: a whole one, as it is.
+    fn store(&self, path: &str, head: &Parts, body: Bytes) -> Response<Full<Bytes>> {
+        let query = head.uri.query().unwrap_or_default();
+        let coded = head.headers.get(CONTENT_ENCODING);
+        if !path.contains('/') || query.contains("uploadId") || coded.is_some() {
+            return plain(StatusCode::NOT_IMPLEMENTED);
+        }
+        let stored = lock(&self.shelf).store(path, &head.headers, body);
+        match stored {
+            Ok(headers) => {
+                self.changes.send_replace(());
+                let mut response = plain(StatusCode::OK);
+                response.headers_mut().extend(headers);
+                response
+            }
+            Err(status) => plain(StatusCode::from_u16(status).unwrap_or(StatusCode::BAD_REQUEST)),
+        }
+    }
+
+    /// The files of a bundle.
+    fn open(&self, path: &str) -> Response<Full<Bytes>> {
+        let stored = lock(&self.shelf).stored(path);
+        match stored.map(|(bytes, _)| archive::open(&bytes)) {
+            Some(Ok(files)) => json(&files),
+            Some(Err(why)) => refused(&why),
+            None => plain(StatusCode::NOT_FOUND),
+        }
+    }
+
+    /// Answers a git client.
+    fn repository(&self, path: &str, encoding: Option<&str>, body: &[u8]) -> Response<Full<Bytes>> {
+        let mut shelf = lock(&self.shelf);
+        let found = if let Some(place) = path.strip_suffix("/info/refs") {
+            let repository = shelf.repository(place, "references");
+            repository.map(|found| (found.references(), "advertisement"))
+        } else if let Some(place) = path.strip_suffix("/git-upload-pack") {
+            let request = match sink::decoded(encoding, body) {
+                Ok(request) => request,
+                Err(why) => return refused(&why),
+            };
+            let repository = shelf.repository(place, "pack");
+            repository.and_then(|found| Some((found.upload(&request)?, "result")))
+        } else {
+            None
+        };
+        let Some((body, kind)) = found else {
+            return plain(StatusCode::NOT_FOUND);
+        };
+        let mut response = Response::new(Full::from(body));
+        let kind = HeaderValue::from_str(&format!("application/x-git-upload-pack-{kind}"));
+        let headers = response.headers_mut();
+        headers.extend(kind.map(|kind| (CONTENT_TYPE, kind)));
+        response
+    }
+
+    /// Answers a request for a path, once it is not held back.
+    async fn take(&self, path: &str, request: &HeaderMap) -> Response<Full<Bytes>> {
         let mut changes = self.changes.subscribe();
         let end = Instant::now() + HELD_FOR;
         let mut held = false;
         loop {
-            let found = lock(&self.shelf).take(path, tag, held);
+            let found = lock(&self.shelf).take(path, request, held);
             match found {
-                Found::Bytes(bytes, tag) => return archive(bytes, &tag),
+                Found::Bytes(bytes, headers) => return archive(bytes, headers),
                 Found::Status(status) => {
                     return plain(StatusCode::from_u16(status).unwrap_or(StatusCode::NOT_FOUND));
                 }
@@ -242,11 +324,11 @@ fn json(value: &Value) -> Response<Full<Bytes>> {
     response
 }
 
-fn archive(bytes: Bytes, tag: &str) -> Response<Full<Bytes>> {
+fn archive(bytes: Bytes, headers: HeaderMap) -> Response<Full<Bytes>> {
     let mut response = Response::new(Full::from(bytes));
-    let headers = response.headers_mut();
-    headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/gzip"));
-    headers.extend(HeaderValue::from_str(tag).map(|tag| (ETAG, tag)));
+    *response.headers_mut() = headers;
+    let media_type = HeaderValue::from_static("application/gzip");
+    response.headers_mut().insert(CONTENT_TYPE, media_type);
     response
 }
 

@@ -1,5 +1,6 @@
 //! What engines send: decision log events and status messages.
 
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use std::io::Read as _;
 
@@ -58,18 +59,24 @@ fn add(kept: &mut VecDeque<Value>, items: impl IntoIterator<Item = Value>) {
 
 /// The JSON document of a body.
 fn read(encoding: Option<&str>, body: &[u8]) -> Result<Value, String> {
-    let json = |bytes: &[u8]| {
-        serde_json::from_slice(bytes).map_err(|error| format!("the body is no JSON: {error}"))
-    };
+    serde_json::from_slice(&decoded(encoding, body)?)
+        .map_err(|error| format!("the body is no JSON: {error}"))
+}
+
+/// A body without its encoding.
+///
+/// # Errors
+/// When the encoding is not known, or the body is not in it.
+pub(super) fn decoded<'a>(encoding: Option<&str>, body: &'a [u8]) -> Result<Cow<'a, [u8]>, String> {
     match encoding {
-        None => json(body),
+        None => Ok(body.into()),
         Some(coding) if coding.eq_ignore_ascii_case("gzip") => {
             let mut plain = Vec::new();
             flate2::read::MultiGzDecoder::new(body)
                 .take(BODY_LIMIT)
                 .read_to_end(&mut plain)
                 .map_err(|error| format!("the body is not in gzip: {error}"))?;
-            json(&plain)
+            Ok(plain.into())
         }
         Some(other) => Err(format!("the content encoding `{other}` is not known here")),
     }

@@ -126,6 +126,148 @@ async fn what_is_shelved_is_served() {
 }
 
 #[tokio::test]
+async fn what_is_stored_is_served() {
+    let visitor = Visitor::new().await;
+    let bundle = |revision: &str| {
+        let files = [(".manifest".to_owned(), json!({ "revision": revision }))];
+        super::archive::build(&files.into()).expect("a bundle")
+    };
+    // Condition and body of a PUT, and the answer's status and ETag.
+    let cases = [
+        (Some(("if-match", "*")), "r0", 412, None),
+        (Some(("if-none-match", "*")), "r1", 200, Some("\"1\"")),
+        (Some(("if-none-match", "*")), "r2", 412, None),
+        (None, "r1", 200, Some("\"1\"")),
+        (Some(("if-match", "\"1\"")), "r2", 200, Some("\"2\"")),
+        (Some(("if-match", "\"1\"")), "r3", 412, None),
+        (Some(("content-encoding", "aws-chunked")), "r4", 501, None),
+    ];
+    let path = "/bundles/a.tar.gz";
+    for (condition, revision, status, tag) in cases {
+        let answer = visitor.send("PUT", path, condition, bundle(revision)).await;
+        let found = (answer.status, answer.header("etag"));
+        assert_eq!(found, (status, tag.map(str::to_owned)), "{condition:?}");
+    }
+    for path in ["/bundles/b.tar.gz?uploadId=1&partNumber=1", "/alone"] {
+        let answer = visitor.send("PUT", path, None, "x").await;
+        assert_eq!(answer.status, 501, "{path}");
+    }
+    let known = visitor.send("HEAD", path, None, "").await;
+    assert_eq!(
+        (known.status, known.header("etag")),
+        (200, Some("\"2\"".to_owned()))
+    );
+    assert_eq!(
+        visitor.list("/opened/bundles/a.tar.gz").await,
+        json!({".manifest": {"revision": "r2"}})
+    );
+    let taken = visitor
+        .send("GET", path, Some(("if-none-match", "\"1\"")), "")
+        .await;
+    assert_eq!((taken.status, taken.body), (200, bundle("r2")));
+    let answer = json!([{"answer": "bundle", "status": 200}]);
+    assert_eq!(visitor.list("/taken/bundles/a.tar.gz").await, answer);
+    assert_eq!(visitor.send("DELETE", path, None, "").await.status, 204);
+    for (method, path) in [
+        ("HEAD", path),
+        ("GET", path),
+        ("GET", "/opened/bundles/a.tar.gz"),
+    ] {
+        let answer = visitor.send(method, path, None, "").await;
+        assert_eq!(answer.status, 404, "{method} {path}");
+    }
+    visitor.send("PUT", path, None, "no archive").await;
+    let answer = visitor
+        .send("GET", "/opened/bundles/a.tar.gz", None, "")
+        .await;
+    assert_eq!(answer.status, 400);
+}
+
+#[tokio::test]
+async fn what_is_guarded_needs_the_token() {
+    let visitor = Visitor::new().await;
+    let item = json!({"guarded": {"token": "t0ken", "text": "inside"}});
+    assert_eq!(visitor.shelve(item).await, 204);
+    // `who:t0ken`, `t0ken:` and `who:other` in base64.
+    for (authorization, status) in [
+        (None, 401),
+        (Some("Bearer other"), 401),
+        (Some("Bearer t0ken"), 200),
+        (Some("bearer t0ken"), 200),
+        (Some("Basic d2hvOnQwa2Vu"), 200),
+        (Some("Basic dDBrZW46"), 200),
+        (Some("Basic d2hvOm90aGVy"), 401),
+        (Some("Basic t0ken"), 401),
+    ] {
+        let header = authorization.map(|value| ("authorization", value));
+        let answer = visitor.send("GET", "/bundles/a.tar.gz", header, "").await;
+        assert_eq!(answer.status, status, "{authorization:?}");
+    }
+}
+
+/// The program `git` reads what the depot serves.
+#[tokio::test]
+async fn repositories_can_be_cloned() {
+    let visitor = Visitor::new().await;
+    let shelve = async |files: Value| {
+        let body = json!({"repository": files}).to_string();
+        let answer = visitor.send("PUT", "/shelf/git/rules", None, body).await;
+        answer
+            .at("/commit")
+            .and_then(Value::as_str)
+            .map(str::to_owned)
+    };
+    let long = "x".repeat(200_000);
+    let files = json!({"a.rego": "package a\n", "b/c/data.json": {"most": 7}, "b.txt": long});
+    let first = shelve(files.clone()).await.expect("a commit");
+    assert_eq!(shelve(files).await.as_ref(), Some(&first));
+    let second = shelve(json!({"a.rego": "package b\n"}))
+        .await
+        .expect("a commit");
+    assert_ne!(first, second);
+    let folder = tempfile::tempdir().expect("a folder");
+    let clone = folder.path().join("clone");
+    let git = async |arguments: &[&str]| {
+        let mut command = tokio::process::Command::new("git");
+        let output = command.current_dir(folder.path()).args(arguments).output();
+        let output = output.await.expect("git");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(output.status.success(), "{arguments:?}: {said}");
+        String::from_utf8_lossy(&output.stdout).into_owned()
+    };
+    let address = format!("{}/git/rules", visitor.depot.base.url);
+    git(&["clone", "--quiet", &address, "clone"]).await;
+    let read = |path: &str| std::fs::read_to_string(clone.join(path)).unwrap_or_default();
+    assert_eq!(
+        (read("a.rego"), read("b.txt")),
+        ("package b\n".to_owned(), String::new())
+    );
+    git(&["-C", "clone", "checkout", "--quiet", &first]).await;
+    assert_eq!(
+        (read("b/c/data.json"), read("b.txt")),
+        (r#"{"most":7}"#.to_owned(), long)
+    );
+    git(&["-C", "clone", "fsck", "--strict"]).await;
+    let third = shelve(json!({"a.rego": "package c\n"}))
+        .await
+        .expect("a commit");
+    git(&["-C", "clone", "fetch", "--quiet"]).await;
+    let fetched = git(&["-C", "clone", "rev-parse", "origin/main"]).await;
+    assert_eq!(fetched.trim(), third);
+    let taken = visitor.list("/taken/git/rules?answer=pack").await;
+    assert_eq!(taken.as_array().map(Vec::is_empty), Some(false), "{taken}");
+    for path in [
+        "a/../b",
+        "/a",
+        "a//b",
+        ".git/config",
+        "a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q",
+    ] {
+        assert_eq!(shelve(json!({path: "x"})).await, None, "{path}");
+    }
+}
+
+#[tokio::test]
 async fn what_cannot_be_shelved_is_refused() {
     let visitor = Visitor::new().await;
     for item in [

@@ -1,11 +1,12 @@
 //! Reads an OpenAPI document into operations with compiled schemas.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 
 use jsonschema::{Draft, Validator};
 use serde_json::{Value, json};
 
+use super::keys::keys;
 use super::{Content, ContractError, Operation, Parameter, Reading, Schema, Segment, Template};
 use crate::catalogue::Document;
 
@@ -82,10 +83,14 @@ impl<'a> Loader<'a> {
             Some(body) => Some(self.resolve(body)?),
             None => None,
         };
-        let mut responses = std::collections::BTreeMap::new();
+        let mut responses = BTreeMap::new();
+        let mut named = BTreeMap::new();
         for (status, response) in members(operation.get("responses")) {
             let response = self.resolve(response)?;
             responses.insert(status.to_owned(), self.content(response)?);
+            let schemas = members(response.get("content")).map(|(_, media)| media.get("schema"));
+            let keys = schemas.flat_map(|schema| keys(self.document, schema));
+            named.insert(status.to_owned(), keys.collect());
         }
         Ok(Operation {
             method: method.to_uppercase(),
@@ -94,6 +99,7 @@ impl<'a> Loader<'a> {
             request_required: request.is_some_and(|body| flag(body, "required")),
             request: request.map(|body| self.content(body)).transpose()?,
             responses,
+            members: named,
         })
     }
 

@@ -5,6 +5,7 @@
 //! target's. What the documents leave open, they leave out; so paths and methods that they do
 //! not name are not checked.
 
+mod keys;
 mod load;
 mod message;
 
@@ -44,6 +45,8 @@ struct Operation {
     request_required: bool,
     /// By `200`, `4XX`, `default`.
     responses: BTreeMap<String, Content>,
+    /// The members that the responses name, as pointers; by the same keys.
+    members: BTreeMap<String, Vec<String>>,
 }
 
 /// A path with its parameters.
@@ -158,6 +161,24 @@ impl Contract {
             .map(|finding| format!("answer {status} of {operation}: {finding}"))
     }
 
+    /// The operation that answers a request, as `PUT /v1/data/{path}`, and the members that its
+    /// answers with this status are documented to have, as pointers in which `*` stands for the
+    /// items of an array. None for what the document does not name.
+    pub(crate) fn documented(
+        &self,
+        api: Document,
+        method: &str,
+        target: &str,
+        status: u16,
+    ) -> Option<(String, &[String])> {
+        let path = target.split('?').next().unwrap_or(target);
+        let operation = self.operation(api, method, path)?;
+        let key = operation.response_key(status);
+        let members = key.and_then(|key| operation.members.get(&key));
+        let name = format!("{method} {}", operation.template.text);
+        Some((name, members.map(Vec::as_slice).unwrap_or_default()))
+    }
+
     /// The operation for a path: of several that fit, the one with the most literal segments.
     fn operation(&self, api: Document, method: &str, path: &str) -> Option<&Operation> {
         let operations = match api {
@@ -231,15 +252,22 @@ impl Operation {
     }
 
     fn response_finding(&self, status: u16, vendor: &str, message: Message<'_>) -> Option<String> {
-        let range = format!("{}XX", status / 100);
-        let content = [status.to_string(), range, "default".to_owned()]
-            .iter()
-            .find_map(|key| self.responses.get(key));
-        match content {
+        let content = self.response_key(status);
+        match content.and_then(|key| self.responses.get(&key)) {
             None => Some("the status is not documented".to_owned()),
             Some(content) if content.is_empty() || self.method == "HEAD" => None,
             Some(content) => message::finding(content, message, vendor, false),
         }
+    }
+}
+
+impl Operation {
+    /// The key that a status is documented under.
+    fn response_key(&self, status: u16) -> Option<String> {
+        let range = format!("{}XX", status / 100);
+        let keys = [status.to_string(), range, "default".to_owned()];
+        keys.into_iter()
+            .find(|key| self.responses.contains_key(key))
     }
 }
 

@@ -16,7 +16,8 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     }
     lines.extend(failure.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(failure.curl.iter().cloned());
-    lines.push(again(digest.started.as_ref(), &row.judged.rule));
+    let command = again(digest.started.as_ref(), &row.judged.rule);
+    lines.push(format!("again: {command}"));
     lines
 }
 
@@ -42,11 +43,16 @@ pub(super) fn headline(failure: &Failure) -> String {
 }
 
 fn clause(row: &Row) -> String {
+    format!("{}: {}", place(row), row.judged.states)
+}
+
+/// The document and the section that state the clause.
+pub(super) fn place(row: &Row) -> String {
     let title = match (row.document, Catalogue::embedded()) {
         (Some(document), Ok(catalogue)) => catalogue.title(document),
         _ => "",
     };
-    format!("{title}, {}: {}", row.judged.section, row.judged.states)
+    format!("{title}, {}", row.judged.section)
 }
 
 /// One line where both sides are short, else one for each.
@@ -68,7 +74,7 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
 }
 
 /// The command that runs the rule again on the same target.
-fn again(started: Option<&RunStarted>, rule: &str) -> String {
+pub(super) fn again(started: Option<&RunStarted>, rule: &str) -> String {
     let mut command = "conformance run".to_owned();
     if let Some(RunStarted { target, .. }) = started {
         if target.name == "custom" {
@@ -81,5 +87,5 @@ fn again(started: Option<&RunStarted>, rule: &str) -> String {
             command.push_str(&format!(" --target {}", target.name));
         }
     }
-    format!("again: {command} {rule}")
+    format!("{command} {rule}")
 }

@@ -5,9 +5,14 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Conclusion, Digest, Outcome, Row};
+use crate::capability::{self, Capability, Score};
 use crate::catalogue::{Document, Level};
 use crate::evidence::{Defect, TargetSummary};
+use crate::stability::Stability;
 use crate::verdict::{Failure, Verdict};
+
+/// The JSON Schema of the report.
+pub const SCHEMA: &str = include_str!("../../schemas/report.schema.json");
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -23,20 +28,19 @@ struct Report<'a> {
     score: Score,
     documents: BTreeMap<&'static str, Summary>,
     leaked: &'a [String],
+    changed: &'a [String],
+    stale: &'a [String],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stability: Option<&'a Stability>,
     defects: &'a [Defect],
     rules: Vec<Entry<'a>>,
-}
-
-/// Only what passes is proven; every rule of the choice counts.
-#[derive(Serialize)]
-struct Score {
-    proven: usize,
-    rules: usize,
 }
 
 #[derive(Serialize)]
 #[serde(rename_all = "kebab-case")]
 struct Summary {
+    score: Score,
+    capabilities: Vec<Capability>,
     outcomes: BTreeMap<&'static str, usize>,
     not_run: BTreeMap<String, usize>,
 }
@@ -63,7 +67,6 @@ struct Entry<'a> {
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     let started = digest.started.as_ref();
     let finished = digest.finished.as_ref();
-    let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
     let report = Report {
         suite: started.map_or("", |started| &started.suite),
@@ -74,12 +77,15 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         requests: finished.map_or(0, |finished| finished.requests),
         conclusion,
         exit_code: conclusion.exit_code(),
-        score: Score { proven, rules },
+        score: capability::score(digest.rows.iter()),
         documents: Document::ALL
             .into_iter()
             .map(|document| (document.name(), summary(digest, document)))
             .collect(),
         leaked: &digest.leaked,
+        changed: &digest.changed,
+        stale: &digest.stale,
+        stability: digest.stability.as_ref(),
         defects: &digest.defects,
         rules: digest.rows.iter().map(entry).collect(),
     };
@@ -89,7 +95,10 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
 fn summary(digest: &Digest, document: Document) -> Summary {
     let outcomes = digest.outcomes(document).into_iter();
     let reasons = digest.reasons(document).into_iter();
+    let rows = digest.rows.iter();
     Summary {
+        score: capability::score(rows.filter(|row| row.document == Some(document))),
+        capabilities: capability::capabilities(digest, document),
         outcomes: outcomes
             .map(|(outcome, count)| (outcome.name(), count))
             .collect(),
@@ -114,5 +123,44 @@ fn entry(row: &Row) -> Entry<'_> {
         failure,
         milliseconds: judged.milliseconds,
         transcript: &judged.transcript,
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::report::digest::samples;
+
+    #[test]
+    fn every_report_fits_the_published_schema() {
+        let schema: Value = serde_json::from_str(SCHEMA).expect("JSON");
+        let schema = jsonschema::draft202012::new(&schema).expect("a schema");
+        let mut reports = Vec::new();
+        for digest in samples::all() {
+            let text = render(&digest).expect("a report");
+            let report: Value = serde_json::from_str(&text).expect("JSON");
+            let errors: Vec<_> = schema.iter_errors(&report).map(|e| e.to_string()).collect();
+            assert_eq!(errors, Vec::<String>::new(), "{text}");
+            reports.push(report);
+        }
+        // The schema refuses what no report may hold, so it is one that can fail.
+        let report = reports.last().expect("a report");
+        for (pointer, wrong) in [
+            ("/conclusion", json!("good")),
+            ("/exit-code", json!(7)),
+            ("/score/proven", json!(-1)),
+            ("/target/name", Value::Null),
+            ("/rules/0/outcome", json!("passed")),
+            ("/rules/0/more", json!(1)),
+        ] {
+            let mut broken = report.clone();
+            let (parent, key) = pointer.rsplit_once('/').expect("a pointer");
+            let parent = broken.pointer_mut(parent).and_then(Value::as_object_mut);
+            parent.expect(pointer).insert(key.to_owned(), wrong);
+            assert!(!schema.is_valid(&broken), "{pointer}");
+        }
     }
 }

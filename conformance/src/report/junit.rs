@@ -48,6 +48,7 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
             let headline = failure::headline(failure);
             skipped(&format!("known deviation: {known} ({headline})"))
         }
+        (_, Outcome::Flaky) => skipped(&format!("known to be flaky: {known}")),
         (Verdict::Fail(failure), _) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
             status
@@ -73,27 +74,7 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
 
 /// What went wrong beside the rules, so that no reader of the report takes it for green.
 fn run_suite(digest: &Digest) -> Option<TestSuite> {
-    let mut findings: Vec<(&str, String)> = Vec::new();
-    for defect in &digest.defects {
-        findings.push(("defect", format!("{}: {}", defect.rule, defect.what)));
-    }
-    if !digest.leaked.is_empty() {
-        findings.push(("leak", digest.leaked.join(", ")));
-    }
-    match &digest.finished {
-        None => findings.push(("interrupted", "the evidence breaks off".to_owned())),
-        Some(finished) if finished.interrupted => {
-            findings.push(("interrupted", "the run was stopped".to_owned()));
-        }
-        Some(finished) => {
-            findings.extend(
-                finished
-                    .unreachable
-                    .iter()
-                    .map(|why| ("unreachable", why.clone())),
-            );
-        }
-    }
+    let findings = digest.findings();
     if findings.is_empty() {
         return None;
     }

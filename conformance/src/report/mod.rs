@@ -1,10 +1,14 @@
 //! Reports: each reads the events of a run and nothing else, so that stored evidence can be
 //! reported again without traffic.
 
+mod badge;
 mod digest;
 mod failure;
+mod html;
 mod json;
 mod junit;
+mod markdown;
+mod tap;
 mod terminal;
 
 use std::fs;
@@ -15,6 +19,8 @@ use std::str::FromStr;
 use serde::Deserialize;
 
 pub use digest::{Conclusion, Digest, Outcome, Row};
+pub use html::trim;
+pub use json::SCHEMA;
 pub use terminal::{Paint, Progress, verdict_line};
 
 /// A report that is written to a file.
@@ -30,30 +36,50 @@ pub struct FileReport {
 /// The kinds of reports that are written to files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// The score in one line, for services that draw badges.
+    Badge,
+    /// One page for people: every clause, what was sent and answered, several runs side by side.
+    Html,
     /// The summary and every verdict, one JSON document.
     Json,
-    /// The evidence: every event, one JSON document a line, written as it happens.
-    Ndjson,
     /// JUnit XML.
     Junit,
+    /// The summary and the failures, for the page of a CI job.
+    Markdown,
+    /// The evidence: every event, one JSON document a line, written as it happens.
+    Ndjson,
+    /// The Test Anything Protocol, version 14.
+    Tap,
+}
+
+impl Format {
+    /// Every kind under its name.
+    const NAMED: [(&str, Self); 7] = [
+        ("badge", Self::Badge),
+        ("html", Self::Html),
+        ("json", Self::Json),
+        ("junit", Self::Junit),
+        ("markdown", Self::Markdown),
+        ("ndjson", Self::Ndjson),
+        ("tap", Self::Tap),
+    ];
 }
 
 impl FromStr for FileReport {
     type Err = String;
 
     fn from_str(text: &str) -> Result<Self, Self::Err> {
-        let (format, path) = text
+        let (name, path) = text
             .split_once('=')
             .filter(|(_, path)| !path.is_empty())
             .ok_or_else(|| format!("`{text}` is not FORMAT=PATH"))?;
-        let format = match format {
-            "json" => Format::Json,
-            "ndjson" => Format::Ndjson,
-            "junit" => Format::Junit,
-            _ => return Err(format!("`{format}` is none of json, ndjson, junit")),
-        };
+        let format = Format::NAMED.iter().find(|(known, _)| *known == name);
+        let (_, format) = format.ok_or_else(|| {
+            let known = Format::NAMED.map(|(known, _)| known).join(", ");
+            format!("`{name}` is none of {known}")
+        })?;
         Ok(Self {
-            format,
+            format: *format,
             path: path.into(),
         })
     }
@@ -72,16 +98,21 @@ pub fn terminal(digest: &Digest, paint: Paint) -> String {
     terminal::render(digest, paint)
 }
 
-/// Writes a report of a finished run. The evidence is written while the run goes on and is
-/// left alone here.
+/// Writes a report of finished runs. Only the page for people takes more than one. The evidence
+/// is written while a run goes on and is left alone here.
 ///
 /// # Errors
-/// The file cannot be written, or XML cannot be made.
-pub fn write(digest: &Digest, report: &FileReport) -> io::Result<()> {
-    let text = match report.format {
-        Format::Json => json::render(digest)?,
-        Format::Junit => junit::render(digest).map_err(io::Error::other)?,
-        Format::Ndjson => return Ok(()),
+/// The file cannot be written, XML or YAML cannot be made, or the format takes one run alone.
+pub fn write(digests: &[Digest], report: &FileReport) -> io::Result<()> {
+    let text = match (report.format, digests) {
+        (Format::Ndjson, _) => return Ok(()),
+        (Format::Html, _) => html::render(digests),
+        (Format::Badge, [digest]) => badge::render(digest)?,
+        (Format::Json, [digest]) => json::render(digest)?,
+        (Format::Junit, [digest]) => junit::render(digest).map_err(io::Error::other)?,
+        (Format::Markdown, [digest]) => markdown::render(digest),
+        (Format::Tap, [digest]) => tap::render(digest).map_err(io::Error::other)?,
+        _ => return Err(io::Error::other("this format tells of one run alone")),
     };
     fs::write(&report.path, text)
 }

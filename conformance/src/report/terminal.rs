@@ -5,7 +5,9 @@ use std::fmt::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::html::visible;
 use super::{Conclusion, Digest, Outcome, Row, failure};
+use crate::capability;
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::verdict::Verdict;
@@ -30,7 +32,7 @@ impl Paint {
         match outcome {
             Outcome::Pass => self.with("32", text),
             Outcome::Fail | Outcome::UnexpectedPass => self.with("1;31", text),
-            Outcome::ExpectedFail => self.with("33", text),
+            Outcome::ExpectedFail | Outcome::Flaky => self.with("33", text),
             Outcome::Recorded => self.with("36", text),
             Outcome::NotRun => self.with("2", text),
         }
@@ -60,7 +62,7 @@ impl Progress {
                 }
             }
             Event::RunFinished(_) => self.0.finish_and_clear(),
-            Event::Exchange(_) | Event::Leaked(_) | Event::Defect(_) => {}
+            Event::Exchange(_) | Event::Leaked(_) | Event::Changed(_) | Event::Defect(_) => {}
         }
     }
 }
@@ -88,8 +90,16 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
         let _ = writeln!(
             out,
             "\nleft behind on the target:\n  {}",
-            digest.leaked.join("\n  ")
+            visible(&digest.leaked.join("\n  "))
         );
+    }
+    for (title, what) in [
+        ("no longer as it was on the target", &digest.changed),
+        ("out of date", &digest.stale),
+    ] {
+        if !what.is_empty() {
+            let _ = writeln!(out, "\n{title}:\n  {}", what.join("\n  "));
+        }
     }
     for document in Document::ALL {
         document_block(&mut out, digest, document, paint);
@@ -106,13 +116,18 @@ fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
         (Verdict::Fail(failure), Outcome::Fail) => {
             let _ = writeln!(out, "\n{} {}", title("FAIL"), row.judged.rule);
             for line in failure::lines(digest, row, failure) {
-                let _ = writeln!(out, "  {}", line.replace('\n', "\n  "));
+                let _ = writeln!(out, "  {}", visible(&line).replace('\n', "\n  "));
             }
         }
         (Verdict::Fail(failure), _) => {
             let reason = row.known.as_deref().unwrap_or_default().trim();
-            let _ = writeln!(out, "\n{} {}", title("expected to fail"), row.judged.rule);
-            let _ = writeln!(out, "  {reason}\n  {}", failure::headline(failure));
+            let word = match row.outcome {
+                Outcome::Flaky => "flaky, failed this time",
+                _ => "expected to fail",
+            };
+            let _ = writeln!(out, "\n{} {}", title(word), row.judged.rule);
+            let headline = visible(&failure::headline(failure));
+            let _ = writeln!(out, "  {reason}\n  {headline}");
         }
         (_, Outcome::UnexpectedPass) => {
             let reason = row.known.as_deref().unwrap_or_default().trim();
@@ -143,6 +158,9 @@ fn document_block(out: &mut String, digest: &Digest, document: Document, paint: 
     for (reason, count) in digest.reasons(document) {
         let _ = writeln!(out, "  {count:4} not run: {reason}");
     }
+    for line in capability::lines(digest, document) {
+        let _ = writeln!(out, "  {line}");
+    }
 }
 
 fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
@@ -158,6 +176,10 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         if let Some(why) = &finished.unreachable {
             let _ = writeln!(out, "{why}");
         }
+    }
+    let stability = digest.stability.iter();
+    for line in stability.flat_map(|stability| stability.lines()) {
+        let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out, "proven {proven} of {rules} rules");
     let colour = match conclusion {

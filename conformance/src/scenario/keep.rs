@@ -5,8 +5,8 @@ use std::fmt;
 use serde::Serialize;
 use serde_json::Value;
 
-use crate::facts::kind_names;
 use crate::filter::Rows;
+use crate::kinds::kind_names;
 use crate::names::canonical;
 use crate::trace::{Trace, TraceEvent};
 
@@ -69,9 +69,12 @@ pub enum Keep {
     Rows(Rows),
     /// A value that stands at the pointer or, at any depth, below it.
     Holds(String, Value),
+    /// The value at the pointer has at least this: objects may have further members, and arrays
+    /// further items in between.
+    Part(String, Value),
 }
 
-/// JSON types.
+/// JSON types, and narrower kinds of their values.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Kind {
@@ -83,8 +86,17 @@ pub enum Kind {
     Integer,
     /// Any number.
     Number,
+    /// A number that is not negative.
+    Amount,
+    /// A number without fraction that is at least 1.
+    Positive,
     /// A string.
     String,
+    /// A string that is not empty.
+    Text,
+    /// A string that RFC 3339 makes a point in time. The year 1 is none: programs write its
+    /// beginning where they have no time.
+    Time,
     /// An array.
     Array,
     /// An object.
@@ -120,6 +132,8 @@ pub enum Check {
     AtLeast(String, usize),
     /// Nothing at the pointer.
     Lacks(String),
+    /// The value stands at the pointer or, at any depth, below it.
+    Holds(String, Value),
     /// The body is empty.
     NoBody,
 }
@@ -146,6 +160,9 @@ impl fmt::Display for Check {
                 write!(out, "length of {} is at least {least}", place(pointer))
             }
             Self::Lacks(pointer) => write!(out, "{} is absent", place(pointer)),
+            Self::Holds(pointer, value) => {
+                write!(out, "{} holds {}", place(pointer), canonical(value, ""))
+            }
             Self::NoBody => out.write_str("body is empty"),
         }
     }
@@ -270,6 +287,11 @@ pub fn without(text: impl Into<String>) -> Keep {
 /// Keeps that the body holds this text, in whatever case.
 pub fn mentions(text: &'static str) -> Keep {
     Keep::Mentions(text)
+}
+
+/// Keeps that the value at the pointer has at least these members and items.
+pub fn part(pointer: impl Into<String>, value: Value) -> Keep {
+    Keep::Part(pointer.into(), value)
 }
 
 /// Keeps that the value stands at the pointer or, at any depth, below it.

@@ -11,11 +11,13 @@
 //! engine it can also name a package,
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
-//! `{token}` the target's administrator token, in the value of [`Step::authorization`] only.
+//! `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
+//! `{depot}` the address of the depot that the target was told of.
 //!
-//! A step may also go to the [depot](depot()), the other side that the suite runs for an engine:
-//! it shelves bundles there and reads what the engine took and sent. What comes about only in
-//! time is asked for [until](Step::until) it has.
+//! A step may also go to the [depot](depot()), the other side that the suite runs for a server:
+//! it shelves bundles there and reads what the server took and sent. A scenario of the control
+//! plane may ask an [engine](engine()) that loads the control plane's bundles. What comes about
+//! only in time is asked for [until](Step::until) it has.
 
 mod keep;
 
@@ -78,8 +80,8 @@ pub struct Step {
     pub walk: bool,
     /// The request is repeated until its answer meets all of these.
     pub until: Vec<Check>,
-    /// Whether the request goes to the suite's depot instead of the target.
-    pub depot: bool,
+    /// Where the request goes.
+    pub goal: Goal,
     /// Who asks.
     pub identity: Identity,
     /// What is sent.
@@ -91,6 +93,18 @@ pub struct Step {
     pub keep: Vec<Keep>,
     /// Values of the answer that later steps use: placeholder name and JSON pointer.
     pub capture: Vec<(&'static str, &'static str)>,
+}
+
+/// Where a request goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Goal {
+    /// To the server that the rule is about.
+    Judged,
+    /// To the engine that stands beside the control plane and loads its bundles.
+    Engine,
+    /// To the suite's depot.
+    Depot,
 }
 
 /// What is sent: a request of the HTTP client, or bytes straight to the socket.
@@ -176,6 +190,11 @@ impl Scenario {
         self
     }
 
+    /// Whether any request goes there.
+    pub fn asks(&self, goal: Goal) -> bool {
+        self.steps.iter().any(|step| step.goal == goal)
+    }
+
     /// A request that sets the scene: it must answer 2xx.
     #[must_use]
     pub fn given(self, mut step: Step) -> Self {
@@ -187,7 +206,7 @@ impl Scenario {
     #[must_use]
     pub fn when(mut self, step: Step) -> Self {
         let writes = match &step.request {
-            _ if step.depot => false,
+            _ if step.goal != Goal::Judged => false,
             Send::Http { method, .. } => !matches!(*method, "GET" | "HEAD" | "OPTIONS"),
             Send::Raw(text) => !text.starts_with("GET ") && !text.starts_with("HEAD "),
         };
@@ -215,7 +234,7 @@ fn step(request: Send) -> Step {
         times: 1,
         walk: false,
         until: Vec::new(),
-        depot: false,
+        goal: Goal::Judged,
         identity: Identity::Administrator,
         request,
         off_contract: None,
@@ -271,8 +290,16 @@ pub fn walk(path: impl Into<String>) -> Step {
 /// A request to the suite's depot.
 pub fn depot(step: Step) -> Step {
     Step {
-        depot: true,
+        goal: Goal::Depot,
         identity: Identity::Anonymous,
+        ..step
+    }
+}
+
+/// A request to the engine that loads the control plane's bundles.
+pub fn engine(step: Step) -> Step {
+    Step {
+        goal: Goal::Engine,
         ..step
     }
 }

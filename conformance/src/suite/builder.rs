@@ -1,21 +1,28 @@
 //! The description of a run.
 
 use std::collections::HashMap;
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::Mutex;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::time::Duration;
 
-use super::{Chosen, Inner, Suite};
+use super::{Chosen, Inner, Mode, Suite};
 use crate::catalogue::{Catalogue, CatalogueError};
 use crate::client::{Client, Connection, ConnectionError};
 use crate::embedded_files::SNAPSHOTS;
 use crate::judge::snapshot_text;
-use crate::names::run_prefix;
+use crate::ledger::Ledger;
+use crate::names::run_name;
 use crate::openapi::{Contract, ContractError};
 use crate::pattern::{Pattern, PatternError};
 use crate::rules::sections;
 use crate::target::Target;
+
+/// Scenarios at once while faults are tried: some of them only wait.
+const SELFTEST_JOBS: usize = 16;
+/// How long what comes about only in time may take while faults are tried.
+const SELFTEST_PATIENCE: Duration = Duration::from_secs(4);
 
 /// Describes a run: what is judged, and how.
 #[derive(Debug)]
@@ -25,7 +32,11 @@ pub struct SuiteBuilder {
     skip: Vec<String>,
     seed: Option<u64>,
     jobs: usize,
+    mode: Option<Mode>,
     own_target: bool,
+    probe: bool,
+    namespace: String,
+    ledger: Option<PathBuf>,
     patience: Duration,
     connection: Connection,
 }
@@ -48,6 +59,9 @@ pub enum SuiteError {
     /// The connection cannot be set up.
     #[error(transparent)]
     Connection(#[from] ConnectionError),
+    /// No prefix that every API takes.
+    #[error("`{0}` is no namespace: a letter, then up to 15 letters and digits, all small")]
+    Namespace(String),
     /// The operating system refuses threads or random numbers.
     #[error("the suite cannot start: {0}")]
     System(String),
@@ -60,8 +74,12 @@ impl SuiteBuilder {
             rules: Vec::new(),
             skip: Vec::new(),
             seed: None,
-            jobs: std::thread::available_parallelism().map_or(2, usize::from) * 2,
+            jobs: default_jobs(),
+            mode: None,
             own_target: false,
+            probe: false,
+            namespace: "c".to_owned(),
+            ledger: None,
             patience: Duration::from_secs(10),
             connection: Connection::default(),
         }
@@ -95,7 +113,40 @@ impl SuiteBuilder {
         self
     }
 
-    /// Whether scenarios may touch what others see although the target is not on loopback.
+    /// What scenarios may do to the target. Without it, everything on loopback, and elsewhere
+    /// what leaves alone what others see.
+    #[must_use]
+    pub fn mode(mut self, mode: Option<Mode>) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Whether scenarios of capabilities that the target does not claim are played too. That
+    /// they hold is then a [finding](crate::capability); they are not judged.
+    #[must_use]
+    pub fn probe(mut self, probe: bool) -> Self {
+        self.probe = probe;
+        self
+    }
+
+    /// What every name starts with that the run writes: a letter, then up to 15 letters and
+    /// digits, all small.
+    #[must_use]
+    pub fn namespace(mut self, prefix: impl Into<String>) -> Self {
+        self.namespace = prefix.into();
+        self
+    }
+
+    /// The folder in which is written down what the run makes on servers that it did not
+    /// start, so that `conformance cleanup` can remove it if the run cannot.
+    #[must_use]
+    pub fn ledger(mut self, folder: Option<PathBuf>) -> Self {
+        self.ledger = folder;
+        self
+    }
+
+    /// Whether scenarios may touch what others see although the target is not on loopback;
+    /// a [mode](SuiteBuilder::mode) outweighs it.
     #[must_use]
     pub fn own_target(mut self, own: bool) -> Self {
         self.own_target = own;
@@ -108,6 +159,13 @@ impl SuiteBuilder {
     pub fn patience(mut self, patience: Duration) -> Self {
         self.patience = patience;
         self
+    }
+
+    /// For breaking the target: many scenarios at once, and little time for what faults prevent
+    /// from ever coming about.
+    #[must_use]
+    pub fn for_selftest(self) -> Self {
+        self.jobs(SELFTEST_JOBS).patience(SELFTEST_PATIENCE)
     }
 
     /// How the target is connected to.
@@ -133,10 +191,15 @@ impl SuiteBuilder {
             .enable_all()
             .build()
             .map_err(|error| SuiteError::System(error.to_string()))?;
+        if !is_namespace(&self.namespace) {
+            return Err(SuiteError::Namespace(self.namespace));
+        }
+        let run = run_name(&self.namespace, random()?);
         let inner = Inner {
             client: Client::new(&self.connection)?,
             contract: Contract::embedded()?,
-            run: run_prefix(random()?),
+            ledger: self.ledger.map(|folder| Ledger::new(folder, &run)),
+            run,
             chosen,
             seed: match self.seed {
                 Some(seed) => seed,
@@ -144,7 +207,10 @@ impl SuiteBuilder {
                 None => random()? % 1_000_000,
             },
             jobs: self.jobs,
+            mode: self.mode,
             own_target: self.own_target,
+            probe: self.probe,
+            stopped: AtomicBool::new(false),
             patience: self.patience,
             target: self.target,
             stages: Mutex::default(),
@@ -155,6 +221,19 @@ impl SuiteBuilder {
             inner: Arc::new(inner),
         })
     }
+}
+
+/// How many scenarios run at once unless it is said.
+pub(crate) fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from) * 2
+}
+
+/// Whether names of both APIs, and packages, can start so.
+fn is_namespace(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.len() <= 16
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(plain)
 }
 
 fn choose(

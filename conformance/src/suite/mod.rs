@@ -1,31 +1,43 @@
 //! The suite: chooses rules, starts the target, plays scenarios in parallel, reports events.
 
+mod again;
 mod builder;
 mod interrupt;
+mod matrix;
+mod mode;
+mod mutants;
 mod order;
+mod replay;
 mod rule;
 mod run;
 mod stage;
+mod steps;
+mod vacuity;
 
 use std::collections::BTreeMap;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 
+pub(crate) use builder::default_jobs;
 pub use builder::{SuiteBuilder, SuiteError};
+pub use mode::Mode;
+pub use vacuity::Vacuity;
 
 use crate::catalogue::{Clause, Level};
 use crate::client::Client;
 use crate::evidence::{Defect, Event, Judged};
+use crate::ledger::Ledger;
 use crate::openapi::Contract;
-use crate::runner::lock;
+use crate::runner::{Line, lock};
 use crate::scenario::Scenario;
 use crate::target::Target;
 use crate::verdict::{Failure, Reason};
 use interrupt::Interrupt;
+use rule::Playing;
 use stage::Stage;
 
 /// The rules of a run and the target that they are judged on. Servers are started when a
@@ -47,8 +59,16 @@ struct Inner {
     chosen: Vec<Chosen>,
     seed: u64,
     jobs: usize,
+    /// What scenarios may do to the target; without it, that depends on where the target is.
+    mode: Option<Mode>,
     /// Whether scenarios may touch what others see although the target is not on loopback.
     own_target: bool,
+    /// Whether scenarios of capabilities that the target does not claim are played too.
+    probe: bool,
+    /// Where what is made on servers that the suite did not start is written down.
+    ledger: Option<Ledger>,
+    /// Whether the run is to end before all rules are judged.
+    stopped: AtomicBool,
     /// How long what comes about only in time may take.
     patience: Duration,
     stages: Mutex<BTreeMap<stage::Place, Arc<Stage>>>,
@@ -97,30 +117,52 @@ impl Suite {
         });
     }
 
+    /// Ends a run early: scenarios that have not started are not judged.
+    pub fn stop(&self) {
+        self.inner.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// The name of the run, which every name that it writes starts with.
+    pub fn name(&self) -> &str {
+        &self.inner.run
+    }
+
     /// Judges one chosen rule by itself; none if it is not of the choice. May be called from
     /// several threads at once.
     pub fn run_one(&self, rule: &str) -> Option<Outcome> {
-        let inner = &self.inner;
-        let chosen = inner.chosen.iter().find(|one| one.clause.id == rule)?;
+        Some(self.judge_alone(self.chosen(rule)?))
+    }
+
+    fn judge_alone(&self, chosen: &Chosen) -> Outcome {
         let (start, events) = (Instant::now(), Mutex::default());
         let never = Interrupt::never();
-        let ended = self.runtime.block_on(inner.judge(chosen, &events, &never));
+        let playing = Playing {
+            run: &self.inner.run,
+            line: Line::Network,
+            events: &events,
+            interrupt: &never,
+        };
+        let ended = self.runtime.block_on(self.inner.judge(chosen, &playing));
         let events = std::mem::take(&mut *lock(&events));
         let defects = events.into_iter().filter_map(|event| match event {
             Event::Defect(defect) => Some(defect),
             _ => None,
         });
-        Some(Outcome {
+        Outcome {
             judged: chosen.judged(&ended, start),
             trouble: ended.trouble,
             defects: defects.collect(),
-        })
+        }
+    }
+
+    fn chosen(&self, rule: &str) -> Option<&Chosen> {
+        let mut chosen = self.inner.chosen.iter();
+        chosen.find(|one| one.clause.id == rule)
     }
 
     /// Why this rule cannot run on the target, as far as is known before the start.
     pub fn not_run(&self, rule: &str) -> Option<Reason> {
-        let chosen = self.inner.chosen.iter().find(|one| one.clause.id == rule)?;
-        self.inner.not_run(chosen).err()
+        self.inner.not_run(self.chosen(rule)?).err()
     }
 
     /// The clauses of the choice, in the order of the documents.
@@ -132,6 +174,9 @@ impl Suite {
     pub fn close(&self) -> Vec<String> {
         self.runtime.block_on(async {
             let left = self.inner.leaks().await;
+            if let Some(ledger) = &self.inner.ledger {
+                ledger.close(left.is_empty() && self.inner.unreachable().is_none());
+            }
             self.inner.stop().await;
             left
         })

@@ -1,17 +1,19 @@
 //! One rule of a run: whether it can run, its server, its scenario, its verdict.
 
+use std::net::{Ipv4Addr, SocketAddr};
 use std::sync::Mutex;
 
 use super::interrupt::Interrupt;
-use super::{Chosen, Inner};
-use crate::catalogue::Level;
+use super::{Chosen, Inner, Mode};
+use crate::catalogue::{Document, Level};
+use crate::cleanup::Made;
 use crate::defects::{defects, missing_role};
 use crate::evidence::{Defect, Event};
 use crate::judge;
 use crate::names::namespace;
 use crate::redact::Redactor;
-use crate::runner::{Played, Player, lock};
-use crate::scenario::{Effect, Scenario};
+use crate::runner::{Line, Played, Player, lock};
+use crate::scenario::{Effect, Goal, Scenario};
 use crate::server::Server;
 use crate::target::{Launch, Setup};
 use crate::verdict::{Difference, Failure, Reason, Verdict};
@@ -24,6 +26,19 @@ pub(super) struct Ended {
     pub(super) trouble: Option<Failure>,
 }
 
+impl Ended {
+    /// What it comes to for a capability that the target does not claim: nothing is judged.
+    fn unclaimed(self, capability: &str) -> Self {
+        match self.verdict {
+            Verdict::Pass => Reason::HoldsUnclaimed(capability.to_owned()).into(),
+            Verdict::Fail(_) | Verdict::Recorded => {
+                Reason::NotClaimed(capability.to_owned()).into()
+            }
+            Verdict::NotRun(_) => self,
+        }
+    }
+}
+
 impl From<Reason> for Ended {
     fn from(reason: Reason) -> Self {
         Self {
@@ -34,42 +49,64 @@ impl From<Reason> for Ended {
     }
 }
 
+/// One playing of a rule.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Playing<'a> {
+    /// What everything that it makes is named after.
+    pub(super) run: &'a str,
+    pub(super) line: Line<'a>,
+    pub(super) events: &'a Mutex<Vec<Event>>,
+    pub(super) interrupt: &'a Interrupt,
+}
+
 /// What a scenario that can run needs.
 struct Ready<'a> {
     scenario: &'a Scenario,
     launch: &'a Launch,
+    /// The engine that it asks beside its server.
+    engine: Option<&'a Launch>,
+    /// Where the depot of these servers listens.
+    depot: Option<SocketAddr>,
 }
 
 impl Inner {
     /// Judges one rule: starts its server if need be, plays it, removes what it made.
-    pub(super) async fn judge(
-        &self,
-        chosen: &Chosen,
-        events: &Mutex<Vec<Event>>,
-        interrupt: &Interrupt,
-    ) -> Ended {
-        let Ready { scenario, launch } = match self.ready(chosen) {
+    pub(super) async fn judge(&self, chosen: &Chosen, playing: &Playing<'_>) -> Ended {
+        let Ready {
+            scenario,
+            launch,
+            engine,
+            depot,
+        } = match self.ready(chosen) {
             Ok(ready) => ready,
             Err(reason) => return reason.into(),
         };
+        let interrupt = playing.interrupt;
         if interrupt.asked() {
             return Reason::Interrupted.into();
         }
         let document = chosen.clause.document;
-        let alone = scenario.fresh.then_some(chosen.clause.id.as_str());
-        let place = (scenario.setup, document, alone);
+        let alone = || format!("{} {}", playing.run, chosen.clause.id);
+        let place = (scenario.setup, document, scenario.fresh.then(alone));
         let started = tokio::select! {
-            started = self.server(place, launch) => started,
+            started = self.server(place.clone(), launch, engine, depot) => started,
             () = interrupt.wait(1) => return Reason::Interrupted.into(),
         };
         let started = match started {
             Ok(started) => started,
             Err(error) => return Reason::Unreachable(error).into(),
         };
+        // What the suite started goes with all that it holds.
+        let lasts = launch.url.is_some() && playing.run == self.run;
+        let made = Made::new(self.ledger.as_ref().filter(|_| lasts));
         let ended = self
-            .judge_on(&started.server, chosen, scenario, events, interrupt)
+            .judge_on(&started.server, chosen, scenario, made, playing)
             .await;
-        if alone.is_some() {
+        let ended = match &chosen.clause.capability {
+            capability if self.claims(capability) => ended,
+            capability => ended.unclaimed(capability),
+        };
+        if scenario.fresh {
             self.leave(&place, &started).await;
         }
         ended
@@ -81,18 +118,25 @@ impl Inner {
         server: &Server,
         chosen: &Chosen,
         scenario: &Scenario,
-        events: &Mutex<Vec<Event>>,
-        interrupt: &Interrupt,
+        made: Made<'_>,
+        playing: &Playing<'_>,
     ) -> Ended {
+        let Playing {
+            run,
+            line,
+            events,
+            interrupt,
+        } = *playing;
         if let Some(error) = server.died.get() {
             return Reason::Unreachable(error.clone()).into();
         }
         if let Some(reason) = self.refused(chosen, scenario, server, events) {
             return reason.into();
         }
-        let ns = namespace(&self.run, &chosen.clause.id);
+        let ns = namespace(run, &chosen.clause.id);
         let player = Player {
             client: &self.client,
+            line,
             contract: self.contract,
             server,
             vendor: &self.target.vendor,
@@ -102,7 +146,7 @@ impl Inner {
             ns: &ns,
             events,
             requests: &self.requests,
-            made: Mutex::default(),
+            made,
         };
         let played = match scenario.effect {
             Effect::ChangesGlobal => {
@@ -120,6 +164,10 @@ impl Inner {
         }
     }
 
+    fn claims(&self, capability: &str) -> bool {
+        self.target.capabilities.contains(capability)
+    }
+
     /// Why a rule cannot run on the target, as far as is known before the start.
     pub(super) fn not_run(&self, chosen: &Chosen) -> Result<(), Reason> {
         self.ready(chosen).map(|_| ())
@@ -128,26 +176,45 @@ impl Inner {
     fn ready<'a>(&'a self, chosen: &'a Chosen) -> Result<Ready<'a>, Reason> {
         let scenario = chosen.scenario.as_ref().ok_or(Reason::NoScenario)?;
         let clause = chosen.clause;
-        if !self.target.capabilities.contains(&clause.capability) {
+        if !self.probe && !self.claims(&clause.capability) {
             return Err(Reason::NotClaimed(clause.capability.clone()));
         }
         let has_api = |setup: &Setup| setup.launch(clause.document).is_some();
         if !self.target.setups.values().any(has_api) {
             return Err(Reason::NoApi(clause.document.name().to_owned()));
         }
-        let launch = self
-            .target
-            .setups
-            .get(scenario.setup)
-            .and_then(|setup| setup.launch(clause.document))
-            .ok_or_else(|| Reason::NoSetup(scenario.setup.to_owned()))?;
-        if scenario.fresh && launch.url.is_some() {
+        let setup = self.target.setups.get(scenario.setup);
+        let launch = |document| {
+            setup
+                .and_then(|setup| setup.launch(document))
+                .ok_or_else(|| Reason::NoSetup(scenario.setup.to_owned()))
+        };
+        let engine = match scenario.asks(Goal::Engine) {
+            true => Some(launch(Document::Engine)?),
+            false => None,
+        };
+        let launch = launch(clause.document)?;
+        let any = |is: fn(&Launch) -> bool| is(launch) || engine.is_some_and(is);
+        if scenario.fresh && any(|launch| launch.url.is_some()) {
             return Err(Reason::NotStarted);
         }
-        if launch.depot_address().is_none() && scenario.steps.iter().any(|step| step.depot) {
+        let depot = match clause.document {
+            // Definitions tell a control plane of the depot; its engine must have been told.
+            Document::Control if scenario.asks(Goal::Depot) => match engine {
+                Some(engine) => engine.depot_address(),
+                None => Some((Ipv4Addr::LOCALHOST, 0).into()),
+            },
+            _ => launch.depot_address(),
+        };
+        if scenario.asks(Goal::Depot) && depot.is_none() {
             return Err(Reason::NoDepot(scenario.setup.to_owned()));
         }
-        Ok(Ready { scenario, launch })
+        Ok(Ready {
+            scenario,
+            launch,
+            engine,
+            depot,
+        })
     }
 
     /// Why a scenario is not sent to this server.
@@ -158,9 +225,13 @@ impl Inner {
         server: &Server,
         events: &Mutex<Vec<Event>>,
     ) -> Option<Reason> {
-        let global = scenario.effect == Effect::ChangesGlobal;
-        if global && !self.own_target && !server.base.is_loopback() {
-            return Some(Reason::NotOwned);
+        let own = self.own_target || server.base.is_loopback();
+        let mode = self
+            .mode
+            .unwrap_or(if own { Mode::Full } else { Mode::Additive });
+        if !mode.allows(scenario.effect) {
+            let named = |mode: Mode| Reason::NotInMode(mode.name().to_owned());
+            return Some(self.mode.map_or(Reason::NotOwned, named));
         }
         if let Some(role) = missing_role(scenario, server) {
             return Some(Reason::NoToken(role));

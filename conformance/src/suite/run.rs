@@ -1,6 +1,6 @@
 //! One run: every chosen rule once, in the shuffled order, several at a time.
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
@@ -11,11 +11,16 @@ use tokio::task::JoinSet;
 
 use super::interrupt::{Interrupt, listen};
 use super::order::shuffle;
-use super::rule::Ended;
+use super::rule::{Ended, Playing};
 use super::{Chosen, Inner};
 use crate::catalogue::Document;
-use crate::evidence::{ChosenRule, Defect, Event, Leaked, RunFinished, RunStarted, TargetSummary};
-use crate::runner::lock;
+use crate::client::Base;
+use crate::evidence::{
+    Changed, ChosenRule, Defect, Event, Leaked, RunFinished, RunStarted, TargetSummary,
+};
+use crate::runner::{Line, lock};
+use crate::server::Server;
+use crate::state::State;
 use crate::verdict::Reason;
 
 /// The events of one rule, from its first exchange to its verdict: they arrive together, so
@@ -29,6 +34,10 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let emit = |batch: Batch| drop(events.send(batch));
     emit(vec![Event::RunStarted(inner.started())]);
     let interrupt = listen();
+    let before = tokio::select! {
+        before = inner.states() => before,
+        () = interrupt.wait(1) => Vec::new(),
+    };
     let mut order: Vec<usize> = (0..inner.chosen.len()).collect();
     shuffle(&mut order, inner.seed);
     let slots = Arc::new(Semaphore::new(inner.jobs));
@@ -56,13 +65,22 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         }
     }
     let unreachable = inner.unreachable();
-    let names = tokio::select! {
-        names = inner.leaks() => names,
-        () = interrupt.wait(2) => Vec::new(),
+    let left = tokio::select! {
+        left = inner.left(&before) => Some(left),
+        () = interrupt.wait(2) => None,
     };
     inner.stop().await;
+    if let Some(ledger) = &inner.ledger {
+        let nothing =
+            |(names, what): &(Vec<String>, Vec<String>)| names.is_empty() && what.is_empty();
+        ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
+    }
+    let (names, what) = left.unwrap_or_default();
     if !names.is_empty() {
         emit(vec![Event::Leaked(Leaked { names })]);
+    }
+    if !what.is_empty() {
+        emit(vec![Event::Changed(Changed { what })]);
     }
     emit(vec![Event::RunFinished(RunFinished {
         run: inner.run.clone(),
@@ -76,7 +94,17 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
 async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Batch {
     let start = Instant::now();
     let events = Mutex::default();
-    let ended = inner.judge(chosen, &events, interrupt).await;
+    let playing = Playing {
+        run: &inner.run,
+        line: Line::Network,
+        events: &events,
+        interrupt,
+    };
+    let ended = if inner.stopped.load(Ordering::Relaxed) {
+        Reason::Stopped.into()
+    } else {
+        inner.judge(chosen, &playing).await
+    };
     let mut batch = std::mem::take(&mut *lock(&events));
     batch.push(Event::Judged(Box::new(chosen.judged(&ended, start))));
     batch
@@ -95,7 +123,56 @@ fn panicked(chosen: &Chosen, what: &str) -> Batch {
 }
 
 impl Inner {
-    fn started(&self) -> RunStarted {
+    /// What the servers hold that the suite did not start, each once. Those that are told of a
+    /// depot get from it what they hold.
+    async fn states(&self) -> Vec<(Document, Server, State)> {
+        let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
+        for setup in self.target.setups.values() {
+            for document in Document::ALL {
+                let Some((launch, base)) = setup
+                    .launch(document)
+                    .and_then(|launch| Some((launch, Base::parse(launch.url.as_ref()?).ok()?)))
+                else {
+                    continue;
+                };
+                let key = (base.url.clone(), document);
+                let tokens = launch.tokens.clone();
+                let server = || Some(Server::new(base, tokens, &self.client.headers));
+                let known = servers.entry(key).or_insert_with(server);
+                if launch.depot.is_some() {
+                    *known = None;
+                }
+            }
+        }
+        let mut states = Vec::new();
+        for ((_, document), server) in servers {
+            let chosen = self
+                .chosen
+                .iter()
+                .any(|one| one.clause.document == document);
+            if let Some(server) = server.filter(|_| chosen) {
+                let state = State::before(&self.client, &server, document).await;
+                states.push((document, server, state));
+            }
+        }
+        states
+    }
+
+    /// What the run left behind, and what is not as it was before.
+    async fn left(&self, before: &[(Document, Server, State)]) -> (Vec<String>, Vec<String>) {
+        let names = self.leaks().await;
+        let mut what = Vec::new();
+        for (document, server, state) in before {
+            what.extend(
+                state
+                    .changed(&self.client, server, *document, &self.run)
+                    .await,
+            );
+        }
+        (names, what)
+    }
+
+    pub(super) fn started(&self) -> RunStarted {
         let url = |document| {
             let setup = self.target.setups.get("default")?;
             setup.launch(document)?.url.clone()
@@ -105,9 +182,11 @@ impl Inner {
             suite: env!("CARGO_PKG_VERSION").to_owned(),
             target: TargetSummary {
                 name: self.target.name.clone(),
+                vendor: self.target.vendor.clone(),
                 control: url(Document::Control),
                 engine: url(Document::Engine),
                 capabilities: self.target.capabilities.iter().cloned().collect(),
+                version: self.target.version.clone(),
             },
             seed: self.seed,
             chosen: self

@@ -1,5 +1,6 @@
 //! The servers of a run: each started once, when a scenario first needs it.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 
 use tokio::sync::OnceCell;
@@ -12,8 +13,8 @@ use crate::runner::lock;
 use crate::server::redactor;
 use crate::target::Launch;
 
-/// Setup, API, and the rule that the server is started for alone, if it is.
-pub(super) type Place = (&'static str, Document, Option<&'static str>);
+/// Setup, API, and the playing of a rule that the server is started for alone, if it is.
+pub(super) type Place = (&'static str, Document, Option<String>);
 
 /// A server, or why there is none; empty until it is first needed.
 #[derive(Debug, Default)]
@@ -25,14 +26,23 @@ impl Inner {
         &self,
         place: Place,
         launch: &Launch,
+        engine: Option<&Launch>,
+        depot: Option<SocketAddr>,
     ) -> Result<Arc<Started>, String> {
         let stage = Arc::clone(lock(&self.stages).entry(place).or_default());
         let started = stage.0.get_or_init(|| async {
-            launch::start(&self.target, launch, &self.client)
+            launch::start(&self.target, launch, engine, depot, &self.client)
                 .await
                 .map(Arc::new)
                 // A server may have logged its configuration before it failed.
-                .map_err(|error| redactor(&launch.tokens, &self.client.headers).text(&error))
+                .map_err(|error| {
+                    [Some(launch), engine]
+                        .into_iter()
+                        .flatten()
+                        .fold(error, |error, launch| {
+                            redactor(&launch.tokens, &self.client.headers).text(&error)
+                        })
+                })
         });
         started.await.clone()
     }

@@ -4,9 +4,11 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::catalogue::{Catalogue, Document, Level};
-use crate::evidence::{ChosenRule, Defect, Event, Judged, RunFinished, RunStarted};
+use crate::capability;
+use crate::catalogue::{Catalogue, Document};
+use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
 use crate::known::KnownList;
+use crate::stability::Stability;
 use crate::verdict::{Reason, Verdict};
 
 /// What a run says, as reports show it.
@@ -20,8 +22,16 @@ pub struct Digest {
     pub rows: Vec<Row>,
     /// Resources that were still there.
     pub leaked: Vec<String>,
+    /// What the target held before the run and no longer holds as it was.
+    pub changed: Vec<String>,
+    /// Entries of lists of known deviations that no longer hold.
+    pub stale: Vec<String>,
+    /// What further runs showed, if there were any.
+    pub stability: Option<Stability>,
     /// The suite's own faults.
     pub defects: Vec<Defect>,
+    /// What the scenario of each rule sent and received, where the events hold it.
+    pub exchanges: HashMap<String, Vec<Exchange>>,
     /// Rules that the user named one by one: such a rule must be judged.
     named: Vec<String>,
 }
@@ -35,7 +45,7 @@ pub struct Row {
     pub document: Option<Document>,
     /// The verdict in the light of the known deviations.
     pub outcome: Outcome,
-    /// The reason of the known deviation that names the rule.
+    /// The reason of the entry that names the rule: a known deviation, or a flaky rule.
     pub known: Option<String>,
 }
 
@@ -51,6 +61,8 @@ pub enum Outcome {
     ExpectedFail,
     /// Kept, though the list of known deviations says it is broken.
     UnexpectedPass,
+    /// Kept or broken, and known not to show the same every time: proves nothing.
+    Flaky,
     /// An open clause: recorded, not judged.
     Recorded,
     /// Not judged.
@@ -65,6 +77,7 @@ impl Outcome {
             Self::Fail => "fail",
             Self::ExpectedFail => "expected-fail",
             Self::UnexpectedPass => "unexpected-pass",
+            Self::Flaky => "flaky",
             Self::Recorded => "recorded",
             Self::NotRun => "not-run",
         }
@@ -79,7 +92,8 @@ pub enum Conclusion {
     Conformant,
     /// Nothing was judged, or a rule that had to be judged was not.
     Incomplete,
-    /// A rule is broken, or one on the list of known deviations is kept.
+    /// A rule is broken, or one on the list of known deviations is kept, or a rule is now
+    /// kept and now broken, or an entry of a list has expired.
     NotConformant,
     /// The target cannot be reached or died.
     Unreachable,
@@ -124,6 +138,7 @@ impl Digest {
     ) -> Self {
         let mut digest = Self {
             named: named.to_vec(),
+            stale: known.stale().to_vec(),
             ..Self::default()
         };
         let mut judged = HashMap::new();
@@ -134,9 +149,13 @@ impl Digest {
                     judged.insert(verdict.rule.clone(), *verdict);
                 }
                 Event::Leaked(leaked) => digest.leaked.extend(leaked.names),
+                Event::Changed(changed) => digest.changed.extend(changed.what),
                 Event::Defect(defect) => digest.defects.push(defect),
                 Event::RunFinished(finished) => digest.finished = Some(finished),
-                Event::Exchange(_) => {}
+                Event::Exchange(exchange) => {
+                    let of_rule = digest.exchanges.entry(exchange.rule.clone());
+                    of_rule.or_default().push(*exchange);
+                }
             }
         }
         let chosen = digest
@@ -153,14 +172,8 @@ impl Digest {
 
     /// How many rules are proven, and how many the choice has: what was not run is not proven.
     pub fn score(&self) -> (usize, usize) {
-        let rules = self
-            .rows
-            .iter()
-            .filter(|row| row.judged.level == Level::Rule);
-        let proven = rules
-            .clone()
-            .filter(|row| row.judged.verdict == Verdict::Pass);
-        (proven.count(), rules.count())
+        let score = capability::score(self.rows.iter());
+        (score.proven, score.rules)
     }
 
     /// The number of clauses of a document by outcome.
@@ -191,6 +204,35 @@ impl Digest {
         counts
     }
 
+    /// What went wrong beside the rules, each with the kind of it, so that no reader of a report
+    /// takes the run for green.
+    pub fn findings(&self) -> Vec<(&'static str, String)> {
+        let defect = |defect: &Defect| ("defect", format!("{}: {}", defect.rule, defect.what));
+        let mut findings: Vec<_> = self.defects.iter().map(defect).collect();
+        for (name, what) in [
+            ("leak", &self.leaked),
+            ("changed", &self.changed),
+            ("stale", &self.stale),
+        ] {
+            if !what.is_empty() {
+                findings.push((name, what.join(", ")));
+            }
+        }
+        let moved = self.stability.iter().flat_map(|runs| &runs.moved);
+        findings.extend(moved.map(|moved| ("moves", moved.rule.clone())));
+        match &self.finished {
+            None => findings.push(("interrupted", "the evidence breaks off".to_owned())),
+            Some(finished) if finished.interrupted => {
+                findings.push(("interrupted", "the run was stopped".to_owned()));
+            }
+            Some(finished) => {
+                let unreachable = finished.unreachable.iter();
+                findings.extend(unreachable.map(|why| ("unreachable", why.clone())));
+            }
+        }
+        findings
+    }
+
     /// What the run comes to.
     pub fn conclusion(&self) -> Conclusion {
         let any = |outcome: Outcome| self.rows.iter().any(|row| row.outcome == outcome);
@@ -209,9 +251,13 @@ impl Digest {
             || reason(&|_, reason| matches!(reason, Reason::Unreachable(_)))
         {
             Conclusion::Unreachable
-        } else if any(Outcome::Fail) || any(Outcome::UnexpectedPass) {
+        } else if any(Outcome::Fail)
+            || any(Outcome::UnexpectedPass)
+            || !self.stale.is_empty()
+            || self.moves()
+        {
             Conclusion::NotConformant
-        } else if !self.leaked.is_empty() {
+        } else if !self.leaked.is_empty() || !self.changed.is_empty() {
             // A target that breaks rules may be what left it; one that keeps them is not.
             Conclusion::Defective
         } else if !self.judged_something() || reason(&|row, reason| self.had_to_run(row, reason)) {
@@ -219,6 +265,12 @@ impl Digest {
         } else {
             Conclusion::Conformant
         }
+    }
+
+    /// Whether a rule did not show the same in every run.
+    fn moves(&self) -> bool {
+        let stability = self.stability.as_ref();
+        stability.is_some_and(|stability| !stability.moved.is_empty())
     }
 
     /// Whether any rule was judged; records of open clauses judge nothing.
@@ -264,7 +316,9 @@ impl Row {
     /// A verdict in the light of the known deviations.
     pub fn of(judged: Judged, known: &KnownList) -> Self {
         let deviation = known.deviation(&judged.rule);
+        let flaky = known.flaky(&judged.rule);
         let outcome = match (&judged.verdict, deviation) {
+            (Verdict::Pass | Verdict::Fail(_), _) if flaky.is_some() => Outcome::Flaky,
             (Verdict::Pass, None) => Outcome::Pass,
             (Verdict::Pass, Some(_)) => Outcome::UnexpectedPass,
             (Verdict::Fail(_), None) => Outcome::Fail,
@@ -275,9 +329,14 @@ impl Row {
         Self {
             document: Document::of(&judged.rule),
             outcome,
-            known: deviation.map(|deviation| deviation.reason.clone()),
+            known: deviation.or(flaky).map(|entry| entry.reason.clone()),
             judged,
         }
+    }
+
+    /// Whether the clause was run and held, and may be relied on.
+    pub fn is_proven(&self) -> bool {
+        self.judged.verdict == Verdict::Pass && self.outcome != Outcome::Flaky
     }
 
     /// Why the clause was not judged, if it was not.
@@ -308,5 +367,7 @@ fn no_scenario(id: &str) -> String {
     }
 }
 
+#[cfg(test)]
+pub(super) mod samples;
 #[cfg(test)]
 mod tests;

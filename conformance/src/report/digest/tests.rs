@@ -1,7 +1,10 @@
 //! What a run comes to, by what its events say.
 
 use super::*;
-use crate::evidence::{Leaked, TargetSummary};
+use crate::baseline::date::Date;
+use crate::catalogue::Level;
+use crate::evidence::{Changed, Leaked, TargetSummary};
+use crate::known::Kind;
 use crate::verdict::Failure;
 
 const RULE: &str = "engine/health/get/healthy-is-empty-object";
@@ -20,6 +23,10 @@ fn judged(rule: &str, verdict: Verdict) -> Event {
 }
 
 fn digest(target: &str, named: &[String], events: Vec<Event>) -> Digest {
+    digest_with(&KnownList::default(), target, named, events)
+}
+
+fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Event>) -> Digest {
     let chosen = |rule: &str| ChosenRule {
         rule: rule.to_owned(),
         level: Level::Rule,
@@ -30,15 +37,16 @@ fn digest(target: &str, named: &[String], events: Vec<Event>) -> Digest {
         suite: String::new(),
         target: TargetSummary {
             name: target.to_owned(),
+            vendor: "engine".into(),
             control: None,
             engine: None,
             capabilities: Vec::new(),
+            version: None,
         },
         seed: 1,
         chosen: vec![chosen(RULE), chosen(OTHER)],
     });
-    let known = KnownList::default();
-    Digest::of(std::iter::once(started).chain(events), &known, named)
+    Digest::of(std::iter::once(started).chain(events), known, named)
 }
 
 fn finished(interrupted: bool, unreachable: Option<&str>) -> Event {
@@ -62,6 +70,12 @@ fn a_run_comes_to_what_weighs_most() {
             names: vec!["/v1/data/x".to_owned()],
         })
     };
+    let changed = || {
+        Event::Changed(Changed {
+            what: vec!["/v1/data/x is gone".to_owned()],
+        })
+    };
+    let unclaimed_held = || not_run(Reason::HoldsUnclaimed("config".to_owned()));
     let defect = || {
         Event::Defect(Defect {
             rule: RULE.to_owned(),
@@ -165,6 +179,18 @@ fn a_run_comes_to_what_weighs_most() {
             Conclusion::Defective,
         ),
         (
+            "changed",
+            "opa",
+            vec![pass(), other(), changed(), end()],
+            Conclusion::Defective,
+        ),
+        (
+            "held though not claimed",
+            "opa",
+            vec![pass(), unclaimed_held(), end()],
+            Conclusion::Conformant,
+        ),
+        (
             "defect",
             "opa",
             vec![fail(), other(), defect(), end()],
@@ -225,4 +251,34 @@ fn what_was_not_run_is_not_proven() {
     assert_eq!(digest.score(), (1, 2));
     let rows = digest.rows.iter().map(|row| row.outcome);
     assert_eq!(rows.collect::<Vec<_>>(), [Outcome::Pass, Outcome::NotRun]);
+}
+
+#[test]
+fn a_flaky_rule_proves_nothing_and_an_expired_entry_fails_the_run() {
+    let list = |text: &str| {
+        KnownList::default()
+            .and(Kind::Flaky, text, "flaky.toml", [RULE].into_iter())
+            .and_then(|list| list.on("opa", None, Date::today()))
+            .unwrap_or_default()
+    };
+    let entry = format!("[[flaky]]\nrule = '{RULE}'\nreason = 'r'\n");
+    let expired = format!("{entry}expires = 2020-01-31\n");
+    let (flaky, expired) = (list(&entry), list(&expired));
+    let (pass, fail) = (Verdict::Pass, Verdict::Fail(Failure::default()));
+    for (known, verdict, outcome, proven, conclusion) in [
+        (&flaky, &pass, Outcome::Flaky, 1, Conclusion::Conformant),
+        (&flaky, &fail, Outcome::Flaky, 1, Conclusion::Conformant),
+        (&expired, &pass, Outcome::Pass, 2, Conclusion::NotConformant),
+        (&expired, &fail, Outcome::Fail, 1, Conclusion::NotConformant),
+    ] {
+        let events = vec![
+            judged(RULE, verdict.clone()),
+            judged(OTHER, Verdict::Pass),
+            finished(false, None),
+        ];
+        let digest = digest_with(known, "opa", &[], events);
+        assert_eq!(digest.rows.first().map(|row| row.outcome), Some(outcome));
+        assert_eq!(digest.score(), (proven, 2));
+        assert_eq!(digest.conclusion(), conclusion, "{outcome:?}");
+    }
 }

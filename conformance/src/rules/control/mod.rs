@@ -3,6 +3,7 @@
 use super::Section;
 
 mod common;
+mod distribution;
 mod health;
 mod v1;
 
@@ -12,6 +13,7 @@ pub(crate) const SECTIONS: &[Section] = &[
     Section { path: "control/common/authentication", rules: common::authentication::RULES },
     Section { path: "control/common/bundle", rules: common::bundle::RULES },
     Section { path: "control/common/datasource", rules: common::datasource::RULES },
+    Section { path: "control/common/distribution", rules: common::distribution::RULES },
     Section { path: "control/common/errors", rules: common::errors::RULES },
     Section { path: "control/common/git", rules: common::git::RULES },
     Section { path: "control/common/introduction", rules: common::introduction::RULES },

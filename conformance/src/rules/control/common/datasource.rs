@@ -1,6 +1,9 @@
 //! Datasource
 
 use super::{SECRET, SOURCE};
+use crate::rules::control::distribution::{
+    bundle, decides, distributed, feed, fetched, named_with, requirements,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] =
@@ -30,7 +33,12 @@ pub(crate) const RULES: &[Rule] =
                 {"name": "{ns}-teams", "path": "app/teams", "type": "http", "config": config},
                 {"name": "{ns}-users", "path": "app/users", "type": "http", "config": config},
             ]}))))
-            .when(get("/v1/sources/{ns}").keep(names("/result/datasources")))
+            .when(
+                get("/v1/sources/{ns}")
+                    .keep(names("/result/datasources"))
+                    .keep(at("/result/datasources/0/path"))
+                    .keep(at("/result/datasources/1/path")),
+            )
         }),
         Rule::new("other-types", || {
             scenario().each(["s3", "unheard-of"], |told, name| {
@@ -45,6 +53,20 @@ pub(crate) const RULES: &[Rule] =
             scenario()
                 .when(probe("s3", datasource).keep(status()))
                 .when(get(SOURCE.item("-s3")).keep(at("/result/datasources")))
+        }),
+        Rule::new("fetched-data-placed-at-path", || {
+            fetching(json!({"path": "team/roles"})).when(decides(
+                "team/roles",
+                json!({"alice": "admin", "bob": "guest"}),
+            ))
+        }),
+        Rule::new("transform-query-applied", || {
+            let query = "{\"admins\": [name | input[name] == \"admin\"]}";
+            fetching(json!({"path": "team/roles", "transform_query": query})).when(
+                engine(get("/v1/data/team/roles"))
+                    .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
+                    .keep(at("/result")),
+            )
         }),
     ];
 
@@ -74,4 +96,15 @@ fn kept(fact: Keep) -> Scenario {
 /// A PUT of a source with a datasource that the document does not describe.
 fn probe(name: &str, datasource: Value) -> Step {
     put(SOURCE.item(&format!("-{name}"))).json(SOURCE.with(json!({"datasources": [datasource]})))
+}
+
+/// A bundle with fetched data.
+fn fetching(fields: Value) -> Scenario {
+    let shop = distributed().given(feed(
+        json!({"text": r#"{"alice": "admin", "bob": "guest"}"#}),
+    ));
+    named_with(shop, "shop", fetched(fields)).given(bundle(
+        "first",
+        json!({"requirements": requirements(&["shop"])}),
+    ))
 }

@@ -14,6 +14,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(BUNDLE.create())
             .when(status_and_code(misnamed_bundle()))
+            .when(get(BUNDLE.item("")).keep(at(BUNDLE.field)))
     }),
     Rule::new("unauthorized-has-no-code", || {
         scenario()
@@ -21,19 +22,22 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get(BUNDLE.list).anonymous().keep(status()).keep(text()))
     }),
     Rule::new("not-authorized", || {
-        scenario().given(BUNDLE.create()).when(
-            status_and_code(delete(BUNDLE.item("")).role("viewer"))
-                .keep(kind("/message", Kind::String)),
-        )
+        scenario()
+            .given(BUNDLE.create())
+            .when(
+                status_and_code(delete(BUNDLE.item("")).role("viewer"))
+                    .keep(kind("/message", Kind::String)),
+            )
+            .when(get(BUNDLE.item("")).keep(status()))
     }),
-    Rule::new("absent-bundle-get", || absent("GET", BUNDLE)),
-    Rule::new("absent-bundle-delete", || absent("DELETE", BUNDLE)),
-    Rule::new("absent-source-get", || absent("GET", SOURCE)),
-    Rule::new("absent-source-delete", || absent("DELETE", SOURCE)),
-    Rule::new("absent-stack-get", || absent("GET", STACK)),
-    Rule::new("absent-stack-delete", || absent("DELETE", STACK)),
-    Rule::new("absent-secret-get", || absent("GET", SECRET)),
-    Rule::new("absent-secret-delete", || absent("DELETE", SECRET)),
+    Rule::new("absent-bundle-get", || absent_get(BUNDLE)),
+    Rule::new("absent-bundle-delete", || absent_delete(BUNDLE)),
+    Rule::new("absent-source-get", || absent_get(SOURCE)),
+    Rule::new("absent-source-delete", || absent_delete(SOURCE)),
+    Rule::new("absent-stack-get", || absent_get(STACK)),
+    Rule::new("absent-stack-delete", || absent_delete(STACK)),
+    Rule::new("absent-secret-get", || absent_get(SECRET)),
+    Rule::new("absent-secret-delete", || absent_delete(SECRET)),
     Rule::new("absent-source-data-get", || {
         scenario()
             .given(SOURCE.create())
@@ -42,7 +46,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("absent-source-data-delete", || {
         scenario()
             .given(SOURCE.create())
+            .given(put(document("limits")).json(json!({"max": 7})))
             .when(status_and_code(delete(lost_document())))
+            .when(get(document("limits")).keep(at("/result")))
     }),
     Rule::new("absent-source-data-write", || {
         scenario().each(["PUT", "POST"], |told, method| {
@@ -90,10 +96,19 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// A request for something absent, beside something that is there.
-fn absent(method: &'static str, resource: Resource) -> Scenario {
+fn absent(resource: Resource, step: Step) -> Scenario {
     scenario()
         .given(resource.create())
-        .when(status_and_code(request(method, resource.item("-absent"))))
+        .when(status_and_code(step))
+}
+
+fn absent_get(resource: Resource) -> Scenario {
+    absent(resource, get(resource.item("-absent")))
+}
+
+/// What is there stays.
+fn absent_delete(resource: Resource) -> Scenario {
+    absent(resource, delete(resource.item("-absent"))).when(get(resource.item("")).keep(status()))
 }
 
 /// The path of a document in a source that does not exist.

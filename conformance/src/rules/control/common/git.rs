@@ -1,6 +1,9 @@
 //! Git object
 
 use super::SECRET;
+use crate::rules::control::distribution::{
+    bundle, commit, decides, distributed, git, requirements, says, source, undefined,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -47,7 +50,51 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/sources/{ns}").json(json!({"git": git})))
             .when(get("/v1/sources/{ns}").keep(at("/result/git/credentials")))
     }),
+    Rule::new("fields-select-the-files", || {
+        let files = |pinned: &str| {
+            json!({
+                "inner/inner.rego": says("inner", "in the folder"),
+                "kept.rego": says("kept", "included"),
+                "dropped.rego": says("dropped", "excluded"),
+                "other.rego": says("other", "not included"),
+                "pinned.rego": says("pinned", pinned),
+            })
+        };
+        distributed()
+            .given(commit("shop", files("first")).capture("first", "/commit"))
+            .given(commit("shop", files("second")))
+            .given(selecting("path", json!({"path": "inner"})))
+            .given(selecting(
+                "files",
+                json!({
+                    "included_files": ["kept.rego", "dropped.rego"],
+                    "excluded_files": ["dropped.rego"],
+                }),
+            ))
+            .given(selecting(
+                "commit",
+                json!({"commit": "{first}", "included_files": ["pinned.rego"]}),
+            ))
+            .given(bundle(
+                "first",
+                json!({"requirements": requirements(&["path", "files", "commit"])}),
+            ))
+            .when(decides("inner/name", json!("in the folder")))
+            .when(decides("kept/name", json!("included")))
+            .when(decides("pinned/name", json!("first")))
+            .when(undefined("dropped"))
+            .when(undefined("other"))
+    }),
 ];
+
+/// A source of some files of the repository `shop`.
+fn selecting(end: &str, fields: Value) -> Step {
+    let mut all = git("shop");
+    if let (Some(all), Value::Object(fields)) = (all.as_object_mut(), fields) {
+        all.extend(fields);
+    }
+    source(end, json!({"git": all}))
+}
 
 /// A source with this Git object; one field is read back.
 fn kept(git: Value, field: &str) -> Scenario {

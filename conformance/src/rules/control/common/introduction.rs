@@ -22,6 +22,14 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().each(RESOURCES, |told, resource| {
             told.given(resource.create())
                 .when(resource.first_page().keep(status()))
+                .when(
+                    get(resource.list.trim_start_matches("/v1"))
+                        .off_contract("the document lists no path without a version")
+                        .keep(either([alternative(
+                            "no success",
+                            [Check::StatusFrom(300, 599)],
+                        )])),
+                )
         })
     }),
 ];

@@ -41,10 +41,11 @@ fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     })
 }
 
-/// What the list of one collection holds, and that our own is among it.
+/// What the list of one collection holds, and that our own are among it.
 fn items_are(resource: Resource, form: Kind) -> Scenario {
-    scenario()
-        .given(resource.create())
-        .when(get(format!("{}?limit=1", resource.list)).keep(kind("/result/0", form)))
-        .when(walk(resource.list).keep(names("/result")))
+    scenario().given(resource.create_many(2)).when(
+        walk(resource.list)
+            .keep(each("/result/*", form))
+            .keep(names("/result")),
+    )
 }

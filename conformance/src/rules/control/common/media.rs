@@ -39,16 +39,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("invalid-json-source-put", || broken_put(SOURCE)),
     Rule::new("invalid-json-stack-put", || broken_put(STACK)),
     Rule::new("invalid-json-secret-put", || broken_put(SECRET)),
-    Rule::new("invalid-json-source-data-put", || {
-        scenario()
-            .given(SOURCE.create())
-            .when(broken_json("PUT", document("limits")))
-    }),
-    Rule::new("invalid-json-source-data-post", || {
-        scenario()
-            .given(SOURCE.create())
-            .when(broken_json("POST", document("limits")))
-    }),
+    Rule::new("invalid-json-source-data-put", || broken_document("PUT")),
+    Rule::new("invalid-json-source-data-post", || broken_document("POST")),
     Rule::new("other-request-type", || {
         scenario().when(
             put(BUNDLE.item(""))
@@ -71,10 +63,22 @@ fn is_json(step: Step) -> Step {
     step.keep(success()).keep(media_type())
 }
 
+/// What is refused changes nothing and makes nothing.
 fn broken_put(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(broken_json("PUT", resource.item("")))
+        .when(get(resource.item("")).keep(at(resource.field)))
+        .when(broken_json("PUT", resource.item("-new")))
+        .when(get(resource.item("-new")).keep(status()))
+}
+
+fn broken_document(method: &'static str) -> Scenario {
+    scenario()
+        .given(SOURCE.create())
+        .given(put(document("limits")).json(json!({"max": 7})))
+        .when(broken_json(method, document("limits")))
+        .when(get(document("limits")).keep(at("/result")))
 }
 
 fn broken_json(method: &'static str, path: String) -> Step {

@@ -5,6 +5,7 @@ use crate::scenario::*;
 pub(crate) mod authentication;
 pub(crate) mod bundle;
 pub(crate) mod datasource;
+pub(crate) mod distribution;
 pub(crate) mod errors;
 pub(crate) mod git;
 pub(crate) mod introduction;

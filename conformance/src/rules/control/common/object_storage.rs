@@ -1,6 +1,7 @@
 //! Object storage kinds
 
 use super::SECRET;
+use crate::rules::control::distribution::{distributed, named, requirements, stored_in};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -80,6 +81,29 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status()),
             )
             .when(get("/v1/bundles/{ns}-several").keep(at("/result/object_storage")))
+    }),
+    Rule::new("aws-names-the-place", || {
+        let places = [
+            ("shelves", "one", "package one", "package two"),
+            ("boxes", "two", "package two", "package one"),
+        ];
+        let sources = ["one", "two"].into_iter().fold(distributed(), named);
+        sources
+            .each(places, |scenario, (bucket, name, ..)| {
+                scenario.given(put(format!("/v1/bundles/{{ns}}-{name}")).json(json!({
+                    "object_storage": stored_in(bucket, &format!("{name}/{name}")),
+                    "requirements": requirements(&[name]),
+                })))
+            })
+            .each(places, |scenario, (bucket, name, own, other)| {
+                let there = Check::StatusFrom(200, 299);
+                scenario.when(
+                    depot(get(format!("/opened/{bucket}/{name}/{name}.tar.gz")))
+                        .until([there])
+                        .keep(mentions(own))
+                        .keep(without(other)),
+                )
+            })
     }),
 ];
 

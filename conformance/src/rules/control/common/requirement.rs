@@ -1,6 +1,7 @@
 //! Requirement
 
 use super::{BUNDLE, Resource, SOURCE, STACK};
+use crate::rules::control::distribution::{bundle, commit, distributed, git, says, source};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -35,6 +36,26 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result/requirements/0/git/commit"))
                     .keep(unset("/result/requirements/0/source")),
             )
+    }),
+    Rule::new("meaning-of-path-and-prefix", || {
+        let files = json!({
+            "lib.rego": says("lib.checks", "below the path"),
+            "lib/limits/data.json": {"most": 7},
+            "other.rego": says("other", "beside it"),
+        });
+        let requirement =
+            json!({"source": "{ns}-shop", "path": "data.lib", "prefix": "data.vendor"});
+        distributed()
+            .given(commit("shop", files))
+            .given(source("shop", json!({"git": git("shop")})))
+            .given(bundle("first", json!({"requirements": [requirement]})))
+            .when(
+                engine(get("/v1/data/vendor"))
+                    .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
+                    .keep(at("/result")),
+            )
+            .when(engine(get("/v1/data/lib")).keep(at("/result")))
+            .when(engine(get("/v1/data/other")).keep(at("/result")))
     }),
     Rule::new("source-and-git-together-or-neither", || {
         library()

@@ -1,5 +1,8 @@
 //! Secret
 
+use crate::rules::control::distribution::{
+    bundle, decides, distributed, feed, fetched, named_with, requirements, stored as stored_files,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -69,7 +72,32 @@ pub(crate) const RULES: &[Rule] = &[
             .when(put("/v1/secrets/{ns}").json(json!({})).keep(status()))
             .when(get("/v1/secrets/{ns}").keep(status()))
     }),
+    Rule::new("credentials-of-a-datasource", || {
+        guarded().when(decides("roles", json!({"alice": "admin"})))
+    }),
+    Rule::new("value-not-in-bundle", || {
+        guarded()
+            .when(decides("roles", json!({"alice": "admin"})))
+            .when(stored_files("first").keep(status()).keep(without(TOKEN)))
+    }),
 ];
+
+/// What stands nowhere but in a secret.
+const TOKEN: &str = "token-that-stays-inside";
+
+/// A bundle with data that is fetched with the token of a secret.
+fn guarded() -> Scenario {
+    let secret = json!({"value": {"type": "token_auth", "token": TOKEN}});
+    let guarded = json!({"guarded": {"token": TOKEN, "text": r#"{"alice": "admin"}"#}});
+    let shop = distributed()
+        .given(put("/v1/secrets/{ns}").json(secret))
+        .given(feed(guarded));
+    let fields = fetched(json!({"path": "roles", "credentials": "{ns}"}));
+    named_with(shop, "shop", fields).given(bundle(
+        "first",
+        json!({"requirements": requirements(&["shop"])}),
+    ))
+}
 
 /// A secret whose token would be noticed in an answer.
 fn stored() -> Scenario {

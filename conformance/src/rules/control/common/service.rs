@@ -1,86 +1,175 @@
 //! What the service does
 
+use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
 /// The text of a secret that no answer may hold.
 const TOKEN: &str = "token-that-stays-inside";
 
-pub(crate) const RULES: &[Rule] = &[
-    Rule::new("definitions-stored", || {
-        scenario()
-            .given(put("/v1/bundles/{ns}").json(json!({"labels": {"env": "prod"}})))
-            .given(put("/v1/sources/{ns}").json(json!({"git": {
+pub(crate) const RULES: &[Rule] =
+    &[
+        Rule::new("definitions-stored", || {
+            scenario()
+                .given(put("/v1/bundles/{ns}").json(json!({"labels": {"env": "prod"}})))
+                .given(put("/v1/sources/{ns}").json(json!({"git": {
+                    "repo": "https://git.example.com/policies.git",
+                    "reference": "refs/heads/main",
+                }})))
+                .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
+                .when(get("/v1/bundles/{ns}").keep(at("/result/labels/env")))
+                .when(get("/v1/sources/{ns}").keep(at("/result/git/repo")))
+                .when(get("/v1/stacks/{ns}").keep(at("/result/selector/env")))
+        }),
+        Rule::new("secret-value-not-in-single-read", || {
+            scenario()
+                .given(secret())
+                .when(get("/v1/secrets/{ns}").keep(status()).keep(without(TOKEN)))
+        }),
+        Rule::new("secret-value-not-in-list", || {
+            scenario().given(secret()).when(
+                walk("/v1/secrets")
+                    .keep(names("/result"))
+                    .keep(without(TOKEN)),
+            )
+        }),
+        Rule::new("secret-not-leaked-elsewhere", || {
+            let storage =
+                json!({"bucket": "b", "key": "k", "region": "eu-west-1", "credentials": "{ns}"});
+            let git = json!({
                 "repo": "https://git.example.com/policies.git",
                 "reference": "refs/heads/main",
-            }})))
-            .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
-            .when(get("/v1/bundles/{ns}").keep(at("/result/labels/env")))
-            .when(get("/v1/sources/{ns}").keep(at("/result/git/repo")))
-            .when(get("/v1/stacks/{ns}").keep(at("/result/selector/env")))
-    }),
-    Rule::new("secret-value-not-in-single-read", || {
-        scenario()
-            .given(secret())
-            .when(get("/v1/secrets/{ns}").keep(status()).keep(without(TOKEN)))
-    }),
-    Rule::new("secret-value-not-in-list", || {
-        scenario().given(secret()).when(
-            walk("/v1/secrets")
-                .keep(names("/result"))
-                .keep(without(TOKEN)),
-        )
-    }),
-    Rule::new("secret-not-leaked-elsewhere", || {
-        let storage =
-            json!({"bucket": "b", "key": "k", "region": "eu-west-1", "credentials": "{ns}"});
-        let git = json!({
-            "repo": "https://git.example.com/policies.git",
-            "reference": "refs/heads/main",
-            "credentials": "{ns}",
-        });
-        let datasource = json!({
-            "name": "users",
-            "path": "users",
-            "type": "http",
-            "config": {"url": "https://data.example.com/users"},
-            "credentials": "{ns}",
-        });
-        scenario()
-            .given(secret())
-            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"aws": storage}})))
-            .given(put("/v1/sources/{ns}").json(json!({"git": git, "datasources": [datasource]})))
-            .when(
-                get("/v1/bundles/{ns}")
-                    .keep(at("/result/object_storage/aws/credentials"))
-                    .keep(without(TOKEN)),
+                "credentials": "{ns}",
+            });
+            let datasource = json!({
+                "name": "users",
+                "path": "users",
+                "type": "http",
+                "config": {"url": "https://data.example.com/users"},
+                "credentials": "{ns}",
+            });
+            scenario()
+                .given(secret())
+                .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"aws": storage}})))
+                .given(
+                    put("/v1/sources/{ns}").json(json!({"git": git, "datasources": [datasource]})),
+                )
+                .when(
+                    get("/v1/bundles/{ns}")
+                        .keep(at("/result/object_storage/aws/credentials"))
+                        .keep(without(TOKEN)),
+                )
+                .when(
+                    get("/v1/sources/{ns}")
+                        .keep(at("/result/git/credentials"))
+                        .keep(at("/result/datasources/0/credentials"))
+                        .keep(without(TOKEN)),
+                )
+                .when(
+                    walk("/v1/bundles")
+                        .keep(names("/result"))
+                        .keep(without(TOKEN)),
+                )
+                .when(
+                    walk("/v1/sources")
+                        .keep(names("/result"))
+                        .keep(without(TOKEN)),
+                )
+        }),
+        Rule::new("versioned-paths-need-authentication", || {
+            scenario().each(
+                ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
+                |scenario, path| scenario.when(get(path).anonymous().keep(status())),
             )
-            .when(
-                get("/v1/sources/{ns}")
-                    .keep(at("/result/git/credentials"))
-                    .keep(at("/result/datasources/0/credentials"))
-                    .keep(without(TOKEN)),
-            )
-            .when(
-                walk("/v1/bundles")
-                    .keep(names("/result"))
-                    .keep(without(TOKEN)),
-            )
-            .when(
-                walk("/v1/sources")
-                    .keep(names("/result"))
-                    .keep(without(TOKEN)),
-            )
-    }),
-    Rule::new("versioned-paths-need-authentication", || {
-        scenario().each(
-            ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
-            |scenario, path| scenario.when(get(path).anonymous().keep(status())),
-        )
-    }),
-    Rule::new("health-needs-no-authentication", || {
-        scenario().when(get("/health").anonymous().keep(status()))
-    }),
-];
+        }),
+        Rule::new("health-needs-no-authentication", || {
+            scenario().when(get("/health").anonymous().keep(status()))
+        }),
+        Rule::new("bundles-are-distributed", || {
+            let asks = |amount: u32| {
+                engine(post("/v1/data/shop/allow").json(json!({"input": {"amount": amount}})))
+            };
+            named(distributed(), "other")
+                .given(commit(
+                    "shop",
+                    json!({"shop.rego": SHOP, "limits/data.json": {"most": 7}}),
+                ))
+                .given(source("shop", json!({"git": git("shop")})))
+                .given(bundle(
+                    "first",
+                    json!({"requirements": requirements(&["shop"])}),
+                ))
+                .given(bundle(
+                    "second",
+                    json!({"requirements": requirements(&["other"])}),
+                ))
+                .when(
+                    asks(7)
+                        .until([Check::Equals("/result".to_owned(), json!(true))])
+                        .keep(at("/result")),
+                )
+                .when(asks(8).keep(at("/result")))
+                .when(decides("other/name", json!("other")))
+        }),
+        Rule::new("sources-supply-policies", || {
+            let moved = || source("shop", json!({"git": git("outer")}));
+            distributed()
+            .given(commit(
+                "inner",
+                json!({"shop.rego": says("shop", "inner"), "extra.rego": says("extra", "extra")}),
+            ))
+            .given(commit("outer", json!({"shop.rego": says("shop", "outer")})))
+            .given(source("shop", json!({"git": git("inner")})))
+            .given(bundle("first", json!({"requirements": requirements(&["shop"])})))
+            .when(decides("shop/name", json!("inner")))
+            .when(decides("extra/name", json!("extra")))
+            .given(moved())
+            .when(decides("shop/name", json!("outer")))
+            .when(undefined("extra"))
+            .given(commit("outer", json!({"shop.rego": says("shop", "changed")})))
+            .given(moved())
+            .when(decides("shop/name", json!("changed")))
+        }),
+        Rule::new("source-data-injected-into-bundles", || {
+            named(distributed(), "shop")
+                .given(data("shop", "limits", json!({"most": 7})))
+                .given(data("shop", "roles%2Fadmins", json!(["alice"])))
+                .given(bundle(
+                    "first",
+                    json!({"requirements": requirements(&["shop"])}),
+                ))
+                .when(decides("limits", json!({"most": 7})))
+                .when(decides("roles/admins", json!(["alice"])))
+                .given(data("shop", "limits", json!({"least": 1})))
+                .when(decides("limits", json!({"least": 1})))
+                .given(delete("/v1/sources/{ns}-shop/data/limits"))
+                .when(undefined("limits"))
+                .when(decides("roles/admins", json!(["alice"])))
+        }),
+        Rule::new("stacks-distribute-by-labels", || {
+            let marked = ["shop", "guard"].into_iter().fold(distributed(), named);
+            let guarded = Check::Holds("/result".to_owned(), json!("guard"));
+            marked
+                .given(bundle(
+                    "first",
+                    json!({"labels": {"env": "prod"}, "requirements": requirements(&["shop"])}),
+                ))
+                .given(stack(json!({"selector": {"env": ["prod"]}})))
+                .when(
+                    everything()
+                        .until([guarded])
+                        .keep(holds("/result", json!("guard"))),
+                )
+                .when(decides("shop/name", json!("shop")))
+                .given(delete("/v1/stacks/{ns}-guard"))
+                .given(data("shop", "later", json!("later")))
+                .when(decides("later", json!("later")))
+                .when(everything().keep(without("guard")))
+        }),
+    ];
+
+/// A policy that decides by data.
+const SHOP: &str = "package shop\n\nimport rego.v1\n\ndefault allow := false\n\n\
+                    allow if input.amount <= data.limits.most\n";
 
 /// A stored secret whose text would be noticed anywhere.
 fn secret() -> Step {

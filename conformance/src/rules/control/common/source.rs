@@ -1,6 +1,9 @@
 //! Source
 
 use super::SOURCE;
+use crate::rules::control::distribution::{
+    bundle, decides, distributed, feed, fetched, named, named_with, requirements,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -100,6 +103,31 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status()),
             )
             .when(get("/v1/sources/{ns}").keep(at("/result")))
+    }),
+    Rule::new("depends-on-requirements", || {
+        let two = json!({"requirements": requirements(&["one"])});
+        let three = json!({"requirements": requirements(&["two"])});
+        let one = named(distributed(), "one");
+        named_with(named_with(one, "two", two), "three", three)
+            .given(bundle(
+                "first",
+                json!({"requirements": requirements(&["three"])}),
+            ))
+            .when(decides("three/name", json!("three")))
+            .when(decides("two/name", json!("two")))
+            .when(decides("one/name", json!("one")))
+    }),
+    Rule::new("datasources-fetched-at-runtime", || {
+        let roles = |text: &str| feed(json!({"text": text}));
+        let shop = distributed().given(roles(r#"{"alice": "admin"}"#));
+        named_with(shop, "shop", fetched(json!({"path": "roles"})))
+            .given(bundle(
+                "first",
+                json!({"requirements": requirements(&["shop"])}),
+            ))
+            .when(decides("roles", json!({"alice": "admin"})))
+            .given(roles(r#"{"alice": "guest"}"#))
+            .when(decides("roles", json!({"alice": "guest"})))
     }),
 ];
 

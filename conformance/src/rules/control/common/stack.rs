@@ -1,6 +1,9 @@
 //! Stack
 
 use super::SOURCE;
+use crate::rules::control::distribution::{
+    bundle, data, decides, distributed, everything, holding, named, requirements, stack,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -57,7 +60,76 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(at("/result/requirements/1/prefix")),
             )
     }),
+    Rule::new("selector-chooses-targets", || {
+        reaching(
+            json!({"selector": {"env": ["prod", "staging"]}}),
+            [json!({"env": "prod"}), json!({"env": "staging"})],
+            [json!({"env": "test"}), json!({"team": "prod"})],
+        )
+    }),
+    Rule::new("exclude-selector-removes-targets", || {
+        reaching(
+            json!({"selector": {"env": ["prod"]}, "exclude_selector": {"team": ["legacy"]}}),
+            [
+                json!({"env": "prod"}),
+                json!({"env": "prod", "team": "payments"}),
+            ],
+            [
+                json!({"env": "prod", "team": "legacy"}),
+                json!({"team": "legacy"}),
+            ],
+        )
+    }),
+    Rule::new("requirements-reach-targets", || {
+        let names = ["shop", "guard", "audit"];
+        let there = |name: &str| Check::Holds("/result".to_owned(), json!(name));
+        names
+            .into_iter()
+            .fold(distributed(), named)
+            .given(bundle(
+                "first",
+                json!({"labels": {"env": "prod"}, "requirements": requirements(&["shop"])}),
+            ))
+            .given(put("/v1/stacks/{ns}").json(json!({
+                "selector": {"env": ["prod"]},
+                "requirements": requirements(&["guard", "audit"]),
+            })))
+            .when(
+                everything()
+                    .until([there("guard"), there("audit")])
+                    .keep(holds("/result", json!("guard")))
+                    .keep(holds("/result", json!("audit"))),
+            )
+            .when(decides("shop/name", json!("shop")))
+    }),
 ];
+
+/// A stack that comes to bundles with the chosen labels, and not to those with the others. What
+/// the others lack is looked for once a later change has come to them.
+fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenario {
+    let bundles = |start: &'static str, labels: [Value; 2]| {
+        let numbered = labels.into_iter().zip(1..);
+        numbered.map(move |(labels, number)| (format!("{start}-{number}"), labels))
+    };
+    let all = bundles("chosen", chosen.clone()).chain(bundles("other", others.clone()));
+    let defined = |scenario: Scenario, (name, labels): (String, Value)| {
+        let fields = json!({"labels": labels, "requirements": requirements(&["shop"])});
+        scenario.given(bundle(&name, fields))
+    };
+    ["shop", "guard"]
+        .into_iter()
+        .fold(distributed(), named)
+        .given(data("guard", "marks", json!("brought")))
+        .given(stack(selectors))
+        .each(all, defined)
+        .each(bundles("chosen", chosen), |scenario, (name, _)| {
+            scenario.when(holding(&name, "brought").keep(holds("", json!("brought"))))
+        })
+        .given(data("shop", "later", json!("later")))
+        .each(bundles("other", others), |scenario, (name, _)| {
+            scenario.when(holding(&name, "later").keep(without("brought")))
+        })
+}
 
 /// A stack with this definition, read back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {

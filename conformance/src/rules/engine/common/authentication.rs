@@ -14,6 +14,8 @@ pub(crate) const RULES: &[Rule] = &[
                     .role("reader")
                     .keep(at("/result")),
             )
+            .when(put_closed().keep(success()))
+            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
     }),
     Rule::new("token-reaches-authorization", || {
         documents()
@@ -37,6 +39,9 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(error())
                     .keep(without("inside")),
             )
+            .when(put_closed().role("reader").keep(error()))
+            .when(put_closed().anonymous().keep(error()))
+            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
     }),
     Rule::new("missing-token", || refusal(Step::anonymous)),
     Rule::new("invalid-token", || {

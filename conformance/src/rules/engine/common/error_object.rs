@@ -10,7 +10,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a/b")
                     .json(json!(2))
-                    .keep(kind("/code", Kind::String)),
+                    .keep(kind("/code", Kind::Text)),
             )
     }),
     Rule::new("message-is-string", || {
@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a/b")
                     .json(json!(2))
-                    .keep(kind("/message", Kind::String)),
+                    .keep(kind("/message", Kind::Text)),
             )
     }),
     Rule::new("errors-is-array", || {
@@ -32,10 +32,10 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("item-code", || {
-        scenario().when(two_mistakes().keep(each("/errors/*/code", Kind::String)))
+        scenario().when(two_mistakes().keep(each("/errors/*/code", Kind::Text)))
     }),
     Rule::new("item-message", || {
-        scenario().when(two_mistakes().keep(each("/errors/*/message", Kind::String)))
+        scenario().when(two_mistakes().keep(each("/errors/*/message", Kind::Text)))
     }),
     Rule::new("item-location", || {
         scenario().when(
@@ -60,7 +60,7 @@ pub(crate) const RULES: &[Rule] = &[
         })
     }),
     Rule::new("location-col", || {
-        let column = Check::Type(format!("{LOCATION}/col"), vec![Kind::Integer]);
+        let column = Check::Type(format!("{LOCATION}/col"), vec![Kind::Positive]);
         located(scenario(), "allow if missing > 1", "a column", column)
     }),
 ];

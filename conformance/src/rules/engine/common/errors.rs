@@ -127,7 +127,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().given(get("/health")).when(
             get("/health/{ns}")
                 .keep(error())
-                .keep(kind("/error", Kind::String))
+                .keep(kind("/error", Kind::Text))
                 .keep(lacks("/code"))
                 .keep(lacks("/message"))
                 .keep(lacks("/errors")),
@@ -154,7 +154,7 @@ pub(crate) const RULES: &[Rule] = &[
 /// A call that fails, with what every error object holds.
 fn error_object(call: Step) -> Step {
     call.keep(error())
-        .keep(kind("/code", Kind::String))
-        .keep(kind("/message", Kind::String))
+        .keep(kind("/code", Kind::Text))
+        .keep(kind("/message", Kind::Text))
         .keep(kind_among("/errors", &[Kind::Array, Kind::Absent]))
 }

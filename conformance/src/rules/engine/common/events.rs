@@ -31,7 +31,7 @@ pub(crate) const RULES: &[Rule] =
                 .given(policy(rules))
                 .when(
                     traced("p", "explain=notes", json!({"beta": 3}))
-                        .keep(trace([any_event()]))
+                        .keep(trace([event("Note")]))
                         .keep(trace_without(any_event().holding("beta"))),
                 )
                 .when(
@@ -46,7 +46,10 @@ pub(crate) const RULES: &[Rule] =
                 .given(policy(rules))
                 .when(
                     traced("p", "explain=fails", json!({"beta": 3, "gamma": 4}))
-                        .keep(trace([event("Fail").of("expr").holding(5)]))
+                        .keep(trace([
+                            event("Enter").of("rule").holding("gamma"),
+                            event("Fail").of("expr").holding(5),
+                        ]))
                         .keep(trace_without(any_event().holding("beta"))),
                 )
                 .when(
@@ -68,13 +71,13 @@ pub(crate) const RULES: &[Rule] =
             )
         }),
         Rule::new("pretty-format", || {
-            scenario().given(policy(COMPARES)).when(
-                traced("p", "explain=full&pretty=true", json!({"alpha": 18})).keep(trace_types(
-                    any_event(),
-                    "",
-                    &[Kind::String],
-                )),
-            )
+            scenario()
+                .given(policy("weighed if input.alpha > 17"))
+                .when(
+                    traced("weighed", "explain=full&pretty=true", json!({"alpha": 18}))
+                        .keep(trace_types(any_event(), "", &[Kind::String]))
+                        .keep(mentions("weighed")),
+                )
         }),
         Rule::new("enter-before-body", || {
             scenario().when(query("x = input.alpha", json!({"alpha": 18})).keep(trace([
@@ -228,7 +231,14 @@ pub(crate) const RULES: &[Rule] =
             logged(|step| step.keep(length("")))
         }),
         Rule::new("status-is-pushed", || {
-            pushed(|step| step.keep(kind("/0", Kind::Object)))
+            let parts = ["labels", "plugins", "bundles", "metrics"];
+            let told = parts.map(|part| {
+                alternative(
+                    part,
+                    [Check::Type(format!("/0/{part}"), vec![Kind::Object])],
+                )
+            });
+            pushed(|step| step.keep(either(told.clone())))
         }),
     ];
 

@@ -40,7 +40,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("package-path-of-terms", || {
         let path = "/result/ast/package/path";
         let [of_type, of_value] = term(&format!("{path}/*"));
-        read("answer := 42", [kind(path, Kind::Array), of_type, of_value])
+        let last = part(path, json!([{"type": "string", "value": "{ns}"}]));
+        read(
+            "answer := 42",
+            [kind(path, Kind::Array), of_type, of_value, last],
+        )
     }),
     Rule::new("rules-is-array", || {
         read(
@@ -74,7 +78,7 @@ pub(crate) const RULES: &[Rule] = &[
         read(
             TWO_EXPRESSIONS,
             [
-                kind("/result/ast/rules/0/body", Kind::Array),
+                length("/result/ast/rules/0/body"),
                 each("/result/ast/rules/0/body/*", Kind::Object),
             ],
         )
@@ -82,7 +86,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("expression-index-is-integer", || {
         read(
             TWO_EXPRESSIONS,
-            [each("/result/ast/rules/0/body/*/index", Kind::Integer)],
+            [0, 1].map(|index| at(format!("/result/ast/rules/0/body/{index}/index"))),
         )
     }),
     Rule::new("expression-terms-array", || {
@@ -90,7 +94,15 @@ pub(crate) const RULES: &[Rule] = &[
         let [of_type, of_value] = term(&format!("{terms}/*"));
         read(
             "allow if input.n > 17",
-            [kind(terms, Kind::Array), of_type, of_value],
+            [
+                kind(terms, Kind::Array),
+                of_type,
+                of_value,
+                part(
+                    "/result/ast/rules/0/body",
+                    json!([{"terms": [{"type": "number", "value": 17}]}]),
+                ),
+            ],
         )
     }),
     Rule::new("expression-terms-single", || {
@@ -133,7 +145,7 @@ pub(crate) const RULES: &[Rule] = &[
 const ODDLY_WRITTEN: &str =
     "# Whose answer?\npackage   {ns}\n\n\n\nimport rego.v1\nanswer   :=   42\t# é\n\n\n";
 
-const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.n > 17\n}";
+const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.b\n}";
 
 /// What reading a module with these rules shows.
 fn read(rules: &str, keeps: impl IntoIterator<Item = Keep>) -> Scenario {

@@ -4,10 +4,12 @@ use crate::rules::engine::depot::loaded;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("version", || provenance_string("version")),
-    Rule::new("build-commit", || provenance_string("build_commit")),
-    Rule::new("build-timestamp", || provenance_string("build_timestamp")),
-    Rule::new("build-host", || provenance_string("build_host")),
+    Rule::new("version", || provenance("version", Kind::Text)),
+    Rule::new("build-commit", || provenance("build_commit", Kind::String)),
+    Rule::new("build-timestamp", || {
+        provenance("build_timestamp", Kind::String)
+    }),
+    Rule::new("build-host", || provenance("build_host", Kind::String)),
     Rule::new("undefined-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -47,11 +49,8 @@ fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
 }
 
 /// A read with provenance, of which one field is looked at.
-fn provenance_string(field: &str) -> Scenario {
+fn provenance(field: &str, of: Kind) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}/a").json(json!(1)))
-        .when(
-            get("/v1/data/{ns}/a?provenance=true")
-                .keep(kind(format!("/provenance/{field}"), Kind::String)),
-        )
+        .when(get("/v1/data/{ns}/a?provenance=true").keep(kind(format!("/provenance/{field}"), of)))
 }

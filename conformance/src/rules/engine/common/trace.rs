@@ -84,6 +84,7 @@ pub(crate) const RULES: &[Rule] = &[
                 .keep(trace([
                     event("Eval").of("expr").holding("alpha").not_binding(18),
                     event("Eval").of("expr").holding(17).binding(18),
+                    event("Exit").of("rule").holding("alpha").binding(18),
                 ])),
         )
     }),

@@ -42,7 +42,10 @@ pub(crate) const RULES: &[Rule] = &[
                     "metrics",
                     [
                         Check::Status(200),
-                        Check::Type("/metrics".into(), vec![Kind::Object]),
+                        Check::Type(
+                            "/metrics/timer_server_handler_ns".into(),
+                            vec![Kind::Amount],
+                        ),
                     ],
                 ),
                 alternative("no content", [Check::Status(204), Check::NoBody]),

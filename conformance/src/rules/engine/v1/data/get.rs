@@ -97,6 +97,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/data/{ns}/a?provenance=true")
                     .keep(kind("/provenance", Kind::Object))
+                    .keep(kind("/provenance/version", Kind::Text))
                     .keep(at("/result")),
             )
     }),
@@ -110,6 +111,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/data/{ns}/a?metrics=true")
                     .keep(kind("/metrics", Kind::Object))
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .keep(at("/result")),
             )
     }),
@@ -118,11 +120,11 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(
                 get("/v1/data/{ns}/a?instrument=true")
-                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Number))
-                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Number))
+                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .keep(kind(
                         "/metrics/counter_server_query_cache_hit",
-                        Kind::Number,
+                        Kind::Amount,
                     )),
             )
     }),

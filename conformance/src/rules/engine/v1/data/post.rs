@@ -156,6 +156,7 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a?metrics=true")
                     .json(json!({"input": {"who": "alice"}}))
                     .keep(kind("/metrics", Kind::Object))
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .keep(at("/result")),
             )
     }),
@@ -165,12 +166,12 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?instrument=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Number))
-                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Number))
-                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Number))
+                    .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
+                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .keep(kind(
                         "/metrics/counter_server_query_cache_hit",
-                        Kind::Number,
+                        Kind::Amount,
                     )),
             )
     }),

@@ -42,7 +42,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().given(policy("answer := 42")).when(
             delete("/v1/policies/{ns}?metrics=true")
                 .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Number)),
+                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
         )
     }),
     Rule::new("pretty", || {

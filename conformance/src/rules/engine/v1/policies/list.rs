@@ -26,7 +26,23 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(names("/result"))
                     .keep(each("/result/*/id", Kind::String))
                     .keep(each("/result/*/raw", Kind::String))
-                    .keep(each("/result/*/ast", Kind::Object)),
+                    .keep(each("/result/*/ast", Kind::Object))
+                    .keep(part("/result", json!([item("{ns}", "answer := 42")])))
+                    .keep(part(
+                        "/result",
+                        json!([item("{ns}.second", "answer := 43")]),
+                    )),
             )
     }),
 ];
+
+/// A module that was put with these rules under its package's name: its text, and of its parsed
+/// form the last term of the package's path.
+fn item(package: &str, rules: &str) -> Value {
+    let last = match package.rsplit_once('.') {
+        Some((_, last)) => last,
+        None => package,
+    };
+    let path = json!([{"type": "string", "value": last}]);
+    json!({"id": package, "raw": module(package, rules), "ast": {"package": {"path": path}}})
+}

@@ -89,7 +89,7 @@ pub(crate) const RULES: &[Rule] = &[
             put("/v1/policies/{ns}?metrics=true")
                 .text("text/plain", module("{ns}", "answer := 42"))
                 .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Number)),
+                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
         )
     }),
     Rule::new("pretty", || {

@@ -5,9 +5,9 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("labels", || shown("/result/labels", Kind::Object)),
-    Rule::new("label-id", || shown("/result/labels/id", Kind::String)),
+    Rule::new("label-id", || shown("/result/labels/id", Kind::Text)),
     Rule::new("label-version", || {
-        shown("/result/labels/version", Kind::String)
+        shown("/result/labels/version", Kind::Text)
     }),
     Rule::new("bundles", || {
         loaded().when(
@@ -31,16 +31,16 @@ pub(crate) const RULES: &[Rule] = &[
             .when(revision("r2"))
     }),
     Rule::new("bundle-last-successful-activation", || {
-        of_bundle("last_successful_activation", Kind::String)
+        of_bundle("last_successful_activation", Kind::Time)
     }),
     Rule::new("bundle-last-successful-download", || {
-        of_bundle("last_successful_download", Kind::String)
+        of_bundle("last_successful_download", Kind::Time)
     }),
     Rule::new("bundle-last-successful-request", || {
-        of_bundle("last_successful_request", Kind::String)
+        of_bundle("last_successful_request", Kind::Time)
     }),
     Rule::new("bundle-last-request", || {
-        of_bundle("last_request", Kind::String)
+        of_bundle("last_request", Kind::Time)
     }),
     Rule::new("bundle-metrics", || of_bundle("metrics", Kind::Object)),
     Rule::new("metrics", || {

@@ -1,0 +1,243 @@
+//! `conformance baseline`: lists of known deviations, written from a run, shortened, checked.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use clap::{Args, Subcommand};
+
+use super::options::{RunArguments, RunOptions};
+use super::report::{judged, named, read};
+use super::run::judge;
+use super::{Console, Failed, catalogue};
+use crate::baseline::date::Date;
+use crate::baseline::text::{without, written};
+use crate::catalogue::Level;
+use crate::known::{self, Deviation, Kind, KnownList};
+use crate::report::{Conclusion, Digest, Outcome};
+
+/// The commands of `baseline`.
+#[derive(Debug, Subcommand)]
+pub(super) enum Command {
+    /// Write a list of every rule that a target breaks; the reasons are yours to write
+    Init(Box<Init>),
+    /// Take the rules from a list that the target keeps now; everything else stays as it is
+    Update(Box<Update>),
+    /// Check lists without a run: unknown keys, rules that do not exist, reasons still to be
+    /// written (exit code 2), entries that have expired (1)
+    Check(Check),
+}
+
+/// The command line of `baseline init`.
+#[derive(Debug, Args)]
+pub(super) struct Init {
+    /// The list to write; it must not exist
+    #[arg(long, value_name = "FILE")]
+    file: PathBuf,
+    /// Write a list of flaky rules, for --known-flaky
+    #[arg(long)]
+    flaky: bool,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// The command line of `baseline update`.
+#[derive(Debug, Args)]
+pub(super) struct Update {
+    /// The list
+    #[arg(long, value_name = "FILE")]
+    file: PathBuf,
+    #[command(flatten)]
+    source: Source,
+}
+
+/// The command line of `baseline check`.
+#[derive(Debug, Args)]
+pub(super) struct Check {
+    /// The lists
+    #[arg(value_name = "FILE", required = true)]
+    files: Vec<PathBuf>,
+}
+
+/// Where verdicts come from.
+#[derive(Debug, Args)]
+struct Source {
+    /// Evidence that a run wrote with `--report ndjson=PATH`; without it, the target is judged,
+    /// by the options of `run`
+    #[arg(long, value_name = "FILE")]
+    evidence: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// The files that say what is known of a target.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Lists<'a> {
+    /// Known deviations, instead of those that the program carries.
+    pub(super) failing: Option<&'a Path>,
+    /// Flaky rules.
+    pub(super) flaky: Option<&'a Path>,
+}
+
+impl<'a> Lists<'a> {
+    pub(super) fn of(options: &'a RunOptions) -> Self {
+        Self {
+            failing: options.known_failing.as_deref(),
+            flaky: options.known_flaky.as_deref(),
+        }
+    }
+
+    /// What is known of this target.
+    ///
+    /// # Errors
+    /// Lists that cannot be used.
+    pub(super) fn known(self, target: &str, version: Option<&str>) -> Result<KnownList, Failed> {
+        let rules = rules()?;
+        let ids = rules.iter().copied();
+        let known = match self.failing {
+            None => KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?,
+            Some(path) => add(KnownList::default(), Kind::Failing, path, &rules)?,
+        };
+        let known = match self.flaky {
+            None => known,
+            Some(path) => add(known, Kind::Flaky, path, &rules)?,
+        };
+        known
+            .on(target, version, Date::today())
+            .map_err(Failed::usage)
+    }
+}
+
+/// The rules that a list can name: what is not judged can neither fail nor be flaky.
+fn rules() -> Result<Vec<&'static str>, Failed> {
+    let clauses = catalogue()?.clauses().iter();
+    let rules = clauses.filter(|clause| clause.level == Level::Rule);
+    Ok(rules.map(|clause| clause.id.as_str()).collect())
+}
+
+fn add(list: KnownList, kind: Kind, path: &Path, rules: &[&str]) -> Result<KnownList, Failed> {
+    let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+    list.and(
+        kind,
+        &text,
+        &path.display().to_string(),
+        rules.iter().copied(),
+    )
+    .map_err(Failed::usage)
+}
+
+/// Runs a command of `baseline`.
+pub(super) fn baseline(command: Command, console: &mut Console<'_>) -> Result<u8, Failed> {
+    match command {
+        Command::Init(arguments) => init(*arguments, console),
+        Command::Update(arguments) => update(*arguments, console),
+        Command::Check(arguments) => check(&arguments, console),
+    }
+}
+
+fn init(arguments: Init, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let path = &arguments.file;
+    if path.exists() {
+        return Err(named(path, &"exists; see `conformance baseline update`"));
+    }
+    let Some(digest) = arguments.source.digest(console)? else {
+        return Ok(Conclusion::Incomplete.exit_code());
+    };
+    let kind = if arguments.flaky {
+        Kind::Flaky
+    } else {
+        Kind::Failing
+    };
+    let failed = || {
+        digest
+            .rows
+            .iter()
+            .filter(|row| row.outcome == Outcome::Fail)
+    };
+    let text = written(kind, failed().map(|row| &row.judged));
+    fs::write(path, text).map_err(|error| named(path, &error))?;
+    let count = failed().count();
+    writeln!(
+        console.out,
+        "{}: {count} rules, whose reasons are yours to write",
+        path.display()
+    )?;
+    Ok(0)
+}
+
+fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let path = &arguments.file;
+    let (text, file) = (list(path)?, path.display().to_string());
+    if Kind::of(&text) == Kind::Flaky {
+        return Err(named(
+            path,
+            &"a flaky rule that passes once may still be flaky",
+        ));
+    }
+    // Before a long run.
+    without(&text, &file, |_| true).map_err(Failed::usage)?;
+    let Some(digest) = arguments.source.digest(console)? else {
+        return Ok(Conclusion::Incomplete.exit_code());
+    };
+    let rules = rules()?;
+    let mut gone = Vec::new();
+    for known in Kind::Failing.read(&text, &file).map_err(Failed::usage)? {
+        let ids = known::named(&known, rules.iter().copied());
+        let ids = ids.map_err(|error| named(path, &error))?;
+        if kept(&digest, &ids) {
+            gone.push(known);
+        }
+    }
+    let left = without(&text, &file, |entry: &Deviation| gone.contains(entry));
+    let left = left.map_err(Failed::usage)?;
+    for entry in &gone {
+        writeln!(console.out, "kept now: {}", entry.rule)?;
+    }
+    if !gone.is_empty() {
+        fs::write(path, left).map_err(|error| named(path, &error))?;
+    }
+    writeln!(console.out, "{file}: {} entries taken out", gone.len())?;
+    Ok(0)
+}
+
+/// Whether every one of these rules was judged, and holds.
+fn kept(digest: &Digest, ids: &[String]) -> bool {
+    let rows = digest.rows.iter();
+    let kept = rows.filter(|row| ids.contains(&row.judged.rule) && row.is_proven());
+    kept.count() == ids.len()
+}
+
+fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let rules = rules()?;
+    let mut stale = Vec::new();
+    for path in &arguments.files {
+        let kind = Kind::of(&list(path)?);
+        let known = add(KnownList::default(), kind, path, &rules)?;
+        stale.extend(known.expired(Date::today()));
+    }
+    for line in &stale {
+        writeln!(console.out, "{line}")?;
+    }
+    Ok(if stale.is_empty() {
+        0
+    } else {
+        Conclusion::NotConformant.exit_code()
+    })
+}
+
+fn list(path: &Path) -> Result<String, Failed> {
+    fs::read_to_string(path).map_err(|error| named(path, &error))
+}
+
+impl Source {
+    /// What evidence says, or a run, without regard to what is known. None if the run has no
+    /// rule to judge.
+    fn digest(self, console: &mut Console<'_>) -> Result<Option<Digest>, Failed> {
+        let known = KnownList::default();
+        let Some(path) = self.evidence else {
+            return judge(&self.run.options()?, Some(known), console);
+        };
+        let events = read(&path)?;
+        judged(&events, &path)?;
+        Ok(Some(Digest::of(events, &known, &[])))
+    }
+}

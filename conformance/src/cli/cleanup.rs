@@ -1,0 +1,111 @@
+//! `conformance cleanup`: removes what a run left behind that was killed.
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use clap::Args;
+
+use super::reached::Reached;
+use super::target::described;
+use super::{Console, Failed};
+use crate::catalogue::Document;
+use crate::cleanup::finish;
+use crate::client::{Base, Client};
+use crate::ledger::{self, Entry};
+use crate::reach::Resource;
+use crate::report::Conclusion;
+use crate::server::Server;
+use crate::target::{Target, Token};
+
+/// The command line of `cleanup`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// The run; without it, the runs are listed that are not cleaned up
+    #[arg(long, value_name = "RUN")]
+    run: Option<String>,
+    /// Folder that the run kept its list in
+    #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
+    ledger: Option<PathBuf>,
+    /// Target file that names the tokens of its addresses
+    #[arg(long, value_name = "FILE", env = "CONFORMANCE_TARGET")]
+    target: Option<String>,
+    #[command(flatten)]
+    reached: Reached,
+}
+
+/// What a run made on one API of one server.
+type Made = BTreeMap<(String, Document), Vec<Resource>>;
+
+/// Removes what a run made, or lists the runs. Exit code 5 if something is still there.
+pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
+    let Some(run) = &arguments.run else {
+        for run in ledger::runs(&folder).map_err(Failed::usage)? {
+            writeln!(console.out, "{run}")?;
+        }
+        return Ok(0);
+    };
+    let made = by_server(ledger::read(&folder, run).map_err(Failed::usage)?);
+    let connection = arguments.reached.connection()?;
+    let client = Client::new(&connection).map_err(Failed::usage)?;
+    let target = arguments.target.as_deref().map(described).transpose()?;
+    let token = arguments.reached.token()?;
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut left = Vec::new();
+    for ((url, document), resources) in made {
+        let base = Base::parse(&url).map_err(Failed::usage)?;
+        let tokens = tokens(target.as_ref(), token.as_ref(), &url, document);
+        let server = Server::new(base, tokens, &connection.headers);
+        let count = resources.len();
+        let removal = finish(&client, &server, document, run, resources);
+        let still = runtime.block_on(removal).map_err(Failed::usage)?;
+        writeln!(
+            console.out,
+            "{url}: {count} names tried, {} left",
+            still.len()
+        )?;
+        left.extend(still.into_iter().map(|path| format!("{url}{path}")));
+    }
+    if left.is_empty() {
+        ledger::remove(&folder, run).map_err(Failed::usage)?;
+        return Ok(0);
+    }
+    for one in left {
+        writeln!(console.out, "  {one}")?;
+    }
+    Ok(Conclusion::Defective.exit_code())
+}
+
+fn by_server(entries: Vec<Entry>) -> Made {
+    let mut made = Made::new();
+    for entry in entries {
+        let resources = made.entry((entry.url, entry.document)).or_default();
+        resources.push(Resource {
+            rank: entry.rank,
+            path: entry.path,
+        });
+    }
+    made
+}
+
+/// The tokens for an address: those of the target that has it, else the one that was given.
+fn tokens(
+    target: Option<&Target>,
+    token: Option<&Token>,
+    url: &str,
+    document: Document,
+) -> BTreeMap<String, Token> {
+    let setups = target.into_iter().flat_map(|target| target.setups.values());
+    let mut launches = setups.filter_map(|setup| setup.launch(document));
+    let described = launches.find(|launch| {
+        let base = launch.url.as_deref().map(Base::parse);
+        base.is_some_and(|base| base.is_ok_and(|base| base.url == url))
+    });
+    match (token, described) {
+        (Some(token), _) => BTreeMap::from([("administrator".to_owned(), token.clone())]),
+        (None, Some(launch)) => launch.tokens.clone(),
+        (None, None) => BTreeMap::new(),
+    }
+}

@@ -1,0 +1,139 @@
+//! `conformance doctor URL`: looks at a server before it is judged, and says how to judge it.
+
+use std::collections::BTreeMap;
+
+use clap::Args;
+
+use super::reached::Reached;
+use super::run::limit;
+use super::{Console, Failed};
+use crate::catalogue::Document;
+use crate::client::{Base, Client};
+use crate::curl::word;
+use crate::doctor::{Diagnosis, Doctor, Finding, Mark};
+use crate::report::Conclusion;
+use crate::server::Server;
+
+/// The command line of `doctor`.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(super) struct Arguments {
+    /// Address of an engine or a control plane, such as http://127.0.0.1:8181
+    #[arg(value_name = "URL")]
+    url: String,
+    #[command(flatten)]
+    reached: Reached,
+    /// Seconds that one request may take
+    #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
+    timeout: f64,
+}
+
+const NOTES: &str = "\
+Only GET requests are sent; nothing is written. Each line says ok, note or problem, and an
+arrow what to do. The last line is the command to go on with.
+
+Exit codes:
+  0  nothing stands in the way of a run
+  2  wrong usage
+  3  a problem stands in the way
+  4  the server cannot be reached";
+
+/// Looks at the server, shows the findings and the command to go on with.
+pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    if arguments.url.contains('@') {
+        // The text may hold a password, so the error does not repeat it.
+        return Err(Failed::usage(
+            "an address holds no credentials; see --token-env, --header",
+        ));
+    }
+    let base = Base::parse(&arguments.url).map_err(Failed::usage)?;
+    let mut connection = arguments.reached.connection()?;
+    connection.timeout = limit(arguments.timeout)?;
+    let tokens = arguments
+        .reached
+        .token()?
+        .map(|token| BTreeMap::from([("administrator".to_owned(), token)]));
+    let client = Client::new(&connection).map_err(Failed::usage)?;
+    let server = Server::new(base, tokens.unwrap_or_default(), &connection.headers);
+    let doctor = Doctor {
+        client: &client,
+        server: &server,
+        insecure: arguments.reached.insecure,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let seen = runtime.block_on(doctor.examine());
+    for finding in &seen.findings {
+        writeln!(console.out, "{}", line(finding))?;
+    }
+    if let Some(next) = next(&seen, &server.base.url, arguments) {
+        writeln!(console.out, "\nnext: {next}")?;
+    }
+    let code = match (seen.reached, seen.is_sound()) {
+        (false, _) => Conclusion::Unreachable.exit_code(),
+        (true, false) => Conclusion::Incomplete.exit_code(),
+        (true, true) => 0,
+    };
+    Ok(code)
+}
+
+fn line(finding: &Finding) -> String {
+    let mark = match finding.mark {
+        Mark::Ok => "ok",
+        Mark::Note => "note",
+        Mark::Problem => "problem",
+    };
+    let first = format!("{mark:7}  {:9}  {}", finding.about, finding.what);
+    match &finding.advice {
+        Some(advice) => format!("{first}\n{:20}→ {advice}", ""),
+        None => first,
+    }
+}
+
+/// The command to go on with: a run, or another look with a token. None where there is
+/// nothing to go on with.
+fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
+    let mut words = vec!["conformance".to_owned()];
+    if seen.locked {
+        words.extend(["doctor".to_owned(), url.to_owned()]);
+    } else if seen.apis.is_empty() || !seen.is_sound() {
+        return None;
+    } else {
+        words.push("run".to_owned());
+        words.extend(seen.apis.iter().map(|api| match api {
+            Document::Engine => format!("--engine-url={url}"),
+            Document::Control => format!("--control-url={url}"),
+        }));
+        words.extend(seen.product.map(|vendor| format!("--vendor={vendor}")));
+        words.push(format!("--capabilities={}", seen.capabilities.join(",")));
+        words.push("--report=html=report.html".to_owned());
+    }
+    let variable = arguments.reached.token_env.as_deref();
+    // A name of the user's choice; TOKEN stands for it until there is one.
+    let variable = variable.or(seen.locked.then_some("TOKEN"));
+    words.extend(variable.map(|name| format!("--token-env={name}")));
+    if let Some(path) = &arguments.reached.cacert {
+        words.push(format!("--cacert={}", path.display()));
+    }
+    if arguments.reached.insecure {
+        words.push("--insecure".to_owned());
+    }
+    // Headers may hold credentials, so that only their names are repeated.
+    words.extend(arguments.reached.header.iter().map(|header| {
+        let name = header.split(':').next().unwrap_or_default();
+        format!("--header={name}: …")
+    }));
+    let words: Vec<String> = words.into_iter().map(quoted).collect();
+    Some(words.join(" "))
+}
+
+/// A word of the command line as a shell takes it.
+fn quoted(text: String) -> String {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,".contains(c);
+    if text.chars().all(plain) {
+        text
+    } else {
+        word(&text)
+    }
+}

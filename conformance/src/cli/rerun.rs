@@ -1,0 +1,196 @@
+//! `conformance run --watch PATH`: judges again whenever a file changes, while a server is
+//! being developed.
+
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use clap::Args;
+
+use super::options::{RunArguments, RunOptions};
+use super::report::named;
+use super::run::{self, judge};
+use super::{Console, Failed};
+use crate::report::{Conclusion, Digest, Outcome};
+
+/// The command line of `run`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Judge again whenever this file changes, such as the server's program: first the rules that
+    /// failed, then all; until Ctrl-C. Has no variable and no key
+    #[arg(long, value_name = "PATH")]
+    watch: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArguments,
+}
+
+/// How often the file is looked at.
+const PAUSE: Duration = Duration::from_millis(250);
+
+/// When a file was written, and how long it is; none while it is not there.
+type Stamp = Option<(SystemTime, u64)>;
+
+/// What each rule came to.
+type Outcomes = BTreeMap<String, Outcome>;
+
+/// Judges a target, once or whenever the watched file changes, and returns the exit code of
+/// what it comes to.
+pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    match arguments.watch {
+        None => run::run(arguments.run, console),
+        Some(path) => rerun(&arguments.run.options()?, &path, console),
+    }
+}
+
+/// Judges, then judges again whenever the file changes: first the rules that failed, then
+/// all, and says which became better or worse. Ends when the user stops it, with the exit
+/// code of the last whole run.
+fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let mut seen = stamp(path);
+    if seen.is_none() {
+        return Err(named(path, &"no such file to watch"));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut last: Option<Digest> = None;
+    loop {
+        let before = last.as_ref().map(outcomes).unwrap_or_default();
+        let failed = RunOptions {
+            rules: failed(&before),
+            report: Vec::new(),
+            ..options.clone()
+        };
+        if !failed.rules.is_empty() {
+            writeln!(console.err, "first the rules that failed")?;
+            if let Some(digest) = judge(&failed, None, console)?
+                && digest.conclusion() == Conclusion::Interrupted
+            {
+                return Ok(digest.conclusion().exit_code());
+            }
+        }
+        let Some(digest) = judge(options, None, console)? else {
+            return Ok(Conclusion::Incomplete.exit_code());
+        };
+        let code = digest.conclusion().exit_code();
+        if digest.conclusion() == Conclusion::Interrupted {
+            return Ok(code);
+        }
+        if last.is_some() {
+            for line in changes(&before, &outcomes(&digest)) {
+                writeln!(console.out, "{line}")?;
+            }
+        }
+        last = Some(digest);
+        let shown = path.display();
+        writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
+        match runtime.block_on(changed(path, &seen))? {
+            Some(stamp) => seen = Some(stamp),
+            None => return Ok(code),
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Waits until the file is another than before and no longer being written. None when the
+/// user stops the program.
+async fn changed(path: &Path, before: &Stamp) -> io::Result<Stamp> {
+    let settled = async {
+        let mut last = stamp(path);
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let now = stamp(path);
+            if now.is_some() && now != *before && now == last {
+                return now;
+            }
+            last = now;
+        }
+    };
+    tokio::select! {
+        now = settled => Ok(now),
+        stopped = tokio::signal::ctrl_c() => stopped.map(|()| None),
+    }
+}
+
+fn outcomes(digest: &Digest) -> Outcomes {
+    let rows = digest.rows.iter();
+    rows.map(|row| (row.judged.rule.clone(), row.outcome))
+        .collect()
+}
+
+fn failed(outcomes: &Outcomes) -> Vec<String> {
+    let failed = outcomes
+        .iter()
+        .filter(|(_, outcome)| **outcome == Outcome::Fail);
+    failed.map(|(rule, _)| rule.clone()).collect()
+}
+
+/// What became better and what became worse: the rules, then how many.
+fn changes(before: &Outcomes, after: &Outcomes) -> Vec<String> {
+    let passed = |outcome: &Outcome| *outcome == Outcome::Pass;
+    let mut lines = Vec::new();
+    let (mut better, mut worse) = (0, 0);
+    for (rule, now) in after {
+        match before.get(rule) {
+            Some(then) if passed(now) && !passed(then) => {
+                better += 1;
+                lines.push(format!("better  {rule}"));
+            }
+            Some(then) if passed(then) && !passed(now) => {
+                worse += 1;
+                lines.push(format!("worse   {rule}"));
+            }
+            _ => {}
+        }
+    }
+    let failing = failed(after).len();
+    lines.push(format!(
+        "{better} better, {worse} worse, {failing} still to mend"
+    ));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_better_or_worse_is_said() {
+        let run = |rules: &[(&str, Outcome)]| -> Outcomes {
+            let rules = rules.iter();
+            rules
+                .map(|(rule, outcome)| ((*rule).to_owned(), *outcome))
+                .collect()
+        };
+        let before = run(&[
+            ("mended", Outcome::Fail),
+            ("broken", Outcome::Pass),
+            ("same", Outcome::Fail),
+            ("gone", Outcome::Pass),
+        ]);
+        let after = run(&[
+            ("mended", Outcome::Pass),
+            ("broken", Outcome::Fail),
+            ("same", Outcome::Fail),
+            ("new", Outcome::Fail),
+        ]);
+        assert_eq!(
+            changes(&before, &after),
+            [
+                "worse   broken",
+                "better  mended",
+                "1 better, 1 worse, 3 still to mend"
+            ]
+        );
+        assert_eq!(failed(&before), ["mended", "same"]);
+        assert_eq!(
+            changes(&after, &after),
+            ["0 better, 0 worse, 3 still to mend"]
+        );
+    }
+}

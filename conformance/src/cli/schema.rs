@@ -1,0 +1,31 @@
+//! `conformance schema`: the JSON Schemas of what the program writes.
+
+use std::io::Write;
+
+use clap::{Args, ValueEnum};
+
+use super::Failed;
+use crate::report;
+
+/// The command line of `schema`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Of what
+    #[arg(value_name = "WHAT")]
+    what: What,
+}
+
+/// What has a schema.
+#[derive(Debug, Clone, Copy, ValueEnum)]
+enum What {
+    /// The report that `--report json=PATH` writes
+    Report,
+}
+
+/// Shows a schema.
+pub(super) fn schema(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
+    match arguments.what {
+        What::Report => write!(out, "{}", report::SCHEMA)?,
+    }
+    Ok(0)
+}

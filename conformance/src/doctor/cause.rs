@@ -1,0 +1,120 @@
+//! Why no answer came, and what to do.
+
+use super::{Finding, Mark};
+
+/// Words of the error, in lower case; what they mean; what to do.
+const CAUSES: &[(&[&str], &str, &str)] = &[
+    (
+        &["dns error", "failed to lookup"],
+        "its name is not known",
+        "check the spelling of the host, and that this machine can resolve it",
+    ),
+    (
+        &["connection refused"],
+        "nothing listens there",
+        "start the server; check the port, and that the server does not listen on another interface",
+    ),
+    (
+        &["network is unreachable", "no route to host"],
+        "no way leads there",
+        "check the network: the suite does not use HTTP_PROXY and HTTPS_PROXY",
+    ),
+    (
+        &["no answer within", "timed out"],
+        "it does not answer in time",
+        "check that a firewall lets the port through; --timeout gives it more time",
+    ),
+    (
+        &[
+            "expired",
+            "notvalidyet",
+            "not valid yet",
+            "certificatenotvalid",
+        ],
+        "its certificate is not valid at this time",
+        "renew it, or set this machine's clock",
+    ),
+    (
+        &["notvalidforname", "not valid for name"],
+        "its certificate is for another name",
+        "use the name that the certificate is for",
+    ),
+    (
+        &["certificate"],
+        "its certificate is not trusted",
+        "name its authority with --cacert FILE; --insecure accepts any",
+    ),
+];
+
+/// What an error without an answer means, as a finding that repeats so much of it.
+pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
+    let small = error.to_ascii_lowercase();
+    let holds = |words: &[&str]| words.iter().any(|word| small.contains(word));
+    let known = CAUSES.iter().find(|(words, ..)| holds(words));
+    let (what, advice) = match known {
+        Some((_, what, advice)) => (*what, *advice),
+        // Bytes came that are not those of the protocol.
+        None if tls && holds(&["invalidcontenttype", "corrupt message", "invalidmessage"]) => (
+            "it does not speak TLS",
+            "use an http address, or check the port",
+        ),
+        None if !tls && holds(&["invalid http", "parse", "connection closed", "incomplete"]) => (
+            "it does not speak HTTP",
+            "use an https address if the server speaks TLS; check the port",
+        ),
+        None => ("no answer came", "look into the server's log"),
+    };
+    Finding::new(Mark::Problem, "reach", format!("{what} ({shown})")).advice(advice)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn errors_are_told_apart() {
+        for (error, tls, what) in [
+            (
+                "x: dns error: failed to lookup",
+                false,
+                "its name is not known",
+            ),
+            (
+                "tcp: Connection refused (os error 111)",
+                false,
+                "nothing listens there",
+            ),
+            ("no answer within 30 s", true, "it does not answer in time"),
+            (
+                "invalid peer certificate: Expired",
+                true,
+                "its certificate is not valid at this time",
+            ),
+            (
+                "invalid peer certificate: UnknownIssuer",
+                true,
+                "its certificate is not trusted",
+            ),
+            (
+                "invalid peer certificate: certificate not valid for name \"x\"",
+                true,
+                "its certificate is for another name",
+            ),
+            (
+                "received corrupt message of type InvalidContentType",
+                true,
+                "it does not speak TLS",
+            ),
+            (
+                "invalid HTTP version parsed",
+                false,
+                "it does not speak HTTP",
+            ),
+            ("something else", false, "no answer came"),
+        ] {
+            let finding = of(error, error, tls);
+            assert!(finding.what.starts_with(what), "{finding:?}");
+            assert!(finding.advice.is_some(), "{finding:?}");
+        }
+    }
+}

@@ -1,0 +1,389 @@
+//! Looks at a server before it is judged: whether it can be reached, what it is, what it asks
+//! for, and what it seems to be able to do. It sends GET requests only.
+
+mod api;
+mod cause;
+mod clock;
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests;
+
+use std::time::{Duration, Instant, SystemTime};
+
+use crate::answer::{Answer, NoAnswer};
+use crate::catalogue::Document;
+use crate::client::{Client, Outgoing};
+use crate::scenario::Identity;
+use crate::server::Server;
+use api::Sight;
+
+/// How far the clocks may be apart before it is worth a word.
+const CLOCK_SLACK: Duration = Duration::from_secs(30);
+/// An answer that takes longer makes a run of many hundred requests long.
+const SLOW: Duration = Duration::from_secs(1);
+/// So much of what a server says is repeated.
+const SHOWN: usize = 120;
+
+/// One thing that was looked at.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Finding {
+    pub(crate) mark: Mark,
+    /// What was looked at, in a word.
+    pub(crate) about: &'static str,
+    /// What was seen.
+    pub(crate) what: String,
+    /// What to do.
+    pub(crate) advice: Option<String>,
+}
+
+/// What a finding means for a run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Mark {
+    /// As it should be.
+    Ok,
+    /// Good to know.
+    Note,
+    /// A run would blame the server for it, or not begin.
+    Problem,
+}
+
+impl Finding {
+    fn new(mark: Mark, about: &'static str, what: impl Into<String>) -> Self {
+        Self {
+            mark,
+            about,
+            what: what.into(),
+            advice: None,
+        }
+    }
+
+    fn advice(self, advice: impl Into<String>) -> Self {
+        Self {
+            advice: Some(advice.into()),
+            ..self
+        }
+    }
+}
+
+/// All that was found.
+#[derive(Debug, Default)]
+pub(crate) struct Diagnosis {
+    pub(crate) findings: Vec<Finding>,
+    /// Whether any answer came.
+    pub(crate) reached: bool,
+    /// The APIs that the server has.
+    pub(crate) apis: Vec<Document>,
+    /// Whether a token stands between the server and a look at it.
+    pub(crate) locked: bool,
+    /// The capabilities that showed.
+    pub(crate) capabilities: Vec<&'static str>,
+    /// The vendor in the media types of a product that names itself.
+    pub(crate) product: Option<&'static str>,
+}
+
+impl Diagnosis {
+    /// Whether a run makes sense as things are.
+    pub(crate) fn is_sound(&self) -> bool {
+        !self
+            .findings
+            .iter()
+            .any(|finding| finding.mark == Mark::Problem)
+    }
+}
+
+/// Looks at one server.
+#[derive(Debug)]
+pub(crate) struct Doctor<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) server: &'a Server,
+    /// Whether certificates are not checked.
+    pub(crate) insecure: bool,
+}
+
+impl Doctor<'_> {
+    /// Looks at everything, in the order in which things stand in each other's way.
+    pub(crate) async fn examine(&self) -> Diagnosis {
+        let mut seen = Diagnosis::default();
+        seen.findings.extend(self.address());
+        let start = Instant::now();
+        let health = match self.ask("/health", true).await {
+            Ok(health) => health,
+            Err(error) => {
+                let shown = self.shown(plain(&error.what));
+                let tls = self.server.base.tls;
+                seen.findings.push(cause::of(&error.what, &shown, tls));
+                return seen;
+            }
+        };
+        seen.reached = true;
+        let took = start.elapsed();
+        seen.findings.push(Finding::new(
+            Mark::Ok,
+            "reach",
+            format!("answers in {} ms", took.as_millis()),
+        ));
+        seen.findings.extend(self.transport());
+        seen.findings.extend(clock(&health, SystemTime::now()));
+        seen.findings.extend(between(&health));
+        self.apis(&mut seen, &health).await;
+        if took > SLOW {
+            seen.findings.push(
+                Finding::new(Mark::Note, "time", "answers are slow").advice(
+                    "give it time: --timeout is for one request, --patience for what comes about in time; --jobs 1 asks one thing at a time",
+                ),
+            );
+        }
+        if !self.server.base.is_loopback() {
+            seen.findings.push(
+                Finding::new(Mark::Note, "safety", "it is not on this machine").advice(
+                    "rules that touch what others see are left out unless you pass --i-own-this-target; --mode read-only writes nothing",
+                ),
+            );
+        }
+        seen
+    }
+
+    /// An address that stops inside the API leads nowhere.
+    fn address(&self) -> Option<Finding> {
+        let url = &self.server.base.url;
+        let path = url.splitn(4, '/').nth(3)?;
+        let inside = path
+            .split('/')
+            .any(|segment| matches!(segment, "v0" | "v1" | "health"));
+        let finding = if inside {
+            Finding::new(
+                Mark::Problem,
+                "address",
+                format!("/{path} is inside the API"),
+            )
+            .advice("give the address before /v1 and /health")
+        } else {
+            Finding::new(
+                Mark::Note,
+                "address",
+                format!("everything is asked for below /{path}"),
+            )
+        };
+        Some(finding)
+    }
+
+    fn transport(&self) -> Vec<Finding> {
+        let base = &self.server.base;
+        let token = !self.server.administrator_key().is_empty();
+        let finding = match (base.tls, self.insecure) {
+            (true, true) => Finding::new(Mark::Note, "tls", "its certificate is not checked")
+                .advice("name its authority with --cacert instead of --insecure"),
+            (true, false) => Finding::new(Mark::Ok, "tls", "its certificate is trusted"),
+            (false, _) if token && !base.is_loopback() => {
+                Finding::new(Mark::Note, "tls", "the token travels unencrypted")
+                    .advice("use an https address")
+            }
+            (false, _) => return Vec::new(),
+        };
+        vec![finding]
+    }
+
+    /// Which API it is, what it wants, what it can do.
+    async fn apis(&self, seen: &mut Diagnosis, health: &Answer) {
+        let mut sights = Vec::new();
+        for (document, path) in api::PLACES {
+            match self.ask(path, true).await {
+                Ok(answer) => sights.push((document, path, Sight::of(document, &answer), answer)),
+                Err(error) => seen.findings.push(self.unanswered(path, &error)),
+            }
+        }
+        for (document, path, sight, _) in &sights {
+            if *sight == Sight::Api {
+                let what = format!("GET {path} answers as {} does", api::title(*document));
+                seen.findings.push(Finding::new(Mark::Ok, "api", what));
+                seen.apis.push(*document);
+            }
+        }
+        let locked = sights
+            .iter()
+            .find(|(_, _, sight, _)| *sight == Sight::Locked);
+        if let Some((_, path, _, answer)) = locked.filter(|_| seen.apis.is_empty()) {
+            seen.locked = true;
+            seen.findings.push(self.refused(path, answer));
+            return;
+        }
+        if seen.apis.is_empty() {
+            for (_, path, sight, answer) in &sights {
+                seen.findings
+                    .push(api::stranger(path, *sight, &self.told(answer)));
+            }
+            return;
+        }
+        seen.findings.push(api::health(health));
+        self.token(seen).await;
+        if seen.apis.contains(&Document::Control) {
+            seen.capabilities.push("control");
+        }
+        if seen.apis.contains(&Document::Engine) {
+            self.engine(seen, health).await;
+        }
+        seen.findings.extend(api::summary(seen));
+    }
+
+    /// Whether the token is needed, where one is given.
+    async fn token(&self, seen: &mut Diagnosis) {
+        let place = api::PLACES
+            .into_iter()
+            .find(|(document, _)| seen.apis.contains(document));
+        let Some((document, path)) = place else {
+            return;
+        };
+        if self.server.administrator_key().is_empty() {
+            seen.findings
+                .push(Finding::new(Mark::Ok, "token", "it asks for none"));
+            return;
+        }
+        let finding = match self.ask(path, false).await {
+            Ok(answer) if Sight::of(document, &answer) == Sight::Locked => {
+                if document == Document::Engine {
+                    seen.capabilities.push("authorization");
+                }
+                Finding::new(Mark::Ok, "token", "it asks for one, and takes yours")
+            }
+            Ok(_) => Finding::new(Mark::Note, "token", "it answers without the token, too")
+                .advice("leave --token-env out if it is not meant to ask for one"),
+            Err(error) => self.unanswered(path, &error),
+        };
+        seen.findings.push(finding);
+    }
+
+    async fn engine(&self, seen: &mut Diagnosis, health: &Answer) {
+        let unknown = self.ask(api::UNKNOWN, true).await.ok();
+        if unknown.as_ref().is_some_and(Answer::is_success) {
+            seen.findings.push(
+                Finding::new(
+                    Mark::Note,
+                    "api",
+                    "it answers 200 to a path that no document knows",
+                )
+                .advice("check that this is the server, and not something that takes everything"),
+            );
+        }
+        if health.is_success() && health.json().is_some_and(serde_json::Value::is_object) {
+            seen.capabilities.push("health");
+        }
+        for (path, capabilities) in api::SIGNS {
+            let Ok(answer) = self.ask(path, true).await else {
+                continue;
+            };
+            if unknown
+                .as_ref()
+                .is_some_and(|unknown| api::alike(unknown, &answer))
+            {
+                continue;
+            }
+            let shown = capabilities.iter().filter(|(_, shows)| shows(&answer));
+            seen.capabilities.extend(shown.map(|(name, _)| name));
+        }
+        if let Ok(page) = self.ask("/", true).await {
+            seen.product = page.text().contains("Open Policy Agent").then_some("opa");
+        }
+    }
+
+    /// A server that wants a token, or does not take this one.
+    fn refused(&self, path: &str, answer: &Answer) -> Finding {
+        let told = self.told(answer);
+        if self.server.administrator_key().is_empty() {
+            return Finding::new(Mark::Problem, "token", format!("it asks for a token: {told}"))
+                .advice("put the administrator's token into an environment variable, and name that with --token-env");
+        }
+        Finding::new(
+            Mark::Problem,
+            "token",
+            format!("GET {path} is refused with this token: {told}"),
+        )
+        .advice("check the token and what it may do: rules need an administrator's")
+    }
+
+    fn unanswered(&self, path: &str, error: &NoAnswer) -> Finding {
+        let what = self.shown(plain(&error.what));
+        Finding::new(
+            Mark::Problem,
+            "reach",
+            format!("GET {path} is not answered: {what}"),
+        )
+        .advice("look into the server's log; --timeout gives it more time")
+    }
+
+    async fn ask(&self, path: &str, known: bool) -> Result<Answer, NoAnswer> {
+        let mut headers = vec![("Accept".to_owned(), "application/json".to_owned())];
+        if known && let Ok(Some(value)) = self.server.authorization(&Identity::Administrator) {
+            headers.push(("Authorization".to_owned(), value));
+        }
+        self.client.complete(&mut headers);
+        let request = Outgoing {
+            method: "GET",
+            path: path.to_owned(),
+            headers,
+            ..Outgoing::default()
+        };
+        self.client.send(&self.server.base, &request).await
+    }
+
+    /// An answer in a few words: status, kind, and its message or how it begins.
+    fn told(&self, answer: &Answer) -> String {
+        let kind = answer
+            .header("Content-Type")
+            .map_or(String::new(), |kind| format!(" {kind}"));
+        let message = answer.at("/message").and_then(serde_json::Value::as_str);
+        let text = message.map_or_else(|| answer.text().into_owned(), str::to_owned);
+        self.shown(&format!("{}{kind} {text}", answer.status))
+    }
+
+    /// A server's words, as they may stand on a terminal.
+    fn shown(&self, text: &str) -> String {
+        let text = self.server.redactor.text(text);
+        let words: Vec<&str> = text.split_whitespace().collect();
+        let words = words.join(" ");
+        let shown = words.chars().filter(|c| !c.is_control()).take(SHOWN);
+        shown.collect()
+    }
+}
+
+/// An error of the HTTP client without the address that it begins with.
+fn plain(error: &str) -> &str {
+    error.split_once("): ").map_or(error, |(_, cause)| cause)
+}
+
+/// Whether the server's clock agrees with this machine's.
+fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
+    let date = answer.header("Date")?;
+    let Some(theirs) = clock::read(&date) else {
+        return Some(Finding::new(
+            Mark::Note,
+            "clock",
+            "its Date header is no date",
+        ));
+    };
+    let apart = now
+        .duration_since(theirs)
+        .unwrap_or_else(|behind| behind.duration());
+    let finding = if apart > CLOCK_SLACK {
+        let what = format!("its clock is {} s from this machine's", apart.as_secs());
+        Finding::new(Mark::Note, "clock", what)
+            .advice("certificates, tokens and cached answers depend on the time: set both clocks")
+    } else {
+        Finding::new(Mark::Ok, "clock", "agrees with this machine's")
+    };
+    Some(finding)
+}
+
+/// What stands between the suite and the server.
+fn between(answer: &Answer) -> Option<Finding> {
+    let name = ["Via", "X-Cache", "CF-Ray", "X-Amzn-Trace-Id"]
+        .into_iter()
+        .find(|name| answer.header(name).is_some())?;
+    Some(
+        Finding::new(
+            Mark::Note,
+            "proxy",
+            format!("the header {name} says that a proxy stands in between"),
+        )
+        .advice("a proxy may change, cache or refuse what rules send: judge the server itself if you can"),
+    )
+}

@@ -1,0 +1,247 @@
+//! What is found about servers of many kinds.
+
+use std::collections::BTreeMap;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::net::TcpListener;
+
+use super::*;
+use crate::client::{Base, Connection};
+use crate::target::Token;
+
+const KEY: &str = "key-that-nobody-may-see";
+
+/// The answer to a path, asked for with the right token or not: status line, further headers,
+/// body.
+type Answers = fn(&str, bool) -> (&'static str, String);
+
+/// A name, the answers, the token, the APIs that are seen, and what is said of them.
+type Case = (
+    &'static str,
+    Answers,
+    Option<&'static str>,
+    &'static [Document],
+    &'static [&'static str],
+);
+
+/// Looks at a server that answers so, with a token or without.
+fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let url = format!("http://{}", listener.local_addr().expect("an address"));
+    std::thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let mut reader = BufReader::new(&stream);
+            let mut head = String::new();
+            while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
+            assert!(head.starts_with("GET "), "{head}");
+            let path = head.split(' ').nth(1).unwrap_or_default();
+            let (head, body) = answers(path, head.contains(KEY));
+            let length = body.len();
+            let mut writer = &stream;
+            // A client that has seen enough goes away.
+            let _ = write!(
+                writer,
+                "{head}\r\nContent-Length: {length}\r\nConnection: close\r\n\r\n{body}"
+            );
+        }
+    });
+    let tokens =
+        token.map(|token| BTreeMap::from([("administrator".to_owned(), Token::new(token))]));
+    let client = Client::new(&Connection::default()).expect("a client");
+    let base = Base::parse(&url).expect("an address");
+    let server = Server::new(base, tokens.unwrap_or_default(), &[]);
+    let doctor = Doctor {
+        client: &client,
+        server: &server,
+        insecure: false,
+    };
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()
+        .expect("a runtime");
+    runtime.block_on(doctor.examine())
+}
+
+const JSON: &str = "HTTP/1.1 200 OK\r\nContent-Type: application/json";
+const MISSING: &str = "HTTP/1.1 404 Not Found";
+const DENIED: &str = "HTTP/1.1 401 Unauthorized\r\nContent-Type: application/json";
+
+fn engine(path: &str, _: bool) -> (&'static str, String) {
+    let body = match path {
+        "/health" | "/v1/data/conformance_doctor" => "{}",
+        "/v1/query?q=x%3D1" => r#"{"result": [{"x": 1}]}"#,
+        path if path.starts_with("/v1/data/") => r#"{"metrics": {}, "provenance": {}}"#,
+        "/v1/policies/conformance_doctor" => {
+            return (MISSING, r#"{"code": "resource_not_found"}"#.to_owned());
+        }
+        _ => return (MISSING, "404".to_owned()),
+    };
+    (JSON, body.to_owned())
+}
+
+fn control(path: &str, known: bool) -> (&'static str, String) {
+    match path {
+        "/health" => (JSON, "{}".to_owned()),
+        "/v1/bundles?limit=1" if known => (JSON, r#"{"result": []}"#.to_owned()),
+        "/v1/bundles?limit=1" => (
+            DENIED,
+            r#"{"code": "unauthorized", "message": "\u001b[2Jnot other-key"}"#.to_owned(),
+        ),
+        _ => (MISSING, "404".to_owned()),
+    }
+}
+
+#[test]
+fn servers_are_told_apart() {
+    use Document::{Control, Engine};
+    let cases: &[Case] = &[
+        ("engine", engine, None, &[Engine], &["asks for none"]),
+        (
+            "open",
+            engine,
+            Some(KEY),
+            &[Engine],
+            &["answers without the token, too"],
+        ),
+        ("control", control, Some(KEY), &[Control], &["takes yours"]),
+        (
+            "locked",
+            control,
+            None,
+            &[],
+            &["problem token it asks for a token: 401"],
+        ),
+        (
+            "wrong",
+            control,
+            Some("other-key"),
+            &[],
+            &["problem token GET /v1/bundles?limit=1 is refused"],
+        ),
+        (
+            "page",
+            |_, _| {
+                (
+                    "HTTP/1.1 200 OK\r\nContent-Type: text/html",
+                    "<h1>Hello</h1>".to_owned(),
+                )
+            },
+            None,
+            &[],
+            &["problem api", "a page for people"],
+        ),
+        (
+            "elsewhere",
+            |_, _| {
+                (
+                    "HTTP/1.1 302 Found\r\nLocation: https://example.org/",
+                    String::new(),
+                )
+            },
+            None,
+            &[],
+            &["problem api", "sends you elsewhere"],
+        ),
+        (
+            "gateway",
+            |_, _| ("HTTP/1.1 502 Bad Gateway\r\nVia: 1.1 proxy", String::new()),
+            None,
+            &[],
+            &[
+                "note proxy the header Via",
+                "problem api",
+                "a server that does not",
+            ],
+        ),
+        (
+            "nothing",
+            |_, _| {
+                (
+                    "HTTP/1.1 404 Not Found\r\nDate: Sun, 06 Nov 1994 08:49:37 GMT",
+                    String::new(),
+                )
+            },
+            None,
+            &[],
+            &["problem api", "nothing is there", "note clock its clock is"],
+        ),
+        (
+            "not ready",
+            |path, known| match path {
+                "/health" => ("HTTP/1.1 503 Service Unavailable", String::new()),
+                path => engine(path, known),
+            },
+            None,
+            &[Engine],
+            &["problem health GET /health answers 503"],
+        ),
+        (
+            "anything",
+            |_, _| (JSON, "{}".to_owned()),
+            None,
+            &[Engine],
+            &["note api it answers 200 to a path that no document knows"],
+        ),
+        (
+            "no HTTP",
+            |_, _| ("SSH-2.0-server", String::new()),
+            None,
+            &[],
+            &["problem reach it does not speak HTTP"],
+        ),
+    ];
+    for (name, answers, token, apis, texts) in cases {
+        let seen = examine(*answers, *token);
+        assert_eq!(seen.apis, *apis, "{name}: {seen:#?}");
+        assert_eq!(seen.reached, *name != "no HTTP", "{name}");
+        let told: Vec<String> = seen
+            .findings
+            .iter()
+            .map(|one| {
+                let mark = format!("{:?}", one.mark).to_lowercase();
+                let advice = one.advice.as_deref().unwrap_or_default();
+                format!("{mark} {} {} {advice}", one.about, one.what)
+            })
+            .collect();
+        for text in *texts {
+            let found = told.iter().any(|line| line.contains(text));
+            assert!(found, "{name}: no {text:?} in {told:#?}");
+        }
+        let problem = texts.iter().any(|text| text.starts_with("problem"));
+        assert_eq!(seen.is_sound(), !problem, "{name}: {told:#?}");
+        // What a server repeats of the token is not shown.
+        let hidden = token.is_none_or(|token| !told.iter().any(|line| line.contains(token)));
+        assert!(hidden, "{name}: {told:#?}");
+        let clean = told.iter().all(|line| !line.contains('\u{1b}'));
+        assert!(clean, "{name}: {told:#?}");
+    }
+}
+
+#[test]
+fn capabilities_are_those_that_show() {
+    let seen = examine(engine, None);
+    let shown = [
+        "health",
+        "documents",
+        "metrics",
+        "provenance",
+        "policies",
+        "evaluation",
+        "query",
+    ];
+    assert_eq!(seen.capabilities, shown);
+    assert_eq!(seen.product, None);
+    // A server that answers everything alike shows nothing of what it can do.
+    assert_eq!(
+        examine(|_, _| (JSON, "{}".to_owned()), None).capabilities,
+        ["health"]
+    );
+    assert_eq!(examine(control, Some(KEY)).capabilities, ["control"]);
+    let opa = examine(
+        |path, known| match path {
+            "/" => ("HTTP/1.1 200 OK", "Open Policy Agent".to_owned()),
+            path => engine(path, known),
+        },
+        None,
+    );
+    assert_eq!(opa.product, Some("opa"));
+}

@@ -1,0 +1,45 @@
+//! The members that a schema names, as pointers; `*` stands for the items of an array.
+
+use serde_json::Value;
+
+/// How deep members are followed: no documented answer nests deeper, but schemas may refer to
+/// themselves.
+const DEPTH: usize = 5;
+
+/// The pointers to every member that the schema names, also in the parts that it is put together
+/// of. `document` is what its references lead into.
+pub(super) fn keys(document: &Value, schema: Option<&Value>) -> Vec<String> {
+    let mut found = Vec::new();
+    if let Some(schema) = schema {
+        collect(document, schema, "", DEPTH, &mut found);
+    }
+    found.sort();
+    found.dedup();
+    found
+}
+
+fn collect(document: &Value, schema: &Value, place: &str, depth: usize, found: &mut Vec<String>) {
+    let Some(depth) = depth.checked_sub(1) else {
+        return;
+    };
+    let referred = schema
+        .get("$ref")
+        .and_then(Value::as_str)
+        .and_then(|reference| document.pointer(reference.strip_prefix('#')?));
+    let parts = ["allOf", "anyOf", "oneOf"].into_iter();
+    let parts = parts.filter_map(|word| schema.get(word)?.as_array());
+    // A part, like a reference, is the same place and no step deeper, but costs one all the same.
+    for part in parts.flatten().chain(referred) {
+        collect(document, part, place, depth, found);
+    }
+    if let Some(items) = schema.get("items") {
+        collect(document, items, &format!("{place}/*"), depth, found);
+    }
+    let members = schema.get("properties").and_then(Value::as_object);
+    for (name, member) in members.into_iter().flatten() {
+        let name = name.replace('~', "~0").replace('/', "~1");
+        let place = format!("{place}/{name}");
+        collect(document, member, &place, depth, found);
+        found.push(place);
+    }
+}

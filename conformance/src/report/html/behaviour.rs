@@ -1,0 +1,72 @@
+//! What each target does where the documents are silent.
+
+use maud::{Markup, html};
+
+use super::runs::{Entry, Runs};
+use super::text::{prose, shown, visible};
+
+/// Longest record in the table, in characters; the clause itself holds all of it.
+const SHOWN: usize = 900;
+
+/// The table of the open clauses that some run recorded; nothing when none did.
+pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
+    let told = |entry: &&Entry<'_>| entry.is_open() && records(entry).any(|text| !text.is_empty());
+    let entries: Vec<_> = runs.entries().filter(told).collect();
+    let who = if runs.several() {
+        "each target"
+    } else {
+        "the target"
+    };
+    html! {
+        @if !entries.is_empty() {
+            section id="behaviour" aria-labelledby="behaviour-title" {
+                h2 id="behaviour-title" { "Where the documents are silent" }
+                p.lead {
+                    "Nothing here is right or wrong: the documents leave "
+                    @if entries.len() == 1 { "this point" } @else { "these " (entries.len()) " points" }
+                    " open, and this is what " (who) " does."
+                }
+                table.behaviour {
+                    thead {
+                        tr {
+                            th scope="col" { "Open point" }
+                            @for run in &runs.runs { th scope="col" { (visible(&run.label)) } }
+                            @if runs.several() { th scope="col" { "Compared" } }
+                        }
+                    }
+                    tbody { @for entry in entries { (row(runs, entry)) } }
+                }
+            }
+        }
+    }
+}
+
+fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
+    let texts: Vec<_> = records(entry).collect();
+    let alike = texts
+        .windows(2)
+        .all(|pair| matches!(pair, [one, other] if one == other));
+    html! {
+        tr {
+            th scope="row" { (prose(entry.states)) a.rule href={ "#" (entry.rule) } { (visible(entry.rule)) } }
+            @for (run, text) in runs.runs.iter().zip(&texts) {
+                td data-name=(visible(&run.label)) {
+                    @if text.is_empty() { span.aside { "Not recorded" } }
+                    @else { pre { (shown(text, SHOWN)) } }
+                }
+            }
+            @if runs.several() {
+                td data-name="Compared" { @if alike { "Alike" } @else { strong { "Differ" } } }
+            }
+        }
+    }
+}
+
+/// For each run what was recorded, without the requests that only set the scene.
+fn records(entry: &Entry<'_>) -> impl Iterator<Item = String> {
+    entry.rows.iter().map(|row| {
+        let text = row.map_or("", |row| row.judged.transcript.as_str());
+        let lines = text.lines().filter(|line| !line.starts_with("given "));
+        lines.collect::<Vec<_>>().join("\n")
+    })
+}

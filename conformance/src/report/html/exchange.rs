@@ -1,0 +1,173 @@
+//! The requests of a scenario and their answers.
+
+use maud::{Markup, html};
+
+use super::text::{cut, shown, spread, visible};
+use crate::curl;
+use crate::evidence::{Exchange, Payload};
+
+/// Longest body that is kept for the page, in characters.
+const BODY_KEPT: usize = 16 * 1024;
+/// Longest body that the page shows, where the rule fails and where it does not.
+const BODY_SHOWN: [usize; 2] = [6_000, 700];
+/// Most lines of a body that it shows, likewise.
+const LINES_SHOWN: [usize; 2] = [200, 24];
+/// Longest address, header or command.
+const LINE_SHOWN: usize = 2_000;
+/// Of one step that is sent very often, so many exchanges are shown.
+const REPEATED: usize = 3;
+/// Most exchanges of one rule.
+const EXCHANGES: usize = 40;
+
+/// Cuts what is too long to be shown, so that a run can hold all its exchanges.
+pub fn trim(exchange: &mut Exchange) {
+    let answer = exchange
+        .response
+        .as_mut()
+        .map(|response| &mut response.body);
+    for body in [Some(&mut exchange.request.body), answer]
+        .into_iter()
+        .flatten()
+    {
+        if let Payload::Text(text) | Payload::Base64(text) = body {
+            let (start, left_out) = cut(text, BODY_KEPT);
+            if left_out > 0 {
+                *text = format!("{start}… {left_out} more characters");
+            }
+        }
+    }
+}
+
+/// All exchanges of a rule but those of cleaning up; the one that fails stands open.
+pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
+    let (chosen, left_out) = chosen(all);
+    let fails = failing.and_then(|step| chosen.iter().rposition(|one| one.step == step));
+    html! {
+        @if !chosen.is_empty() {
+            h5 { "Requests and answers" }
+            ol.exchanges {
+                @for (index, exchange) in chosen.iter().enumerate() {
+                    li { (one(exchange, failing.is_some(), fails == Some(index))) }
+                }
+            }
+            @if left_out > 0 { p.aside { (left_out) " further exchanges are in the evidence only." } }
+            @if failing.is_none() {
+                h5 { "By hand" }
+                (commands(chosen.iter().map(|exchange| curl::repeated(&exchange.request))))
+            }
+        }
+    }
+}
+
+/// Shell commands, one a line.
+pub(super) fn commands(commands: impl Iterator<Item = String>) -> Markup {
+    html! {
+        pre.commands {
+            @for command in commands { code { (shown(&command, LINE_SHOWN)) } }
+        }
+    }
+}
+
+/// The exchanges worth showing, and how many are left out.
+fn chosen(all: &[Exchange]) -> (Vec<&Exchange>, usize) {
+    let of_steps: Vec<&Exchange> = all.iter().filter(|exchange| exchange.step > 0).collect();
+    let mut chosen = Vec::new();
+    for (index, exchange) in of_steps.iter().enumerate() {
+        let same = |other: &&&Exchange| other.step == exchange.step;
+        let before = of_steps.iter().take(index).rev().take_while(same).count();
+        // The last of a step is the one whose answer counts.
+        let last = of_steps
+            .get(index + 1)
+            .is_none_or(|next| next.step != exchange.step);
+        if (before < REPEATED || last) && chosen.len() < EXCHANGES {
+            chosen.push(*exchange);
+        }
+    }
+    let left_out = of_steps.len() - chosen.len();
+    (chosen, left_out)
+}
+
+fn one(exchange: &Exchange, long: bool, fails: bool) -> Markup {
+    let Exchange {
+        step,
+        identity,
+        request,
+        response,
+        error,
+        milliseconds,
+        ..
+    } = exchange;
+    let (path, _) = cut(path(&request.url), 160);
+    html! {
+        details.exchange open[fails] {
+            summary {
+                span.step { "Step " (step) }
+                code { (visible(&request.method)) " " (visible(path)) }
+                @if identity != "administrator" { span.who { "as " (visible(identity)) } }
+                @match response {
+                    Some(response) => { span.status { (response.status) } }
+                    None => { span.status { "no answer" } }
+                }
+                @if fails { span.here { "fails here" } }
+            }
+            div.wire {
+                div {
+                    h6 { "Request" }
+                    pre {
+                        b { (visible(&request.method)) " " (shown(&request.url, LINE_SHOWN)) } "\n"
+                        (headers(&request.headers))
+                        (body(&request.body, long))
+                    }
+                }
+                div {
+                    h6 { "Answer after " (format!("{milliseconds:.1}")) " ms" }
+                    pre {
+                        @if let Some(response) = response {
+                            b { (response.status) } "\n"
+                            (headers(&response.headers))
+                            (body(&response.body, long))
+                        }
+                        @if let Some(error) = error { (shown(error, LINE_SHOWN)) }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What follows the authority of an address.
+fn path(url: &str) -> &str {
+    let start = url
+        .split_once("://")
+        .and_then(|(_, rest)| Some(rest.find('/')? + url.len() - rest.len()));
+    start.and_then(|start| url.get(start..)).unwrap_or("/")
+}
+
+fn headers(headers: &[(String, String)]) -> Markup {
+    html! {
+        @for (name, value) in headers {
+            span.header { (shown(name, LINE_SHOWN)) ": " } (shown(value, LINE_SHOWN)) "\n"
+        }
+    }
+}
+
+fn body(body: &Payload, long: bool) -> Markup {
+    let [most, lines] = if long {
+        [BODY_SHOWN[0], LINES_SHOWN[0]]
+    } else {
+        [BODY_SHOWN[1], LINES_SHOWN[1]]
+    };
+    match body {
+        Payload::Empty => html! {},
+        Payload::Base64(text) => html! { "\n" span.cut { "in base64: " } (shown(text, most)) },
+        Payload::Text(text) => {
+            let text = spread(text);
+            let end = text.match_indices('\n').nth(lines).map(|(end, _)| end);
+            let start = end.and_then(|end| text.get(..end));
+            html! {
+                "\n" (shown(start.unwrap_or(&text), most))
+                @if start.is_some() { "\n" span.cut { "… more lines" } }
+            }
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The form that filters the clauses. It needs the script, and is hidden until that runs.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::runs::{Mark, Runs};
+use super::score::{name, title};
+
+/// The form and the line that says how many clauses are shown.
+pub(super) fn filter(runs: &Runs<'_>) -> Markup {
+    let mut counts: BTreeMap<Mark, usize> = BTreeMap::new();
+    for entry in runs.entries() {
+        let mut marks: Vec<_> = entry.marks().collect();
+        marks.sort_unstable();
+        marks.dedup();
+        for mark in marks {
+            *counts.entry(mark).or_default() += 1;
+        }
+    }
+    let all = runs.entries().count();
+    html! {
+        form.filter id="filter" role="search" hidden {
+            div.field {
+                label for="filter-text" { "Search" }
+                input id="filter-text" type="search" autocomplete="off" spellcheck="false" placeholder="Words of a clause, an id, a path";
+            }
+            div.field {
+                label for="filter-section" { "Section" }
+                select id="filter-section" {
+                    option value="" { "All sections" }
+                    @for section in &runs.sections {
+                        option value=(section.anchor) {
+                            @if let Some(document) = section.document { (title(document)) " / " }
+                            (name(section))
+                        }
+                    }
+                }
+            }
+            fieldset {
+                legend { "Verdict" }
+                @for mark in Mark::ALL {
+                    @if let Some(count) = counts.get(&mark) {
+                        label.chip {
+                            input type="checkbox" name="mark" value=(mark.name());
+                            span { (mark.words()) " " b { (count) } }
+                        }
+                    }
+                }
+                @if runs.several() {
+                    label.chip {
+                        input type="checkbox" name="differs";
+                        span { "Targets differ" }
+                    }
+                }
+            }
+            p.shown {
+                span id="filter-count" role="status" aria-live="polite" { (all) " clauses" }
+                button type="reset" { "Clear" }
+            }
+        }
+    }
+}

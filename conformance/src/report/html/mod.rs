@@ -1,0 +1,29 @@
+//! The report for people: one page that needs nothing beside itself, of one run or of several
+//! side by side.
+//!
+//! It is complete and readable without its script, which only filters. All that comes from
+//! servers is hostile: it is escaped, cut, its control characters are shown, and the page's
+//! content policy admits no script, style or address but those of this folder.
+
+mod behaviour;
+mod clause;
+mod exchange;
+mod filter;
+mod page;
+mod runs;
+mod score;
+mod text;
+
+use super::Digest;
+use runs::Runs;
+
+pub use exchange::trim;
+pub(super) use text::visible;
+
+/// The page of these runs, in this order.
+pub(super) fn render(digests: &[Digest]) -> String {
+    page::page(&Runs::of(digests)).into_string()
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,275 @@
+//! The score: of each run, of each API, of each section.
+
+use std::collections::BTreeMap;
+
+use maud::{Markup, html};
+
+use super::runs::{Entry, Mark, Run, Runs, Section};
+use super::text::{prose, shown, visible};
+use crate::catalogue::{Catalogue, Document, Level};
+use crate::report::{Conclusion, Outcome, failure};
+use crate::verdict::Verdict;
+
+/// Most failures that the list names.
+const FAILURES: usize = 100;
+/// Longest text of a finding.
+const FINDING_SHOWN: usize = 2_000;
+
+/// How many clauses come to each mark.
+type Counts = BTreeMap<Mark, usize>;
+
+/// One card for each run.
+pub(super) fn cards(runs: &Runs<'_>) -> Markup {
+    html! {
+        section id="score" aria-labelledby="score-title" {
+            h2 id="score-title" { "Score" }
+            div.columns { @for (index, run) in runs.runs.iter().enumerate() { (card(runs, index, run)) } }
+            p.aside {
+                "Proven means: the rule was tried and every judged fact was as documented. "
+                "What was not run counts as not proven. Open clauses are recorded and not counted."
+            }
+        }
+    }
+}
+
+fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
+    let (proven, rules) = run.digest.score();
+    let conclusion = run.digest.conclusion();
+    let good = matches!(conclusion, Conclusion::Conformant);
+    html! {
+        article.column.card aria-label=(visible(&run.label)) {
+            @if runs.several() { h3 { (visible(&run.label)) } }
+            p.proven { strong { (proven) } " of " (rules) " rules proven" span.percent { (percent(proven, rules)) } }
+            p.conclusion.good[good].bad[!good] { (conclusion.sentence()) }
+            @for document in Document::ALL {
+                @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
+                @if counts.keys().any(|mark| matches!(mark, Mark::Judged(_))) {
+                    @let (proven, rules) = proven_of(runs.entries().filter(|entry| of(entry, document)), index);
+                    @if runs.several() { h4 { (title(document)) } } @else { h3.of { (title(document)) } }
+                    p { (proven) " of " (rules) " rules proven" }
+                    (bar(&counts))
+                    ul.legend {
+                        @for (mark, count) in order(&counts) {
+                            li { span.swatch.(mark.name()) {} (count) " " (mark.words().to_lowercase()) }
+                        }
+                    }
+                    (reasons(run, document))
+                }
+            }
+        }
+    }
+}
+
+fn reasons(run: &Run<'_>, document: Document) -> Markup {
+    let reasons = run.digest.reasons(document);
+    html! {
+        @if !reasons.is_empty() {
+            details.reasons {
+                summary { "Why some were not run" }
+                ul { @for (reason, count) in reasons { li { (count) ": " (shown(&reason, FINDING_SHOWN)) } } }
+            }
+        }
+    }
+}
+
+/// What went wrong beside the rules, and the list of what fails.
+pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
+    let findings: Vec<_> = runs
+        .runs
+        .iter()
+        .flat_map(|run| {
+            run.digest
+                .findings()
+                .into_iter()
+                .map(move |found| (run, found))
+        })
+        .collect();
+    html! {
+        @if !findings.is_empty() {
+            section id="findings" aria-labelledby="findings-title" {
+                h2 id="findings-title" { "Beside the rules" }
+                ul {
+                    @for (run, (kind, what)) in findings {
+                        li {
+                            @if runs.several() { (visible(&run.label)) ", " }
+                            b { (kind) } ": " (shown(&what, FINDING_SHOWN))
+                        }
+                    }
+                }
+            }
+        }
+        (failures(runs))
+    }
+}
+
+fn failures(runs: &Runs<'_>) -> Markup {
+    let broken =
+        |mark: &Mark| matches!(mark, Mark::Judged(Outcome::Fail | Outcome::UnexpectedPass));
+    let failing: Vec<_> = runs
+        .entries()
+        .filter(|entry| entry.marks().any(|mark| broken(&mark)))
+        .collect();
+    html! {
+        @if !failing.is_empty() {
+            section id="failures" aria-labelledby="failures-title" {
+                h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
+                ol.failures {
+                    @for entry in failing.iter().take(FAILURES) {
+                        li {
+                            a href={ "#" (entry.rule) } { (prose(entry.states)) }
+                            @for ((run, row), mark) in runs.runs.iter().zip(&entry.rows).zip(entry.marks()) {
+                                @if let (true, Some(row)) = (broken(&mark), row) {
+                                    span.headline {
+                                        @if runs.several() { b { (visible(&run.label)) } ": " }
+                                        @match &row.judged.verdict {
+                                            Verdict::Fail(failure) => (shown(&failure::headline(failure), 240)),
+                                            _ => "passes, though it is listed as known to fail",
+                                        }
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                @if failing.len() > FAILURES {
+                    p.aside { "And " (failing.len() - FAILURES) " more, among all clauses below." }
+                }
+            }
+        }
+    }
+}
+
+/// The table by section, which leads to the clauses.
+pub(super) fn sections(runs: &Runs<'_>) -> Markup {
+    html! {
+        section id="sections" aria-labelledby="sections-title" {
+            h2 id="sections-title" { "By section" }
+            table.sections.several[runs.several()] {
+                thead {
+                    tr {
+                        th scope="col" { "Section" }
+                        @for run in &runs.runs {
+                            th scope="col" { @if runs.several() { (visible(&run.label)) } @else { "Proven" } }
+                        }
+                        @if !runs.several() { th scope="col" { "Verdicts" } }
+                    }
+                }
+                @for document in [Some(Document::Control), Some(Document::Engine), None] {
+                    @let of: Vec<_> = runs.sections.iter().filter(|section| section.document == document).collect();
+                    @if !of.is_empty() {
+                        tbody {
+                            tr.document { th scope="rowgroup" colspan=(runs.runs.len() + 2) { (document.map_or("Clauses that this suite does not know", title)) } }
+                            @for section in of { (section_row(runs, section)) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn section_row(runs: &Runs<'_>, section: &Section<'_>) -> Markup {
+    html! {
+        tr {
+            th scope="row" { a href={ "#" (section.anchor) } { (name(section)) } }
+            @for (index, run) in runs.runs.iter().enumerate() {
+                @let (proven, rules) = proven_of(section.clauses.iter(), index);
+                @let counts = counts(section.clauses.iter(), index);
+                td data-name=(visible(&run.label)) {
+                    @if rules > 0 { span.fraction { (proven) " of " (rules) } (bar(&counts)) }
+                    @else { span.aside { "no rules" } }
+                }
+            }
+            @if !runs.several() { td.words data-name="Verdicts" { (words(&counts(section.clauses.iter(), 0))) } }
+        }
+    }
+}
+
+/// The section's name for readers.
+pub(super) fn name<'a>(section: &Section<'a>) -> &'a str {
+    if section.name.is_empty() {
+        "Unknown section"
+    } else {
+        section.name
+    }
+}
+
+pub(super) fn title(document: Document) -> &'static str {
+    Catalogue::embedded().map_or(document.name(), |known| known.title(document))
+}
+
+fn of(entry: &Entry<'_>, document: Document) -> bool {
+    Document::of(entry.rule) == Some(document)
+}
+
+fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> Counts {
+    let mut counts = Counts::new();
+    for entry in entries {
+        if let Some(mark) = entry.marks().nth(run)
+            && mark != Mark::NotChosen
+        {
+            *counts.entry(mark).or_default() += 1;
+        }
+    }
+    counts
+}
+
+/// How many rules are proven, and how many there are.
+fn proven_of<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> (usize, usize) {
+    let rows = entries.filter_map(|entry| *entry.rows.get(run)?);
+    let rules: Vec<_> = rows.filter(|row| row.judged.level == Level::Rule).collect();
+    let passed = rules.iter().filter(|row| row.is_proven());
+    (passed.count(), rules.len())
+}
+
+fn order(counts: &Counts) -> impl Iterator<Item = (Mark, usize)> {
+    Mark::ALL
+        .into_iter()
+        .filter_map(|mark| Some((mark, *counts.get(&mark)?)))
+}
+
+fn words(counts: &Counts) -> String {
+    let words =
+        order(counts).map(|(mark, count)| format!("{count} {}", mark.words().to_lowercase()));
+    words.collect::<Vec<_>>().join(", ")
+}
+
+/// A picture of the counts of what was chosen; the words beside it say the same.
+fn bar(counts: &Counts) -> Markup {
+    let judged = counts
+        .iter()
+        .filter(|(mark, _)| matches!(mark, Mark::Judged(_)));
+    let total: usize = judged.map(|(_, count)| count).sum();
+    // Parts of a thousand: the widths are whole numbers and the gaps too small to be seen.
+    let width = |count: usize| (count * 1000).checked_div(total).unwrap_or_default();
+    let drawn = [
+        Mark::Judged(Outcome::Pass),
+        Mark::Judged(Outcome::Recorded),
+        Mark::Judged(Outcome::ExpectedFail),
+        Mark::Judged(Outcome::Flaky),
+        Mark::Judged(Outcome::Fail),
+        Mark::Judged(Outcome::UnexpectedPass),
+        Mark::Judged(Outcome::NotRun),
+    ];
+    let mut at = 0;
+    let parts: Vec<_> = drawn
+        .into_iter()
+        .filter_map(|mark| {
+            let wide = width(*counts.get(&mark)?);
+            at += wide;
+            Some((mark, at - wide, wide))
+        })
+        .collect();
+    html! {
+        svg.bar viewBox="0 0 1000 10" preserveAspectRatio="none" aria-hidden="true" {
+            @for (mark, from, wide) in parts { rect.(mark.name()) x=(from) width=(wide) height="10" {} }
+        }
+    }
+}
+
+/// A share in whole percent, never rounded up to all.
+fn percent(part: usize, all: usize) -> String {
+    (part * 100)
+        .checked_div(all)
+        .map_or_else(String::new, |share| format!("{share} %"))
+}

@@ -1,0 +1,61 @@
+//! The page as text. How it looks and behaves is tried in a browser, by `cargo xtask report-page`.
+
+use super::render;
+use super::text::{cut, spread, visible};
+use crate::report::digest::samples;
+
+#[test]
+fn nothing_of_a_server_becomes_markup() {
+    let digests = samples::all();
+    let (_, whole) = digests.split_at(2);
+    for (name, page) in [("one", render(whole)), ("several", render(&digests))] {
+        // What may stand there is this page's own.
+        assert_eq!(page.matches("<script").count(), 1, "{name}");
+        assert_eq!(page.matches("</script").count(), 1, "{name}");
+        for wrong in ["<img", "style=", "\u{1b}", "\u{202e}", "\0"] {
+            assert!(!page.contains(wrong), "{wrong:?} in the page of {name}");
+        }
+        for shown in ["&lt;script&gt;alert(1)", "\u{241b}[31m⟨U+202E⟩\u{2400}"] {
+            assert!(page.contains(shown), "no {shown:?} in the page of {name}");
+        }
+        for attribute in ["src=\"", "href=\""] {
+            for value in page.split(attribute).skip(1) {
+                let own = value.starts_with('#') || value.starts_with("data:,\"");
+                assert!(own, "{}", value.chars().take(80).collect::<String>());
+            }
+        }
+    }
+}
+
+#[test]
+fn every_clause_stands_with_its_verdict_and_its_reason() {
+    let digests = samples::all();
+    let page = render(digests.split_at(2).1);
+    for shown in [
+        r#"id="engine/health/get/healthy-is-empty-object" data-marks="pass""#,
+        r#"id="engine/v1/data/get/undefined-omits-result" data-marks="fail""#,
+        r#"id="engine/v1/config/get/labels" data-marks="expected-fail""#,
+        r#"id="engine/v1/data/put/creates-a-document" data-marks="unexpected-pass""#,
+        r#"id="engine/v1/data/put/replaces-a-document" data-marks="not-run""#,
+        r#"id="engine/v1/query/get/answers" data-marks="recorded""#,
+        r#"id="engine/another/edition/of-the-suite" data-marks="not-run""#,
+        "reason # with a mark",
+        "the target does not claim `query`",
+        "curl -i",
+        "Where the documents are silent",
+    ] {
+        assert!(page.contains(shown), "no {shown:?}");
+    }
+}
+
+#[test]
+fn texts_are_cut_and_shown() {
+    assert_eq!(cut("añb", 2), ("añ", 1));
+    assert_eq!(cut("ab", 2), ("ab", 0));
+    assert_eq!(visible("a\r\n\tb\u{85}"), "a\u{240d}\n\tb⟨U+0085⟩");
+    assert_eq!(
+        spread(r#"{"a":[],"b":1.0}"#),
+        "{\n  \"a\": [],\n  \"b\": 1.0\n}"
+    );
+    assert_eq!(spread("{broken"), "{broken");
+}

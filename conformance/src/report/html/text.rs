@@ -1,0 +1,101 @@
+//! Texts of servers, as they may stand on the page (and on a terminal).
+
+use maud::{Markup, html};
+use serde_json::Value;
+
+/// The text with its control characters shown, so that nothing in it is invisible or turns the
+/// line around. Line ends and tabs stay.
+pub(in crate::report) fn visible(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\t' => shown.push(character),
+            '\0'..='\u{1f}' => {
+                shown.extend(char::from_u32(0x2400 + u32::from(character)));
+            }
+            '\u{7f}' => shown.push('\u{2421}'),
+            '\u{80}'..='\u{9f}'
+            | '\u{ad}'
+            | '\u{61c}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{feff}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{e0000}'..='\u{e007f}' => {
+                shown.push_str(&format!("⟨U+{:04X}⟩", u32::from(character)));
+            }
+            other => shown.push(other),
+        }
+    }
+    shown
+}
+
+/// At most this many characters of a text, and how many are left out.
+pub(super) fn cut(text: &str, most: usize) -> (&str, usize) {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => text
+            .split_at_checked(end)
+            .map_or((text, 0), |(shown, rest)| (shown, rest.chars().count())),
+        None => (text, 0),
+    }
+}
+
+/// A text of a server inside a line or a block of code.
+pub(super) fn shown(text: &str, most: usize) -> Markup {
+    let (text, left_out) = cut(text, most);
+    html! {
+        (visible(text))
+        @if left_out > 0 { span.cut { "… " (left_out) " more characters" } }
+    }
+}
+
+/// Prose of a clause: what stands between backticks is code.
+pub(super) fn prose(text: &str) -> Markup {
+    // A backtick without its partner stays one.
+    let paired = text.matches('`').count() / 2 * 2;
+    let parts = text.splitn(paired + 1, '`').enumerate();
+    html! {
+        @for (index, part) in parts {
+            @if index % 2 == 1 { code { (visible(part)) } } @else { (visible(part)) }
+        }
+    }
+}
+
+/// A JSON text spread over lines when it is one; else as it is.
+pub(super) fn spread(text: &str) -> String {
+    let looks_so = text.trim_start().starts_with(['{', '[']);
+    let value = looks_so
+        .then(|| serde_json::from_str::<Value>(text).ok())
+        .flatten();
+    let spread = value.and_then(|value| serde_json::to_string_pretty(&value).ok());
+    spread.unwrap_or_else(|| text.to_owned())
+}
+
+/// Both sides of a difference with the part that differs marked: how many characters they share
+/// at the beginning and at the end decides it.
+pub(super) fn marked(expected: &str, got: &str) -> (Markup, Markup) {
+    let same = |pair: &(char, char)| pair.0 == pair.1;
+    let before = expected.chars().zip(got.chars()).take_while(same).count();
+    let room = expected.chars().count().min(got.chars().count()) - before;
+    let ends = expected.chars().rev().zip(got.chars().rev());
+    let after = ends.take(room).take_while(same).count();
+    let side = |text: &str| {
+        let end = text.chars().count() - after;
+        let part = |from: usize, to: usize| -> String {
+            visible(
+                &text
+                    .chars()
+                    .skip(from)
+                    .take(to.saturating_sub(from))
+                    .collect::<String>(),
+            )
+        };
+        html! { (part(0, before)) mark { (part(before, end)) } (part(end, usize::MAX)) }
+    };
+    // Sides that share next to nothing are better read whole.
+    if before + after < 4 {
+        return (html! { (visible(expected)) }, html! { (visible(got)) });
+    }
+    (side(expected), side(got))
+}

@@ -1,0 +1,249 @@
+//! The report in Markdown, for the page of a CI job: the score, a table by section, and the
+//! failures with what the document says, what was expected, what was got and how to repeat it.
+//!
+//! Everything is escaped: a server's answer must not become a heading, a link or HTML.
+
+use std::fmt::Write as _;
+
+use super::{Digest, Outcome, Row, failure};
+use crate::catalogue::{Catalogue, Document, sections};
+use crate::verdict::{Failure, Verdict};
+
+/// GitHub takes at most 1 MiB for one step; the rest is for what other steps write.
+const MOST: usize = 900 * 1024;
+/// Longest text of one side of a difference, in characters.
+const SIDE_SHOWN: usize = 600;
+/// Longest command, in characters.
+const COMMAND_SHOWN: usize = 4000;
+
+/// The columns of the table, in its order.
+const COLUMNS: [(&str, &[Outcome]); 6] = [
+    ("proven", &[Outcome::Pass]),
+    ("fail", &[Outcome::Fail, Outcome::UnexpectedPass]),
+    ("known deviation", &[Outcome::ExpectedFail]),
+    ("flaky", &[Outcome::Flaky]),
+    ("recorded", &[Outcome::Recorded]),
+    ("not run", &[Outcome::NotRun]),
+];
+
+// Writing to a string cannot fail, hence `let _ =` below.
+
+pub(super) fn render(digest: &Digest) -> String {
+    let mut out = head(digest);
+    for (kind, what) in digest.findings() {
+        let _ = writeln!(out, "**{}**: {}\n", plain(kind), plain(&what));
+    }
+    for document in Document::ALL {
+        table(&mut out, digest, document);
+    }
+    let worth_telling = |row: &&Row| {
+        use Outcome::{ExpectedFail, Fail, UnexpectedPass};
+        matches!(row.outcome, Fail | ExpectedFail | UnexpectedPass)
+    };
+    let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
+    // What breaks the run comes first, in case not all can be told.
+    rows.sort_by_key(|row| row.outcome == Outcome::ExpectedFail);
+    for (told, row) in rows.iter().enumerate() {
+        let block = block(digest, row);
+        if out.len() + block.len() > MOST {
+            let _ = writeln!(out, "\n… and {} more.", rows.len() - told);
+            break;
+        }
+        out.push_str(&block);
+    }
+    out
+}
+
+fn head(digest: &Digest) -> String {
+    let (proven, rules) = digest.score();
+    let conclusion = digest.conclusion().sentence();
+    let mut out = "# Conformance".to_owned();
+    if let Some(started) = &digest.started {
+        let _ = write!(out, " of {}", code(&started.target.name));
+    }
+    let _ = writeln!(
+        out,
+        "\n\n**Proven {proven} of {rules} rules**: {conclusion}\n"
+    );
+    if let Some(started) = &digest.started {
+        let suite = plain(&started.suite);
+        let _ = write!(out, "Suite {suite}, seed {}", started.seed);
+    }
+    if let Some(finished) = &digest.finished {
+        let seconds = finished.milliseconds / 1000.0;
+        let _ = write!(out, ", {} requests in {seconds:.1} s", finished.requests);
+    }
+    out.push_str(".\n\n");
+    out
+}
+
+fn table(out: &mut String, digest: &Digest, document: Document) {
+    let rows: Vec<_> = digest
+        .rows
+        .iter()
+        .filter(|row| row.document == Some(document))
+        .collect();
+    if rows.is_empty() {
+        return;
+    }
+    let title = Catalogue::embedded().map_or(document.name(), |known| known.title(document));
+    let names = COLUMNS.map(|(name, _)| name).join(" | ");
+    let _ = writeln!(
+        out,
+        "| {title} | {names} |\n|---|{}",
+        "---:|".repeat(COLUMNS.len())
+    );
+    let mut line = |name: &str, rows: &[&Row]| {
+        let count = |outcomes: &[Outcome]| {
+            let found = rows.iter().filter(|row| outcomes.contains(&row.outcome));
+            match found.count() {
+                0 => String::new(),
+                count => count.to_string(),
+            }
+        };
+        let counts = COLUMNS.map(|(_, outcomes)| count(outcomes)).join(" | ");
+        let _ = writeln!(out, "| {name} | {counts} |");
+    };
+    for section in sections(document) {
+        let of_section = |row: &&&Row| row.judged.section == *section;
+        let of_section: Vec<_> = rows.iter().filter(of_section).copied().collect();
+        if !of_section.is_empty() {
+            line(&plain(section), &of_section);
+        }
+    }
+    line("**all**", &rows);
+    out.push('\n');
+}
+
+fn block(digest: &Digest, row: &Row) -> String {
+    let word = match row.outcome {
+        Outcome::ExpectedFail => "known deviation",
+        other => other.name(),
+    };
+    let mut out = format!("\n## {word}: {}\n\n", code(&row.judged.rule));
+    let (place, states) = (failure::place(row), &row.judged.states);
+    let _ = writeln!(out, "> {}\n> ({})\n", plain(states), plain(&place));
+    if let Some(known) = &row.known {
+        let _ = writeln!(
+            out,
+            "Listed as a known deviation: {}\n",
+            plain(known.trim())
+        );
+    }
+    if let Verdict::Fail(failure) = &row.judged.verdict {
+        details(&mut out, failure);
+    }
+    let again = failure::again(digest.started.as_ref(), &row.judged.rule);
+    let _ = writeln!(out, "Again: {}", code(&again));
+    out
+}
+
+fn details(out: &mut String, failure: &Failure) {
+    let _ = writeln!(out, "Step {}: {}\n", failure.step, code(&failure.request));
+    if !failure.differences.is_empty() {
+        out.push_str("| at | expected | got |\n|---|---|---|\n");
+    }
+    for difference in &failure.differences {
+        let [at, expected, got] = [&difference.path, &difference.expected, &difference.got]
+            .map(|text| code(&cut(text, SIDE_SHOWN)).replace('|', "\\|"));
+        let _ = writeln!(out, "| {at} | {expected} | {got} |");
+    }
+    for note in &failure.notes {
+        let _ = writeln!(out, "\n- {}", plain(&cut(note, SIDE_SHOWN)));
+    }
+    if !failure.curl.is_empty() {
+        let commands: Vec<_> = failure
+            .curl
+            .iter()
+            .map(|one| cut(one, COMMAND_SHOWN))
+            .collect();
+        let _ = writeln!(out, "\n{}", fenced(&commands.join("\n")));
+    }
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// Prose on one line with nothing in it that Markdown or GitHub would take for markup.
+fn plain(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        match character {
+            '\n' | '\r' | '\t' => out.push(' '),
+            control if control.is_control() => out.extend(control.escape_unicode()),
+            '<' => out.push_str("&lt;"),
+            '&' => out.push_str("&amp;"),
+            // Without it there is neither a mention nor a link.
+            '@' => out.push_str("&#64;"),
+            ':' => out.push_str("&#58;"),
+            mark if mark.is_ascii_punctuation() && !",;.()'/-=".contains(mark) => {
+                out.push('\\');
+                out.push(mark);
+            }
+            other => out.push(other),
+        }
+    }
+    out
+}
+
+/// A code span: between more backticks than it holds in a row.
+fn code(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    let ticks = "`".repeat(longest_ticks(&shown) + 1);
+    let blank = if shown.starts_with('`') || shown.ends_with('`') || shown.is_empty() {
+        " "
+    } else {
+        ""
+    };
+    format!("{ticks}{blank}{shown}{blank}{ticks}")
+}
+
+/// A block of shell commands: between more backticks than it holds in a row.
+fn fenced(text: &str) -> String {
+    let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
+    format!("{ticks}sh\n{text}\n{ticks}")
+}
+
+fn longest_ticks(text: &str) -> usize {
+    let runs = text.split(|character| character != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_answers_stays_text() {
+        for (text, expected) in [
+            (
+                "a <b> @me http://x # *y*",
+                r"a &lt;b\> &#64;me http&#58;//x \# \*y\*",
+            ),
+            ("# one\n# two", r"\# one \# two"),
+        ] {
+            assert_eq!(plain(text), expected);
+        }
+        for (text, expected) in [
+            ("a", "`a`"),
+            ("a`b``c", "```a`b``c```"),
+            ("`", "`` ` ``"),
+            ("a\nb\u{1b}", r"`a\nb\u{1b}`"),
+            ("", "`  `"),
+        ] {
+            assert_eq!(code(text), expected);
+        }
+        assert_eq!(fenced("```\nx"), "````sh\n```\nx\n````");
+    }
+}

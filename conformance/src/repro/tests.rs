@@ -1,0 +1,41 @@
+//! What reproducers are made of. That they show the failure is tried by the program's tests.
+
+use super::call::{Part, parts, segments};
+use super::one_line;
+
+#[test]
+fn texts_fall_into_parts() {
+    for (text, expected) in [
+        ("", vec![]),
+        ("a", vec![Part::Text("a")]),
+        (
+            "a\u{e000}x\u{e001}\u{e000}y\u{e001}b",
+            vec![
+                Part::Text("a"),
+                Part::Variable("x"),
+                Part::Variable("y"),
+                Part::Text("b"),
+            ],
+        ),
+        (
+            "/a?c=%EE%80%80next%EE%80%81&d",
+            vec![Part::Text("/a?c="), Part::Encoded("next"), Part::Text("&d")],
+        ),
+        ("\u{e000}open", vec![Part::Text("\u{e000}open")]),
+    ] {
+        assert_eq!(parts(text), expected, "{text:?}");
+    }
+}
+
+#[test]
+fn pointers_fall_into_keys_and_indices() {
+    let key = |text: &str| Err(text.to_owned());
+    for (pointer, expected) in [
+        ("", vec![]),
+        ("/a/0", vec![key("a"), Ok(0)]),
+        ("/a~1b/~01", vec![key("a/b"), key("~1")]),
+    ] {
+        assert_eq!(segments(pointer), expected, "{pointer}");
+    }
+    assert_eq!(one_line("a\nrm -rf\r\u{1b}"), "a rm -rf  ");
+}

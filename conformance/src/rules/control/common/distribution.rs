@@ -1,0 +1,75 @@
+//! Distribution
+
+use crate::rules::control::distribution::*;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    // A control plane asks for the commit again once it has given up the first attempt.
+    Rule::new("failed-build", || {
+        let again = || source("shop", json!({"git": git("shop")}));
+        let asked = "/taken/git/shop?answer=references&commit={broken}";
+        shop()
+            .given(
+                commit("shop", json!({"shop.rego": "package shop\n\nname := \n"}))
+                    .capture("broken", "/commit"),
+            )
+            .given(again())
+            .given(depot(get(asked)).until([Check::AtLeast(String::new(), 2)]))
+            .when(engine(get("/v1/data/shop/name")).keep(at("/result")))
+            .given(commit(
+                "shop",
+                json!({"shop.rego": says("shop", "repaired")}),
+            ))
+            .given(again())
+            .when(decides("shop/name", json!("repaired")))
+    }),
+    Rule::new("conflicting-sources", || {
+        let rival = commit("rival", json!({"rival.rego": says("shop", "rival")}));
+        shop()
+            .given(rival)
+            .given(source("rival", json!({"git": git("rival")})))
+            .given(bundle(
+                "first",
+                json!({"requirements": requirements(&["shop", "rival"])}),
+            ))
+            .given(
+                depot(get("/taken/git/rival?answer=references"))
+                    .until([Check::AtLeast(String::new(), 2)]),
+            )
+            .when(engine(get("/v1/data/shop/name")).keep(at("/result")))
+    }),
+    Rule::new("revision", || {
+        let provenance = "/provenance/bundles/first/revision";
+        shop()
+            .when(
+                stored("first")
+                    .keep(at("/.manifest/revision"))
+                    .capture("revision", "/.manifest/revision"),
+            )
+            .when(
+                engine(get("/v1/data/shop/name?provenance=true"))
+                    .until([Check::Type(provenance.to_owned(), vec![Kind::String])])
+                    .keep(at(provenance)),
+            )
+    }),
+    Rule::new("deleted-bundle", || {
+        shop()
+            .when(delete("/v1/bundles/{ns}-first").keep(status()))
+            .given(bundle(
+                "second",
+                json!({"requirements": requirements(&["shop"])}),
+            ))
+            .given(stored("second").until([Check::Status(200)]))
+            .when(stored("first").keep(status()))
+    }),
+];
+
+/// A bundle that the engine decides by.
+fn shop() -> Scenario {
+    named(distributed(), "shop")
+        .given(bundle(
+            "first",
+            json!({"requirements": requirements(&["shop"])}),
+        ))
+        .when(decides("shop/name", json!("shop")))
+}

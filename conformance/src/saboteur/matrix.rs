@@ -1,0 +1,114 @@
+//! The kill matrix: which rules notice which faults.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::Fault;
+
+/// Which rules notice which faults.
+#[derive(Debug)]
+pub struct Matrix {
+    faults: Vec<Arc<Fault>>,
+    /// Every rule that was tried.
+    rules: BTreeSet<String>,
+    /// By fault: the rules whose exchanges it changes.
+    touched: BTreeMap<String, BTreeSet<String>>,
+    /// By fault: the rules that fail with it.
+    killed: BTreeMap<String, BTreeSet<String>>,
+}
+
+impl Matrix {
+    pub(crate) fn new(
+        faults: Vec<Arc<Fault>>,
+        rules: BTreeSet<String>,
+        touched: BTreeMap<String, BTreeSet<String>>,
+        killed: BTreeMap<String, BTreeSet<String>>,
+    ) -> Self {
+        Self {
+            faults,
+            rules,
+            touched,
+            killed,
+        }
+    }
+
+    fn killed(&self, fault: &Fault) -> BTreeSet<String> {
+        self.killed.get(&fault.id).cloned().unwrap_or_default()
+    }
+
+    /// The rules that some fault is aimed at and that notice it.
+    pub fn detecting(&self) -> BTreeSet<String> {
+        let kills = |fault: &Arc<Fault>| {
+            let killed = self.killed(fault);
+            let aimed = fault
+                .kills
+                .iter()
+                .filter(move |rule| killed.contains(*rule));
+            aimed.cloned().collect::<Vec<_>>()
+        };
+        let detecting = self.faults.iter().flat_map(kills);
+        detecting.filter(|rule| self.rules.contains(rule)).collect()
+    }
+
+    /// How many rules were tried.
+    pub fn rules(&self) -> usize {
+        self.rules.len()
+    }
+
+    /// How many faults were tried.
+    pub fn faults(&self) -> usize {
+        self.faults.len()
+    }
+
+    /// What is wrong with the faults or the rules, a sentence each.
+    pub fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        for fault in &self.faults {
+            let id = &fault.id;
+            let killed = self.killed(fault);
+            let touched = self.touched.get(id).cloned().unwrap_or_default();
+            for aimed in &fault.kills {
+                if !self.rules.contains(aimed) {
+                    findings.push(format!(
+                        "{id}: aimed at `{aimed}`, which is no rule tried here"
+                    ));
+                } else if !touched.contains(aimed) {
+                    findings.push(format!("{id}: changes nothing of {aimed}"));
+                } else if !killed.contains(aimed) {
+                    findings.push(format!("{id}: {aimed} does not notice"));
+                }
+            }
+            for rule in killed.iter().filter(|rule| !fault.concerns(rule)) {
+                findings.push(format!("{id}: {rule}, which is not concerned, fails too"));
+            }
+            for pattern in fault.also() {
+                if !killed.iter().any(|rule| pattern.matches(rule)) {
+                    findings.push(format!("{id}: nothing of `{}` fails", pattern.text()));
+                }
+            }
+        }
+        let detecting = self.detecting();
+        let blunt = self.rules.difference(&detecting);
+        findings.extend(blunt.map(|rule| format!("{rule}: no fault that it notices")));
+        findings
+    }
+}
+
+/// One paragraph a fault: what the server does, the rules that it is aimed at with a `*`, and the
+/// others that notice it.
+impl fmt::Display for Matrix {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for fault in &self.faults {
+            writeln!(out, "{}: {}", fault.id, fault.breaks)?;
+            for rule in self.killed(fault) {
+                let mark = match fault.kills.contains(&rule) {
+                    true => '*',
+                    false => ' ',
+                };
+                writeln!(out, "{mark} {rule}")?;
+            }
+        }
+        Ok(())
+    }
+}

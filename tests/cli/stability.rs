@@ -1,0 +1,144 @@
+//! Several runs side by side, runs that stop early, and what a target claims beside what it
+//! shows.
+
+use serde_json::Value;
+
+use crate::program::Program;
+use crate::server::{Answers, Server};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_target_that_moves_is_found_out", moves),
+    ("the_reference_shows_the_same_every_time", stands_still),
+    ("a_run_stops_after_as_many_failures_as_it_may", stops),
+    ("claims_are_held_against_what_was_proven", claims),
+];
+
+const RULE: &str = "engine/health/get/healthy-is-empty-object";
+
+fn moves() {
+    for (flag, code, texts) in [
+        (
+            "--repeat=2",
+            1,
+            &[
+                "MOVES engine/health/get/healthy-is-empty-object: pass, fail",
+                "not conformant",
+            ][..],
+        ),
+        ("--repeat=1", 0, &["conformant"]),
+    ] {
+        let server = Server::start(Answers::Moves);
+        let program = Program::new();
+        let run = [
+            "--engine-url",
+            &server.url,
+            flag,
+            "--report=json=r.json",
+            RULE,
+        ];
+        program.run(&run).expect(code, texts);
+        let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
+        let moved = report.pointer("/stability/moved/0/rule");
+        assert_eq!(
+            moved,
+            (code == 1).then(|| Value::from(RULE)).as_ref(),
+            "{report}"
+        );
+    }
+    let both = ["--repeat=2", "--verify-stable=2", RULE];
+    Program::new()
+        .run(&both)
+        .expect(2, &["cannot be used with"]);
+}
+
+fn stands_still() {
+    let rules = ["engine/v1/data/put", "engine/health", "control/v1/secrets"];
+    for (flag, text) in [
+        ("--verify-stable=3", "3 runs show the same"),
+        ("--repeat=2", "2 runs show the same"),
+    ] {
+        let run = [&rules[..], &[flag]].concat();
+        let ran = Program::new().run(&run);
+        ran.expect(0, &[text]);
+    }
+    // What fails, fails in the same words, whatever the names and ports are.
+    let server = Server::start(Answers::Empty);
+    let run = [
+        "--engine-url",
+        &server.url,
+        "--verify-stable=3",
+        "engine/v1/data/put",
+    ];
+    let ran = Program::new().run(&run);
+    ran.expect(1, &["3 runs show the same", "FAIL engine/v1/data/put/"]);
+}
+
+fn stops() {
+    let server = Server::start(Answers::Echo);
+    for (flag, failures) in [("-x", 1), ("--fail-fast", 1), ("--max-fail=3", 3)] {
+        let run = [
+            "--engine-url",
+            &server.url,
+            "--jobs=1",
+            flag,
+            "engine/v1/data/get",
+        ];
+        let ran = Program::new().run(&run);
+        ran.expect(1, &["the run had stopped after the failures before"]);
+        let failed = ran.out.lines().filter(|line| line.starts_with("FAIL "));
+        let failed = failed.count();
+        // One more may have started meanwhile.
+        assert!(
+            (failures..=failures + 1).contains(&failed),
+            "{flag}: {failed}"
+        );
+    }
+}
+
+fn claims() {
+    let health = "engine/health/get";
+    for (answers, arguments, code, text, support) in [
+        (Answers::Empty, &[RULE][..], 0, "full: health", "full"),
+        (
+            Answers::Echo,
+            &[RULE],
+            1,
+            "partial: health (0 of 1)",
+            "partial",
+        ),
+        (
+            Answers::Empty,
+            &["--capabilities=config", health],
+            3,
+            "not claimed: bundles, discovery, health",
+            "not-claimed",
+        ),
+        (
+            Answers::Empty,
+            &["--capabilities=config", "--probe", RULE],
+            3,
+            "`health` works, but is not claimed",
+            "not-claimed",
+        ),
+        (
+            Answers::Echo,
+            &["--capabilities=config", "--probe", RULE],
+            3,
+            "not claimed: health",
+            "not-claimed",
+        ),
+    ] {
+        let server = Server::start(answers);
+        let program = Program::new();
+        let run = ["--engine-url", &server.url, "--report=json=r.json"];
+        let ran = program.run(&[&run[..], arguments].concat());
+        ran.expect(code, &[text]);
+        let works = ran.out.contains("works, but");
+        assert_eq!(works, text.contains("works, but"), "{ran:?}");
+        let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
+        let found = report.pointer("/documents/engine/capabilities/0/support");
+        assert_eq!(found, Some(&support.into()), "{report}");
+        let score = report.pointer("/documents/engine/score/rules");
+        assert_eq!(score, report.pointer("/score/rules"), "{report}");
+    }
+}

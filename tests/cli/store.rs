@@ -1,0 +1,152 @@
+//! An engine that stores documents and policies, and does one thing wrong.
+
+use std::collections::BTreeMap;
+use std::io::{BufReader, Read as _};
+use std::net::{TcpListener, TcpStream};
+use std::sync::mpsc::{Receiver, Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::thread;
+
+use serde_json::{Map, Value, json};
+
+use crate::server::{request, respond};
+
+/// What it does wrong.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Manner {
+    /// Nothing.
+    Stores,
+    /// Never answers what asks for one document.
+    Holds,
+    /// Says that it has removed what it keeps.
+    Keeps,
+    /// Whatever it stores changes the document `other` too.
+    Meddles,
+    /// Removes for nobody.
+    Refuses,
+}
+
+/// A running engine; it ends with the test program.
+pub(crate) struct Store {
+    pub(crate) url: String,
+    /// The request lines, as they come.
+    pub(crate) requests: Receiver<String>,
+    shelf: Shelf,
+}
+
+/// What it holds, by path.
+type Shelf = Arc<Mutex<BTreeMap<String, Value>>>;
+
+impl Store {
+    /// An engine that holds a document and a policy of somebody's.
+    pub(crate) fn start(manner: Manner) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").expect("a free port");
+        let url = format!("http://{}", listener.local_addr().expect("the port"));
+        let (sender, requests) = channel();
+        let shelf = Shelf::default();
+        let held = Arc::clone(&shelf);
+        let put = |path: &str, value| held.lock().expect("the shelf").insert(path.into(), value);
+        put("/v1/data/theirs", json!({"a": 1}));
+        put("/v1/policies/theirs.rego", json!("package theirs"));
+        let held = Arc::clone(&shelf);
+        thread::spawn(move || {
+            for stream in listener.incoming().flatten() {
+                let (held, sender) = (Arc::clone(&held), sender.clone());
+                // A client that goes away ends its own exchange only.
+                thread::spawn(move || exchange(&stream, manner, &held, &sender));
+            }
+        });
+        Self {
+            url,
+            requests,
+            shelf,
+        }
+    }
+
+    /// The paths of what it holds.
+    pub(crate) fn paths(&self) -> Vec<String> {
+        let shelf = self.shelf.lock().expect("the shelf");
+        shelf.keys().cloned().collect()
+    }
+}
+
+fn exchange(
+    stream: &TcpStream,
+    manner: Manner,
+    shelf: &Shelf,
+    seen: &Sender<String>,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let (head, body) = request(&mut reader)?;
+    let line = head.lines().next().unwrap_or_default();
+    let mut words = line.split(' ');
+    let (method, path) = (
+        words.next().unwrap_or_default(),
+        words.next().unwrap_or_default(),
+    );
+    // Most tests do not look.
+    let _ = seen.send(line.to_owned());
+    let one = path.starts_with("/v1/data/");
+    if manner == Manner::Holds && method == "GET" && one {
+        let mut rest = Vec::new();
+        reader.read_to_end(&mut rest)?;
+        return Ok(());
+    }
+    let (status, answer) = {
+        let mut shelf = shelf.lock().expect("the shelf");
+        answered(&mut shelf, manner, method, path, &body)
+    };
+    respond(stream, status, &answer)
+}
+
+fn answered(
+    shelf: &mut BTreeMap<String, Value>,
+    manner: Manner,
+    method: &str,
+    path: &str,
+    body: &[u8],
+) -> (&'static str, String) {
+    let none = ("204 No Content", String::new());
+    match (method, path) {
+        ("PUT", path) => {
+            let text = || Value::from(String::from_utf8_lossy(body).into_owned());
+            let value = serde_json::from_slice(body).unwrap_or_else(|_| text());
+            if manner == Manner::Meddles {
+                let count = shelf.len();
+                shelf.insert("/v1/data/other".to_owned(), json!(count));
+            }
+            shelf.insert(path.to_owned(), value);
+            none
+        }
+        ("DELETE", _) if manner == Manner::Refuses => ("403 Forbidden", "{}".to_owned()),
+        ("DELETE", _) if manner == Manner::Keeps => none,
+        ("DELETE", path) => match shelf.remove(path) {
+            Some(_) => none,
+            None => ("404 Not Found", "{}".to_owned()),
+        },
+        (_, "/v1/data") => {
+            let members = below(shelf, "/v1/data/");
+            let members: Map<String, Value> = members
+                .map(|(name, value)| (name.to_owned(), value.clone()))
+                .collect();
+            ("200 OK", json!({ "result": members }).to_string())
+        }
+        (_, "/v1/policies") => {
+            let items = below(shelf, "/v1/policies/");
+            let items: Vec<Value> = items
+                .map(|(id, raw)| json!({"id": id, "raw": raw}))
+                .collect();
+            ("200 OK", json!({ "result": items }).to_string())
+        }
+        _ => ("200 OK", "{}".to_owned()),
+    }
+}
+
+fn below<'a>(
+    shelf: &'a BTreeMap<String, Value>,
+    start: &'a str,
+) -> impl Iterator<Item = (&'a str, &'a Value)> {
+    let name =
+        move |(path, value): (&'a String, &'a Value)| Some((path.strip_prefix(start)?, value));
+    shelf.iter().filter_map(name)
+}

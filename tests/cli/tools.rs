@@ -1,0 +1,138 @@
+//! The commands around a run: a look at the server before it, completions, the manual page,
+//! and runs that begin again when a file changes.
+
+use std::io::{BufRead as _, BufReader};
+use std::process::Stdio;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use crate::program::Program;
+use crate::server::{Answers, Server};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_server_is_looked_at_before_a_run", doctor),
+    ("shells_and_man_learn_the_command_line", shells_and_man),
+    ("help_shows_no_header_of_the_environment", help),
+    ("a_changed_file_begins_a_run", watched_file),
+];
+
+fn doctor() {
+    let program = Program::new().variable("TOKEN_OF_MINE", "s3cret-of-mine");
+    let server = Server::start(Answers::Empty);
+    let next = format!(
+        "next: conformance run --engine-url={} --capabilities=health --report=html=report.html",
+        server.url
+    );
+    program
+        .run(&["doctor", &server.url])
+        .expect(0, &["ok       api", "as an engine does", &next]);
+    assert!(
+        server
+            .requests
+            .try_iter()
+            .all(|line| line.starts_with("GET "))
+    );
+    program
+        .run(&["doctor", &format!("{}/v1/data", server.url)])
+        .expect(3, &["problem  address", "→ give the address before /v1"]);
+    program
+        .run(&["doctor", &Server::dead()])
+        .expect(4, &["problem  reach", "nothing listens there"]);
+    let told = program.run(&[
+        "doctor",
+        &server.url,
+        "--token-env=TOKEN_OF_MINE",
+        "-H",
+        "X-Key: s3cret-too",
+    ]);
+    told.expect(0, &["--token-env=TOKEN_OF_MINE", "'--header=X-Key: …'"]);
+    assert!(!told.out.contains("s3cret"), "{told:?}");
+    for (arguments, message) in [
+        (&["doctor"][..], "<URL>"),
+        (&["doctor", "127.0.0.1:8181"], "127.0.0.1:8181"),
+        (
+            &["doctor", "http://me:s3cret@127.0.0.1"],
+            "holds no credentials",
+        ),
+        (
+            &["doctor", &server.url, "--timeout=0"],
+            "0 is no time limit",
+        ),
+        (
+            &["doctor", &server.url, "--token-env=NOTHING_HERE"],
+            "NOTHING_HERE holds no token",
+        ),
+    ] {
+        let ran = program.run(arguments);
+        ran.expect(2, &[message]);
+        assert!(!ran.err.contains("s3cret"), "{ran:?}");
+    }
+}
+
+fn shells_and_man() {
+    let program = Program::new();
+    for shell in ["bash", "elvish", "fish", "powershell", "zsh"] {
+        program
+            .run(&["completions", shell])
+            .expect(0, &["engine-url", "doctor"]);
+    }
+    program
+        .run(&["man"])
+        .expect(0, &[".TH conformance 1", "doctor"]);
+    program
+        .run(&["man", "run"])
+        .expect(0, &[".TH conformance-run 1", "engine\\-url", "Exit codes"]);
+    program
+        .run(&["man", "dance"])
+        .expect(2, &["no command `dance`"]);
+    program.run(&["completions", "dance"]).expect(2, &["dance"]);
+}
+
+fn help() {
+    let secret = "Authorization: Bearer s3cret-of-mine";
+    let program = Program::new().variable("CONFORMANCE_HEADER", secret);
+    for arguments in [
+        &["run", "--help"][..],
+        &["doctor", "--help"],
+        &["cleanup", "--help"],
+        &["man", "run"],
+    ] {
+        let ran = program.run(arguments);
+        ran.expect(0, &["header"]);
+        assert!(!ran.out.contains("s3cret"), "{ran:?}");
+    }
+}
+
+fn watched_file() {
+    let program = Program::new().file("server", "1");
+    let server = Server::start(Answers::Empty);
+    let rule = "engine/health/get/healthy-is-empty-object";
+    let arguments = ["--watch=server", "--engine-url", &server.url, rule];
+    program
+        .run(&["--watch=absent", "--engine-url", &server.url, rule])
+        .expect(2, &["absent: no such file to watch"]);
+    let mut child = program
+        .command(&arguments)
+        .stderr(Stdio::inherit())
+        .spawn()
+        .expect("the program starts");
+    let (sender, lines) = channel();
+    let out = child.stdout.take().expect("its output");
+    std::thread::spawn(move || {
+        for line in BufReader::new(out).lines().map_while(Result::ok) {
+            // The test may have ended.
+            let _ = sender.send(line);
+        }
+    });
+    let seen = |text: &str| {
+        let next = || lines.recv_timeout(Duration::from_secs(60)).ok();
+        std::iter::from_fn(next).any(|line| line.contains(text))
+    };
+    let first = seen("proven 1 of 1");
+    std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
+    let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
+    child.kill().expect("it runs on");
+    child.wait().expect("it has ended");
+    assert!(first, "no first run");
+    assert!(second, "no second run");
+}
