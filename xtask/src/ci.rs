@@ -3,7 +3,10 @@
 use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
-use crate::{bench, bundles, filters, fuzz_opa, peers, rego_cases, report, residuals, root};
+use crate::{
+    bench, bundles, filters, fuzz_opa, kill_matrix, matrix, peers, rego_cases, report, report_page,
+    residuals, root,
+};
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
 
@@ -12,10 +15,13 @@ const STEPS: &[Step] = &[
     ("format", format),
     ("lints", lints),
     ("store suite on PostgreSQL", store_on_postgres),
+    ("the HTML report in a browser", report_page::run),
     ("language cases", language_cases),
     ("what residuals mean", meaning_of_residuals),
     ("rows that filters select", filters_on_databases),
+    ("faults and the rules that notice them", teeth),
     ("real peers", peers::run),
+    ("released versions of the real OPA", versions),
     ("bundles from definition to decision", bundles_end_to_end),
     ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
@@ -52,6 +58,14 @@ fn lints() -> Result<(), Box<dyn Error>> {
         "-D",
         "warnings",
     ])
+}
+
+fn teeth() -> Result<(), Box<dyn Error>> {
+    kill_matrix::run(false)
+}
+
+fn versions() -> Result<(), Box<dyn Error>> {
+    matrix::run(false)
 }
 
 fn language_cases() -> Result<(), Box<dyn Error>> {

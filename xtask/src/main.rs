@@ -7,9 +7,13 @@ mod coverage;
 mod debian;
 mod filters;
 mod fuzz_opa;
+mod kill_matrix;
+mod matrix;
 mod peers;
 mod postgres;
+mod program;
 mod rego_cases;
+mod report_page;
 mod residuals;
 mod seeded;
 mod servers;
@@ -77,6 +81,22 @@ enum Task {
         #[arg(long, default_value_t = 200)]
         kills: u64,
     },
+    /// Break the reference in every known way, and hold which rules notice against
+    /// `faults/kill-matrix.txt`; then the general mutants, and servers that do nothing
+    KillMatrix {
+        /// Write the matrix down instead
+        #[arg(long)]
+        bless: bool,
+    },
+    /// Try the HTML report in Chromium; pictures are left in `target/report-page`
+    ReportPage,
+    /// Judge released versions of the real OPA, and the reference, and hold the result against
+    /// COMPATIBILITY.md
+    Matrix {
+        /// Write the page instead
+        #[arg(long)]
+        bless: bool,
+    },
     /// Show how much of each document the scenarios cover; fail on a clause that is silent
     Coverage,
     /// Measure, as ratios taken in one run
@@ -95,6 +115,9 @@ fn main() -> ExitCode {
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
         Task::Filters { cases, seed } => filters::run(cases, seed),
         Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
+        Task::Matrix { bless } => matrix::run(bless),
+        Task::KillMatrix { bless } => kill_matrix::run(bless),
+        Task::ReportPage => report_page::run(),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

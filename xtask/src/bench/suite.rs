@@ -1,7 +1,7 @@
 //! What the suite adds to a request: its own run beside a bare client that sends the same
 //! requests in the same order to the same server.
 
-use std::{error::Error, fs, time::Instant};
+use std::{error::Error, fs, path::Path, time::Instant};
 
 use conformance::{
     Suite,
@@ -50,7 +50,7 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
         .build()?;
     let (mut ours, mut bare) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let suite = suite(control.clone(), engine.clone())?;
+        let suite = suite(control.clone(), engine.clone(), folder.path())?;
         let mut sent = Vec::new();
         let start = Instant::now();
         suite.run(|event| {
@@ -84,15 +84,21 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The whole suite, one scenario at a time, in the same order every time.
-fn suite(control: Option<String>, engine: Option<String>) -> Result<Suite, Box<dyn Error>> {
+/// The whole suite, one scenario at a time, in the same order every time, with the ledger that
+/// a server gets which runs already.
+fn suite(
+    control: Option<String>,
+    engine: Option<String>,
+    ledger: &Path,
+) -> Result<Suite, Box<dyn Error>> {
     let claims = Catalogue::embedded()?.capabilities();
     let claims = claims
         .iter()
         .map(|capability| capability.name.clone())
         .collect();
     let target = Target::at(control, engine, Some(Token::new(KEY.to_owned())), claims);
-    Ok(Suite::builder(target).jobs(1).seed(Some(1)).build()?)
+    let suite = Suite::builder(target).jobs(1).seed(Some(1));
+    Ok(suite.ledger(Some(ledger.to_owned())).build()?)
 }
 
 /// The requests as the client can send them; those below its level (raw bytes) are left out,

@@ -29,6 +29,9 @@ const PACKAGES: &[(&str, &str)] = &[
 const USER: &str = "reader";
 const PASSWORD: &str = "reader-password";
 
+/// What the key for ssh is locked with.
+const PASSPHRASE: &str = "key-passphrase";
+
 /// A commit must be in the bundle within this time.
 const PATIENCE: Duration = Duration::from_secs(30);
 
@@ -53,7 +56,13 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
     let key = |key: &Path| -> Result<Value, Box<dyn Error>> {
         let fingerprints = [ssh.fingerprint.as_str()];
         let key = fs::read_to_string(key)?;
-        Ok(json!({"value": {"type": "ssh_key", "key": key, "fingerprints": fingerprints}}))
+        let value = json!({
+            "type": "ssh_key",
+            "key": key,
+            "passphrase": PASSPHRASE,
+            "fingerprints": fingerprints,
+        });
+        Ok(json!({"value": value}))
     };
     let over_https = format!("https://{}/rules.git", https.address);
     let user = String::from_utf8(Command::new("id").arg("-un").output()?.stdout)?;
@@ -245,11 +254,15 @@ impl Ssh {
         let key = folder.join("client_key");
         let other_key = folder.join("other_key");
         let host_key = folder.join("host_key");
-        for path in [&key, &other_key, &host_key] {
+        for (path, passphrase) in [
+            (&key, PASSPHRASE),
+            (&other_key, PASSPHRASE),
+            (&host_key, ""),
+        ] {
             let mut command = Command::new("ssh-keygen");
             done(
                 command
-                    .args(["-q", "-t", "ed25519", "-N", "", "-f"])
+                    .args(["-q", "-t", "ed25519", "-N", passphrase, "-f"])
                     .arg(path),
             )?;
         }

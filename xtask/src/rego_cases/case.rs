@@ -6,7 +6,7 @@ use std::path::Path;
 use std::thread;
 
 use rego::value::{Object, Set, from_yaml};
-use rego::{Compiler, Evaluation, Module, Policy, Query, Value};
+use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
 
 /// Deeply nested cases need more stack than a thread has by default.
 const STACK: usize = 64 << 20;
@@ -14,22 +14,29 @@ const STACK: usize = 64 << 20;
 /// A case as its file says it.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
-    /// The folder it belongs to.
+    /// The folder it belongs to, behind the version if that is not the current one: `v0/else`.
     pub(super) folder: String,
+    /// The version in which its modules are written.
+    version: Version,
     fields: Value,
 }
 
-/// Every case below a folder, in the order of the files' names.
-pub(super) fn all(root: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
+/// Every case of a version below its folder, in the order of the files' names.
+pub(super) fn all(root: &Path, version: Version) -> Result<Vec<Case>, Box<dyn Error>> {
     let mut cases = Vec::new();
-    for folder in sorted(root)? {
+    for folder in sorted(&root.join(format!("v{}", version.number())))? {
         for file in sorted(&folder)? {
             let text = fs::read(&file)?;
             let document = from_yaml(&text).map_err(|why| format!("{}: {why}", file.display()))?;
             let listed = document.get("cases").and_then(Value::as_array);
             let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let name = match version {
+                Version::V0 => format!("v0/{name}"),
+                Version::V1 => name.into_owned(),
+            };
             cases.extend(listed.into_iter().flatten().map(|fields| Case {
-                folder: name.clone().into_owned(),
+                folder: name.clone(),
+                version,
                 fields: fields.clone(),
             }));
         }
@@ -49,8 +56,9 @@ impl Case {
     /// The folder and the note, which is unique.
     pub(super) fn id(&self) -> String {
         let note = self.text("note").unwrap_or_default();
+        let folder = self.folder.rsplit('/').next();
         match note.split_once('/') {
-            Some((folder, rest)) if folder == self.folder => format!("{folder}/{rest}"),
+            Some((first, rest)) if Some(first) == folder => format!("{}/{rest}", self.folder),
             _ => format!("{}/{note}", self.folder),
         }
     }
@@ -123,7 +131,8 @@ impl Case {
         let mut compiler = Compiler::new(&Policy::default());
         for (at, text) in modules.into_iter().flatten().enumerate() {
             let id = format!("test-{at}.rego");
-            let module = Module::parse(&id, text.as_str().unwrap_or_default()).map_err(refused)?;
+            let text = text.as_str().unwrap_or_default();
+            let module = Module::parse_as(&id, text, self.version).map_err(refused)?;
             compiler = compiler.put(&id, module);
         }
         let policy = compiler.compile().map_err(refused)?;

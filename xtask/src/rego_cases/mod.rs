@@ -5,13 +5,15 @@ use std::error::Error;
 use std::path::PathBuf;
 use std::process::Command;
 
+use rego::Version;
+
 mod case;
 mod unmet;
 
 use crate::{report, root};
 use unmet::Unmet;
 
-/// Runs every case of the current language version and shows the score of each folder.
+/// Runs every case of both versions of the language and shows the score of each folder.
 ///
 /// # Errors
 /// When the module cannot be had, no case is chosen, a case that is not listed as unmet fails, a
@@ -20,7 +22,8 @@ pub(crate) fn run(only: Option<&str>, list: bool) -> Result<(), Box<dyn Error>> 
     let folder = folder()?;
     let unmet = Unmet::open(&root().join("xtask/rego-cases.toml"))?;
     let mut scores: BTreeMap<String, (usize, usize)> = BTreeMap::new();
-    let cases = case::all(&folder)?;
+    let mut cases = case::all(&folder, Version::V1)?;
+    cases.extend(case::all(&folder, Version::V0)?);
     let ids: Vec<String> = cases.iter().map(case::Case::id).collect();
     let mut surprises = 0;
     for listed in unmet.idle(&ids) {
@@ -78,7 +81,7 @@ fn folder() -> Result<PathBuf, Box<dyn Error>> {
     }
     let listed = go(&["list", "-m", "-f", "{{.Dir}}", name])?;
     let folder = String::from_utf8(listed.stdout)?;
-    Ok(PathBuf::from(folder.trim()).join("v1/test/cases/testdata/v1"))
+    Ok(PathBuf::from(folder.trim()).join("v1/test/cases/testdata"))
 }
 
 /// The score of each folder that is not whole, or of all, and of everything.

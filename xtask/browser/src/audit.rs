@@ -1,0 +1,197 @@
+//! What is tried on the pages.
+
+use std::error::Error;
+
+use serde_json::Value;
+use thirtyfour::prelude::*;
+
+use crate::browser::{Browser, ask};
+
+/// The pages by name.
+const NAMES: [&str; 3] = ["reference", "broken", "both"];
+
+/// Looks for what no page may have, and returns it as sentences.
+const AUDIT: &str = include_str!("audit.js");
+
+/// Tries all pages in one look; returns what is wrong.
+pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, Box<dyn Error>> {
+    let window = browser.window().await?;
+    let tried = async {
+        let mut wrong = Vec::new();
+        for name in NAMES {
+            window.goto(format!("{pages}/{name}.html")).await?;
+            let mut found = audit(browser, &window, name).await?;
+            found.extend(log(&window).await?);
+            // What a reader does is the same in the dark; only the colours are others.
+            if !browser.look.dark {
+                found.extend(reader(browser, &window, pages, name).await?);
+                found.extend(log(&window).await?);
+                window.goto(format!("{pages}/without-scripts/{name}.html")).await?;
+                found.extend(without_scripts(browser, &window, name).await?);
+                // The browser says of every frame without scripts that it ran none.
+                window.browser_log().await?;
+            }
+            wrong.extend(found.into_iter().map(|what| format!("{name}: {what}")));
+        }
+        Ok::<_, WebDriverError>(wrong)
+    };
+    let wrong = tried.await;
+    window.quit().await?;
+    Ok(wrong?)
+}
+
+/// Whatever the browser complains of.
+async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
+    let entries = window.browser_log().await?.into_iter();
+    Ok(entries
+        .map(|entry| format!("the console says {}", entry.message))
+        .collect())
+}
+
+async fn audit(browser: &Browser, window: &WebDriver, name: &str) -> WebDriverResult<Vec<String>> {
+    browser.shot(window, &format!("{name}-top")).await?;
+    let mut found = sentences(&ask(window, AUDIT).await?);
+    // A clause that stands open, and the parts below it, in pictures and once more in the audit.
+    let places = [
+        ("failing", "details.clause[data-marks~=fail]"),
+        ("clause", "details.clause"),
+    ];
+    for (what, place) in places {
+        let open = format!(
+            "const it = document.querySelector('{place}'); if (it) {{ it.open = true; \
+             it.querySelectorAll('details').forEach((one) => one.open = true); \
+             it.scrollIntoView(); }} return it !== null;"
+        );
+        if ask(window, &open).await? == Value::Bool(true) {
+            browser.shot(window, &format!("{name}-{what}")).await?;
+        }
+    }
+    for part in ["failures", "sections", "clauses", "behaviour"] {
+        let show = format!(
+            "const it = document.getElementById('{part}'); it?.scrollIntoView(); return it !== null;"
+        );
+        if ask(window, &show).await? == Value::Bool(true) {
+            browser.shot(window, &format!("{name}-{part}")).await?;
+        }
+    }
+    found.extend(sentences(&ask(window, AUDIT).await?));
+    found.dedup();
+    Ok(found)
+}
+
+fn sentences(found: &Value) -> Vec<String> {
+    let found = found.as_array().into_iter().flatten();
+    found
+        .map(|what| what.as_str().unwrap_or_default().to_owned())
+        .collect()
+}
+
+/// What a reader does: searches, filters, opens with the keyboard, follows a link.
+async fn reader(
+    browser: &Browser,
+    window: &WebDriver,
+    pages: &str,
+    name: &str,
+) -> WebDriverResult<Vec<String>> {
+    let mut wrong = Vec::new();
+    let mut expect = |holds: bool, what: &str| {
+        if !holds {
+            wrong.push(what.to_owned());
+        }
+    };
+    let count = "return document.getElementById('filter-count').textContent;";
+    let visible = "return document.querySelectorAll('details.clause:not([hidden])').length;";
+    let all = ask(window, visible).await?;
+    expect(all.as_u64().is_some_and(|all| all > 100), "too few clauses");
+
+    let search = window.find(By::Id("filter-text")).await?;
+    search.send_keys("if-none-match").await?;
+    let found = ask(window, visible).await?;
+    expect(
+        found.as_u64() > Some(0) && found.as_u64() < all.as_u64(),
+        "the search does not narrow",
+    );
+    let said = ask(window, count).await?;
+    let telling = format!("{found} of {all} clauses");
+    expect(
+        said.as_str() == Some(&telling),
+        "the count does not tell what is shown",
+    );
+    browser.shot(window, &format!("{name}-search")).await?;
+
+    // From the search the tabulator leads through the form to the first clause that is shown.
+    let focus = "const it = document.activeElement; return it.matches('details.clause > summary') \
+                 && it.getClientRects().length > 0;";
+    let mut tabs = 0;
+    while ask(window, focus).await? != Value::Bool(true) && tabs < 40 {
+        window.active_element().await?.send_keys(Key::Tab).await?;
+        tabs += 1;
+    }
+    let reached = ask(window, focus).await? == Value::Bool(true);
+    expect(reached, "the keyboard does not reach the clauses");
+    if reached {
+        window.active_element().await?.send_keys(Key::Enter).await?;
+        let open = ask(window, "return document.activeElement.parentElement.open;").await?;
+        expect(open == Value::Bool(true), "Enter does not open a clause");
+        browser.shot(window, &format!("{name}-keyboard")).await?;
+    }
+
+    window
+        .find(By::Css("#filter button"))
+        .await?
+        .click()
+        .await?;
+    // The form is empty a moment before its clauses come back.
+    let settled = "return new Promise((done) => setTimeout(() => done(\
+                   document.querySelectorAll('details.clause:not([hidden])').length)));";
+    expect(
+        ask(window, settled).await? == all,
+        "Clear does not bring the clauses back",
+    );
+    let chip = "const box = document.querySelector('#filter [name=mark]'); box.click(); \
+                const shown = [...document.querySelectorAll('details.clause:not([hidden])')]; \
+                return shown.length > 0 && shown.every((one) => one.dataset.marks.split(' ').includes(box.value));";
+    expect(
+        ask(window, chip).await? == Value::Bool(true),
+        "a verdict does not filter",
+    );
+
+    // A link to a clause opens it, whatever is filtered.
+    let id = "return [...document.querySelectorAll('details.clause')].at(-1).id;";
+    let id = ask(window, id).await?;
+    let id = id.as_str().unwrap_or_default();
+    window.goto(format!("{pages}/{name}.html#{id}")).await?;
+    let open = "return document.getElementById(decodeURIComponent(location.hash.slice(1))).open;";
+    expect(
+        ask(window, open).await? == Value::Bool(true),
+        "a link does not open its clause",
+    );
+    let title = window.title().await?;
+    expect(
+        title.starts_with("Conformance of "),
+        "the page's title was changed by an answer",
+    );
+    Ok(wrong)
+}
+
+/// All of the page is there without its script, and opens.
+async fn without_scripts(
+    browser: &Browser,
+    window: &WebDriver,
+    name: &str,
+) -> WebDriverResult<Vec<String>> {
+    let script = "const page = document.querySelector('iframe').contentDocument; \
+        const clauses = [...page.querySelectorAll('details.clause')]; \
+        const wrong = []; \
+        if (clauses.length < 100 || clauses.some((one) => one.hidden)) wrong.push('clauses are missing without scripts'); \
+        if (!page.getElementById('filter').hidden) wrong.push('a filter that does nothing is shown'); \
+        clauses[0].querySelector('summary').click(); \
+        if (!clauses[0].open) wrong.push('nothing opens without scripts'); \
+        clauses[0].scrollIntoView(); \
+        return wrong;";
+    let found = sentences(&ask(window, script).await?);
+    browser
+        .shot(window, &format!("{name}-without-scripts"))
+        .await?;
+    Ok(found)
+}

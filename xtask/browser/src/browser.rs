@@ -1,0 +1,103 @@
+//! Chromium, driven through its driver.
+
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+use serde_json::{Value, json};
+use thirtyfour::common::capabilities::chromium::ChromiumLikeCapabilities as _;
+use thirtyfour::prelude::*;
+
+/// Where Debian puts it.
+const CHROMIUM: &str = "/usr/bin/chromium";
+
+/// How a page is looked at.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) phone: bool,
+    pub(super) dark: bool,
+}
+
+impl Look {
+    pub(super) const ALL: [Self; 4] = [
+        Self {
+            phone: false,
+            dark: false,
+        },
+        Self {
+            phone: false,
+            dark: true,
+        },
+        Self {
+            phone: true,
+            dark: false,
+        },
+        Self {
+            phone: true,
+            dark: true,
+        },
+    ];
+}
+
+impl fmt::Display for Look {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let width = if self.phone { "phone" } else { "desktop" };
+        let scheme = if self.dark { "dark" } else { "light" };
+        write!(out, "{width}-{scheme}")
+    }
+}
+
+/// A browser of one look.
+#[derive(Debug)]
+pub(super) struct Browser {
+    pub(super) look: Look,
+    /// The address of the driver.
+    driver: String,
+    shots: PathBuf,
+}
+
+impl Browser {
+    pub(super) fn new(look: Look, driver: &str, shots: &Path) -> Self {
+        Self {
+            look,
+            driver: driver.to_owned(),
+            shots: shots.to_owned(),
+        }
+    }
+
+    /// Opens a window.
+    pub(super) async fn window(&self) -> WebDriverResult<WebDriver> {
+        let mut wanted = DesiredCapabilities::chrome();
+        wanted.set_binary(CHROMIUM)?;
+        let scheme = u8::from(!self.look.dark);
+        for argument in [
+            "--headless=new",
+            // A container's root has no sandbox to give.
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--disable-gpu",
+            "--hide-scrollbars",
+            "--window-size=1280,900",
+            &format!("--blink-settings=preferredColorScheme={scheme}"),
+        ] {
+            wanted.add_arg(argument)?;
+        }
+        if self.look.phone {
+            let screen = json!({ "width": 390, "height": 844, "pixelRatio": 2.0, "touch": true });
+            wanted
+                .add_experimental_option("mobileEmulation", json!({ "deviceMetrics": screen }))?;
+        }
+        wanted.set("goog:loggingPrefs", json!({ "browser": "ALL" }))?;
+        WebDriver::new(&self.driver, wanted).await
+    }
+
+    /// Leaves a picture of what the window shows.
+    pub(super) async fn shot(&self, window: &WebDriver, name: &str) -> WebDriverResult<()> {
+        let file = format!("{name}-{}.png", self.look);
+        window.screenshot(&self.shots.join(file)).await
+    }
+}
+
+/// What a script of ours finds in the page.
+pub(super) async fn ask(window: &WebDriver, script: &str) -> WebDriverResult<Value> {
+    Ok(window.execute(script, Vec::new()).await?.json().clone())
+}

@@ -1,0 +1,29 @@
+//! The suite's program, in this process.
+
+use std::error::Error;
+
+use conformance::cli::{self, Console};
+
+use crate::report;
+
+/// Runs `conformance` for the reports that it writes: of what passes (0) and of what fails (1).
+///
+/// # Errors
+/// With what it said, when it ends in any other way.
+pub(crate) fn conformance(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
+    report("running", &format!("conformance {}", arguments.join(" ")));
+    let (mut out, mut err) = (Vec::new(), Vec::new());
+    let console = Console {
+        out: &mut out,
+        err: &mut err,
+        colour: false,
+        watched: false,
+    };
+    let all = std::iter::once("conformance").chain(arguments.iter().copied());
+    let code = cli::main(all.map(Into::into), console);
+    if code > 1 {
+        let said = [out, err].concat();
+        return Err(format!("exit code {code}: {}", String::from_utf8_lossy(&said)).into());
+    }
+    Ok(())
+}

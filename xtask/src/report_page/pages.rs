@@ -1,0 +1,135 @@
+//! The pages that are tried, and the server that the browser gets them from.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crate::program::conformance;
+
+/// What a server answers that wants to run in its reader's browser.
+const HOSTILE: &str = r#"{"result": "</pre></script><script>document.title='owned'</script><img src=x onerror=\"document.title='owned'\"> \u202e\u001b[31m", "a": {"b": [1, 2, 3]}}"#;
+
+/// Where the pages are served.
+pub(super) struct Pages {
+    pub(super) address: SocketAddr,
+    /// Every path that was asked for.
+    asked: Arc<Mutex<BTreeSet<String>>>,
+}
+
+impl Pages {
+    /// Judges the reference and a broken server, and serves the reports of them.
+    pub(super) fn make(folder: &Path) -> Result<Self, Box<dyn Error>> {
+        let broken = format!(
+            "http://{}",
+            serve(|_| HOSTILE.to_owned(), "application/json")?
+        );
+        let path = |name: &str| folder.join(name).display().to_string();
+        let report = |format: &str, name: &str| format!("--report={format}={}", path(name));
+        conformance(&[
+            "run",
+            &report("ndjson", "reference.ndjson"),
+            &report("html", "reference.html"),
+        ])?;
+        let url = format!("--engine-url={broken}");
+        conformance(&[
+            "run",
+            &url,
+            &report("ndjson", "broken.ndjson"),
+            &report("html", "broken.html"),
+        ])?;
+        let evidence = [path("reference.ndjson"), path("broken.ndjson")];
+        conformance(&[
+            "report",
+            &report("html", "both.html"),
+            &evidence[0],
+            &evidence[1],
+        ])?;
+        let asked: Arc<Mutex<BTreeSet<String>>> = Arc::default();
+        let seen = Arc::clone(&asked);
+        let folder: PathBuf = folder.to_owned();
+        let page = move |path: &str| {
+            seen.lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .insert(path.to_owned());
+            match path.strip_prefix("/without-scripts/") {
+                Some(name) => frame(name),
+                None => fs::read_to_string(folder.join(path.trim_start_matches('/')))
+                    .unwrap_or_default(),
+            }
+        };
+        Ok(Self {
+            address: serve(page, "text/html; charset=utf-8")?,
+            asked,
+        })
+    }
+
+    /// What the browser asked for beside the pages.
+    pub(super) fn asked_for_more(&self) -> Vec<String> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        let more = asked.iter().filter(|path| !path.ends_with(".html"));
+        more.map(|path| format!("a page asks for {path}")).collect()
+    }
+}
+
+/// A page that shows another without its scripts.
+fn frame(name: &str) -> String {
+    format!(
+        "<!doctype html><title>frame</title><link rel=icon href='data:,'>\
+         <style>body {{ margin: 0 }} iframe {{ border: 0; width: 100%; height: 100vh }}</style>\
+         <iframe sandbox='allow-same-origin' src='/{name}'></iframe>"
+    )
+}
+
+/// Answers every request with what a path has, until the process ends.
+fn serve(
+    body: impl Fn(&str) -> String + Send + Sync + 'static,
+    media_type: &'static str,
+) -> Result<SocketAddr, Box<dyn Error>> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    let body = Arc::new(body);
+    thread::spawn(move || {
+        for stream in listener.incoming().flatten() {
+            let body = Arc::clone(&body);
+            // A client that goes away ends its own exchange only.
+            thread::spawn(move || answer(&stream, &*body, media_type));
+        }
+    });
+    Ok(address)
+}
+
+fn answer(
+    stream: &TcpStream,
+    body: &dyn Fn(&str) -> String,
+    media_type: &str,
+) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream);
+    let mut head = String::new();
+    while reader.read_line(&mut head)? > 2 {}
+    if head.is_empty() {
+        // A browser opens connections that it then does not need.
+        return Ok(());
+    }
+    let length = head.lines().find_map(|line| {
+        let (name, value) = line.split_once(':')?;
+        name.eq_ignore_ascii_case("content-length")
+            .then(|| value.trim().parse().ok())?
+    });
+    std::io::copy(
+        &mut reader.by_ref().take(length.unwrap_or(0)),
+        &mut std::io::sink(),
+    )?;
+    let body = body(head.split_whitespace().nth(1).unwrap_or("/"));
+    let mut stream = stream;
+    write!(
+        stream,
+        "HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\
+         Connection: close\r\n\r\n{body}",
+        body.len()
+    )
+}
