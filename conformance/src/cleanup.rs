@@ -88,8 +88,9 @@ impl Player<'_> {
             for resource in left {
                 match self.remove(&resource.path).await {
                     Ok(200..300 | 404) => self.made.removed(&resource.path),
-                    // Who may not remove it cannot know either whether it is there.
-                    Ok(401 | 403) => refused.push(resource),
+                    // Who may not remove it cannot know either whether it is there, and a server
+                    // that fails now may show and remove it later.
+                    Ok(401 | 403 | 429 | 500..) => refused.push(resource),
                     // What a server refuses to remove shows in its lists, if it is there.
                     Ok(_) => {
                         self.made.removed(&resource.path);

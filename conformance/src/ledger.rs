@@ -104,9 +104,16 @@ impl Ledger {
             Some(open) => open,
             none => none.insert(self.create()?),
         };
-        open.file.write_all(&lines)?;
-        if open.servers.insert((url.to_owned(), document)) {
+        let length = open.file.metadata()?.len();
+        if let Err(error) = open.file.write_all(&lines) {
+            // A line that breaks off would make those behind it unreadable.
+            open.file.set_len(length)?;
+            return Err(error);
+        }
+        let server = (url.to_owned(), document);
+        if !open.servers.contains(&server) {
             open.file.sync_all()?;
+            open.servers.insert(server);
         }
         Ok(())
     }
@@ -203,10 +210,14 @@ pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> 
 /// An entry, which must be the run's own: nothing else is ever removed.
 fn entry(line: &str, run: &str) -> Result<Entry, String> {
     let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
-    if entry.path.starts_with("/v1/") && entry.path.contains(run) {
-        Ok(entry)
-    } else {
-        Err(format!("`{}` is not of the run `{run}`", entry.path))
+    let plain = |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);
+    let own = match entry.path.strip_prefix("/v1/") {
+        Some(path) => path.split('/').all(plain) && path.contains(run),
+        None => false,
+    };
+    match own {
+        true => Ok(entry),
+        false => Err(format!("`{}` is not of the run `{run}`", entry.path)),
     }
 }
 
@@ -283,6 +294,14 @@ mod tests {
             (format!("{good}\nx\n"), Err("cabcdef.ndjson:2: ")),
             (line("/v1/data/other") + "\n", Err("is not of the run")),
             (line("/../cabcdef") + "\n", Err("is not of the run")),
+            (
+                line("/v1/../v1/data/cabcdef") + "\n",
+                Err("is not of the run"),
+            ),
+            (
+                line("/v1/data/other?x=cabcdef") + "\n",
+                Err("is not of the run"),
+            ),
             (
                 good.replace("rank", "tank") + "\n",
                 Err("unknown field `tank`"),

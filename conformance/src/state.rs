@@ -17,8 +17,13 @@ use crate::walk::LIST_WITHIN;
 #[derive(Debug, Default)]
 pub(crate) struct State(BTreeMap<&'static str, Collection>);
 
-/// By name what is there, as a hash; none where it changes by itself.
-type Collection = BTreeMap<String, Option<u64>>;
+#[derive(Debug, Default)]
+struct Collection {
+    /// By name what is there, as a hash; none where it changes by itself.
+    items: BTreeMap<String, Option<u64>>,
+    /// The names of what comes and goes by itself.
+    restless: BTreeSet<String>,
+}
 
 impl State {
     /// Reads a server twice: what differs from one time to the other is not the run's doing
@@ -47,15 +52,16 @@ impl State {
 
     fn settled(mut self, mut second: Self) -> Self {
         self.0.retain(|name, first| {
-            let Some(second) = second.0.remove(name) else {
+            let Some(mut second) = second.0.remove(name) else {
                 return false;
             };
-            for (item, hash) in &second {
-                first
-                    .entry(item.clone())
-                    .and_modify(|known| *known = known.filter(|known| Some(*known) == *hash))
-                    .or_insert(None);
+            for (item, known) in &mut first.items {
+                match second.items.remove(item) {
+                    Some(hash) => *known = known.filter(|known| Some(*known) == hash),
+                    None => drop(first.restless.insert(item.clone())),
+                }
             }
+            first.restless.extend(second.items.into_keys());
             true
         });
         self
@@ -68,9 +74,11 @@ impl State {
             let Some(now) = now.0.get(collection) else {
                 continue;
             };
-            let names: BTreeSet<&String> = before.keys().chain(now.keys()).collect();
-            for name in names.into_iter().filter(|name| !name.contains(run)) {
-                let what = match (before.get(name), now.get(name)) {
+            let names: BTreeSet<&String> = before.items.keys().chain(now.items.keys()).collect();
+            let is_theirs =
+                |name: &&String| !name.contains(run) && !before.restless.contains(*name);
+            for name in names.into_iter().filter(is_theirs) {
+                let what = match (before.items.get(name), now.items.get(name)) {
                     (Some(_), None) => "is gone",
                     (None, Some(_)) => "is new",
                     (Some(Some(before)), Some(Some(now))) if before != now => "has changed",
@@ -103,7 +111,11 @@ async fn read(
             canonical(&item, "").hash(&mut hasher);
             (name, Some(hasher.finish()))
         });
-        whole.then(|| (*collection, hashed.collect()))
+        let items = hashed.collect();
+        whole.then(|| {
+            let restless = BTreeSet::new();
+            (*collection, Collection { items, restless })
+        })
     });
     State(join_all(reads).await.into_iter().flatten().collect())
 }
@@ -116,7 +128,11 @@ mod tests {
         let items = items
             .iter()
             .map(|(name, hash)| ((*name).to_owned(), Some(*hash)));
-        State(BTreeMap::from([("/v1/data", items.collect())]))
+        let collection = Collection {
+            items: items.collect(),
+            ..Collection::default()
+        };
+        State(BTreeMap::from([("/v1/data", collection)]))
     }
 
     #[test]
@@ -146,6 +162,9 @@ mod tests {
                 &[],
             ),
             (state(&[]), state(&[("a", 2)]), state(&[("a", 3)]), &[]),
+            (state(&[]), state(&[("a", 2)]), state(&[]), &[]),
+            (state(&[("a", 1)]), state(&[]), state(&[("a", 1)]), &[]),
+            (state(&[("a", 1)]), state(&[]), state(&[]), &[]),
             // It cannot be read, before or after.
             (State::default(), state(&[("a", 1)]), state(&[]), &[]),
             (state(&[("a", 1)]), State::default(), state(&[]), &[]),

@@ -294,7 +294,7 @@ fn reproducer() {
             "2 of 2",
             "/b'",
             "jsonpath \"$['result']\" == 1",
-            ["# expected 1", " -X PUT ", "/a'"],
+            ["# expected 1", " -X PUT ", " -X DELETE "],
         ),
     ] {
         let server = Server::start(answers);
@@ -326,4 +326,10 @@ fn reproducer() {
         assert!(shell.status.success(), "{shell:?}");
         assert!(shown.contains("{\"result\":"), "{shown}");
     }
+    // What cannot be written takes nothing from the verdict.
+    let server = Server::start(Answers::Echo);
+    let program = Program::new().file("taken", "");
+    let run = ["run", "--engine-url", &server.url, "--repro", "taken/x"];
+    let ran = program.run(&[&run[..], &[FAILS]].concat());
+    ran.expect(2, &["not conformant"]);
 }

@@ -85,15 +85,30 @@ pub(crate) fn without(
     let mut left = lines.get(..first).unwrap_or_default().concat();
     for (number, start) in starts.iter().enumerate() {
         let end = starts.get(number + 1).copied().unwrap_or(lines.len());
-        if entries.get(number).is_some_and(|entry| !drop(entry)) {
-            left.push_str(&lines.get(*start..end).unwrap_or_default().concat());
-        }
+        let lines = lines.get(*start..end).unwrap_or_default();
+        let kept = match entries.get(number).is_some_and(&drop) {
+            true => lines.get(length(lines)..).unwrap_or_default(),
+            false => lines,
+        };
+        left.push_str(&kept.concat());
     }
     let wanted: Vec<Deviation> = entries.into_iter().filter(|entry| !drop(entry)).collect();
     match kind.read(&left, file) {
         Ok(found) if found == wanted => Ok(left.trim_end().to_owned() + "\n"),
         _ => Err(Unclear::Text(file.to_owned(), header)),
     }
+}
+
+/// How many of these lines are an entry's own: up to its last value, the comments right below
+/// that, and the empty lines behind.
+fn length(lines: &[&str]) -> usize {
+    let is_value = |line: &&str| !line.trim().is_empty() && !line.starts_with('#');
+    let values = lines.iter().rposition(is_value).map_or(0, |last| last + 1);
+    let behind = lines.get(values..).unwrap_or_default().iter();
+    let comments = behind.clone().take_while(|line| line.starts_with('#'));
+    let comments = comments.count();
+    let behind = behind.skip(comments);
+    values + comments + behind.take_while(|line| line.trim().is_empty()).count()
 }
 
 /// The first line of an entry whose table starts at a line: that of the comments right above.
@@ -134,6 +149,11 @@ mod tests {
             let found = without(&text, "x.toml", |entry| gone.contains(&entry.rule));
             assert_eq!(found.expect("a list"), left, "without {gone:?}");
         }
+        let section = "# ---- a part ----\n\n";
+        let noted = "[[deviation]]\nrule = 'a'\nreason = 'r'\n# What it states.\n\n";
+        let parts = format!("{noted}{section}{two}");
+        let found = without(&parts, "x.toml", |entry| entry.rule == "a");
+        assert_eq!(found.expect("a list"), format!("{section}{two}"));
         for unclear in [
             "deviation = [{ rule = 'a', reason = 'r' }]\n",
             "[[deviation]]\nrule = 'a'\nreason = '''\n[[deviation]]\n'''\n",

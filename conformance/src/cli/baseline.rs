@@ -1,6 +1,7 @@
 //! `conformance baseline`: lists of known deviations, written from a run, shortened, checked.
 
-use std::fs;
+use std::fs::{self, File};
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
@@ -9,6 +10,7 @@ use super::options::{RunArguments, RunOptions};
 use super::report::{judged, named, read};
 use super::run::judge;
 use super::{Console, Failed, catalogue};
+use crate::baseline::condition::Version;
 use crate::baseline::date::Date;
 use crate::baseline::text::{without, written};
 use crate::catalogue::Level;
@@ -154,7 +156,8 @@ fn init(arguments: Init, console: &mut Console<'_>) -> Result<u8, Failed> {
             .filter(|row| row.outcome == Outcome::Fail)
     };
     let text = written(kind, failed().map(|row| &row.judged));
-    fs::write(path, text).map_err(|error| named(path, &error))?;
+    let made = File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
+    made.map_err(|error| named(path, &error))?;
     let count = failed().count();
     writeln!(
         console.out,
@@ -178,12 +181,17 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     let Some(digest) = arguments.source.digest(console)? else {
         return Ok(Conclusion::Incomplete.exit_code());
     };
+    let Some(target) = digest.started.as_ref().map(|started| &started.target) else {
+        return Err(named(path, &"the evidence does not name its target"));
+    };
+    // An entry that may not be said of this target stays, whatever the target does.
+    let version = target.version.as_deref().and_then(Version::parse);
     let rules = rules()?;
     let mut gone = Vec::new();
     for known in Kind::Failing.read(&text, &file).map_err(Failed::usage)? {
         let ids = known::named(&known, rules.iter().copied());
         let ids = ids.map_err(|error| named(path, &error))?;
-        if kept(&digest, &ids) {
+        if known.applies(&target.name, version.as_ref()) == Some(true) && kept(&digest, &ids) {
             gone.push(known);
         }
     }
@@ -193,10 +201,21 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
         writeln!(console.out, "kept now: {}", entry.rule)?;
     }
     if !gone.is_empty() {
-        fs::write(path, left).map_err(|error| named(path, &error))?;
+        replace(path, &left).map_err(|error| named(path, &error))?;
     }
     writeln!(console.out, "{file}: {} entries taken out", gone.len())?;
     Ok(0)
+}
+
+/// Puts a text in the place of a file's, whole or not at all.
+fn replace(path: &Path, text: &str) -> io::Result<()> {
+    let folder = path.parent().filter(|folder| *folder != Path::new(""));
+    let mut file = tempfile::NamedTempFile::new_in(folder.unwrap_or(Path::new(".")))?;
+    file.write_all(text.as_bytes())?;
+    file.as_file()
+        .set_permissions(fs::metadata(path)?.permissions())?;
+    file.persist(path)?;
+    Ok(())
 }
 
 /// Whether every one of these rules was judged, and holds.

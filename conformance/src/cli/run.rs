@@ -74,12 +74,14 @@ pub(super) fn judge(
         report::write(std::slice::from_ref(&digest), report)
             .map_err(|error| named(&report.path, &error))?;
     }
-    if let Some(folder) = &options.repro {
-        let written = repro::write(&suite, &digest, folder).map_err(|why| named(folder, &why))?;
-        tell(console, &written)?;
-    }
+    let repro = options.repro.as_ref();
+    let repro = repro.map(|folder| (folder, repro::write(&suite, &digest, folder)));
     let shown = trouble.map_or(Ok(()), Err);
     let shown = shown.and_then(|()| plan.show(&digest, console));
+    // The verdict is shown whatever comes of the reproducers.
+    if let Some((folder, written)) = repro {
+        tell(console, &written.map_err(|why| named(folder, &why))?)?;
+    }
     match shown {
         // Whoever reads the output may stop early; the verdict stands.
         Err(error) if error.kind() != ErrorKind::BrokenPipe => Err(Failed::Write(error)),

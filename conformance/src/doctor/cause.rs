@@ -46,11 +46,17 @@ const CAUSES: &[(&[&str], &str, &str)] = &[
     ),
 ];
 
+/// How the causes begin that only a server with TLS can have.
+const CERTIFICATE: &str = "its certificate";
+
 /// What an error without an answer means, as a finding that repeats so much of it.
 pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
     let small = error.to_ascii_lowercase();
     let holds = |words: &[&str]| words.iter().any(|word| small.contains(word));
-    let known = CAUSES.iter().find(|(words, ..)| holds(words));
+    let about_tls = |what: &str| what.starts_with(CERTIFICATE);
+    let known = CAUSES
+        .iter()
+        .find(|(words, what, _)| holds(words) && (tls || !about_tls(what)));
     let (what, advice) = match known {
         Some((_, what, advice)) => (*what, *advice),
         // Bytes came that are not those of the protocol.

@@ -109,9 +109,9 @@ impl Doctor<'_> {
         let health = match self.ask("/health", true).await {
             Ok(health) => health,
             Err(error) => {
-                let shown = self.shown(plain(&error.what));
+                let why = plain(&error.what);
                 let tls = self.server.base.tls;
-                seen.findings.push(cause::of(&error.what, &shown, tls));
+                seen.findings.push(cause::of(why, &self.shown(why), tls));
                 return seen;
             }
         };
@@ -227,29 +227,37 @@ impl Doctor<'_> {
 
     /// Whether the token is needed, where one is given.
     async fn token(&self, seen: &mut Diagnosis) {
-        let place = api::PLACES
-            .into_iter()
-            .find(|(document, _)| seen.apis.contains(document));
-        let Some((document, path)) = place else {
-            return;
-        };
         if self.server.administrator_key().is_empty() {
             seen.findings
                 .push(Finding::new(Mark::Ok, "token", "it asks for none"));
             return;
         }
-        let finding = match self.ask(path, false).await {
-            Ok(answer) if Sight::of(document, &answer) == Sight::Locked => {
-                if document == Document::Engine {
-                    seen.capabilities.push("authorization");
-                }
-                Finding::new(Mark::Ok, "token", "it asks for one, and takes yours")
-            }
-            Ok(_) => Finding::new(Mark::Note, "token", "it answers without the token, too")
-                .advice("leave --token-env out if it is not meant to ask for one"),
-            Err(error) => self.unanswered(path, &error),
-        };
-        seen.findings.push(finding);
+        let places = api::PLACES.into_iter();
+        for (document, path) in places.filter(|(document, _)| seen.apis.contains(document)) {
+            let finding = match self.ask(path, false).await {
+                Ok(answer) => match Sight::of(document, &answer) {
+                    Sight::Locked => {
+                        if document == Document::Engine {
+                            seen.capabilities.push("authorization");
+                        }
+                        Finding::new(Mark::Ok, "token", "it asks for one, and takes yours")
+                    }
+                    Sight::Api => {
+                        let what = format!("GET {path} is answered without the token, too");
+                        Finding::new(Mark::Note, "token", what)
+                            .advice("leave --token-env out if it is not meant to ask for one")
+                    }
+                    _ => {
+                        let told = self.told(&answer);
+                        let what = format!("GET {path} without the token: {told}");
+                        Finding::new(Mark::Note, "token", what)
+                            .advice("a request without a token should be refused with 401")
+                    }
+                },
+                Err(error) => self.unanswered(path, &error),
+            };
+            seen.findings.push(finding);
+        }
     }
 
     async fn engine(&self, seen: &mut Diagnosis, health: &Answer) {

@@ -271,6 +271,24 @@ impl KnownList {
     }
 }
 
+impl Deviation {
+    /// Whether it is said of this target in this version; unknown where that depends on a version
+    /// which is not known.
+    pub(crate) fn applies(&self, target: &str, version: Option<&Version>) -> Option<bool> {
+        let Some(when) = &self.when else {
+            return Some(true);
+        };
+        if when.target.as_deref().is_some_and(|name| name != target) {
+            return Some(false);
+        }
+        match (&when.version, version) {
+            (None, _) => Some(true),
+            (Some(versions), Some(version)) => Some(versions.contain(version)),
+            (Some(_), None) => None,
+        }
+    }
+}
+
 impl Entry {
     fn of<'a>(
         kind: Kind,
@@ -309,20 +327,10 @@ impl Entry {
     }
 
     fn applies(&self, target: &str, version: Option<&Version>) -> Result<bool, KnownError> {
-        let Some(when) = &self.known.when else {
-            return Ok(true);
-        };
-        if when.target.as_deref().is_some_and(|name| name != target) {
-            return Ok(false);
-        }
-        match (&when.version, version) {
-            (None, _) => Ok(true),
-            (Some(versions), Some(version)) => Ok(versions.contain(version)),
-            (Some(_), None) => {
-                let (file, rule) = (self.file.clone(), self.known.rule.clone());
-                Err(KnownError::NoVersion(file, rule))
-            }
-        }
+        self.known.applies(target, version).ok_or_else(|| {
+            let (file, rule) = (self.file.clone(), self.known.rule.clone());
+            KnownError::NoVersion(file, rule)
+        })
     }
 
     fn expired(&self, day: Date) -> Option<String> {

@@ -1,9 +1,13 @@
 //! The requests of a reproducer, with variables where a value is secret or comes from an answer.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::catalogue::Document;
+use crate::client::Outgoing;
 use crate::outgoing::{Filling, Wire};
-use crate::scenario::{Goal, Scenario, Step};
+use crate::reach::{Reach, Resource, reach};
+use crate::runner::json_body;
+use crate::scenario::{Goal, Identity, Scenario, Step};
 use crate::server::Server;
 use crate::suite::Suite;
 use crate::target::Token;
@@ -30,6 +34,8 @@ pub(super) struct Calls<'a> {
     /// Variables that hold tokens: name and role.
     pub(super) tokens: Vec<(String, String)>,
     pub(super) calls: Vec<Call<'a>>,
+    /// What removes what the requests make.
+    pub(super) removals: Vec<Outgoing>,
 }
 
 /// One request.
@@ -79,6 +85,7 @@ impl<'a> Calls<'a> {
         let server = Server::new(nowhere, tokens.collect(), &[]);
         let mut captures: BTreeMap<&'static str, String> = BTreeMap::new();
         let mut calls = Vec::new();
+        let mut made = BTreeSet::new();
         for step in chosen {
             for repetition in 0..step.times {
                 let filling = Filling {
@@ -94,6 +101,7 @@ impl<'a> Calls<'a> {
                 if matches!(&wire, Wire::Http(request) if request.body.len() > BODY) {
                     return Err("it sends a body too long for a command line");
                 }
+                made.extend(makes(rule, step, &wire, &told.ns));
                 calls.push(Call { step, wire });
                 if calls.len() > MOST {
                     return Err("it sends too many requests for a script");
@@ -103,14 +111,40 @@ impl<'a> Calls<'a> {
                 captures.insert(name, marked(name));
             }
         }
-        let uses = |name: &str| calls.iter().any(|call| call.says(&marked(name)));
+        let administrator = server.authorization(&Identity::Administrator);
+        let headers = administrator.ok().flatten();
+        let headers: Vec<_> = headers
+            .map(|value| ("authorization".to_owned(), value))
+            .into_iter()
+            .collect();
+        let removals: Vec<Outgoing> = made
+            .into_iter()
+            .map(|resource| Outgoing {
+                method: "DELETE",
+                path: resource.path,
+                headers: headers.clone(),
+                ..Outgoing::default()
+            })
+            .collect();
+        let uses = |name: &str| {
+            let name = marked(name);
+            calls.iter().any(|call| call.says(&name))
+                || removals.iter().any(|removal| says(removal, &name))
+        };
         let named = roles.into_iter().map(|role| (variable(&role), role));
         Ok(Self {
             base: told.base,
             setup: (*setup != "default").then_some(*setup),
             tokens: named.filter(|(name, _)| uses(name)).collect(),
             calls,
+            removals,
         })
+    }
+
+    /// Whether some request is bytes that curl cannot send.
+    pub(super) fn are_raw(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|call| matches!(call.wire, Wire::Raw(_)))
     }
 
     /// Whether some answer is used again.
@@ -123,13 +157,27 @@ impl Call<'_> {
     fn says(&self, text: &str) -> bool {
         match &self.wire {
             Wire::Raw(bytes) => String::from_utf8_lossy(bytes).contains(text),
-            Wire::Http(request) => {
-                let mut headers = request.headers.iter();
-                headers.any(|(_, value)| value.contains(text))
-                    || request.path.contains(text)
-                    || String::from_utf8_lossy(&request.body).contains(text)
-            }
+            Wire::Http(request) => says(request, text),
         }
+    }
+}
+
+fn says(request: &Outgoing, text: &str) -> bool {
+    let mut headers = request.headers.iter();
+    headers.any(|(_, value)| value.contains(text))
+        || request.path.contains(text)
+        || String::from_utf8_lossy(&request.body).contains(text)
+}
+
+/// What a request makes that is the reproducer's own, in the order of removal.
+fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
+    let (Wire::Http(request), Some(document)) = (wire, Document::of(rule)) else {
+        return Vec::new();
+    };
+    let body = json_body(step);
+    match reach(document, request.method, &request.path, body, ns) {
+        Reach::Own(resources) if request.method != "DELETE" => resources,
+        _ => Vec::new(),
     }
 }
 

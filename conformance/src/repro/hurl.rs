@@ -1,4 +1,4 @@
-//! A reproducer as a file for Hurl, which fails where the target fails.
+//! A reproducer as a file for Hurl, which fails as long as the target does.
 
 use std::collections::BTreeSet;
 
@@ -9,9 +9,11 @@ use super::Story;
 use super::call::{Call, Part, parts, segments};
 use crate::client::Outgoing;
 use crate::outgoing::Wire;
+use crate::scenario::Check;
 use crate::verdict::Difference;
 
-/// The whole file; none for what Hurl cannot send: bytes that are no HTTP.
+/// The whole file; none where Hurl cannot send it (bytes that are no HTTP), or cannot say what
+/// fails: a file that always passes would mislead.
 pub(super) fn file(story: &Story<'_>) -> Option<String> {
     let calls = &story.calls;
     let mut lines: Vec<String> = story
@@ -32,10 +34,11 @@ pub(super) fn file(story: &Story<'_>) -> Option<String> {
         let last = index + 1 == calls.calls.len();
         lines.push(String::new());
         lines.extend(entry(request));
-        lines.extend(response(
-            call,
-            last.then_some(story.failure.differences.as_slice()),
-        ));
+        let asked = asked(call, last.then_some(story.failure.differences.as_slice()));
+        if last && asked.is_nothing() {
+            return None;
+        }
+        lines.extend(response(call, asked));
     }
     Some(lines.join("\n") + "\n")
 }
@@ -61,12 +64,42 @@ fn entry(request: &Outgoing) -> Vec<String> {
     lines
 }
 
-/// What is asked of an answer: success where it sets the scene, what was expected where it fails.
-fn response(call: &Call<'_>, failing: Option<&[Difference]>) -> Vec<String> {
-    let mut asserts: BTreeSet<String> = BTreeSet::new();
-    let mut status = "*".to_owned();
-    if call.step.given {
-        asserts.extend(["status >= 200", "status < 300"].map(str::to_owned));
+/// What is asked of an answer.
+struct Asked {
+    status: Option<String>,
+    asserts: BTreeSet<String>,
+}
+
+impl Asked {
+    fn is_nothing(&self) -> bool {
+        self.status.is_none() && self.asserts.is_empty()
+    }
+
+    fn success(&mut self) {
+        let success = ["status >= 200", "status < 300"];
+        self.asserts.extend(success.map(str::to_owned));
+    }
+}
+
+/// What sets the scene where it does, what was expected where it fails.
+fn asked(call: &Call<'_>, failing: Option<&[Difference]>) -> Asked {
+    let mut asked = Asked {
+        status: None,
+        asserts: BTreeSet::new(),
+    };
+    if call.step.given && call.step.shows.is_empty() {
+        asked.success();
+    }
+    for check in &call.step.shows {
+        match check {
+            Check::Status(code) => asked.status = Some(code.to_string()),
+            Check::StatusFrom(low, high) => {
+                asked.asserts.insert(format!("status >= {low}"));
+                asked.asserts.insert(format!("status <= {high}"));
+            }
+            Check::Equals(pointer, value) => asked.asserts.extend(assertions(pointer, value)),
+            _ => {}
+        }
     }
     for difference in failing.into_iter().flatten() {
         // The whole body is named, a place inside it may be too.
@@ -75,20 +108,25 @@ fn response(call: &Call<'_>, failing: Option<&[Difference]>) -> Vec<String> {
             _ => &difference.path,
         };
         match (path, difference.expected.as_str()) {
-            ("status", code) if code.parse::<u16>().is_ok() => status = code.to_owned(),
-            ("status", "<success>") => {
-                asserts.extend(["status >= 200", "status < 300"].map(str::to_owned));
+            ("status", code) if code.parse::<u16>().is_ok() => {
+                asked.status = Some(code.to_owned());
             }
+            ("status", "<success>") => asked.success(),
             ("status", "<error>") => {
-                asserts.insert("status >= 400".to_owned());
+                asked.asserts.insert("status >= 400".to_owned());
             }
+            ("body", expected) => asked.asserts.extend(expectations("", expected)),
             (path, expected) if path.starts_with('/') && !path.contains("<ns>") => {
-                asserts.extend(assertion(path, expected));
+                asked.asserts.extend(expectations(path, expected));
             }
             _ => {}
         }
     }
-    let mut lines = vec![format!("HTTP {status}")];
+    asked
+}
+
+fn response(call: &Call<'_>, asked: Asked) -> Vec<String> {
+    let mut lines = vec![format!("HTTP {}", asked.status.as_deref().unwrap_or("*"))];
     if !call.step.capture.is_empty() {
         lines.push("[Captures]".to_owned());
     }
@@ -97,26 +135,55 @@ fn response(call: &Call<'_>, failing: Option<&[Difference]>) -> Vec<String> {
         lines.push(format!("{name}: jsonpath {path}"));
         lines.push(format!("{name}_encoded: jsonpath {path} urlEncode"));
     }
-    if !asserts.is_empty() {
+    if !asked.asserts.is_empty() {
         lines.push("[Asserts]".to_owned());
-        lines.extend(asserts);
+        lines.extend(asked.asserts);
     }
     lines
 }
 
-/// What Hurl can say of a value: a scalar, or that there is none.
-fn assertion(pointer: &str, expected: &str) -> Option<String> {
-    let path = path(pointer);
-    if expected == "<absent>" {
-        return Some(format!("jsonpath {path} not exists"));
-    }
-    let value: Value = serde_json::from_str(expected).ok()?;
-    let value = match value {
-        Value::String(text) if text.contains("<ns>") || text.contains("{{") => return None,
-        Value::Array(_) | Value::Object(_) => return None,
-        scalar => scalar.to_string(),
+/// What Hurl can say of a value as the transcript writes it.
+fn expectations(pointer: &str, expected: &str) -> Vec<String> {
+    let predicate = match expected {
+        "<absent>" => "not exists",
+        "<string>" | "<text>" => "isString",
+        "<number>" => "isNumber",
+        "<integer>" => "isInteger",
+        "<boolean>" => "isBoolean",
+        "<array>" => "isCollection",
+        "<object>" => "exists",
+        _ => {
+            let value: Option<Value> = serde_json::from_str(expected).ok();
+            return value.map_or_else(Vec::new, |value| assertions(pointer, &value));
+        }
     };
-    Some(format!("jsonpath {path} == {value}"))
+    vec![format!("jsonpath {} {predicate}", path(pointer))]
+}
+
+/// What makes a value equal to this one, as far as Hurl can say it: scalars, and how many items
+/// an array has.
+fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
+    let within = |(key, value): (String, &Value)| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        assertions(&format!("{pointer}/{key}"), value)
+    };
+    match expected {
+        Value::String(text) if text.contains("<ns>") || text.contains("{{") => Vec::new(),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.filter(|(key, _)| !key.contains("<ns>"));
+            members
+                .flat_map(|(key, value)| within((key.clone(), value)))
+                .collect()
+        }
+        Value::Array(items) => {
+            let count = format!("jsonpath {} count == {}", path(pointer), items.len());
+            let items = items.iter().enumerate();
+            let items = items.flat_map(|(place, item)| within((place.to_string(), item)));
+            std::iter::once(count).chain(items).collect()
+        }
+        scalar => vec![format!("jsonpath {} == {scalar}", path(pointer))],
+    }
 }
 
 /// A JSON pointer as the quoted JSONPath that Hurl reads.

@@ -56,12 +56,24 @@ pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Resul
         })
         .collect();
     let good = good_server(&failing);
+    let written = write_each(target, good.as_ref(), failing, folder);
+    target.close();
+    good.as_ref().map(Suite::close);
+    written
+}
+
+fn write_each(
+    target: &Suite,
+    good: Option<&Suite>,
+    failing: Vec<(&Row, &Failure)>,
+    folder: &Path,
+) -> io::Result<Written> {
     let start = Instant::now();
     let mut written = Written::default();
     for (row, failure) in failing {
         let rule = &row.judged.rule;
         let enough = || start.elapsed() > SHRINKING;
-        let steps = shrink(target, good.as_ref(), rule, failure, enough);
+        let steps = shrink(target, good, rule, failure, enough);
         match Calls::of(target, rule, &steps) {
             Ok(calls) => {
                 let story = Story {
@@ -87,8 +99,6 @@ pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Resul
             Err(why) => written.left_out.push((rule.clone(), why)),
         }
     }
-    target.close();
-    good.as_ref().map(Suite::close);
     Ok(written)
 }
 

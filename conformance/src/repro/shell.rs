@@ -14,12 +14,14 @@ pub(super) fn script(story: &Story<'_>) -> String {
     let mut lines = vec!["#!/bin/sh".to_owned()];
     lines.extend(story.head().iter().map(|line| format!("# {line}")));
     let calls = &story.calls;
-    let needs = if calls.captures() {
-        "curl and jq"
-    } else {
-        "curl"
-    };
-    lines.push(format!("# Needs {needs}."));
+    let mut needs = vec!["curl"];
+    if calls.captures() {
+        needs.push("jq");
+    }
+    if calls.are_raw() {
+        needs.push("nc (for https openssl)");
+    }
+    lines.push(format!("# Needs {}.", needs.join(", ")));
     lines.push("set -eu".to_owned());
     match &calls.base {
         Some(url) => {
@@ -32,7 +34,11 @@ pub(super) fn script(story: &Story<'_>) -> String {
         lines.push(format!(": \"${{{name}:?the token of the {role}}}\""));
     }
     lines.push("answer=$(mktemp)".to_owned());
-    lines.push("trap 'rm -f \"$answer\"' EXIT".to_owned());
+    // What fails leaves nothing behind either.
+    lines.push("clean() {".to_owned());
+    let removals = calls.removals.iter();
+    lines.extend(removals.map(|removal| format!("  {} || true", http(removal))));
+    lines.extend(["  rm -f \"$answer\"", "}", "trap clean EXIT"].map(str::to_owned));
     for (call, number) in calls.calls.iter().zip(1..) {
         lines.push(String::new());
         lines.push(format!(
@@ -52,10 +58,12 @@ fn request(call: &Call<'_>) -> Vec<String> {
             let bytes = bytes.replace("base.invalid", "\u{e000}host\u{e001}");
             vec![
                 "host=${BASE#*://}; host=${host%%/*}".to_owned(),
-                format!(
-                    "printf %s {} | nc ${{host%%:*}} ${{host##*:}}",
-                    word(&bytes)
-                ),
+                "case $BASE in https:*) port=443 ;; *) port=80 ;; esac".to_owned(),
+                "case $host in *:*[0-9]) ;; *) host=$host:$port ;; esac".to_owned(),
+                format!("printf %s {} | case $BASE in", word(&bytes)),
+                "  https:*) openssl s_client -quiet -connect \"$host\" ;;".to_owned(),
+                "  *) nc \"$(echo \"${host%:*}\" | tr -d '[]')\" \"${host##*:}\" ;;".to_owned(),
+                "esac".to_owned(),
             ]
         }
         Wire::Http(request) => vec![http(request), "cat \"$answer\"; echo".to_owned()],

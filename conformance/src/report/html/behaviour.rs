@@ -43,9 +43,11 @@ pub(super) fn behaviour(runs: &Runs<'_>) -> Markup {
 
 fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     let texts: Vec<_> = records(entry).collect();
-    let alike = texts
-        .windows(2)
-        .all(|pair| matches!(pair, [one, other] if one == other));
+    let recorded: Vec<_> = texts.iter().filter(|text| !text.is_empty()).collect();
+    let compared = match recorded.as_slice() {
+        [] | [_] => None,
+        [first, others @ ..] => Some(others.iter().all(|other| other == first)),
+    };
     html! {
         tr {
             th scope="row" { (prose(entry.states)) a.rule href={ "#" (entry.rule) } { (visible(entry.rule)) } }
@@ -56,7 +58,13 @@ fn row(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
                 }
             }
             @if runs.several() {
-                td data-name="Compared" { @if alike { "Alike" } @else { strong { "Differ" } } }
+                td data-name="Compared" {
+                    @match compared {
+                        None => {}
+                        Some(true) => { "Alike" }
+                        Some(false) => { strong { "Differ" } }
+                    }
+                }
             }
         }
     }

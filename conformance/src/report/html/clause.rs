@@ -1,5 +1,7 @@
 //! One clause: what it states, its verdicts, and behind them all that led there.
 
+use std::collections::BTreeSet;
+
 use maud::{Markup, html};
 
 use super::exchange::{commands, exchanges};
@@ -18,7 +20,8 @@ const TRANSCRIPT_SHOWN: usize = 6_000;
 pub(super) fn clause(runs: &Runs<'_>, entry: &Entry<'_>) -> Markup {
     let mut names: Vec<_> = entry.marks().map(Mark::name).collect();
     names.dedup();
-    let differs = names.len() > 1;
+    let chosen = names.iter().filter(|name| **name != Mark::NotChosen.name());
+    let differs = chosen.collect::<BTreeSet<_>>().len() > 1;
     html! {
         details.clause id=(entry.rule) data-marks=(names.join(" ")) data-differs[differs] {
             summary {
