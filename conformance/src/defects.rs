@@ -24,6 +24,12 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
     let namer = Namer::new(scenario);
     let mut defects = Vec::new();
     for step in &scenario.steps {
+        if !step.given && !step.shows.is_empty() {
+            defects.push(format!(
+                "`{}` is judged, so what it shows belongs into its keeps",
+                namer.line(step)
+            ));
+        }
         if step.given && !step.keep.is_empty() {
             defects.push(format!(
                 "`{}` is given, so its keeps are lost",
@@ -31,8 +37,7 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
             ));
         }
         if let Send::Http { path, .. } = &step.request
-            && path.contains('{')
-            && namer.line(step).contains('{')
+            && namer.fill(path).contains('{')
         {
             defects.push(format!(
                 "`{}` has a placeholder of no known name",
@@ -108,6 +113,11 @@ mod tests {
                 control,
                 scenario().given(get("/v1/bundles").keep(status())),
                 "keeps are lost",
+            ),
+            (
+                control,
+                scenario().when(get("/v1/bundles").shows([Check::Status(200)])),
+                "belongs into its keeps",
             ),
             (
                 control,

@@ -286,10 +286,11 @@ impl View<'_> {
 
     fn without(&self, text: &str) -> (String, String) {
         let text = self.filled(text);
-        let word = if self.answer.text().contains(&text) {
-            "holds"
-        } else {
-            "without"
+        let mut headers = self.answer.headers.iter();
+        let word = match self.answer.text().contains(&text) {
+            true => "holds",
+            false if headers.any(|(_, value)| value.contains(&text)) => "headers hold",
+            false => "without",
         };
         let value = format!("<{word} {}>", quoted(&shown(&text, self.ns)));
         ("body".to_owned(), value)

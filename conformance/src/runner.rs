@@ -176,7 +176,7 @@ impl Player<'_> {
             }
             self.note_what_it_removed(step, &filling, &answer);
             if step.given {
-                self.require_success(&answer)?;
+                self.require(step, &answer)?;
             } else {
                 self.keep(step, repetition, &answer, played);
             }
@@ -232,8 +232,13 @@ impl Player<'_> {
         }
     }
 
-    fn require_success(&self, answer: &Answer) -> Result<(), Stop> {
-        if answer.is_success() {
+    /// Goes on only if the answer to a given request sets the scene.
+    fn require(&self, step: &Step, answer: &Answer) -> Result<(), Stop> {
+        let set = match step.shows.as_slice() {
+            [] => answer.is_success(),
+            checks => self.view(answer).meets(checks),
+        };
+        if set {
             return Ok(());
         }
         let body = shortened(&shown(answer.text().trim(), self.ns));

@@ -173,17 +173,16 @@ impl Namer {
         if step.walk {
             line.push_str(" to the last page");
         }
-        for (check, word) in step
-            .until
-            .iter()
-            .zip(["until"].into_iter().chain(repeat("and")))
-        {
-            line.push_str(&format!(" {word} {}", self.fill(&check.to_string())));
+        for (first, checks) in [("until", &step.until), ("shows", &step.shows)] {
+            for (check, word) in checks.iter().zip([first].into_iter().chain(repeat("and"))) {
+                line.push_str(&format!(" {word} {}", self.fill(&check.to_string())));
+            }
         }
         line
     }
 
-    fn fill(&self, text: &str) -> String {
+    /// A text with the names of its known placeholders in their places.
+    pub(crate) fn fill(&self, text: &str) -> String {
         self.fill_with(text, &[])
     }
 
@@ -291,6 +290,13 @@ mod tests {
                     ..put("/v1/data/{ns}").json(json!([1]))
                 },
                 "given PUT /v1/data/<ns> [1]",
+            ),
+            (
+                Step {
+                    given: true,
+                    ..get("/v1/data/{ns}").shows([Check::Equals("/result".into(), json!([1]))])
+                },
+                "given GET /v1/data/<ns> shows /result is [1]",
             ),
             (
                 post("/x").json(json!("x".repeat(500))),

@@ -12,7 +12,7 @@ pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...
 /// How the server answers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Answers {
-    /// 200 and an empty JSON object.
+    /// 200 and an empty JSON object; 404 for a health rule, since there is none.
     Empty,
     /// 200 and, as the string `result`, all that was sent.
     Echo,
@@ -124,6 +124,9 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             static PAGE: AtomicUsize = AtomicUsize::new(0);
             let page = PAGE.fetch_add(usize::from(new), Ordering::Relaxed);
             serde_json::json!({ "result": [], "next_cursor": format!("page{page}") }).to_string()
+        }
+        Answers::Empty | Answers::Moves if line.contains(" /health/") => {
+            return respond(stream, "404 Not Found", "{}");
         }
         Answers::Moves if line.contains("/health") => {
             static ASKED: AtomicUsize = AtomicUsize::new(0);

@@ -111,8 +111,10 @@ fn request(step: &Step) -> String {
         Identity::Anonymous => line.push_str("  (anonymous)"),
         Identity::Authorization(value) => line.push_str(&format!("  (Authorization: {value})")),
     }
-    for check in &step.until {
-        line.push_str(&format!("  (until {check})"));
+    for (word, checks) in [("until", &step.until), ("shows", &step.shows)] {
+        for check in checks {
+            line.push_str(&format!("  ({word} {check})"));
+        }
     }
     if step.times > 1 {
         line.push_str(&format!("  ({} times)", step.times));

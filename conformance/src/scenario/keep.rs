@@ -57,7 +57,7 @@ pub enum Keep {
     AtMost(String, usize),
     /// The array at the pointer holds this item.
     Includes(String, Value),
-    /// The body, as text, nowhere holds this.
+    /// Neither the body, as text, nor a header's value holds this anywhere.
     Without(String),
     /// The body, as text and whatever the case of its letters, holds this.
     Mentions(&'static str),

@@ -72,8 +72,10 @@ pub enum Effect {
 /// One request (or a repeated one) and what its answer is judged by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Sets the scene (must answer 2xx; nothing of its answer is kept) instead of being judged.
+    /// Sets the scene (nothing of its answer is kept) instead of being judged.
     pub given: bool,
+    /// What the answer to a given request must show; 2xx where nothing is said.
+    pub shows: Vec<Check>,
     /// How often the request is sent; `{i}` counts from 000.
     pub times: u32,
     /// Whether, and how, the request is repeated along `next_cursor`.
@@ -195,7 +197,7 @@ impl Scenario {
         self.steps.iter().any(|step| step.goal == goal)
     }
 
-    /// A request that sets the scene: it must answer 2xx.
+    /// A request that sets the scene: it must answer 2xx, or what it is said to show.
     #[must_use]
     pub fn given(self, mut step: Step) -> Self {
         step.given = true;
@@ -231,6 +233,7 @@ impl Scenario {
 fn step(request: Send) -> Step {
     Step {
         given: false,
+        shows: Vec::new(),
         times: 1,
         walk: false,
         until: Vec::new(),
@@ -382,6 +385,14 @@ impl Step {
     #[must_use]
     pub fn times(mut self, times: u32) -> Self {
         self.times = times;
+        self
+    }
+
+    /// What a given request must be answered with instead of just 2xx: without it the scene is not
+    /// set, and what follows would say nothing.
+    #[must_use]
+    pub fn shows(mut self, checks: impl Into<Vec<Check>>) -> Self {
+        self.shows = checks.into();
         self
     }
 

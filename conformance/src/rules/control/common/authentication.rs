@@ -1,11 +1,14 @@
 //! Authentication
 
-use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bearer-key-accepted", || {
-        scenario().when(BUNDLE.create().keep(success()))
+        scenario()
+            .given(keys_are_asked_for())
+            .when(BUNDLE.create().keep(success()))
+            .given(BUNDLE.is(BUNDLE.first))
     }),
     Rule::new("bundles-list-needs-key", || keyless_list(BUNDLE)),
     Rule::new("bundles-get-needs-key", || keyless_get(BUNDLE)),
@@ -54,7 +57,9 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("health-needs-no-key", || {
-        scenario().when(get("/health").anonymous().keep(status()))
+        scenario()
+            .given(keys_are_asked_for())
+            .when(get("/health").anonymous().keep(status()))
     }),
     Rule::new("unauthorized-is-plain-text", || {
         unauthorized(|step| step.keep(media_type()))

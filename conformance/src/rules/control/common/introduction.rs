@@ -1,6 +1,6 @@
 //! Title and introduction
 
-use super::RESOURCES;
+use super::{RESOURCES, keys_are_asked_for};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -16,7 +16,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/secrets/{ns}").keep(status()))
     }),
     Rule::new("health-path", || {
-        scenario().when(get("/health").keep(status()))
+        scenario()
+            .given(keys_are_asked_for())
+            .when(get("/health").keep(status()))
     }),
     Rule::new("other-paths-start-with-version", || {
         scenario().each(RESOURCES, |told, resource| {

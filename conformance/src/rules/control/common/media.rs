@@ -1,6 +1,6 @@
 //! Media types and JSON bodies
 
-use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -8,6 +8,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .each(RESOURCES, |told, resource| {
                 told.when(resource.create().keep(success()))
+                    .given(resource.is(resource.first))
             })
             .each(["PUT", "POST"], |told, method| {
                 told.when(
@@ -30,10 +31,16 @@ pub(crate) const RULES: &[Rule] = &[
                 ))
             })
             .when(is_json(get(document("limits"))))
+            .given(
+                get(document("limits"))
+                    .shows([Check::Equals("/result".to_owned(), json!({"max": 7}))]),
+            )
             .when(is_json(delete(document("limits"))))
     }),
     Rule::new("health-answers-json", || {
-        scenario().when(is_json(get("/health").anonymous()))
+        scenario()
+            .given(keys_are_asked_for())
+            .when(is_json(get("/health").anonymous()))
     }),
     Rule::new("invalid-json-bundle-put", || broken_put(BUNDLE)),
     Rule::new("invalid-json-source-put", || broken_put(SOURCE)),

@@ -78,6 +78,23 @@ impl Resource {
         get(format!("{}?limit=1", self.list))
     }
 
+    /// It holds the definition, as a GET shows.
+    fn is(self, definition: fn() -> Value) -> Step {
+        let field = match self.field.strip_prefix("/result/") {
+            Some(field) => definition()
+                .pointer(&format!("/{field}"))
+                .cloned()
+                .unwrap_or_default(),
+            None => json!("{ns}"),
+        };
+        get(self.item("")).shows([Check::Equals(self.field.to_owned(), field)])
+    }
+
+    /// There is none, as a GET shows.
+    fn is_gone(self) -> Step {
+        get(self.item("")).shows([Check::StatusFrom(400, 499)])
+    }
+
     /// PUTs of several resources, numbered.
     fn create_many(self, count: u32) -> Step {
         put(self.item("-{i}")).json((self.first)()).times(count)
@@ -118,6 +135,14 @@ const SECRET: Resource = Resource {
 };
 
 const RESOURCES: [Resource; 4] = [BUNDLE, SOURCE, STACK, SECRET];
+
+/// A server that takes any key for any request would show nothing about keys, or health without
+/// them.
+pub(crate) fn keys_are_asked_for() -> Step {
+    get(BUNDLE.list)
+        .anonymous()
+        .shows([Check::StatusFrom(400, 499)])
+}
 
 /// The path of a source data document of the scenario's own source.
 pub(super) fn document(path: &str) -> String {

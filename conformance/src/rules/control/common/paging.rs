@@ -40,6 +40,7 @@ fn limited(resource: Resource) -> Scenario {
     scenario().given(resource.create_many(3)).when(
         get(format!("{}?limit=2", resource.list))
             .keep(status())
+            .keep(kind_among("/result/0", &[Kind::Object, Kind::String]))
             .keep(at_most("/result", 2)),
     )
 }
@@ -52,8 +53,12 @@ fn bounded(resource: Resource) -> Scenario {
                 .off_contract("the limit is above the maximum")
                 .keep(either([
                     alternative(
-                        "a page of at most 100 items",
-                        [Check::Status(200), Check::AtMost("/result".into(), 100)],
+                        "a page of 1 to 100 items",
+                        [
+                            Check::Status(200),
+                            Check::AtLeast("/result".into(), 1),
+                            Check::AtMost("/result".into(), 100),
+                        ],
                     ),
                     alternative(
                         "400 invalid_parameter",

@@ -1,5 +1,6 @@
 //! What the service does
 
+use super::keys_are_asked_for;
 use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
@@ -82,7 +83,9 @@ pub(crate) const RULES: &[Rule] =
             )
         }),
         Rule::new("health-needs-no-authentication", || {
-            scenario().when(get("/health").anonymous().keep(status()))
+            scenario()
+                .given(keys_are_asked_for())
+                .when(get("/health").anonymous().keep(status()))
         }),
         Rule::new("bundles-are-distributed", || {
             let asks = |amount: u32| {

@@ -59,6 +59,8 @@ pub(crate) const RULES: &[Rule] = &[
     // A deployment may refuse a built-in source that it does not have; what it takes, it keeps.
     Rule::new("builtin-kept", || {
         scenario()
+            .given(SOURCE.create_as("-git"))
+            .given(get("/v1/sources/{ns}-git"))
             .when(put("/v1/sources/{ns}").json(json!({"builtin": "example"})))
             .when(get("/v1/sources/{ns}").keep(either([
                 alternative("no such source", [Check::Status(404)]),

@@ -22,6 +22,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(SOURCE.create())
             .given(put(document("limits")).json(json!({"max": 7})))
+            .given(holds_document(json!({"max": 7})))
             .when(empty_object(delete(document("limits"))))
     }),
     Rule::new("every-success-is-200", || {
@@ -48,19 +49,23 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 fn created(resource: Resource) -> Scenario {
-    scenario().when(empty_object(resource.create()))
+    scenario()
+        .when(empty_object(resource.create()))
+        .given(resource.is(resource.first))
 }
 
 fn updated(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(empty_object(resource.change()))
+        .given(resource.is(resource.second))
 }
 
 fn deleted(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(empty_object(delete(resource.item(""))))
+        .given(resource.is_gone())
 }
 
 fn document_written(method: &'static str) -> Scenario {
@@ -68,10 +73,15 @@ fn document_written(method: &'static str) -> Scenario {
         [json!({"max": 7}), json!({"max": 8})],
         |told, content| {
             told.when(empty_object(
-                request(method, document("limits")).json(content),
+                request(method, document("limits")).json(content.clone()),
             ))
+            .given(holds_document(content))
         },
     )
+}
+
+fn holds_document(content: Value) -> Step {
+    get(document("limits")).shows([Check::Equals("/result".to_owned(), content)])
 }
 
 fn empty_object(step: Step) -> Step {

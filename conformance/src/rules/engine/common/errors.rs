@@ -70,15 +70,22 @@ pub(crate) const RULES: &[Rule] = &[
             .when(error_object(delete("/v1/data/{ns}/missing")))
     }),
     Rule::new("policy-get-failure", || {
-        scenario().when(error_object(get("/v1/policies/{ns}")))
+        scenario()
+            .given(policy("answer := 42"))
+            .given(get("/v1/policies/{ns}"))
+            .when(error_object(get("/v1/policies/{ns}-missing")))
     }),
     Rule::new("policy-put-failure", || {
         scenario()
+            .given(policy("answer := 42"))
             .when(error_object(policy("allow if {")))
             .when(error_object(policy("allow if missing > 1")))
     }),
     Rule::new("policy-delete-failure", || {
-        scenario().when(error_object(delete("/v1/policies/{ns}")))
+        scenario()
+            .given(policy("answer := 42"))
+            .given(delete("/v1/policies/{ns}"))
+            .when(error_object(delete("/v1/policies/{ns}")))
     }),
     Rule::new("root-post-failure", || {
         main_decision(r#"main if input.who != "bob""#)
@@ -90,10 +97,13 @@ pub(crate) const RULES: &[Rule] = &[
             ))
     }),
     Rule::new("query-get-failure", || {
-        scenario().when(error_object(get(asking("x ="))))
+        scenario()
+            .given(get(asking("x = 1")))
+            .when(error_object(get(asking("x ="))))
     }),
     Rule::new("query-post-failure", || {
         scenario()
+            .given(post("/v1/query").json(json!({"query": "x = 1"})))
             .when(error_object(
                 post("/v1/query").json(json!({"query": "x ="})),
             ))
@@ -105,6 +115,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("compile-post-failure", || {
         scenario()
+            .given(post("/v1/compile").json(json!({"query": "input.a == 1"})))
             .when(error_object(
                 post("/v1/compile").json(json!({"query": "input.a =="})),
             ))

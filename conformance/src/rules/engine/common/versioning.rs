@@ -1,5 +1,6 @@
 //! Versioning
 
+use crate::rules::engine::health::get::not_everything_is_healthy;
 use crate::rules::engine::root::post::main_decision;
 use crate::scenario::*;
 
@@ -20,7 +21,9 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("health-without-prefix", || {
-        scenario().when(get("/health").keep(success()))
+        scenario()
+            .given(not_everything_is_healthy())
+            .when(get("/health").keep(success()))
     }),
     Rule::new("root-without-prefix", || {
         main_decision("main := input.who").when(

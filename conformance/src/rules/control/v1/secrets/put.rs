@@ -17,4 +17,6 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("takes-optional-name-and-value", |
                 .keep(status())
                 .keep(body()),
         )
+        .when(get("/v1/secrets/{ns}-named").keep(at("/result")))
+        .when(get("/v1/secrets/{ns}-unnamed").keep(at("/result")))
 })];

@@ -25,13 +25,22 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status())
                     .keep(body()),
             )
+            .when(
+                get("/v1/sources/{ns}")
+                    .keep(at("/result/git/repo"))
+                    .keep(at("/result/git/reference"))
+                    .keep(at("/result/requirements/0/source"))
+                    .keep(at("/result/datasources/0/path")),
+            )
     }),
     Rule::new("takes-directory-form", || {
-        scenario().when(
-            put("/v1/sources/{ns}")
-                .json(json!({"directory": "policies"}))
-                .keep(status())
-                .keep(body()),
-        )
+        scenario()
+            .when(
+                put("/v1/sources/{ns}")
+                    .json(json!({"directory": "policies"}))
+                    .keep(status())
+                    .keep(body()),
+            )
+            .when(get("/v1/sources/{ns}").keep(at("/result/directory")))
     }),
 ];

@@ -15,4 +15,10 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("takes-stack", || {
                 .keep(status())
                 .keep(body()),
         )
+        .when(
+            get("/v1/stacks/{ns}")
+                .keep(at("/result/selector"))
+                .keep(at("/result/exclude_selector"))
+                .keep(at("/result/requirements/0/source")),
+        )
 })];

@@ -6,7 +6,8 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("true-is-empty-object", || {
         scenario()
-            .given(health("{ns} := true"))
+            .given(health("{ns} := true\n\n{ns}_false := false"))
+            .given(get("/health/{ns}_false").shows([Check::StatusFrom(400, 599)]))
             .when(get("/health/{ns}").keep(status()).keep(body()))
     }),
     Rule::new("false-is-500", || {

@@ -15,7 +15,7 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("body-is-input-document", || {
-        scenario().given(policy("seen := input")).each(
+        scenario().given(policy("seen := {\"input\": input}")).each(
             [
                 json!({"who": "alice", "input": {"who": "bob"}}),
                 json!(["alice", 41]),

@@ -8,6 +8,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("defined-document-answers-ok", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .given(get("/v1/data/{ns}/a").shows([Check::Equals("/result".to_owned(), json!(1))]))
             .when(get("/v1/data/{ns}/a").keep(status()))
     }),
     Rule::new("result-holds-document", || {
@@ -36,6 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("undefined-answers-ok", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .given(get("/v1/data/{ns}/a").shows([Check::Equals("/result".to_owned(), json!(1))]))
             .when(get("/v1/data/{ns}/b").keep(status()))
     }),
     Rule::new("undefined-omits-result", || {

@@ -8,6 +8,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("defined-document-answers-ok", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .given(get("/v1/data/{ns}/a").shows([Check::Equals("/result".to_owned(), json!(1))]))
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
@@ -32,6 +33,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("undefined-answers-ok", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .given(get("/v1/data/{ns}/a").shows([Check::Equals("/result".to_owned(), json!(1))]))
             .when(
                 post("/v1/data/{ns}/b")
                     .json(json!({"input": {"who": "alice"}}))

@@ -10,6 +10,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(policy("answer := 42"))
             .when(delete("/v1/policies/{ns}").keep(status()).keep(body()))
+            .given(get("/v1/policies/{ns}").shows([Check::StatusFrom(400, 499)]))
     }),
     Rule::new("removes-module", || {
         scenario()

@@ -6,9 +6,15 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-empty-object", || {
-        scenario()
-            .when(policy("answer := 42").keep(status()).keep(body()))
-            .when(policy("answer := 43").keep(status()).keep(body()))
+        scenario().each([42, 43], |told, answer| {
+            let holds = [Check::Equals("/result".to_owned(), json!(answer))];
+            told.when(
+                policy(&format!("answer := {answer}"))
+                    .keep(status())
+                    .keep(body()),
+            )
+            .given(get("/v1/data/{ns}/answer").shows(holds))
+        })
     }),
     Rule::new("takes-plain-text", || {
         scenario()
