@@ -143,7 +143,7 @@ fn response(call: &Call<'_>, asked: Asked) -> Vec<String> {
 }
 
 /// What Hurl can say of a value as the transcript writes it.
-fn expectations(pointer: &str, expected: &str) -> Vec<String> {
+pub(super) fn expectations(pointer: &str, expected: &str) -> Vec<String> {
     let predicate = match expected {
         "<absent>" => "not exists",
         "<string>" | "<text>" => "isString",

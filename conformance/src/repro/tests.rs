@@ -1,6 +1,7 @@
 //! What reproducers are made of. That they show the failure is tried by the program's tests.
 
 use super::call::{Part, parts, segments};
+use super::hurl::expectations;
 use super::one_line;
 
 #[test]
@@ -38,4 +39,26 @@ fn pointers_fall_into_keys_and_indices() {
         assert_eq!(segments(pointer), expected, "{pointer}");
     }
     assert_eq!(one_line("a\nrm -rf\r\u{1b}"), "a rm -rf  ");
+}
+
+#[test]
+fn what_was_expected_is_asked_as_far_as_hurl_can_say_it() {
+    for (pointer, expected, asked) in [
+        ("/a", "1", &["jsonpath \"$['a']\" == 1"][..]),
+        ("/a/0", "<absent>", &["jsonpath \"$['a'][0]\" not exists"]),
+        ("/a", "<array>", &["jsonpath \"$['a']\" isCollection"]),
+        (
+            "",
+            r#"{"a/b":[true,{"c":"x"}],"<ns>":1,"d":"<ns>"}"#,
+            &[
+                "jsonpath \"$['a/b']\" count == 2",
+                "jsonpath \"$['a/b'][0]\" == true",
+                "jsonpath \"$['a/b'][1]['c']\" == \"x\"",
+            ],
+        ),
+        ("/a", "<400 or 500>", &[]),
+        ("/a", "<number from 0>", &[]),
+    ] {
+        assert_eq!(expectations(pointer, expected), asked, "{expected}");
+    }
 }

@@ -41,6 +41,6 @@ pub(crate) const RULES: &[Rule] = &[
                     .keep(status())
                     .keep(body()),
             )
-            .when(get("/v1/sources/{ns}").keep(at("/result/directory")))
+            .when(get("/v1/sources/{ns}").keep(at("/result/name")))
     }),
 ];
