@@ -70,6 +70,13 @@ fn leaves_as_it_was() {
             assert!(!ran.out.contains("cleanup"), "{ran:?}");
         }
     }
+    // Where neither removal nor a list says what is left, it is not forgotten.
+    let program = Program::new();
+    let store = Store::start(Manner::Fails);
+    program
+        .run(&["--engine-url", &store.url, WRITES])
+        .expect(0, &["what is left: conformance cleanup"]);
+    assert_eq!(runs(&program).len(), 1);
 }
 
 fn killed() {

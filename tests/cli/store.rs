@@ -24,6 +24,8 @@ pub(crate) enum Manner {
     Meddles,
     /// Removes for nobody.
     Refuses,
+    /// Removes and lists nothing: it fails.
+    Fails,
 }
 
 /// A running engine; it ends with the test program.
@@ -117,6 +119,9 @@ fn answered(
             }
             shelf.insert(path.to_owned(), value);
             none
+        }
+        ("DELETE", _) | (_, "/v1/data" | "/v1/policies") if manner == Manner::Fails => {
+            ("503 Service Unavailable", "{}".to_owned())
         }
         ("DELETE", _) if manner == Manner::Refuses => ("403 Forbidden", "{}".to_owned()),
         ("DELETE", _) if manner == Manner::Keeps => none,
