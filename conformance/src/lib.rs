@@ -60,6 +60,7 @@ pub mod coverage;
 mod curl;
 mod defects;
 mod depot;
+mod differ;
 mod doctor;
 #[cfg(feature = "embedded")]
 mod embedded;

@@ -12,6 +12,7 @@
 
 mod baselines;
 mod depot;
+mod differ;
 mod program;
 mod reports;
 mod safety;
@@ -42,6 +43,7 @@ fn main() -> ExitCode {
         safety::TESTS,
         stability::TESTS,
         tools::TESTS,
+        differ::TESTS,
     ]
     .concat();
     let trials = tests

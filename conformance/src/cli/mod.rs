@@ -27,6 +27,7 @@ mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
+mod several;
 mod target;
 mod watch;
 
