@@ -81,6 +81,7 @@ pub mod pattern;
 mod places;
 mod reach;
 pub mod redact;
+mod replay;
 pub mod report;
 mod repro;
 mod residual;

@@ -14,6 +14,7 @@ mod baselines;
 mod depot;
 mod differ;
 mod program;
+mod replay;
 mod reports;
 mod safety;
 mod server;
@@ -44,6 +45,7 @@ fn main() -> ExitCode {
         stability::TESTS,
         tools::TESTS,
         differ::TESTS,
+        replay::TESTS,
     ]
     .concat();
     let trials = tests
