@@ -86,7 +86,7 @@ fn unknown() {
         let ran = program.run(&["replay", &what]);
         ran.expect(0, &[rule, "as it was: 1, not as it was: 0"]);
     }
-    let program = recorded(&[CREDENTIAL]);
+    let program = recorded(&["control/common/authentication/unknown-key-refused"]);
     let renamed = program
         .read("run.ndjson")
         .replace("common/authentication/", "common/another/");
