@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::Value;
 
 use crate::catalogue::Level;
+use crate::names::run_in;
 use crate::target::default_vendor;
 use crate::verdict::Verdict;
 
@@ -188,6 +189,21 @@ pub struct RunFinished {
     /// Why the target could not be judged to the end, if so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unreachable: Option<String>,
+}
+
+/// The run that asked this for a rule, by its own names in the requests; of evidence that is
+/// joined from several runs each has its own.
+pub(crate) fn run_of<'a>(
+    exchanges: impl IntoIterator<Item = &'a Exchange>,
+    rule: &str,
+) -> Option<&'a str> {
+    exchanges.into_iter().find_map(|exchange| {
+        let Sent { url, body, .. } = &exchange.request;
+        run_in(url, rule).or_else(|| match body {
+            Payload::Text(text) => run_in(text, rule),
+            Payload::Empty | Payload::Base64(_) => None,
+        })
+    })
 }
 
 /// By hand, because an internally tagged enum cannot read numbers that keep their text.

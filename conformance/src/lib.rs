@@ -60,6 +60,7 @@ pub mod coverage;
 mod curl;
 mod defects;
 mod depot;
+mod differ;
 mod doctor;
 #[cfg(feature = "embedded")]
 mod embedded;
@@ -80,6 +81,7 @@ pub mod pattern;
 mod places;
 mod reach;
 pub mod redact;
+mod replay;
 pub mod report;
 mod repro;
 mod residual;

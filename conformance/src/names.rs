@@ -25,6 +25,21 @@ pub(crate) fn namespace(run: &str, rule: &str) -> String {
     }
 }
 
+/// The run whose own name for this rule stands in a text.
+pub(crate) fn run_in<'a>(text: &'a str, rule: &str) -> Option<&'a str> {
+    let end = text.find(&namespace("", rule))?;
+    let before = text.get(..end)?;
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let (rest, run) = before.split_at_checked(before.trim_end_matches(plain).len())?;
+    // What follows a percent sign is no part of the name.
+    let run = if rest.ends_with('%') {
+        run.get(2..)?
+    } else {
+        run
+    };
+    Some(run).filter(|run| !run.is_empty())
+}
+
 fn base36(mut number: u64, digits: usize) -> String {
     let mut text = String::with_capacity(digits);
     for _ in 0..digits {
@@ -190,6 +205,23 @@ mod tests {
                     index == other || !text.starts_with(name.as_str()),
                     "{name} starts {text}"
                 );
+            }
+        }
+    }
+
+    #[test]
+    fn the_run_is_found_in_its_own_names() {
+        for rule in ["engine/v1/data/get/a-b", "control/v1/stacks/get/a-b"] {
+            let own = namespace("acme1x", rule);
+            for (text, run) in [
+                (format!("http://a/v1/x/{own}/b"), Some("acme1x")),
+                (format!("x%2F{own}"), Some("acme1x")),
+                (format!("x%22{own}%22"), Some("acme1x")),
+                (own.clone(), Some("acme1x")),
+                (namespace("", rule), None),
+                ("/v1/data".to_owned(), None),
+            ] {
+                assert_eq!(run_in(&text, rule), run, "{text}");
             }
         }
     }

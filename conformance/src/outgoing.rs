@@ -51,7 +51,9 @@ impl Wire {
 
 /// A method's name as a constant; what no scenario sends has none.
 fn method(name: &str) -> &'static str {
-    let known = ["GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS"];
+    let known = [
+        "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE",
+    ];
     known.into_iter().find(|known| *known == name).unwrap_or("")
 }
 

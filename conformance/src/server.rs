@@ -74,10 +74,15 @@ impl Server {
         self
     }
 
+    /// The engine beside it, or where there is none, this server.
+    pub(crate) fn engine(&self) -> &Self {
+        self.engine.as_deref().unwrap_or(self)
+    }
+
     /// The server that a step asks: this one, or the engine beside it.
     pub(crate) fn asked(&self, step: &Step) -> &Self {
-        match &self.engine {
-            Some(engine) if step.goal == Goal::Engine => engine,
+        match step.goal {
+            Goal::Engine => self.engine(),
             _ => self,
         }
     }
@@ -124,6 +129,11 @@ impl Server {
             Identity::Anonymous => Ok(None),
             Identity::Authorization(value) => Ok(Some(value.clone())),
         }
+    }
+
+    /// The Authorization header of a role, if there is a token for it.
+    pub(crate) fn bearer(&self, role: &str) -> Option<String> {
+        self.tokens.get(role).map(bearer)
     }
 
     /// Notes whether a scenario waited for an answer in vain; a server that lets every one

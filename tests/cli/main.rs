@@ -12,7 +12,9 @@
 
 mod baselines;
 mod depot;
+mod differ;
 mod program;
+mod replay;
 mod reports;
 mod safety;
 mod server;
@@ -42,6 +44,8 @@ fn main() -> ExitCode {
         safety::TESTS,
         stability::TESTS,
         tools::TESTS,
+        differ::TESTS,
+        replay::TESTS,
     ]
     .concat();
     let trials = tests

@@ -182,6 +182,7 @@ fn evidence() {
     program.run(&merge).expect(0, &["2 runs in joined"]);
     let same = program.run(&["report", "diff", "whole", "joined"]);
     same.expect(0, &["2 runs show the same"]);
+    assert!(!same.out.contains("PROPOSED"), "{same:?}");
     let score = |program: &Program, arguments: &[&str]| {
         let ran = program.run(arguments);
         let proven = ran.out.lines().find(|line| line.starts_with("proven "));

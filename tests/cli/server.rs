@@ -25,6 +25,8 @@ pub(crate) enum Answers {
     Hangs,
     /// `/health` like `Empty`, everything else with a body that never ends.
     Endless,
+    /// 200 and, as the number `count`, how often anything was asked.
+    Counts,
     /// Always a page of a list that goes on: with the cursor of the page before it, or with a
     /// new one each time.
     Pages { new: bool },
@@ -127,6 +129,10 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
         }
         Answers::Empty | Answers::Moves if line.contains(" /health/") => {
             return respond(stream, "404 Not Found", "{}");
+        }
+        Answers::Counts => {
+            static ASKED: AtomicUsize = AtomicUsize::new(0);
+            serde_json::json!({ "count": ASKED.fetch_add(1, Ordering::Relaxed) }).to_string()
         }
         Answers::Moves if line.contains("/health") => {
             static ASKED: AtomicUsize = AtomicUsize::new(0);

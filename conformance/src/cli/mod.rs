@@ -21,12 +21,14 @@ mod list;
 mod man;
 mod options;
 mod reached;
+mod replay;
 mod report;
 mod rerun;
 mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
+mod several;
 mod target;
 mod watch;
 
@@ -109,6 +111,8 @@ enum Command {
     Cleanup(cleanup::Arguments),
     /// Make reports from stored evidence, without any traffic
     Report(report::Arguments),
+    /// Send the requests of an earlier run again, and say whether each answer is as it was
+    Replay(Box<replay::Arguments>),
     /// Write the script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Write the manual page
@@ -137,6 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Baseline(command) => baseline::baseline(command, &mut console),
         Command::Cleanup(arguments) => cleanup::cleanup(&arguments, &mut console),
         Command::Report(arguments) => report::report(&arguments, &mut console),
+        Command::Replay(arguments) => replay::replay(*arguments, &mut console),
         Command::Completions(arguments) => {
             completions::completions(&arguments, Cli::command(), console.out)
         }

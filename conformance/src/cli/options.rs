@@ -5,7 +5,7 @@ use std::path::PathBuf;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
-use serde::Deserialize;
+use serde::{Deserialize, Deserializer};
 
 use super::Failed;
 use crate::report::FileReport;
@@ -28,6 +28,13 @@ A flag outweighs a variable, a variable outweighs the configuration file.
 
 Without a target, the embedded reference is judged, and conformance-report.json is written
 unless a --report is asked for.
+
+With several targets each is judged by the same rules (without a RULE, those of the APIs that all
+of them have) and the same seed. Then the program says where they differ: rules with other
+verdicts, open clauses with other records, and answers of which no rule speaks, as proposed
+clauses; what differs is asked once more, so that chance is not taken for habit. Reports are
+written for each target, its name before the ending of the file (run.ndjson, run.opa.ndjson);
+html shows all of them on one page. The exit code is that of the worst target.
 
 Exit codes:
   0    conformant for the chosen rules
@@ -72,9 +79,11 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "URL", env = "CONFORMANCE_CONTROL_URL")]
     pub(super) control_url: Option<String>,
     /// Implementation to judge: a name the program knows, or a target file. With addresses, only
-    /// its description is used and nothing is started
+    /// its description is used and nothing is started. Given several times, each is judged in turn
+    /// and then compared; the variable names one
     #[arg(long, value_name = "NAME|FILE", env = "CONFORMANCE_TARGET")]
-    pub(super) target: Option<String>,
+    #[serde(deserialize_with = "one_or_several")]
+    pub(super) target: Vec<String>,
     /// The program that the target is started with, instead of the one on the search path
     #[arg(long, value_name = "PATH", env = "CONFORMANCE_PROGRAM")]
     pub(super) program: Option<PathBuf>,
@@ -199,6 +208,25 @@ pub(super) struct RunOptions {
     /// What is shown while rules run; auto is a bar for a person and lines for a file
     #[arg(long, value_name = "HOW", env = "CONFORMANCE_PROGRESS")]
     pub(super) progress: Option<Progress>,
+
+    /// Whether the run is one of several that are compared, so that it keeps every exchange.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(super) compared: bool,
+}
+
+/// A key whose value is a text or a list of texts.
+fn one_or_several<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<String>, D::Error> {
+    #[derive(Deserialize)]
+    #[serde(untagged)]
+    enum Texts {
+        One(String),
+        Several(Vec<String>),
+    }
+    Ok(match Texts::deserialize(from)? {
+        Texts::One(text) => vec![text],
+        Texts::Several(texts) => texts,
+    })
 }
 
 /// When to use colours.
@@ -269,7 +297,7 @@ impl RunOptions {
             shard: self.shard.or(below.shard),
             engine_url: self.engine_url.or(below.engine_url),
             control_url: self.control_url.or(below.control_url),
-            target: self.target.or(below.target),
+            target: list(self.target, below.target),
             program: self.program.or(below.program),
             vendor: self.vendor.or(below.vendor),
             capabilities: list(self.capabilities, below.capabilities),
@@ -297,6 +325,7 @@ impl RunOptions {
             known_flaky: self.known_flaky.or(below.known_flaky),
             color: self.color.or(below.color),
             progress: self.progress.or(below.progress),
+            compared: self.compared,
         }
     }
 }

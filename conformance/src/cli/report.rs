@@ -8,9 +8,9 @@ use clap::{Args, Subcommand};
 use super::baseline::Lists;
 use super::options::Colour;
 use super::{Console, Failed};
+use crate::differ::Comparison;
 use crate::evidence::{self, Event, TargetSummary};
 use crate::report::{self, Digest, FileReport, Format, Paint};
-use crate::stability::Rounds;
 use crate::suite::Suite;
 
 /// The command line of `report`.
@@ -28,12 +28,17 @@ pub(super) struct Arguments {
 enum Task {
     /// Judge evidence again by the rules of this program, without any traffic
     Judge(Shown),
-    /// Show where two runs, or two servers, differ
+    /// Show where two runs, or two servers, differ: verdicts, records of open clauses, and answers
+    /// of which no rule speaks, with a clause to start from; exit code 1 for the first two
     Diff {
         /// Evidence of the first run
         first: PathBuf,
         /// Evidence of the other
         other: PathBuf,
+        /// Evidence of a further run of one of the two targets: where it differs from the other
+        /// run of that target, nothing is proposed
+        #[arg(long, value_name = "EVIDENCE")]
+        again: Vec<PathBuf>,
     },
     /// Join the evidence of shards into one
     Merge {
@@ -71,22 +76,57 @@ pub(super) fn report(arguments: &Arguments, console: &mut Console<'_>) -> Result
     match &arguments.task {
         None => show(&arguments.shown, false, console),
         Some(Task::Judge(shown)) => show(shown, true, console),
-        Some(Task::Diff { first, other }) => diff(first, other, console),
+        Some(Task::Diff {
+            first,
+            other,
+            again,
+        }) => diff(first, other, again, console),
         Some(Task::Merge { shards, output }) => merge(shards, output, console),
     }
 }
 
-/// Says where two runs differ; the exit code is 1 when they do anywhere.
-fn diff(first: &Path, other: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
-    let mut runs = Rounds::default();
-    for path in [first, other] {
-        runs.add(&digest(path, &Lists::default(), false)?);
+/// Says where two runs differ; the exit code is 1 when they do in what rules say or clauses
+/// record.
+fn diff(
+    first: &Path,
+    other: &Path,
+    again: &[PathBuf],
+    console: &mut Console<'_>,
+) -> Result<u8, Failed> {
+    let read = |path: &Path| digest(path, &Lists::default(), false);
+    let runs = [read(first)?, read(other)?];
+    let mut more = [Vec::new(), Vec::new()];
+    for path in again {
+        let run = read(path)?;
+        let same = runs.each_ref().map(|known| is_same_target(known, &run));
+        match (same, &mut more) {
+            ([true, false], [first, _]) => first.push(run),
+            ([false, true], [_, other]) => other.push(run),
+            ([true, true], _) => {
+                let why = "both runs are of its target, so it does not tell one from the other";
+                return Err(named(path, &why));
+            }
+            ([false, false], _) => return Err(named(path, &"neither run is of its target")),
+        }
     }
-    let found = runs.stability();
+    let found = Comparison::of(&runs, &more);
     for line in found.lines() {
         writeln!(console.out, "{line}")?;
     }
-    Ok(u8::from(!found.moved.is_empty()))
+    Ok(u8::from(found.differs()))
+}
+
+fn is_same_target(one: &Digest, other: &Digest) -> bool {
+    let target = |digest: &Digest| {
+        let target = &digest.started.as_ref()?.target;
+        Some((
+            target.name.clone(),
+            target.version.clone(),
+            target.engine.clone(),
+            target.control.clone(),
+        ))
+    };
+    target(one) == target(other)
 }
 
 /// Writes the events of several runs as those of one.

@@ -39,7 +39,13 @@ type Outcomes = BTreeMap<String, Outcome>;
 pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     match arguments.watch {
         None => run::run(arguments.run, console),
-        Some(path) => rerun(&arguments.run.options()?, &path, console),
+        Some(path) => {
+            let options = arguments.run.options()?;
+            if options.target.len() > 1 {
+                return Err(Failed::usage("--watch goes with one --target"));
+            }
+            rerun(&options, &path, console)
+        }
     }
 }
 

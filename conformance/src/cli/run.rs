@@ -11,7 +11,7 @@ use super::choice::Choice;
 use super::options::{Progress, RunArguments, RunOptions};
 use super::report::named;
 use super::watch::Watch;
-use super::{Console, Failed, catalogue, target};
+use super::{Console, Failed, catalogue, several, target};
 use crate::catalogue::{Catalogue, Document};
 use crate::client::Connection;
 use crate::known::KnownList;
@@ -29,6 +29,9 @@ const DEFAULT_REPORT: &str = "conformance-report.json";
 /// Judges a target and returns the exit code of what it comes to.
 pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let options = arguments.options()?;
+    if options.target.len() > 1 {
+        return several::run(&options, console);
+    }
     let judged = judge(&options, None, console)?;
     Ok(judged
         .map_or(Conclusion::Incomplete, |digest| digest.conclusion())
@@ -131,6 +134,9 @@ impl Plan<'_> {
         };
         let reports = if first { &self.reports[..] } else { &[] };
         let mut watch = Watch::new(progress, self.known, self.paint, console, reports)?;
+        if options.compared {
+            watch = watch.keeping_all();
+        }
         suite.run(|mut event| {
             redactor.event(&mut event);
             watch.event(event);
@@ -245,7 +251,7 @@ fn choice(options: &RunOptions, catalogue: &Catalogue, target: &Target) -> Resul
 /// The reports to write. Their folders must exist, which is better known before a long run.
 fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Failed> {
     let mut reports = options.report.clone();
-    if reports.is_empty() && target.in_process {
+    if reports.is_empty() && target.in_process && !options.compared {
         reports.push(FileReport {
             format: Format::Json,
             path: DEFAULT_REPORT.into(),

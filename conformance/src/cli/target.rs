@@ -30,10 +30,11 @@ fn located(program: &Path) -> String {
 pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Target, Failed> {
     let token = token(options.token_env.as_deref())?;
     let addresses = options.control_url.is_some() || options.engine_url.is_some();
-    let mut target = match &options.target {
-        Some(name) => described(name)?,
-        None if addresses => Target::at(None, None, None, every_capability(catalogue)),
-        None => embedded()?,
+    let mut target = match options.target.as_slice() {
+        [name] => described(name)?,
+        [_, _, ..] => return Err(Failed::usage("this command takes one --target")),
+        [] if addresses => Target::at(None, None, None, every_capability(catalogue)),
+        [] => embedded()?,
     };
     for url in options.control_url.iter().chain(&options.engine_url) {
         if url.contains('@') {

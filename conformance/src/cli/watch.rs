@@ -19,10 +19,18 @@ pub(super) struct Watch<'a> {
     lines: Option<&'a mut (dyn Write + Send)>,
     evidence: Vec<Evidence>,
     events: Vec<Event>,
-    /// Whether a report shows what was sent and answered.
-    exchanges: bool,
+    exchanges: Exchanges,
     failures: usize,
     trouble: Option<io::Error>,
+}
+
+/// Which exchanges are kept until the end of the run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Exchanges {
+    None,
+    /// As much of each as a report shows.
+    Shown,
+    Whole,
 }
 
 /// A file of evidence, and whole lines that are not in it yet.
@@ -64,10 +72,21 @@ impl<'a> Watch<'a> {
             lines: (progress == Progress::Lines).then_some(&mut *console.out),
             evidence,
             events: Vec::new(),
-            exchanges: reports.iter().any(|report| report.format == Format::Html),
+            exchanges: match reports.iter().any(|report| report.format == Format::Html) {
+                true => Exchanges::Shown,
+                false => Exchanges::None,
+            },
             failures: 0,
             trouble: None,
         })
+    }
+
+    /// Keeps every exchange as it is, for those who compare.
+    pub(super) fn keeping_all(self) -> Self {
+        Self {
+            exchanges: Exchanges::Whole,
+            ..self
+        }
     }
 
     pub(super) fn event(&mut self, event: Event) {
@@ -75,13 +94,13 @@ impl<'a> Watch<'a> {
             self.trouble.get_or_insert(error);
         }
         // Exchanges are many and may be long, and only the evidence holds all of them.
-        match event {
-            Event::Exchange(_) if !self.exchanges => {}
-            Event::Exchange(mut exchange) => {
+        match (event, self.exchanges) {
+            (Event::Exchange(_), Exchanges::None) => {}
+            (Event::Exchange(mut exchange), Exchanges::Shown) => {
                 report::trim(&mut exchange);
                 self.events.push(Event::Exchange(exchange));
             }
-            event => self.events.push(event),
+            (event, _) => self.events.push(event),
         }
     }
 

@@ -7,6 +7,7 @@ mod failure;
 mod html;
 mod json;
 mod junit;
+mod labels;
 mod markdown;
 mod tap;
 mod terminal;
@@ -21,6 +22,7 @@ use serde::Deserialize;
 pub use digest::{Conclusion, Digest, Outcome, Row};
 pub use html::trim;
 pub use json::SCHEMA;
+pub(crate) use labels::labels;
 pub use terminal::{Paint, Progress, verdict_line};
 
 /// A report that is written to a file.

@@ -84,8 +84,8 @@ impl Outcome {
     }
 }
 
-/// What a run comes to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+/// What a run comes to, from good to bad.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Conclusion {
     /// Everything that the target claims, and the run could show, passes.

@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, HashMap, HashSet};
 
 use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
-use crate::report::{Digest, Outcome, Row};
+use crate::report::{Digest, Outcome, Row, labels};
 
 /// What a page shows.
 #[derive(Debug)]
@@ -218,31 +218,11 @@ fn place(document: Document, section: &str) -> usize {
     before + inside.unwrap_or_default()
 }
 
-/// Names the runs by their targets, and by the run too where one target has several.
+/// The runs with their names.
 fn labelled(digests: &[Digest]) -> Vec<Run<'_>> {
-    let name = |digest: &Digest| {
-        let Some(started) = &digest.started else {
-            return "no target".to_owned();
-        };
-        let target = &started.target;
-        let url = target.engine.as_ref().or(target.control.as_ref());
-        match url.filter(|_| target.name == "custom") {
-            // Of a target that has no name the address says more.
-            Some(url) => url.split("://").last().unwrap_or(url).to_owned(),
-            None => target.name.clone(),
-        }
-    };
-    let names: Vec<String> = digests.iter().map(name).collect();
-    digests
-        .iter()
-        .zip(&names)
-        .map(|(digest, name)| {
-            let once = names.iter().filter(|other| *other == name).count() == 1;
-            let label = match &digest.started {
-                Some(started) if !once => format!("{name} {}", started.run),
-                _ => name.clone(),
-            };
-            Run { label, digest }
-        })
+    let labels = labels(digests).into_iter();
+    labels
+        .zip(digests)
+        .map(|(label, digest)| Run { label, digest })
         .collect()
 }

@@ -1,0 +1,230 @@
+//! `conformance replay RUN.ndjson:RULE`: sends the requests of an earlier run again.
+
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+
+use super::options::RunOptions;
+use super::reached::Reached;
+use super::report::{named, read};
+use super::run::limit;
+use super::target::target;
+use super::{Console, Failed, catalogue};
+use crate::client::Client;
+use crate::evidence::{Event, RunStarted};
+use crate::ledger::{self, Ledger};
+use crate::names::run_name;
+use crate::openapi::Contract;
+use crate::pattern::Pattern;
+use crate::replay::{Replay, Stopped, Story};
+use crate::report::Conclusion;
+
+/// How many random characters the name of a run ends with.
+const RANDOM: usize = 6;
+
+/// The command line of `replay`.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(super) struct Arguments {
+    /// Evidence that a run wrote with `--report ndjson=PATH`, and the rules: an id, a path above
+    /// ids, or a glob
+    #[arg(value_name = "RUN.ndjson:RULE")]
+    what: String,
+    /// Address of the engine
+    #[arg(long, value_name = "URL", env = "CONFORMANCE_ENGINE_URL")]
+    engine_url: Option<String>,
+    /// Address of the control plane
+    #[arg(long, value_name = "URL", env = "CONFORMANCE_CONTROL_URL")]
+    control_url: Option<String>,
+    /// Implementation: a name the program knows, or a target file; without any, the embedded
+    /// reference
+    #[arg(long, value_name = "NAME|FILE", env = "CONFORMANCE_TARGET")]
+    target: Option<String>,
+    /// The program that the target is started with, instead of the one on the search path
+    #[arg(long, value_name = "PATH", env = "CONFORMANCE_PROGRAM")]
+    program: Option<PathBuf>,
+    /// Vendor part of the target's media types, `application/vnd.VENDOR.…`
+    #[arg(long, value_name = "VENDOR", env = "CONFORMANCE_VENDOR")]
+    vendor: Option<String>,
+    /// Requests that touch what others see may be sent to a target that is not on loopback
+    #[arg(long)]
+    i_own_this_target: bool,
+    /// Folder for the list of what is made on a server that runs already, for
+    /// `conformance cleanup`
+    #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
+    ledger: Option<PathBuf>,
+    /// Seconds that one request may take
+    #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
+    timeout: Option<f64>,
+    /// Seconds that what comes about only in time may take
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        env = "CONFORMANCE_PATIENCE",
+        default_value = "10"
+    )]
+    patience: f64,
+    #[command(flatten)]
+    reached: Reached,
+}
+
+const NOTES: &str = "\
+Requests are sent as they were, but for own names, addresses, what an earlier answer says now
+(a cursor, an id), and tokens, which evidence does not hold: they are the target's. Each rule gets
+a server of its own where the suite starts it, so lists that other rules added to, and what was
+loaded before, may be others. Compared are status, media type and every member of
+a JSON body; ids, times, versions, measurements and the like are no difference, nor is text of
+several lines.
+
+Exit codes:
+  0    every answer is as it was
+  1    some answer is not
+  2    wrong usage: no such file, no such rule in it
+  3    a rule cannot be replayed: the evidence lacks what it sent, or the target the setup
+  4    the target cannot be reached, or died
+  130  interrupted";
+
+/// How many rules ended in each way.
+#[derive(Debug, Default)]
+struct Count {
+    same: usize,
+    different: usize,
+    not_possible: usize,
+}
+
+/// Replays the rules and says what differs.
+pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let what = arguments.what.rsplit_once(':');
+    let parts = what.filter(|(file, rule)| !file.is_empty() && !rule.is_empty());
+    let Some((file, rule)) = parts else {
+        let what = &arguments.what;
+        return Err(Failed::usage(format!("`{what}` is not RUN.ndjson:RULE")));
+    };
+    let path = Path::new(file);
+    let events = read(path)?;
+    let started = started(&events).ok_or_else(|| named(path, &"no run starts in it"))?;
+    let pattern = Pattern::parse(rule).map_err(Failed::usage)?;
+    let ids = started.chosen.iter().map(|chosen| chosen.rule.as_str());
+    pattern.check(ids).map_err(|error| named(path, &error))?;
+
+    let mut connection = arguments.reached.connection()?;
+    if let Some(seconds) = arguments.timeout {
+        connection.timeout = limit(seconds)?;
+    }
+    let run = run(started)?;
+    let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
+    let ledger = Ledger::new(folder.clone(), &run);
+    let (own_target, patience) = (arguments.i_own_this_target, limit(arguments.patience)?);
+    let target = target(&arguments.target_options(), catalogue()?)?;
+    let client = Client::new(&connection).map_err(Failed::usage)?;
+    let replay = Replay {
+        target: &target,
+        client: &client,
+        contract: Contract::embedded().map_err(Failed::usage)?,
+        run: &run,
+        patience,
+        own_target,
+        ledger: &ledger,
+    };
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let stories = started
+        .chosen
+        .iter()
+        .filter(|chosen| pattern.matches(&chosen.rule))
+        // What never had a scenario is told of only when it is asked for by name.
+        .filter(|chosen| chosen.setup.is_some() || pattern.names(&chosen.rule))
+        .map(|chosen| Story::of(&events, started, chosen));
+    let code = runtime.block_on(all(&replay, stories, console))?;
+    ledger.close(true);
+    if ledger::path(&folder, &run).exists() {
+        writeln!(console.out, "what is left: conformance cleanup --run {run}")?;
+    }
+    Ok(code)
+}
+
+fn started(events: &[Event]) -> Option<&RunStarted> {
+    events.iter().find_map(|event| match event {
+        Event::RunStarted(started) => Some(started),
+        _ => None,
+    })
+}
+
+/// A name as long as that of the earlier run, since lengths stand in requests too.
+fn run(started: &RunStarted) -> Result<String, Failed> {
+    let random = getrandom::u64().map_err(|error| Failed::usage(error.to_string()))?;
+    let end = started.run.len().saturating_sub(RANDOM);
+    let prefix = started.run.get(..end).filter(|prefix| !prefix.is_empty());
+    Ok(run_name(prefix.unwrap_or("c"), random))
+}
+
+async fn all(
+    replay: &Replay<'_>,
+    stories: impl Iterator<Item = Story<'_>>,
+    console: &mut Console<'_>,
+) -> Result<u8, Failed> {
+    let mut count = Count::default();
+    for story in stories {
+        writeln!(console.out, "{}", story.rule)?;
+        let (mut same, mut trouble) = (true, Ok(()));
+        let ended = replay
+            .story(&story, &mut |answered| {
+                same &= answered.differences.is_empty();
+                let written = answered
+                    .lines()
+                    .iter()
+                    .try_for_each(|line| writeln!(console.out, "  {line}"));
+                if trouble.is_ok() {
+                    trouble = written;
+                }
+            })
+            .await;
+        trouble?;
+        match ended {
+            Err(Stopped::NotPossible(why)) => {
+                writeln!(console.out, "  cannot be replayed: {why}")?;
+                count.not_possible += 1;
+            }
+            Err(Stopped::Unreachable(why)) => {
+                writeln!(console.out, "  {why}")?;
+                return Ok(Conclusion::Unreachable.exit_code());
+            }
+            Err(Stopped::Interrupted) => return Ok(Conclusion::Interrupted.exit_code()),
+            Ok(()) if same => count.same += 1,
+            Ok(()) => {}
+        }
+        if !same {
+            count.different += 1;
+        }
+    }
+    let Count {
+        same,
+        different,
+        not_possible,
+    } = count;
+    writeln!(
+        console.out,
+        "as it was: {same}, not as it was: {different}, cannot be replayed: {not_possible}"
+    )?;
+    Ok(match (different, not_possible) {
+        (0, 0) => Conclusion::Conformant,
+        (0, _) => Conclusion::Incomplete,
+        _ => Conclusion::NotConformant,
+    }
+    .exit_code())
+}
+
+impl Arguments {
+    fn target_options(self) -> RunOptions {
+        RunOptions {
+            engine_url: self.engine_url,
+            control_url: self.control_url,
+            target: self.target.into_iter().collect(),
+            program: self.program,
+            vendor: self.vendor,
+            token_env: self.reached.token_env,
+            ..RunOptions::default()
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! A recorded request as it is sent again.
+
+use std::borrow::Cow;
+
+use bytes::Bytes;
+
+use super::story::Story;
+use super::swap::Swaps;
+use crate::catalogue::Document;
+use crate::client::Base;
+use crate::evidence::{Exchange, Payload};
+use crate::outgoing::Wire;
+use crate::reach::{Reach, reach};
+use crate::redact::REDACTED;
+use crate::runner::raw_line;
+use crate::scenario::Identity;
+use crate::server::Server;
+
+/// Why a request that was asked with a credential of its own cannot be sent.
+const NO_CREDENTIAL: &str = "the evidence does not hold the credential of its request, and this \
+    suite does not know the step";
+
+/// Makes the requests of one story ready for one server.
+#[derive(Debug)]
+pub(super) struct Teller<'a> {
+    pub(super) story: &'a Story<'a>,
+    pub(super) document: Document,
+    pub(super) server: &'a Server,
+    /// The vendor part of the target's media types.
+    pub(super) vendor: &'a str,
+    pub(super) ns: &'a str,
+}
+
+impl<'a> Teller<'a> {
+    /// The API of a request, and where it goes.
+    pub(super) fn goal(&self, exchange: &Exchange) -> (Option<Document>, &'a Base) {
+        match (exchange.identity.as_str(), &self.server.depot) {
+            ("suite", Some(depot)) => (None, depot),
+            ("engine", _) => (Some(Document::Engine), &self.server.engine().base),
+            _ => (Some(self.document), &self.server.base),
+        }
+    }
+
+    /// What the request may change.
+    pub(super) fn reach(&self, document: Document, wire: &Wire) -> Reach {
+        let (method, path, body) = match wire {
+            Wire::Raw(bytes) => {
+                let (method, path) = raw_line(bytes);
+                (method, path, None)
+            }
+            Wire::Http(request) => (
+                request.method.to_owned(),
+                request.path.clone(),
+                serde_json::from_slice(&request.body).ok(),
+            ),
+        };
+        reach(document, &method, &path, body.as_ref(), self.ns)
+    }
+
+    /// The request as it is sent now.
+    ///
+    /// # Errors
+    /// What of it the evidence does not hold.
+    pub(super) fn wire(&self, exchange: &Exchange, swaps: &Swaps) -> Result<Wire, String> {
+        let authorization = self.authorization(exchange)?;
+        let key = authorization
+            .as_deref()
+            .and_then(|value| value.split_once(' '));
+        let key = key.map(|(_, key)| key);
+        let mut request = match Wire::told(&exchange.request) {
+            Wire::Raw(bytes) => {
+                let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
+                let text = revealed(&swaps.text(&text), key)?.into_owned();
+                return Ok(Wire::Raw(text.into_bytes()));
+            }
+            Wire::Http(request) => request,
+        };
+        if request.method.is_empty() {
+            return Err(format!(
+                "no scenario sends the method `{}`",
+                exchange.request.method
+            ));
+        }
+        request.path = revealed(&swaps.path(&self.path(exchange)), key)?.into_owned();
+        let [old, new] = [&self.story.started.target.vendor, self.vendor]
+            .map(|vendor| format!("/vnd.{vendor}."));
+        let mut headers: Vec<_> = authorization
+            .clone()
+            .map(|value| ("authorization".to_owned(), value))
+            .into_iter()
+            .collect();
+        for (name, value) in request.headers {
+            // What is redacted as a whole was the user's own header, which is added anyway.
+            if !name.eq_ignore_ascii_case("authorization") && value != REDACTED {
+                let value = swaps.text(&value).replace(&old, &new);
+                headers.push((name, revealed(&value, key)?.into_owned()));
+            }
+        }
+        request.headers = headers;
+        if let Payload::Text(text) = &exchange.request.body {
+            let text = swaps.text(text);
+            request.body = Bytes::from(revealed(&text, key)?.into_owned());
+        }
+        Ok(Wire::Http(request))
+    }
+
+    /// Path and query below the address that was asked.
+    fn path(&self, exchange: &Exchange) -> String {
+        let url = &exchange.request.url;
+        let target = &self.story.started.target;
+        let mut known = [&target.engine, &target.control].into_iter().flatten();
+        let below = known.find_map(|base| url.strip_prefix(base.trim_end_matches('/')));
+        match below {
+            Some(path) => path.to_owned(),
+            None => {
+                let path = url.splitn(4, '/').nth(3).unwrap_or_default();
+                format!("/{path}")
+            }
+        }
+    }
+
+    /// The Authorization header of whoever asked, as this target knows them.
+    fn authorization(&self, exchange: &Exchange) -> Result<Option<String>, String> {
+        let server = match exchange.identity.as_str() {
+            "engine" => self.server.engine(),
+            _ => self.server,
+        };
+        let no_token = |role: &str| format!("the target has no token for `{role}`");
+        match exchange.identity.as_str() {
+            "anonymous" | "suite" => Ok(None),
+            "administrator" | "engine" => server
+                .authorization(&Identity::Administrator)
+                .map_err(|role| no_token(&role)),
+            "authorization" => match self.story.step(exchange).map(|step| &step.identity) {
+                Some(Identity::Authorization(value)) => {
+                    let key = server.administrator_key();
+                    Ok(Some(value.replace("{token}", key).replace("{ns}", self.ns)))
+                }
+                _ => Err(NO_CREDENTIAL.to_owned()),
+            },
+            role => match server.bearer(role) {
+                Some(value) => Ok(Some(value)),
+                None => Err(no_token(role)),
+            },
+        }
+    }
+}
+
+/// The text with its secrets: whoever asked had only one.
+fn revealed<'a>(text: &'a str, key: Option<&str>) -> Result<Cow<'a, str>, String> {
+    match key {
+        _ if !text.contains(REDACTED) => Ok(Cow::Borrowed(text)),
+        Some(key) => Ok(Cow::Owned(text.replace(REDACTED, key))),
+        None => Err("the evidence does not hold a secret that it sent".to_owned()),
+    }
+}
