@@ -231,13 +231,17 @@ impl<'t> Writer<'t> {
         let any_case = any_case || self.collation(&[&value, &pattern]) == "NOCASE";
         let escape = self.escape(escape_char.as_ref())?;
         let not = if *negated { "NOT " } else { "" };
+        let database = match self.language {
+            Language::Mysql => "mysql",
+            Language::Sqlserver => "sqlserver",
+            _ => "postgresql",
+        };
         Ok(format!(
-            "({not}other_like({}, {}, {}, {}, {}))",
+            "({not}other_like({}, {}, {}, {}, '{database}'))",
             value.sql,
             pattern.sql,
             Written::text(&escape).sql,
             u8::from(any_case),
-            u8::from(self.has(Language::Sqlserver)),
         ))
     }
 

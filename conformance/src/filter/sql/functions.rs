@@ -78,10 +78,10 @@ impl Arguments {
     }
 }
 
-/// Whether a text fits a pattern: text, pattern, escape or nothing, any case, brackets.
+/// Whether a text fits a pattern: text, pattern, escape or nothing, any case, database.
 fn like(of: &Arguments) -> Result<Cell, String> {
     let escape = of.text(2).chars().next();
-    let Some(pattern) = regex(&of.text(1), escape, of.is_set(4)) else {
+    let Some(pattern) = regex(&of.text(1), escape, &of.text(4))? else {
         return Ok(Cell::Integer(0));
     };
     let regex = RegexBuilder::new(&pattern)
@@ -92,19 +92,26 @@ fn like(of: &Arguments) -> Result<Cell, String> {
 }
 
 /// A pattern as regular expression; absent if nothing fits it.
-fn regex(pattern: &str, escape: Option<char>, has_brackets: bool) -> Option<String> {
+fn regex(pattern: &str, escape: Option<char>, database: &str) -> Result<Option<String>, String> {
     let literal = |letter: char| regex::escape(letter.encode_utf8(&mut [0; 4]));
     let mut regex = "(?s)^".to_owned();
     let mut letters = pattern.chars();
     while let Some(letter) = letters.next() {
         match letter {
-            _ if Some(letter) == escape => regex += &literal(letters.next().unwrap_or(letter)),
+            _ if Some(letter) == escape => match (letters.next(), database) {
+                (Some(escaped), _) => regex += &literal(escaped),
+                (None, "mysql") => regex += &literal(letter),
+                (None, "sqlserver") => return Ok(None),
+                (None, _) => return Err("a pattern that ends with its escape".to_owned()),
+            },
             '%' => regex += ".*",
             '_' => regex.push('.'),
-            '[' if has_brackets => {
-                let (set, rest) = letters.as_str().split_once(']')?;
+            '[' if database == "sqlserver" => {
+                let Some((set, rest)) = letters.as_str().split_once(']') else {
+                    return Ok(None);
+                };
                 if set.trim_start_matches('^').is_empty() {
-                    return None;
+                    return Ok(None);
                 }
                 let (not, set) = match set.strip_prefix('^') {
                     Some(set) => ("^", set),
@@ -121,7 +128,7 @@ fn regex(pattern: &str, escape: Option<char>, has_brackets: bool) -> Option<Stri
             other => regex += &literal(other),
         }
     }
-    Some(regex + "$")
+    Ok(Some(regex + "$"))
 }
 
 /// Where a part begins: part, text, the letter from which it is looked for, any case.

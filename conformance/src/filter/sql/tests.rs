@@ -160,6 +160,7 @@ fn mysql_is_read() {
             (r"s LIKE '%a\\\\b%'", "c"),
             (r"s LIKE '50\%%'", "c"),
             ("`t`.`s` = 'apple'", "a"),
+            ("s LIKE '%]!' ESCAPE '!' OR s LIKE '%e' ESCAPE 'e'", "a"),
             ("s LIKE 'a%'", "ab"),
             ("s = 'APPLE' # any case", "a"),
             ("s LIKE BINARY 'a%'", "a"),
@@ -211,6 +212,7 @@ fn sqlserver_is_read() {
             ("s LIKE '%[[]x]'", "c"),
             ("s LIKE '%![x]' ESCAPE '!'", "c"),
             ("s LIKE '%[x'", ""),
+            ("s LIKE '%e' ESCAPE 'e'", ""),
             (r"s LIKE '%\%'", "c"),
             ("s LIKE N'app' + N'%'", "ab"),
             ("CHARINDEX('P', s) = 2", "ab"),
@@ -292,6 +294,7 @@ fn what_a_database_does_not_have_is_wrong() {
     for (language, clause, why) in [
         (Postgresql, "s = \"apple\"", "no such column"),
         (Postgresql, "\"T\".s = 'apple'", "no such column"),
+        (Postgresql, "s LIKE '%e' ESCAPE 'e'", "ends with its escape"),
         (Postgresql, "n = $1", "nothing is given for `$1`"),
         (Postgresql, "n", "`n` is no condition"),
         (Postgresql, "n = 1 OR 1", "`1` is no condition"),

@@ -244,6 +244,7 @@ pub(super) fn patterns() -> Scenario {
         json!({
             "percent": {"name": "100% a_b"},
             "later": {"name": "x 100%"},
+            "thousand": {"name": "x 1000"},
             "none": {"name": "1000 axb%"},
             "backslash": {"name": "c:\\100"},
             "last": {"name": "c:\\"},
