@@ -2,7 +2,7 @@
 //! scenario names, so that the form in which a server writes it does not matter, and a filter
 //! that lets out a row which it should not is shown with that row.
 
-mod plain;
+mod sql;
 mod sqlite;
 mod ucast;
 
@@ -14,7 +14,6 @@ use serde_json::{Map, Value};
 use crate::answer::Answer;
 use crate::facts::shortened;
 use crate::names::{canonical, quoted, shown};
-use sqlite::Like;
 
 /// The language in which a condition is answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
@@ -80,7 +79,7 @@ pub enum Unless {
     /// The request is refused by a status of 4xx: not every target has to understand every
     /// condition.
     Refused,
-    /// The text has parts whose meaning in its database only that database knows.
+    /// The text is one condition, with parts whose meaning only its database knows.
     NotPlain,
 }
 
@@ -178,14 +177,11 @@ impl Rows {
                 ucast::select(query, &self.table).map_err(Trouble::Wrong)
             }
             (Language::Sqlite, Some(Value::String(text))) => {
-                sqlite::select(text, &self.table, Like::AnyCase).map_err(Trouble::Wrong)
+                let found =
+                    sqlite::check_length(text).and_then(|()| sqlite::select(text, &self.table));
+                found.map_err(Trouble::Wrong)
             }
-            (language, Some(Value::String(text))) => {
-                let text =
-                    plain::for_sqlite(text, language).ok_or(Trouble::Instead(Unless::NotPlain))?;
-                // Elsewhere the database decides it, PostgreSQL in this way.
-                sqlite::select(&text, &self.table, Like::SameCase).map_err(Trouble::Wrong)
-            }
+            (language, Some(Value::String(text))) => sql::select(text, language, &self.table),
             (_, Some(_)) => Err(Trouble::Wrong("no string".to_owned())),
         }
     }

@@ -14,10 +14,17 @@ deny if {
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("query-is-evaluated-partially", || {
         scenario()
-            .given(policy(ALLOW))
+            .given(policy(&format!("{ALLOW}\n\n{NEGATED}\n\n{CHAIN}")))
             .when(left(json!({"query": "data.{ns}.allow == true"})))
             .when(left(json!({"query": "data.{ns}.deny == true"})))
             .when(left(json!({"query": "input.a == 1 + 2"})))
+            .when(left(json!({"query": "data.{ns}.other == true"})))
+            .when(
+                compile(json!({"query": "data.{ns}.replaced == true"}))
+                    .keep(success())
+                    .keep(holds("/result/queries", replaced("a", 4711)))
+                    .keep(holds("/result/queries", equals("b", 3))),
+            )
     }),
     Rule::new("query-required", || {
         scenario().when(
@@ -65,7 +72,9 @@ pub(crate) const RULES: &[Rule] = &[
             }))
             .keep(success())
             .keep(length("/result/queries"))
-            .keep(mentions("\"helper\"")),
+            .keep(holds("/result/queries", name("helper")))
+            .keep(holds("/result/queries", equals("b", 2)))
+            .keep(holds("/result", equals("a", 4711))),
         )
     }),
     Rule::new("disable-inlining-default", || {
@@ -83,7 +92,9 @@ pub(crate) const RULES: &[Rule] = &[
         let asked = |options: Value| {
             compile(json!({"query": "data.{ns}.late == true", "options": options}))
                 .keep(success())
-                .keep(mentions("now_ns"))
+                .keep(holds("/result/queries", name("now_ns")))
+                .keep(holds("/result/queries", operator("gt")))
+                .keep(holds("/result/queries", number(1000)))
         };
         scenario()
             .given(policy(CLOCK))
@@ -124,9 +135,10 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().when(left(json!({"query": "input.a == \"packed\""})).gzip())
     }),
     Rule::new("gzip-response", || {
-        let query = format!("input.a == \"{}\"", "text ".repeat(4000));
+        let conditions = (0..60).map(|number| format!("input.a{number} == {number}"));
+        let query = conditions.collect::<Vec<_>>().join("; ");
         scenario().when(
-            compile(json!({"query": query}))
+            left(json!({"query": query}))
                 .header("Accept-Encoding", "gzip")
                 .keep(status())
                 .keep(header("Content-Encoding")),
@@ -241,6 +253,17 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
+/// A rule that needs a condition not to hold, and one that replaces a part of the input.
+const NEGATED: &str = "other if {
+	not input.a == 1
+	input.b == 2
+}
+
+replaced if {
+	helper with input.a as 4711
+	input.b == 3
+}";
+
 /// A rule that needs another.
 const CHAIN: &str = "outer if {
 	helper
@@ -270,4 +293,32 @@ fn always(body: Value) -> Step {
 /// A query that can never hold.
 fn nothing(body: Value) -> Step {
     compile(body).keep(status()).keep(at("/result"))
+}
+
+/// A part of a reference.
+fn name(name: &str) -> Value {
+    json!({"type": "string", "value": name})
+}
+
+fn number(number: u32) -> Value {
+    json!({"type": "number", "value": number})
+}
+
+fn operator(name: &str) -> Value {
+    json!({"type": "ref", "value": [{"type": "var", "value": name}]})
+}
+
+/// The reference to a part of the input.
+fn of_input(part: &str) -> Value {
+    json!({"type": "ref", "value": [{"type": "var", "value": "input"}, name(part)]})
+}
+
+/// The terms of the condition that a part of the input equals a number.
+fn equals(part: &str, value: u32) -> Value {
+    json!([operator("eq"), of_input(part), number(value)])
+}
+
+/// What `with` replaces a part of the input by.
+fn replaced(part: &str, value: u32) -> Value {
+    json!([{"target": of_input(part), "value": number(value)}])
 }

@@ -128,29 +128,26 @@ pub(crate) const RULES: &[Rule] = &[
         multitarget(POSTGRESQL, "/result/postgresql/query")
     }),
     Rule::new("mapping-renames-table", || {
-        let mappings = json!({"sqlite": {"fruits": {"$self": "goods"}}});
-        scenario()
-            .given(policy(RED))
-            .when(mapped(SQLITE, mappings).keep(SQLITE.red_rows(&named("goods", "colour"))))
+        renamed(json!({"$self": "goods"}), &named("goods", "colour"))
     }),
     Rule::new("mapping-renames-column", || {
-        let mappings = json!({"sqlite": {"fruits": {"colour": "shade"}}});
-        scenario()
-            .given(policy(RED))
-            .when(mapped(SQLITE, mappings).keep(SQLITE.red_rows(&named("fruits", "shade"))))
+        renamed(json!({"colour": "shade"}), &named("fruits", "shade"))
     }),
     Rule::new("mapping-keyed-by-target", || {
-        let mappings = || json!({"postgresql": {"fruits": {"$self": "goods", "colour": "shade"}}});
-        let renamed = named("goods", "shade");
+        let names = json!({"$self": "goods", "colour": "shade"});
+        let mappings = json!({"postgresql": {"fruits": names}});
         scenario()
             .given(policy(RED))
             .when(
-                mapped(POSTGRESQL, mappings())
-                    .keep(mentions("goods"))
-                    .keep(mentions("shade"))
-                    .keep(POSTGRESQL.red_rows(&renamed)),
+                mapped(POSTGRESQL, mappings.clone())
+                    .keep(mentions("goods.shade"))
+                    .keep(POSTGRESQL.red_rows(&named("goods", "shade"))),
             )
-            .when(mapped(SQLITE, mappings()).keep(SQLITE.red_rows(&fruits())))
+            .when(
+                mapped(SQLITE, mappings)
+                    .keep(without("goods"))
+                    .keep(SQLITE.red_rows(&fruits())),
+            )
     }),
     Rule::new("mapping-aliases-table", || {
         let body = json!({
@@ -159,7 +156,11 @@ pub(crate) const RULES: &[Rule] = &[
         });
         scenario()
             .given(policy("include if input.colour == \"red\""))
-            .when(asked("include", SQLITE.accept, body).keep(SQLITE.red_rows(&fruits())))
+            .when(
+                asked("include", SQLITE.accept, body)
+                    .keep(mentions("fruits"))
+                    .keep(SQLITE.red_rows(&fruits())),
+            )
     }),
     Rule::new("unknowns-are-unknown", || {
         let body = |unknown: &str| {
@@ -327,16 +328,28 @@ pub(crate) const RULES: &[Rule] = &[
             .when(asked("include", ALL.accept, json!({})).keep(ALL.red_rows(&fruits())))
     }),
     Rule::new("multitarget-ucast", || {
-        multitarget(ALL, "/result/ucast/query")
+        beside(
+            (ALL, "/result/ucast/query"),
+            (POSTGRESQL, "/result/postgresql/query"),
+        )
     }),
     Rule::new("multitarget-sqlserver", || {
-        multitarget(SQLSERVER, "/result/sqlserver/query")
+        beside(
+            (SQLSERVER, "/result/sqlserver/query"),
+            (MYSQL, "/result/mysql/query"),
+        )
     }),
     Rule::new("multitarget-mysql", || {
-        multitarget(MYSQL, "/result/mysql/query")
+        beside(
+            (MYSQL, "/result/mysql/query"),
+            (POSTGRESQL, "/result/postgresql/query"),
+        )
     }),
     Rule::new("multitarget-postgresql", || {
-        multitarget(POSTGRESQL, "/result/postgresql/query")
+        beside(
+            (POSTGRESQL, "/result/postgresql/query"),
+            (SQLSERVER, "/result/sqlserver/query"),
+        )
     }),
     Rule::new("multitarget-sqlite", || {
         // The dialect is not among those that can be asked for for certain.
@@ -492,6 +505,50 @@ fn multitarget(target: Target, pointer: &'static str) -> Scenario {
         _ => step.keep(kind(pointer, Kind::String)),
     };
     scenario().given(policy(RED)).when(step)
+}
+
+/// The filters for two targets in one answer, each under its key and in its language: the text
+/// that the rule compares with is written in another way in each.
+fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
+    let table = Table::new(
+        "fruits",
+        json!({
+            "both": {"name": "O'Brien\\Ann"},
+            "doubled": {"name": "O''Brien\\\\Ann"},
+            "neither": {"name": "O'BrienAnn"},
+        }),
+    );
+    let rule = r#"include if input.fruits.name == "O'Brien\\Ann""#;
+    let targets = [first, second];
+    let step = several(&targets.map(|(target, _)| target));
+    let step = targets.iter().fold(step, |step, (target, pointer)| {
+        let found = match target.language {
+            Language::Ucast => kind(*pointer, Kind::Object),
+            _ => kind(*pointer, Kind::String),
+        };
+        step.keep(found)
+            .keep(target.rows(pointer, &table, &["both"]))
+    });
+    scenario().given(policy(rule)).when(step)
+}
+
+/// The filter of a rule on two columns for each SQL target, with other names for the table or for
+/// one of the columns. What has no other name keeps its own.
+fn renamed(names: Value, table: &Table) -> Scenario {
+    let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price > 10\n}";
+    let is_table = names.get("$self").is_some();
+    scenario()
+        .given(policy(rule))
+        .each(SQL, |scenario, target| {
+            let key = target.dialect.trim_start_matches("sql+");
+            let step = mapped(target, json!({key: {"fruits": names}}));
+            let step = if is_table {
+                step.keep(mentions("goods")).keep(without("fruits"))
+            } else {
+                step.keep(mentions("shade")).keep(without("colour"))
+            };
+            scenario.when(step.keep(target.rows(QUERY, table, &["cherry"])))
+        })
 }
 
 /// Keeps that there is no condition for any target.
