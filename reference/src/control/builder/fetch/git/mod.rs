@@ -208,7 +208,7 @@ impl Reader {
                 let place = self.kept.join(&folder);
                 // One that is there already is fetched into again, and counts once.
                 read.folders.remove(&folder);
-                let others = read.folders.values().fold(0_u64, |sum, bytes| sum + bytes);
+                let others: u64 = read.folders.values().sum();
                 let held = held::hold(&place)?;
                 let fetch = Fetch {
                     url,
