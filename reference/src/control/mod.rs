@@ -13,6 +13,7 @@ mod page;
 mod principal;
 mod redact;
 mod routes;
+mod storage;
 pub(crate) mod store;
 mod v1;
 mod worker;

@@ -95,6 +95,7 @@ impl Options {
                 source_roots: self.source_root.clone(),
                 builtin_roots: self.builtin_root.clone(),
                 hosts: self.allow_host.clone(),
+                programs: PathBuf::new(),
                 limits: Limits::default(),
             },
             reach: Reach {

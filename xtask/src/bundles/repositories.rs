@@ -29,8 +29,8 @@ const PACKAGES: &[(&str, &str)] = &[
 const USER: &str = "reader";
 const PASSWORD: &str = "reader-password";
 
-/// What the key for ssh is locked with.
-const PASSPHRASE: &str = "key-passphrase";
+/// What the key for ssh is locked with; a shell would read most of it otherwise.
+const PASSPHRASE: &str = r#"it's $HOME "quoted" \"#;
 
 /// A commit must be in the bundle within this time.
 const PATIENCE: Duration = Duration::from_secs(30);

@@ -44,7 +44,10 @@ impl Kind {
 
 /// Patterns of paths, in which `*` also stands for slashes.
 #[derive(Debug, Clone, Default)]
-pub(super) struct Patterns(Option<GlobSet>);
+pub(super) struct Patterns {
+    texts: Vec<String>,
+    set: Option<GlobSet>,
+}
 
 impl Patterns {
     /// Reads patterns. None at all match nothing.
@@ -53,7 +56,7 @@ impl Patterns {
     /// Which pattern is no glob.
     pub(super) fn read(texts: &[String]) -> Result<Self, String> {
         if texts.is_empty() {
-            return Ok(Self(None));
+            return Ok(Self::default());
         }
         let mut set = GlobSetBuilder::new();
         for text in texts {
@@ -61,19 +64,41 @@ impl Patterns {
             set.add(glob.map_err(|failure| format!("pattern `{text}`: {}", failure.kind()))?);
         }
         let set = set.build();
-        Ok(Self(Some(set.map_err(|failure| {
-            format!("patterns: {}", failure.kind())
-        })?)))
+        let set = set.map_err(|failure| format!("patterns: {}", failure.kind()))?;
+        Ok(Self {
+            texts: texts.to_vec(),
+            set: Some(set),
+        })
     }
 
     /// Whether there is a pattern.
     pub(super) fn is_empty(&self) -> bool {
-        self.0.is_none()
+        self.texts.is_empty()
     }
 
     /// Whether one of the patterns matches.
     pub(super) fn matches(&self, path: &str) -> bool {
-        self.0.as_ref().is_some_and(|set| set.is_match(path))
+        self.set.as_ref().is_some_and(|set| set.is_match(path))
+    }
+
+    /// Whether one of the patterns may match a path in a folder, which ends in a slash. Only what
+    /// stands before the first wildcard tells that it does not.
+    fn may_match_in(&self, folder: &str) -> bool {
+        self.texts.iter().any(|text| {
+            let wild = text.find(['*', '?', '[', '{', '\\']);
+            match wild.and_then(|wild| text.get(..wild)) {
+                Some(start) => start.starts_with(folder) || folder.starts_with(start),
+                None => text.starts_with(folder),
+            }
+        })
+    }
+
+    /// Whether one of the patterns surely matches every path in a folder, which ends in a slash:
+    /// it matches the folder, and whatever follows.
+    fn match_all_in(&self, folder: &str) -> bool {
+        let matches = self.set.iter().flat_map(|set| set.matches(folder));
+        let texts = matches.filter_map(|index| self.texts.get(index));
+        texts.into_iter().any(|text| text.ends_with('*'))
     }
 }
 
@@ -93,6 +118,12 @@ impl Selection {
             && (self.included.is_empty() || self.included.matches(path))
             && !self.excluded.matches(path)
     }
+
+    /// Whether a file may be taken that is in a folder, which ends in a slash.
+    pub(super) fn reaches(&self, folder: &str) -> bool {
+        (self.included.is_empty() || self.included.may_match_in(folder))
+            && !self.excluded.match_all_in(folder)
+    }
 }
 
 /// What a build may still take.
@@ -103,6 +134,8 @@ pub(super) struct Budget {
     files: usize,
     /// How deep folders may be nested.
     pub(super) depth: usize,
+    /// Entries that one walk may look at.
+    pub(super) entries: usize,
 }
 
 impl Budget {
@@ -113,6 +146,7 @@ impl Budget {
             bytes: limits.total,
             files: limits.files,
             depth: limits.depth,
+            entries: limits.entries,
         }
     }
 
@@ -145,12 +179,56 @@ impl Budget {
 mod tests {
     use super::*;
 
+    fn patterns(texts: &[&str]) -> Result<Patterns, String> {
+        let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
+        Patterns::read(&texts)
+    }
+
+    #[test]
+    fn folders_are_reached_by_their_names() {
+        for (included, excluded, expected) in [
+            (&[] as &[&str], &[] as &[&str], true),
+            (&["q/*"], &[], false),
+            (&["q/*", "lib/in/*"], &[], true),
+            (&["lib/*"], &[], true),
+            (&["*.rego"], &[], true),
+            (&["l?b/x.rego"], &[], true),
+            (&["li[a-b]/x"], &[], true),
+            (&["{q,lib}/x"], &[], true),
+            (&["l\\ib/x"], &[], true),
+            (&["lib/in/x.rego"], &[], true),
+            (&["lib/x.rego"], &[], false),
+            (&["lib"], &[], false),
+            (&["lib/in"], &[], false),
+            (&["lib/inner/*"], &[], false),
+            (&[], &["lib/*"], false),
+            (&[], &["lib*"], false),
+            (&[], &["lib/**"], false),
+            (&[], &["**"], false),
+            (&[], &["*_test.rego"], true),
+            (&[], &["lib/in/*.rego"], true),
+            (&[], &["lib/in/a*"], true),
+            (&[], &["lib/in"], true),
+            (&[], &["lib/in/"], true),
+            (&[], &["lib/inner/*"], true),
+            (&["lib/*"], &["lib/in/*"], false),
+            (&["lib/*"], &["lib/out/*"], true),
+        ] {
+            let selection = Selection {
+                included: patterns(included).unwrap_or_default(),
+                excluded: patterns(excluded).unwrap_or_default(),
+            };
+            let reaches = selection.reaches("lib/in/");
+            assert_eq!(reaches, expected, "{included:?} {excluded:?}");
+            let takes = ["a.rego", "b/c.json", "x.rego"]
+                .iter()
+                .any(|file| selection.takes(&format!("lib/in/{file}")));
+            assert!(reaches || !takes, "{included:?} {excluded:?}");
+        }
+    }
+
     #[test]
     fn files_are_taken_by_their_names() {
-        let patterns = |texts: &[&str]| {
-            let texts: Vec<String> = texts.iter().map(|text| (*text).to_owned()).collect();
-            Patterns::read(&texts)
-        };
         for (included, excluded, taken, left) in [
             (
                 &[] as &[&str],

@@ -63,6 +63,8 @@ pub(crate) struct Access {
     pub(crate) builtin_roots: Vec<PathBuf>,
     /// Patterns of the hosts that datasources and repositories may be fetched from.
     pub(crate) hosts: Vec<String>,
+    /// The folder of the programs of OpenSSH; where it is empty, the `PATH` leads to them.
+    pub(crate) programs: PathBuf,
     /// The bounds.
     pub(crate) limits: Limits,
 }
@@ -80,6 +82,8 @@ pub(crate) struct Limits {
     pub(crate) parts: usize,
     /// How deep folders may be nested.
     pub(crate) depth: usize,
+    /// Entries of a folder or a commit, taken or not, with those further down.
+    pub(crate) entries: usize,
     /// Bytes that a repository may take on disk.
     pub(crate) repository: u64,
     /// How long one fetch may take.
@@ -96,6 +100,7 @@ impl Default for Limits {
             files: 20_000,
             parts: 1_000,
             depth: 64,
+            entries: 1_000_000,
             repository: 2 << 30,
             fetch: Duration::from_secs(120),
             work: Duration::from_secs(120),
@@ -112,6 +117,11 @@ pub(crate) struct Built {
     pub(crate) revision: String,
     /// The commits that sources were read at, by source.
     pub(crate) commits: BTreeMap<String, String>,
+}
+
+/// Removes the keys that a killed server left in a work directory. No build may run in it.
+pub(crate) fn forget_keys(work_dir: &Path) {
+    fetch::forget_keys(work_dir);
 }
 
 /// Builds a bundle. `work_dir` keeps repositories from one build to the next; two builds of one

@@ -6,9 +6,9 @@ use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
 use serde::Deserialize;
 
-use super::client::{Straight, retries};
 use super::{DestinationError, Reach, credentials, host, plain};
 use crate::control::model::{Aws, Secret};
+use crate::control::storage::{Straight, retries};
 
 /// A secret of type `aws_auth`.
 #[derive(Deserialize)]

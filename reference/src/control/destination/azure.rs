@@ -7,9 +7,9 @@ use object_store::azure::MicrosoftAzureBuilder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::client::{Straight, retries};
 use super::{DestinationError, Reach, credentials, host, plain};
 use crate::control::model::{Azure, Secret};
+use crate::control::storage::{Straight, retries};
 
 /// How the hosts of storage accounts end.
 const HOSTS: &[&str] = &[

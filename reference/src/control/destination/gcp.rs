@@ -7,9 +7,9 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::client::{Straight, retries};
 use super::{DestinationError, Reach, credentials, host, plain};
 use crate::control::model::{Gcp, Secret};
+use crate::control::storage::{Straight, retries};
 
 /// A secret of type `gcp_auth`.
 #[derive(Deserialize)]

@@ -7,7 +7,7 @@
 
 mod aws;
 mod azure;
-mod client;
+mod explain;
 mod filesystem;
 mod gcp;
 mod host;
@@ -24,6 +24,7 @@ use serde::de::DeserializeOwned;
 
 use self::filesystem::Target;
 use super::model::{ObjectStorage, Secret};
+use super::storage::is_plain;
 
 /// What destinations may be.
 #[derive(Debug, Clone, Default)]
@@ -117,7 +118,7 @@ impl Destination {
             Self::File(target) => target.write(&bytes).await,
             Self::Object { store, path } => match store.put(path, bytes.into()).await {
                 Ok(_) => Ok(()),
-                Err(failure) => Err(DestinationError::Push(client::explain(&failure))),
+                Err(failure) => Err(DestinationError::Push(explain::explain(&failure))),
             },
         }
     }
@@ -154,8 +155,7 @@ fn credentials<T: DeserializeOwned>(
 
 /// Refuses a name that could lead the URL made of it elsewhere.
 fn plain(name: &str, what: &str) -> Result<(), DestinationError> {
-    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
-    if !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits) {
+    if is_plain(name) {
         Ok(())
     } else {
         let message = format!("`{name}` cannot be the name of a {what}");

@@ -7,6 +7,8 @@ use std::{fs, io};
 use tempfile::TempDir;
 use tracing::warn;
 
+use crate::control::builder;
+
 /// Where repositories are kept.
 #[derive(Debug)]
 pub(super) enum WorkFolder {
@@ -15,7 +17,8 @@ pub(super) enum WorkFolder {
 }
 
 impl WorkFolder {
-    /// Makes the folder.
+    /// Makes the folder. Keys that a killed process left there go now: their bundles may be other
+    /// replicas' to build from here on.
     ///
     /// # Errors
     /// When it cannot be made.
@@ -23,7 +26,12 @@ impl WorkFolder {
         match path {
             Some(path) => {
                 fs::create_dir_all(path)?;
-                Ok(Self::Kept(path.to_owned()))
+                let folder = Self::Kept(path.to_owned());
+                let bundles = folder.bundles().read_dir();
+                for bundle in bundles.into_iter().flatten().flatten() {
+                    builder::forget_keys(&bundle.path());
+                }
+                Ok(folder)
             }
             None => Ok(Self::Temporary(TempDir::with_prefix("control-plane-")?)),
         }

@@ -1,6 +1,7 @@
 //! Built-in sources: libraries that the operator provides, each a folder.
 
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
 use super::{Trouble, directory};
 use crate::control::builder::files::{Budget, Files, Selection};
@@ -11,7 +12,12 @@ use crate::control::builder::files::{Budget, Files, Selection};
 /// # Errors
 /// When there is no such library, a link in it leads out of its root, or a file cannot be read or
 /// is too much.
-pub(super) fn read(name: &str, roots: &[PathBuf], budget: &mut Budget) -> Result<Files, Trouble> {
+pub(super) fn read(
+    name: &str,
+    roots: &[PathBuf],
+    budget: &mut Budget,
+    cancelled: &AtomicBool,
+) -> Result<Files, Trouble> {
     let found = roots
         .iter()
         .find_map(|root| Some((folder(name, root)?, root)));
@@ -20,7 +26,7 @@ pub(super) fn read(name: &str, roots: &[PathBuf], budget: &mut Budget) -> Result
         return Err(Trouble::config(message));
     };
     let own = std::slice::from_ref(root);
-    let read = directory::read(folder, own, &Selection::default(), budget);
+    let read = directory::read(folder, own, &Selection::default(), budget, cancelled);
     read.map_err(|trouble| trouble.of(&format!("built-in source `{name}`")))
 }
 

@@ -3,8 +3,9 @@
 use std::fs::{self, File};
 use std::io::Read;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
 
-use super::Trouble;
+use super::{Steps, Trouble};
 use crate::control::builder::files::{Budget, Files, Selection};
 
 /// The folder of a repository's own files, which no bundle has.
@@ -37,15 +38,17 @@ pub(super) fn below(path: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
 /// Reads the files of a folder that was found below one of the operator's folders.
 ///
 /// # Errors
-/// When a link in it leads out of the operator's folders, or a file cannot be read or is too
-/// much.
+/// When a link in it leads out of the operator's folders, a file cannot be read, there is too
+/// much, or nobody waits any more.
 pub(super) fn read(
     folder: PathBuf,
     roots: &[PathBuf],
     selection: &Selection,
     budget: &mut Budget,
+    cancelled: &AtomicBool,
 ) -> Result<Files, Trouble> {
     let mut files = Files::new();
+    let mut steps = Steps::new(budget.entries, cancelled);
     let mut open = vec![(folder, String::new(), 0)];
     while let Some((folder, prefix, depth)) = open.pop() {
         if depth > budget.depth {
@@ -53,6 +56,7 @@ pub(super) fn read(
         }
         let failed = |failure: std::io::Error| Trouble::Sync(format!("`{prefix}`: {failure}"));
         for entry in fs::read_dir(&folder).map_err(failed)? {
+            steps.take()?;
             let entry = entry.map_err(failed)?;
             let name = entry.file_name();
             let Some(name) = name.to_str().filter(|name| *name != GIT) else {
@@ -95,4 +99,42 @@ fn file(path: &Path, shown: &str, budget: &mut Budget) -> Result<Vec<u8>, String
     reader.read_to_end(&mut bytes).map_err(failed)?;
     budget.take(shown, bytes.len() as u64)?;
     Ok(bytes)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::os::unix::fs::symlink;
+
+    use super::*;
+    use crate::control::builder::Limits;
+
+    /// Folders of which each has two links to the next: to walk through them takes for ever.
+    #[test]
+    fn walks_end_when_nobody_waits() -> Result<(), Box<dyn std::error::Error>> {
+        let root = tempfile::tempdir()?;
+        let place = |n: usize| root.path().join(n.to_string());
+        for n in 0..41 {
+            fs::create_dir(place(n))?;
+            for link in ["a", "b"] {
+                symlink(place(n + 1), place(n).join(link))?;
+            }
+        }
+        fs::create_dir(place(41))?;
+        for (entries, cancelled, expected) in [
+            (1000, false, "too many files"),
+            (usize::MAX, true, "nobody waits"),
+        ] {
+            let cancelled = AtomicBool::new(cancelled);
+            let mut budget = Budget::new(&Limits {
+                entries,
+                ..Limits::default()
+            });
+            let roots = [root.path().to_owned()];
+            let all = Selection::default();
+            let found = read(place(0), &roots, &all, &mut budget, &cancelled);
+            let found = format!("{found:?}");
+            assert!(found.contains(expected), "{found}");
+        }
+        Ok(())
+    }
 }

@@ -22,6 +22,22 @@ const TOKEN: u64 = 1 << 20;
 /// Who asks; some servers refuse requests that do not say so.
 const USER_AGENT: &str = concat!("reference/", env!("CARGO_PKG_VERSION"));
 
+/// Headers that say where a request goes, or where it ends. Whoever sets them could reach another
+/// server than the one that is allowed, or smuggle a second request in.
+const FRAMING: &[&str] = &[
+    "connection",
+    "content-length",
+    "host",
+    "http2-settings",
+    "keep-alive",
+    "proxy-authorization",
+    "proxy-connection",
+    "te",
+    "trailer",
+    "transfer-encoding",
+    "upgrade",
+];
+
 /// How long a connection may take to come about.
 const CONNECT: Duration = Duration::from_secs(20);
 
@@ -96,11 +112,19 @@ pub(super) async fn fetch(
 }
 
 /// An address that may be asked.
+///
+/// # Errors
+/// When it is no http or https address, holds a user or a password, or its host is not allowed.
 pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
     let url = Url::parse(text).map_err(|why| Trouble::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
         return Err(Trouble::config(format!(
             "{what} must begin with http:// or https://"
+        )));
+    }
+    if !url.username().is_empty() || url.password().is_some() {
+        return Err(Trouble::config(format!(
+            "{what} must hold neither user nor password; secrets are for that"
         )));
     }
     reach(
@@ -158,7 +182,16 @@ fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBui
     let key = HeaderName::from_bytes(name.as_bytes()).map_err(|_| refused())?;
     let mut value = HeaderValue::from_str(value).map_err(|_| refused())?;
     value.set_sensitive(true);
+    settable(key.as_str())?;
     Ok(request.header(key, value))
+}
+
+/// Refuses a header that only the server itself may set.
+pub(super) fn settable(name: &str) -> Result<(), Trouble> {
+    match FRAMING.iter().any(|own| name.eq_ignore_ascii_case(own)) {
+        true => Err(Trouble::config(format!("header `{name}` cannot be set"))),
+        false => Ok(()),
+    }
 }
 
 async fn send(request: RequestBuilder) -> Result<Response, Trouble> {

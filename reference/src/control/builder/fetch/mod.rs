@@ -8,6 +8,7 @@ mod git;
 mod github;
 mod http;
 mod s3;
+mod steps;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -15,6 +16,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 use self::credentials::Credentials;
+use self::steps::Steps;
 use super::files::{Budget, Files, Patterns, Selection};
 use super::transform::{self, Transform};
 use super::{Access, BuildError, Job, SourceInput, work};
@@ -90,11 +92,13 @@ impl<'j> Fetcher<'j> {
         tls();
         let hosts = Hosts::read(&access.hosts);
         let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
+        let repositories = work_dir.join(git::folder(&job.name));
+        git::forget_keys(&repositories);
         Ok(Self {
             job,
             access,
             hosts,
-            repositories: work_dir.join(git::folder(&job.name)),
+            repositories,
             used: Vec::new(),
             budget: Budget::new(&access.limits),
             synced,
@@ -166,15 +170,15 @@ impl<'j> Fetcher<'j> {
 
     async fn builtin(&mut self, name: &str) -> Result<Files, Trouble> {
         let (roots, name) = (self.access.builtin_roots.clone(), name.to_owned());
-        self.folder(move |budget| builtin::read(&name, &roots, budget))
+        self.folder(move |budget, cancelled| builtin::read(&name, &roots, budget, cancelled))
             .await
     }
 
     async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, Trouble> {
         let (roots, path) = (self.access.source_roots.clone(), PathBuf::from(path));
-        self.folder(move |budget| {
+        self.folder(move |budget, cancelled| {
             let folder = directory::resolve(&path, &roots)?;
-            directory::read(folder, &roots, &selection, budget)
+            directory::read(folder, &roots, &selection, budget, cancelled)
         })
         .await
     }
@@ -182,11 +186,11 @@ impl<'j> Fetcher<'j> {
     /// Reads files from the server's disk.
     async fn folder(
         &mut self,
-        read: impl FnOnce(&mut Budget) -> Result<Files, Trouble> + Send + 'static,
+        read: impl FnOnce(&mut Budget, &AtomicBool) -> Result<Files, Trouble> + Send + 'static,
     ) -> Result<Files, Trouble> {
         let mut budget = self.budget.clone();
-        let done = blocking(self.access.limits.fetch, move |_| {
-            let files = read(&mut budget)?;
+        let done = blocking(self.access.limits.fetch, move |cancelled| {
+            let files = read(&mut budget, cancelled)?;
             Ok((files, budget))
         });
         let (files, budget) = done.await?;
@@ -234,7 +238,7 @@ impl<'j> Fetcher<'j> {
         });
         let (read, budget) = read.await?;
         self.budget = budget;
-        self.used.extend(read.folders);
+        self.used.extend(read.folders.into_keys());
         Ok((read.files, read.commit))
     }
 
@@ -282,6 +286,12 @@ impl Fetched {
             .map_err(|lost| refused(lost.to_string()))?;
         transformed.map_err(refused)
     }
+}
+
+/// Removes the keys below the folders of a work directory.
+pub(super) fn forget_keys(work_dir: &Path) {
+    let entries = std::fs::read_dir(work_dir).into_iter().flatten().flatten();
+    entries.for_each(|entry| git::forget_keys(&entry.path()));
 }
 
 fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Trouble> {

@@ -1,20 +1,18 @@
 //! Documents that are fetched from object storage in the manner of S3.
 
+use futures_util::TryStreamExt;
 use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
-use object_store::{ObjectStoreExt, RetryConfig};
-use reqwest::Url;
+use object_store::{GetResult, ObjectStoreExt};
 
 use super::credentials::Credentials;
 use super::datasource::Config;
-use super::{Trouble, reach};
+use super::{Trouble, chain, http};
 use crate::control::hosts::Hosts;
+use crate::control::storage::{Straight, is_plain, retries};
 
 /// The region of requests that name none.
 const REGION: &str = "us-east-1";
-
-/// How often a request is sent again; a failed build is tried again later anyway.
-const RETRIES: usize = 2;
 
 /// Fetches an object of at most `limit` bytes.
 ///
@@ -27,12 +25,12 @@ pub(super) async fn fetch(
     hosts: &Hosts,
     limit: u64,
 ) -> Result<Vec<u8>, Trouble> {
-    let bucket = config.required("bucket")?;
+    let bucket = plain("bucket", config.required("bucket")?)?;
     let key =
         Path::parse(config.required("key")?).map_err(|why| Trouble::config(why.to_string()))?;
     let region = match config.text("region")? {
         "" => REGION,
-        region => region,
+        region => plain("region", region)?,
     };
     let endpoint = match config.text("endpoint")? {
         "" => config.text("url")?,
@@ -43,22 +41,20 @@ pub(super) async fn fetch(
         "" => format!("https://s3.{region}.amazonaws.com"),
         endpoint => endpoint.to_owned(),
     };
-    let url = Url::parse(&endpoint).map_err(|why| Trouble::config(format!("endpoint: {why}")))?;
-    reach(
-        hosts,
-        url.host_str().unwrap_or_default(),
-        url.port_or_known_default(),
-    )?;
+    let url = http::address(&endpoint, "config.endpoint", hosts)?;
+    if url.query().is_some() || url.fragment().is_some() {
+        return Err(Trouble::config(
+            "config.endpoint must have no query and no fragment",
+        ));
+    }
     let builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
         .with_region(region)
-        .with_endpoint(endpoint.trim_end_matches('/'))
+        .with_endpoint(url.as_str().trim_end_matches('/'))
         .with_virtual_hosted_style_request(false)
         .with_allow_http(url.scheme() == "http")
-        .with_retry(RetryConfig {
-            max_retries: RETRIES,
-            ..RetryConfig::default()
-        });
+        .with_retry(retries())
+        .with_http_connector(Straight);
     let builder = match credentials {
         // The server's own identity is nobody else's to use.
         None => builder.with_skip_signature(true),
@@ -79,14 +75,32 @@ pub(super) async fn fetch(
     };
     let store = builder
         .build()
-        .map_err(|failure| Trouble::config(super::chain(&failure)))?;
-    let failed = |failure: object_store::Error| Trouble::Sync(super::chain(&failure));
-    let object = store.get(&key).await.map_err(failed)?;
-    if object.meta.size > limit {
-        return Err(Trouble::Sync(format!(
-            "the object has more than {limit} bytes"
-        )));
+        .map_err(|failure| Trouble::config(chain(&failure)))?;
+    body(store.get(&key).await.map_err(failed)?, limit).await
+}
+
+/// The bytes of an object, counted as they come: a server may send more than it says.
+async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, Trouble> {
+    let mut parts = object.into_stream();
+    let mut bytes = Vec::new();
+    while let Some(part) = parts.try_next().await.map_err(failed)? {
+        if (bytes.len() + part.len()) as u64 > limit {
+            let message = format!("the object has more than {limit} bytes");
+            return Err(Trouble::Sync(message));
+        }
+        bytes.extend_from_slice(&part);
     }
-    let bytes = object.bytes().await.map_err(failed)?;
-    Ok(bytes.to_vec())
+    Ok(bytes)
+}
+
+/// Refuses a name that could lead the address made of it elsewhere.
+fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, Trouble> {
+    match is_plain(name) {
+        true => Ok(name),
+        false => Err(Trouble::config(format!("config.{what} is no {what}"))),
+    }
+}
+
+fn failed(failure: object_store::Error) -> Trouble {
+    Trouble::Sync(chain(&failure))
 }

@@ -52,6 +52,13 @@ async fn limits_end_builds() -> Result<(), Box<dyn Error>> {
         ),
         (
             super::Limits {
+                entries: 2,
+                ..unlimited()
+            },
+            "SYNC SYNC_FAILED: source `a`: there are too many files to look at",
+        ),
+        (
+            super::Limits {
                 file: 6,
                 ..unlimited()
             },

@@ -56,6 +56,7 @@ async fn answer(
             format!(r#"{{"token_endpoint":"http://{host}/token"}}"#),
         ),
         "/bucket/key" => (200, "", r#"{"s3":true}"#.to_owned()),
+        "/bucket/moved" => (302, "/bucket/key", String::new()),
         _ => (500, "", "hush-hush".to_owned()),
     };
     let mut response = Response::new(Full::new(Bytes::from(text)));
@@ -304,6 +305,71 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
             "type: aws_auth, access_key_id: i, secret_access_key: hush-hush",
             "",
         ),
+        (
+            "type: s3, credentials: s, config: {bucket: bucket, key: moved, endpoint: ADDRESS}",
+            "type: aws_auth, access_key_id: i, secret_access_key: k, session_token: hush-hush",
+            "302 Found",
+        ),
+        (
+            "type: s3, config: {bucket: .., key: k, endpoint: ADDRESS}",
+            "",
+            "config.bucket is no bucket",
+        ),
+        (
+            "type: s3, config: {bucket: b, key: k, region: 'x@evil.example/', endpoint: ADDRESS}",
+            "",
+            "config.region is no region",
+        ),
+        (
+            "type: s3, config: {bucket: b, key: k, endpoint: 'ADDRESS/?x='}",
+            "",
+            "config.endpoint must have no query",
+        ),
+        (
+            "type: s3, config: {bucket: b, key: k, endpoint: 'file:///etc'}",
+            "",
+            "config.endpoint must begin with http",
+        ),
+        (
+            "type: http, config: {url: 'http://ann:hush-hush@127.0.0.1/'}",
+            "",
+            "config.url must hold neither user nor password",
+        ),
+        (
+            "type: http, config: {url: 'http://127.0.0.1@evil.example/'}",
+            "",
+            "config.url must hold neither user nor password",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, headers: {Host: elsewhere.example}}",
+            "",
+            "header `host` cannot be set",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, body: x, headers: {Transfer-Encoding: chunked}}",
+            "",
+            "header `transfer-encoding` cannot be set",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, body: x, headers: {content-length: '0'}}",
+            "",
+            "header `content-length` cannot be set",
+        ),
+        (
+            "type: http, config: {url: ADDRESS/list, headers: {Connection: x-key}}",
+            "",
+            "header `connection` cannot be set",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: api_key, key: HOST, value: hush-hush",
+            "header `host` cannot be set",
+        ),
+        (
+            "type: http, credentials: s, config: {url: ADDRESS/list}",
+            "type: basic_auth, username: a, password: hush-hush, headers: ['Host: hush-hush']",
+            "header `host` cannot be set",
+        ),
     ] {
         let mut world = World::new()?;
         world.access.limits.file = 1000;
@@ -339,5 +405,54 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
         let found = world.listing(&job).await?;
         assert_eq!(found.trim_end(), plain(expected).trim_end());
     }
+    Ok(())
+}
+
+#[tokio::test]
+async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
+    let (address, asked) = server().await?;
+    let world = World::new()?;
+    let datasource =
+        "type: s3, credentials: s, config: {bucket: bucket, key: moved, endpoint: ADDRESS}";
+    let secret = "type: aws_auth, access_key_id: i, secret_access_key: k, session_token: t";
+    let job = job(datasource, secret, "package p", &address);
+    let found = world.listing(&job).await?;
+    assert!(found.starts_with("SYNC SYNC_FAILED"), "{found}");
+    let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    let strayed = asked.iter().any(|told| told.contains("/bucket/key"));
+    assert!(!strayed && !asked.is_empty(), "{asked:?}");
+    Ok(())
+}
+
+/// A server that says less than it sends.
+async fn understating(listener: TcpListener) -> std::io::Result<()> {
+    use tokio::io::{AsyncReadExt, AsyncWriteExt};
+    loop {
+        let (mut stream, _) = listener.accept().await?;
+        let mut head = Vec::new();
+        while !head.ends_with(b"\r\n\r\n") {
+            head.push(stream.read_u8().await?);
+        }
+        let text = format!("\"{}\"", "x".repeat(5000));
+        let answer = format!(
+            "HTTP/1.1 200 OK\r\ncontent-length: 5\r\ntransfer-encoding: chunked\r\netag: \"e\"\r\n\
+             last-modified: Thu, 01 Jan 1970 00:00:00 GMT\r\n\r\n{:x}\r\n{text}\r\n0\r\n\r\n",
+            text.len()
+        );
+        // Clients that go away are no failures of the tests.
+        drop(stream.write_all(answer.as_bytes()).await);
+    }
+}
+
+#[tokio::test]
+async fn objects_are_counted_as_they_come() -> Result<(), Box<dyn Error>> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = format!("http://{}", listener.local_addr()?);
+    tokio::spawn(understating(listener));
+    let mut world = World::new()?;
+    world.access.limits.file = 1000;
+    let s3 = "type: s3, config: {bucket: bucket, key: key, endpoint: ADDRESS}";
+    let found = world.listing(&job(s3, "", "package p", &address)).await?;
+    assert!(found.starts_with("SYNC SYNC_FAILED"), "{found}");
     Ok(())
 }

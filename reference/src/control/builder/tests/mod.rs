@@ -6,6 +6,7 @@ mod failures;
 mod fetched;
 mod remotes;
 mod repositories;
+mod ssh;
 mod submodules;
 mod upload_pack;
 
@@ -54,6 +55,8 @@ impl World {
                 source_roots: vec![root],
                 builtin_roots: vec![local, library],
                 hosts: vec!["127.0.0.1".to_owned()],
+                programs: Path::new(env!("CARGO_MANIFEST_DIR"))
+                    .join("src/control/builder/tests/programs"),
                 limits: Limits::default(),
             },
             folder,

@@ -189,6 +189,25 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
     std::fs::create_dir_all(shared.join(".git/objects/info"))?;
     std::fs::write(shared.join(".git/objects/info/alternates"), objects)?;
     std::fs::write(shared.join(".git/refs/heads/main"), format!("{second}\n"))?;
+    // Repositories of which one part is a link to another one's.
+    for part in ["objects/pack", "objects/info", "refs", "HEAD", "config"] {
+        let folder = world
+            .root()
+            .join(format!("part-{}", part.replace('/', "-")));
+        repository(&folder)?;
+        let own = folder.join(".git").join(part);
+        drop(std::fs::remove_dir_all(&own));
+        drop(std::fs::remove_file(&own));
+        std::os::unix::fs::symlink(outside.join(".git").join(part), own)?;
+    }
+    // Links that stay inside, and hooks, are in nobody's way.
+    let linked = world.root().join("linked");
+    repository(&linked)?;
+    let refs = linked.join(".git/refs");
+    std::fs::rename(&refs, world.root().join("refs-of-linked"))?;
+    std::os::unix::fs::symlink(world.root().join("refs-of-linked"), refs)?;
+    std::fs::create_dir_all(linked.join(".git/hooks"))?;
+    std::os::unix::fs::symlink("/bin/sh", linked.join(".git/hooks/pre-commit"))?;
     commit(&inside, &[("l.json", EntryKind::Link, "/etc/passwd")])?;
     for (git, expected) in [
         (
@@ -198,6 +217,30 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
         (
             "repo: ROOT/shared, reference: main",
             "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/part-objects-pack, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/part-objects-info, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/part-refs, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/part-HEAD, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/part-config, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ROOT/linked, reference: main, path: none",
+            "SYNC_FAILED: source `a`: git: the commit has no folder `none`",
         ),
         (
             "repo: ROOT/../outside, reference: main",

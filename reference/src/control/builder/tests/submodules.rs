@@ -117,3 +117,68 @@ async fn submodules_end() -> Result<(), Box<dyn Error>> {
     }
     Ok(())
 }
+
+#[tokio::test]
+async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
+    let world = World::new()?;
+    let id = "0123456789012345678901234567890123456789";
+    let modules = module("vendor", "https://elsewhere.example/x");
+    let files = [
+        (".gitmodules", Blob, modules.as_str()),
+        ("vendor", Commit, id),
+        ("q/a.rego", Blob, "package q"),
+    ];
+    commit(&world.root().join("outer"), &files)?;
+    let asked = "SYNC CONFIG_ERROR: source `a`: submodule `vendor`: host `elsewhere.example`";
+    for (selection, expected) in [
+        ("included_files: ['q/*']", "/data.json"),
+        ("excluded_files: ['vendor/*']", "/data.json"),
+        (
+            "included_files: ['q/*'], excluded_files: ['vendor/*']",
+            "/data.json",
+        ),
+        ("included_files: ['*.rego']", asked),
+        ("excluded_files: ['vendor/x/*']", asked),
+    ] {
+        let job = format!(
+            "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{git: \
+             {{repo: ROOT/outer, reference: main, {selection}}}}}}}}}"
+        );
+        let found = world.listing(&job).await?;
+        assert!(found.starts_with(expected), "{selection}: {found}");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
+    let mut world = World::new()?;
+    let root = world.root();
+    let (address, _) = server(&root).await?;
+    // What the repository of the submodule takes is far more than that of the outer one.
+    let words = (0..20_000_u64).map(|n| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
+    let text: String = words.collect();
+    let inner = [("data.json", Blob, &*format!("{{\"n\":\"{text}\"}}"))];
+    let inner = commit(&root.join("inner"), &inner)?;
+    let places = ["one", "two", "three"];
+    let url = "../../inner/.git";
+    let modules: String = places.iter().map(|place| module(place, url)).collect();
+    let mut files = vec![(".gitmodules", Blob, modules.as_str())];
+    files.extend(places.iter().map(|place| (*place, Commit, inner.as_str())));
+    commit(&root.join("outer"), &files)?;
+    let job = format!(
+        "{{bundle: {{requirements: [{{source: a}}]}}, sources: {{a: {{git: \
+         {{repo: '{address}/open/outer/.git', reference: main}}}}}}}}"
+    );
+    let whole = text.len() as u64;
+    for (repository, expected) in [
+        (whole * 3 / 2, "/data.json"),
+        (whole / 4, "SYNC SYNC_FAILED"),
+    ] {
+        world.access.limits.repository = repository;
+        let found = world.listing(&job).await?;
+        let start: String = found.chars().take(200).collect();
+        assert!(found.starts_with(expected), "{repository}: {start}");
+    }
+    Ok(())
+}

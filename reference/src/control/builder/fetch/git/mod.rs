@@ -1,16 +1,19 @@
 //! Repositories: read from their objects, so that no work tree is ever written.
 
+mod auth;
 mod held;
 mod origin;
+mod process;
 mod remote;
 mod ssh;
 mod submodules;
 mod tree;
+mod watch;
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use gix::ObjectId;
@@ -18,11 +21,12 @@ use gix::bstr::ByteSlice;
 use sha2::{Digest, Sha256};
 
 pub(super) use self::origin::Origin;
+use self::remote::Fetch;
 use self::submodules::Link;
-use super::Trouble;
 use super::credentials::Credentials;
+use super::{Steps, Trouble};
+use crate::control::builder::Access;
 use crate::control::builder::files::{Budget, Files, Selection};
-use crate::control::builder::{Access, Limits};
 use crate::control::hosts::Hosts;
 
 /// How many repositories a source may have, its submodules and theirs among them.
@@ -104,8 +108,8 @@ pub(super) struct Read {
     pub(super) files: Files,
     /// The commit that it was read at.
     pub(super) commit: String,
-    /// The folders that keep the objects of other hosts.
-    pub(super) folders: Vec<String>,
+    /// The folders that keep the objects of other hosts, and their bytes.
+    pub(super) folders: BTreeMap<String, u64>,
 }
 
 /// Reads a repository with its submodules.
@@ -148,10 +152,9 @@ impl Reader {
         origin: Origin,
         wanted: Wanted,
         budget: &mut Budget,
-        cancelled: &Arc<AtomicBool>,
+        cancelled: &AtomicBool,
     ) -> Result<Read, Trouble> {
         let mut read = Read::default();
-        let mut limits = self.access.limits.clone();
         let mut open = vec![Module {
             address: self.repo.clone(),
             origin: origin.clone(),
@@ -171,14 +174,7 @@ impl Reader {
                 true => self.credentials.as_ref(),
                 false => None,
             };
-            let inner = self.module(
-                &module,
-                credentials,
-                &mut limits,
-                &mut read,
-                budget,
-                cancelled,
-            );
+            let inner = self.module(&module, credentials, &mut read, budget, cancelled);
             open.extend(inner.map_err(|trouble| match module.depth {
                 0 => trouble,
                 _ => trouble.of(&format!("submodule `{}`", module.prefix)),
@@ -192,15 +188,15 @@ impl Reader {
         &self,
         module: &Module,
         credentials: Option<&Credentials>,
-        limits: &mut Limits,
         read: &mut Read,
         budget: &mut Budget,
-        cancelled: &Arc<AtomicBool>,
+        cancelled: &AtomicBool,
     ) -> Result<Vec<Module>, Trouble> {
         let wanted = &module.wanted;
         let (repository, reference, _held) = match &module.origin {
             Origin::Local(path, roots) => {
-                let repository = origin::open(path, roots)?;
+                let steps = Steps::new(budget.entries, cancelled);
+                let repository = origin::open(path, roots, steps)?;
                 let reference = match &wanted.revision {
                     Revision::Reference(name) => name.clone(),
                     Revision::Commit(_) => String::new(),
@@ -210,17 +206,21 @@ impl Reader {
             Origin::Remote(url) => {
                 let folder = folder(&format!("{}\n{}", self.source, module.address));
                 let place = self.kept.join(&folder);
-                read.folders.push(folder);
+                // One that is there already is fetched into again, and counts once.
+                read.folders.remove(&folder);
+                let others: u64 = read.folders.values().sum();
                 let held = held::hold(&place)?;
-                let repository = remote::fetch(
+                let fetch = Fetch {
                     url,
                     credentials,
-                    &wanted.revision,
-                    &place,
-                    limits,
+                    revision: &wanted.revision,
+                    place: &place,
+                    access: &self.access,
+                    room: self.access.limits.repository.saturating_sub(others),
                     cancelled,
-                )?;
-                limits.repository = limits.repository.saturating_sub(remote::size(&place));
+                };
+                let repository = fetch.run()?;
+                read.folders.insert(folder, remote::size(&place));
                 (repository, remote::FETCHED.to_owned(), Some(held))
             }
         };
@@ -236,7 +236,8 @@ impl Reader {
         }
         let tree = commit.tree().map_err(failed)?;
         let place = (wanted.path.as_str(), module.prefix.as_str());
-        let links = tree::read(&tree, place, &wanted.selection, budget, &mut read.files)?;
+        let (selection, files) = (&wanted.selection, &mut read.files);
+        let links = tree::read(&tree, place, selection, budget, files, cancelled)?;
         let mut inner = Vec::new();
         for link in submodules::find(&tree, &wanted.path, links)? {
             inner.push(self.inner(module, link)?);
@@ -292,6 +293,19 @@ pub(super) fn forget(repositories: &Path, kept: &[String]) {
             && let Err(failure) = fs::remove_dir_all(entry.path())
         {
             tracing::warn!(%failure, path = %entry.path().display(), "an old repository stays");
+        }
+    }
+}
+
+/// Removes the keys that a killed server left.
+pub(super) fn forget_keys(repositories: &Path) {
+    let entries = fs::read_dir(repositories).into_iter().flatten().flatten();
+    for entry in entries {
+        let name = entry.file_name();
+        if name.to_string_lossy().starts_with(ssh::FOLDER)
+            && let Err(failure) = fs::remove_dir_all(entry.path())
+        {
+            tracing::warn!(%failure, path = %entry.path().display(), "a key stays");
         }
     }
 }

@@ -1,12 +1,15 @@
 //! Where repositories are.
 
+use std::collections::BTreeSet;
+use std::fs;
 use std::path::{Path, PathBuf};
 
 use gix::bstr::ByteSlice;
 use gix::url::Scheme;
+use reqwest::Url;
 
 use super::{Trouble, failed};
-use crate::control::builder::fetch::{directory, reach};
+use crate::control::builder::fetch::{Steps, directory, reach};
 use crate::control::hosts::Hosts;
 
 /// Where a repository is.
@@ -60,7 +63,17 @@ impl Origin {
                 if host.starts_with('-') || !host.chars().all(plain) {
                     return Err(refused());
                 }
-                reach(hosts, host, url.port_or_default())?;
+                match url.scheme {
+                    Scheme::Ssh => reach(hosts, host, url.port_or_default())?,
+                    _ => {
+                        // As the client reads the address that asks.
+                        let text = url.to_bstring();
+                        let read = text.to_str().ok().and_then(|text| Url::parse(text).ok());
+                        let read = read.ok_or_else(refused)?;
+                        let host = read.host_str().unwrap_or_default();
+                        reach(hosts, host, read.port_or_known_default())?;
+                    }
+                }
                 Ok(Self::Remote(url))
             }
             _ => Err(refused()),
@@ -73,8 +86,27 @@ pub(super) fn options() -> gix::open::Options {
     gix::open::Options::isolated()
 }
 
-/// Opens a repository on the server's disk, if all its objects lie below the operator's folders.
-pub(super) fn open(path: &Path, roots: &[PathBuf]) -> Result<gix::Repository, Trouble> {
+/// Opens a repository on the server's disk, if all that it is made of lies below the operator's
+/// folders.
+///
+/// # Errors
+/// When something of it lies elsewhere or is too much to look at, or it is none.
+pub(super) fn open(
+    path: &Path,
+    roots: &[PathBuf],
+    steps: Steps<'_>,
+) -> Result<gix::Repository, Trouble> {
+    let mut inside = Inside {
+        roots,
+        steps,
+        seen: BTreeSet::new(),
+    };
+    // Opening reads the configuration already.
+    for folder in [path.join(".git"), path.to_owned()] {
+        if folder.join("HEAD").symlink_metadata().is_ok() {
+            inside.check(&folder)?;
+        }
+    }
     let repository = gix::open_opts(path, options()).map_err(failed)?;
     let others = repository.objects.store_ref().alternate_db_paths();
     let others = others.map_err(failed)?;
@@ -84,8 +116,39 @@ pub(super) fn open(path: &Path, roots: &[PathBuf]) -> Result<gix::Repository, Tr
         repository.objects.store_ref().path(),
     ];
     for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
-        let place = std::path::absolute(place).map_err(Trouble::sync)?;
-        directory::resolve(&place, roots)?;
+        inside.check(&std::path::absolute(place).map_err(Trouble::sync)?)?;
     }
     Ok(repository)
+}
+
+/// Checks that folders of a repository lie below the operator's, with all that is in them.
+struct Inside<'r> {
+    roots: &'r [PathBuf],
+    steps: Steps<'r>,
+    /// The folders that were looked at.
+    seen: BTreeSet<PathBuf>,
+}
+
+impl Inside<'_> {
+    fn check(&mut self, folder: &Path) -> Result<(), Trouble> {
+        let mut open = vec![directory::resolve(folder, self.roots)?];
+        while let Some(folder) = open.pop() {
+            if !self.seen.insert(folder.clone()) {
+                continue;
+            }
+            for entry in fs::read_dir(&folder).map_err(Trouble::sync)? {
+                self.steps.take()?;
+                let entry = entry.map_err(Trouble::sync)?;
+                let kind = entry.file_type().map_err(Trouble::sync)?;
+                // Links to hooks are usual, and nobody runs them here.
+                if kind.is_dir() && entry.file_name() != "hooks" {
+                    open.push(entry.path());
+                } else if kind.is_symlink() {
+                    let found = directory::resolve(&entry.path(), self.roots)?;
+                    open.extend(found.is_dir().then_some(found));
+                }
+            }
+        }
+        Ok(())
+    }
 }

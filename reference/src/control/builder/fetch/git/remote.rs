@@ -4,20 +4,21 @@ use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use gix::bstr::ByteSlice;
 use gix::credentials::helper::Action;
 use gix::credentials::protocol::Outcome;
 use gix::progress::Discard;
-use gix::protocol::transport::client::blocking_io::http;
-use gix::remote::{Direction, fetch::Tags};
-use gix::sec::identity::Account;
+use gix::protocol::transport::client::blocking_io::{Transport, http};
+use gix::remote::{Connection, Direction, fetch::Tags};
 use gix::url::Scheme;
-use reqwest::{Certificate, Identity};
 
-use super::ssh::Command;
-use super::{Credentials, Limits, Revision, Trouble, failed, origin};
+use super::auth::Auth;
+use super::process::Programs;
+use super::ssh::{Key, Ssh};
+use super::watch::watched;
+use super::{Access, Credentials, Revision, Trouble, failed, origin};
 
 /// What the fetched reference is called here.
 pub(super) const FETCHED: &str = "refs/fetched/reference";
@@ -25,107 +26,146 @@ pub(super) const FETCHED: &str = "refs/fetched/reference";
 /// Repositories in more packs than this are fetched anew as a whole.
 const PACKS: usize = 50;
 
-/// How often a fetch is looked at.
-const GLANCE: Duration = Duration::from_millis(200);
+/// How a repository is asked.
+type Asked<'r> = Connection<'r, 'static, 'r, Box<dyn Transport + Send>>;
 
-/// Brings a kept repository up to date.
-///
-/// # Errors
-/// When the remote cannot be asked, does not have what is wanted, or sends too much.
-pub(super) fn fetch(
-    url: &gix::Url,
-    credentials: Option<&Credentials>,
-    revision: &Revision,
-    place: &Path,
-    limits: &Limits,
-    cancelled: &Arc<AtomicBool>,
-) -> Result<gix::Repository, Trouble> {
-    tidy(place, limits).map_err(|failure| Trouble::Sync(format!("git: {failure}")))?;
-    let access = Auth::new(url, credentials, place)?;
-    let repository = open(place, &access)?;
-    if let Revision::Commit(id) = revision
-        && repository.find_commit(*id).is_ok()
-    {
-        return Ok(repository);
-    }
-    let specs = match revision {
-        Revision::Reference(name) => vec![format!("+{name}:{FETCHED}")],
-        Revision::Commit(_) => vec![
-            "+refs/heads/*:refs/fetched/heads/*".to_owned(),
-            "+refs/tags/*:refs/fetched/tags/*".to_owned(),
-        ],
-    };
-    let done = AtomicBool::new(false);
-    let received = std::thread::scope(|scope| {
-        let watch = scope.spawn(|| watch(place, limits.repository, &done, cancelled));
-        let received = receive(&repository, url, access, &specs, limits.fetch, cancelled);
-        done.store(true, Ordering::Relaxed);
-        watch.thread().unpark();
-        received
-    });
-    if size(&place.join("objects")) > limits.repository {
-        let limit = limits.repository;
-        return Err(Trouble::Sync(format!(
-            "git: the repository has more than {limit} bytes"
-        )));
-    }
-    received?;
-    // The repository that was open before the fetch does not know of its new packs for sure.
-    gix::open_opts(place, origin::options()).map_err(failed)
+/// A fetch of what a repository is wanted for.
+#[derive(Debug)]
+pub(super) struct Fetch<'f> {
+    /// The address of the repository.
+    pub(super) url: &'f gix::Url,
+    pub(super) credentials: Option<&'f Credentials>,
+    pub(super) revision: &'f Revision,
+    /// The folder that keeps it.
+    pub(super) place: &'f Path,
+    pub(super) access: &'f Access,
+    /// Bytes that it may take there.
+    pub(super) room: u64,
+    /// Whether nobody waits for it any more.
+    pub(super) cancelled: &'f AtomicBool,
 }
 
-/// Ends a fetch that sends too much.
-fn watch(place: &Path, limit: u64, done: &AtomicBool, cancelled: &AtomicBool) {
-    while !done.load(Ordering::Relaxed) {
-        if size(&place.join("objects")) > limit {
-            cancelled.store(true, Ordering::Relaxed);
-            return;
+impl Fetch<'_> {
+    /// Brings the kept repository up to date.
+    ///
+    /// # Errors
+    /// When the remote cannot be asked, does not have what is wanted, or sends too much.
+    pub(super) fn run(&self) -> Result<gix::Repository, Trouble> {
+        let lost = |failure: std::io::Error| Trouble::Sync(format!("git: {failure}"));
+        tidy(self.place, self.access.limits.repository).map_err(lost)?;
+        let repository = open(self.place)?;
+        if let Revision::Commit(id) = self.revision
+            && repository.find_commit(*id).is_ok()
+        {
+            return Ok(repository);
         }
-        std::thread::park_timeout(GLANCE);
+        let received = match self.url.scheme {
+            Scheme::Ssh => self.over_ssh(&repository),
+            _ => self.over_http(&repository),
+        };
+        if self.is_too_much() {
+            let limit = self.access.limits.repository;
+            return Err(Trouble::Sync(format!(
+                "git: the repository has more than {limit} bytes"
+            )));
+        }
+        received?;
+        // The repository that was open before the fetch does not know of its new packs for sure.
+        gix::open_opts(self.place, origin::options()).map_err(failed)
     }
-}
 
-fn receive(
-    repository: &gix::Repository,
-    url: &gix::Url,
-    access: Auth,
-    specs: &[String],
-    limit: Duration,
-    cancelled: &AtomicBool,
-) -> Result<(), Trouble> {
-    let specs = specs.iter().map(|spec| spec.as_bytes().as_bstr());
-    let remote = repository
-        .remote_at_without_url_rewrite(url.clone())
-        .and_then(|remote| remote.with_refspecs(specs, Direction::Fetch));
-    let remote = remote.map_err(failed)?.with_fetch_tags(Tags::None);
-    let connection = remote.connect(Direction::Fetch).map_err(failed)?;
-    let identity = access.identity;
-    let connection = connection.with_credentials(move |action| match (action, &identity) {
-        (Action::Get(context), Some(identity)) => Ok(Some(Outcome {
-            identity: identity.clone(),
-            next: context.into(),
-        })),
-        _ => Ok(None),
-    });
-    let connection = match url.scheme {
-        Scheme::Ssh => connection,
-        _ => {
-            let tls = (access.authorities, access.certificate);
-            let options = over_http(access.headers, tls, limit);
-            connection.with_transport_options(Box::new(options))
+    fn is_too_much(&self) -> bool {
+        size(&self.place.join("objects")) > self.room
+    }
+
+    /// Ends a fetch that sends too much.
+    fn look(&self) {
+        if self.is_too_much() {
+            self.cancelled.store(true, Ordering::Relaxed);
         }
-    };
-    let prepared = connection.prepare_fetch(Discard, Default::default());
-    let received = prepared.and_then(|prepared| prepared.receive(Discard, cancelled));
-    received.map(drop).map_err(failed)
+    }
+
+    fn over_ssh(&self, repository: &gix::Repository) -> Result<(), Trouble> {
+        let key = match self.credentials {
+            Some(Credentials::SshKey {
+                key,
+                passphrase,
+                fingerprints,
+            }) => Key {
+                text: key,
+                passphrase,
+                fingerprints,
+            },
+            // The server's own keys are nobody else's to use.
+            None => {
+                return Err(Trouble::config(
+                    "git: ssh needs credentials of type ssh_key",
+                ));
+            }
+            Some(other) => return Err(other.unfit("this kind of repository")),
+        };
+        let programs = Programs {
+            folder: &self.access.programs,
+            cancelled: self.cancelled,
+        };
+        let remote = self.remote(repository)?;
+        let (ssh, transport) = Ssh::connect(self.url, &key, programs, self.place)?;
+        let received = watched(
+            self.cancelled,
+            || self.look(),
+            || ssh.end(),
+            || self.receive(remote.to_connection_with_transport(transport)),
+        );
+        received.map_err(|trouble| ssh.explain(trouble))
+    }
+
+    fn over_http(&self, repository: &gix::Repository) -> Result<(), Trouble> {
+        let mut access = Auth::new(self.url, self.credentials)?;
+        let remote = self.remote(repository)?;
+        let identity = access.identity.take();
+        let options = options(access, self.access.limits.fetch);
+        let work = || {
+            let connection = remote.connect(Direction::Fetch).map_err(failed)?;
+            let connection = connection.with_credentials(move |action| match (action, &identity) {
+                (Action::Get(context), Some(identity)) => Ok(Some(Outcome {
+                    identity: identity.clone(),
+                    next: context.into(),
+                })),
+                _ => Ok(None),
+            });
+            self.receive(connection.with_transport_options(Box::new(options)))
+        };
+        // Its requests end by themselves.
+        watched(self.cancelled, || self.look(), || {}, work)
+    }
+
+    /// The remote, and what is asked of it.
+    fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, Trouble> {
+        let specs = match self.revision {
+            Revision::Reference(name) => vec![format!("+{name}:{FETCHED}")],
+            Revision::Commit(_) => vec![
+                "+refs/heads/*:refs/fetched/heads/*".to_owned(),
+                "+refs/tags/*:refs/fetched/tags/*".to_owned(),
+            ],
+        };
+        let specs = specs.iter().map(|spec| spec.as_bytes().as_bstr());
+        let remote = repository
+            .remote_at_without_url_rewrite(self.url.clone())
+            .and_then(|remote| remote.with_refspecs(specs, Direction::Fetch));
+        Ok(remote.map_err(failed)?.with_fetch_tags(Tags::None))
+    }
+
+    fn receive(&self, connection: Asked<'_>) -> Result<(), Trouble> {
+        let prepared = connection.prepare_fetch(Discard, Default::default());
+        let received = prepared.and_then(|prepared| prepared.receive(Discard, self.cancelled));
+        received.map(drop).map_err(failed)
+    }
 }
 
 /// Requests that end, and follow no redirection: the hosts that may be asked are known before.
-fn over_http(
-    headers: Vec<String>,
-    (authorities, certificate): (Vec<Certificate>, Option<Identity>),
-    limit: Duration,
-) -> http::Options {
+fn options(access: Auth, limit: Duration) -> http::Options {
+    let begun = Instant::now();
+    let (authorities, certificate) = (access.authorities, access.certificate);
     let backend = http::reqwest::Options {
         configure_client: Some(Box::new(move |mut client| {
             if !authorities.is_empty() {
@@ -137,112 +177,25 @@ fn over_http(
             })
         })),
         configure_request: Some(Box::new(move |request| {
-            *request.timeout_mut() = Some(limit);
+            *request.timeout_mut() = Some(limit.saturating_sub(begun.elapsed()));
             Ok(())
         })),
     };
     http::Options {
-        extra_headers: headers,
+        extra_headers: access.headers,
         follow_redirects: http::options::FollowRedirects::None,
         backend: Some(Arc::new(Mutex::new(backend))),
         ..http::Options::default()
     }
 }
 
-/// Who fetches.
-#[derive(Debug, Default)]
-struct Auth {
-    identity: Option<Account>,
-    headers: Vec<String>,
-    command: Option<Command>,
-    /// The authorities that count instead of the system's, if any.
-    authorities: Vec<Certificate>,
-    /// The client's certificate.
-    certificate: Option<Identity>,
-}
-
-impl Auth {
-    fn new(
-        url: &gix::Url,
-        credentials: Option<&Credentials>,
-        place: &Path,
-    ) -> Result<Self, Trouble> {
-        let account = |username: &str, password: &str| {
-            Some(Account {
-                username: username.to_owned(),
-                password: password.to_owned(),
-                oauth_refresh_token: None,
-            })
-        };
-        match (&url.scheme, credentials) {
-            (
-                Scheme::Ssh,
-                Some(Credentials::SshKey {
-                    key,
-                    passphrase,
-                    fingerprints,
-                }),
-            ) => {
-                let command = Command::new(url, key, passphrase, fingerprints, place)?;
-                Ok(Self {
-                    command: Some(command),
-                    ..Self::default()
-                })
-            }
-            // The server's own keys are nobody else's to use.
-            (Scheme::Ssh, None) => Err(Trouble::config(
-                "git: ssh needs credentials of type ssh_key",
-            )),
-            (Scheme::Http | Scheme::Https, None) => Ok(Self::default()),
-            (
-                Scheme::Http | Scheme::Https,
-                Some(Credentials::BasicAuth {
-                    username,
-                    password,
-                    headers,
-                }),
-            ) => {
-                if headers.iter().any(|line| line.contains(['\r', '\n', '\0'])) {
-                    return Err(Trouble::config(
-                        "git: a header of the credentials cannot be sent",
-                    ));
-                }
-                Ok(Self {
-                    identity: account(username, password),
-                    headers: headers.clone(),
-                    ..Self::default()
-                })
-            }
-            (Scheme::Http | Scheme::Https, Some(Credentials::TokenAuth { token })) => Ok(Self {
-                // The name that hosts take tokens for passwords under; most ignore it.
-                identity: account("x-access-token", token),
-                ..Self::default()
-            }),
-            (Scheme::Https, Some(Credentials::TlsCert(tls))) => {
-                let (authorities, certificate) = tls.read()?;
-                Ok(Self {
-                    authorities,
-                    certificate,
-                    ..Self::default()
-                })
-            }
-            (_, Some(other)) => Err(other.unfit("this kind of repository")),
-            (_, None) => Ok(Self::default()),
-        }
-    }
-}
-
 /// Opens the kept repository, or makes an empty one in its place.
-fn open(place: &Path, access: &Auth) -> Result<gix::Repository, Trouble> {
-    let mut overrides = vec![
-        "committer.name=reference".to_owned(),
-        "committer.email=reference@localhost".to_owned(),
+fn open(place: &Path) -> Result<gix::Repository, Trouble> {
+    let committer = [
+        "committer.name=reference",
+        "committer.email=reference@localhost",
     ];
-    if let Some(command) = &access.command {
-        overrides.push(format!("core.sshCommand={}", command.line()));
-        overrides.push("ssh.variant=ssh".to_owned());
-    }
-    let options = || origin::options().config_overrides(overrides.iter().map(String::as_str));
+    let options = || origin::options().config_overrides(committer);
     if let Ok(repository) = gix::open_opts(place, options()) {
         return Ok(repository);
     }
@@ -258,11 +211,11 @@ fn open(place: &Path, access: &Auth) -> Result<gix::Repository, Trouble> {
 }
 
 /// Removes what killed fetches left, and repositories that have grown too much.
-fn tidy(place: &Path, limits: &Limits) -> std::io::Result<()> {
+fn tidy(place: &Path, limit: u64) -> std::io::Result<()> {
     let packs = fs::read_dir(place.join("objects/pack"));
     let packs = packs.into_iter().flatten().flatten();
     let packs = packs.filter(|file| file.path().extension().is_some_and(|kind| kind == "pack"));
-    if packs.count() > PACKS || size(&place.join("objects")) > limits.repository {
+    if packs.count() > PACKS || size(&place.join("objects")) > limit {
         return fs::remove_dir_all(place);
     }
     let mut open = vec![place.join("refs")];

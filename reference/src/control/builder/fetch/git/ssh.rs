@@ -1,17 +1,27 @@
 //! How the `ssh` program is called.
 
+use std::ffi::OsString;
 use std::fs::OpenOptions;
-use std::io::Write;
+use std::io::{self, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
-use std::process::{Command as Process, Stdio};
+use std::process::{Command, Stdio};
 
 use base64::Engine;
 use base64::engine::general_purpose::{STANDARD, STANDARD_NO_PAD};
+use gix::bstr::ByteSlice;
+use gix::protocol::transport::Protocol;
+use gix::protocol::transport::client::blocking_io::Transport;
+use gix::protocol::transport::client::git::{ConnectMode, blocking_io::Connection};
+use gix::url::ArgumentSafety;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
 use super::Trouble;
+use super::process::{Programs, Running};
+
+/// How the names of folders begin that hold keys.
+pub(super) const FOLDER: &str = "ssh-";
 
 /// Options of every call: nothing is asked of anybody, nothing but the given key is shown, and
 /// only to a host that is known.
@@ -26,104 +36,184 @@ const OPTIONS: &[&str] = &[
     "ConnectTimeout=20",
     "ServerAliveInterval=15",
     "ServerAliveCountMax=3",
+    "SendEnv=GIT_PROTOCOL",
 ];
 
 /// The environment variable that tells `ssh-keygen` a passphrase.
 const PASSPHRASE: &str = "REFERENCE_PASSPHRASE";
 
-/// How `ssh` is called with a key. The files that it needs live as long as this.
+/// Bytes of what `ssh` says of its failure that are repeated.
+const SAID: usize = 500;
+
+/// A key, and where it is shown.
 #[derive(Debug)]
-pub(super) struct Command {
-    line: String,
-    _files: TempDir,
+pub(super) struct Key<'k> {
+    pub(super) text: &'k str,
+    pub(super) passphrase: &'k str,
+    /// Of the hosts that are known; if there are none, the operator's own list of them counts.
+    pub(super) fingerprints: &'k [String],
 }
 
-impl Command {
-    /// Writes the key, and what is known of the host if there are fingerprints; without them the
-    /// host must be one that the operator's own list of known hosts has.
+/// A call of `ssh` that is being answered. The files that it needs live as long as this.
+#[derive(Debug)]
+pub(super) struct Ssh {
+    running: Running,
+    files: TempDir,
+}
+
+impl Ssh {
+    /// Connects to a repository.
     ///
     /// # Errors
-    /// When the passphrase is not the key's, or no key of the host has one of the fingerprints.
-    pub(super) fn new(
+    /// When the address cannot be asked, the passphrase is not the key's, no key of the host has
+    /// one of the fingerprints, or there is no `ssh`.
+    pub(super) fn connect(
         url: &gix::Url,
-        key: &str,
-        passphrase: &str,
-        fingerprints: &[String],
+        key: &Key<'_>,
+        programs: Programs<'_>,
         place: &Path,
-    ) -> Result<Self, Trouble> {
-        let lost = |failure: std::io::Error| Trouble::Sync(format!("git: {failure}"));
+    ) -> Result<(Self, Box<dyn Transport + Send>), Trouble> {
         let parent = place.parent().unwrap_or(place);
         std::fs::create_dir_all(parent).map_err(lost)?;
-        // The name is not one of a repository, so that what a killed server left is removed.
-        let files = tempfile::Builder::new().prefix("ssh-").tempdir_in(parent);
+        let files = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
         let files = files.map_err(lost)?;
-        let identity = files.path().join("key");
-        let mut text = key.trim_end().to_owned();
-        text.push('\n');
-        write(&identity, &text, 0o600).map_err(lost)?;
-        if !passphrase.is_empty() {
-            unlock(&identity, passphrase, files.path())?;
-        }
-        let mut line = format!("ssh -F none -i {}", quoted(&identity)?);
-        for option in OPTIONS {
-            line.push_str(" -o ");
-            line.push_str(option);
-        }
-        if !fingerprints.is_empty() {
+        let mut call = programs.call("ssh");
+        identify(&mut call, key, programs, files.path())?;
+        if !key.fingerprints.is_empty() {
             let known = files.path().join("known_hosts");
-            write(&known, &known_hosts(url, fingerprints)?, 0o600).map_err(lost)?;
-            let known = quoted(&known)?;
-            line.push_str(&format!(
-                " -o UserKnownHostsFile={known} -o GlobalKnownHostsFile=/dev/null"
-            ));
+            write(&known, &known_hosts(url, key, programs)?, 0o600).map_err(lost)?;
+            call.arg("-o")
+                .arg(format!("UserKnownHostsFile={}", plain(&known)?));
+            call.args(["-o", "GlobalKnownHostsFile=/dev/null"]);
         }
-        Ok(Self {
-            line,
-            _files: files,
-        })
+        // What the other side says goes nowhere, as it may say more than anybody wants to keep.
+        call.arg("-E").arg(files.path().join("said"));
+        ask(&mut call, url)?;
+        call.stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut running = Running::start(call.stderr(Stdio::null())).map_err(lost)?;
+        let pipes = running.pipes();
+        let (said, told) = pipes.ok_or_else(|| Trouble::sync("git: ssh has no pipes"))?;
+        let (path, nobody) = (url.path.clone(), None::<(String, _)>);
+        let mode = ConnectMode::Process;
+        let connection = Connection::new(said, told, Protocol::V2, path, nobody, mode, false);
+        Ok((Self { running, files }, Box::new(connection)))
     }
 
-    /// The command, for a shell.
-    pub(super) fn line(&self) -> &str {
-        &self.line
+    /// Ends the call at once.
+    pub(super) fn end(&self) {
+        self.running.end();
     }
+
+    /// Adds to a failure what `ssh` itself says of it.
+    pub(super) fn explain(&self, trouble: Trouble) -> Trouble {
+        let said = std::fs::read(self.files.path().join("said")).unwrap_or_default();
+        let said = said.get(..SAID).unwrap_or(&said);
+        match (trouble, String::from_utf8_lossy(said).trim()) {
+            (trouble, "") => trouble,
+            (trouble, said) => trouble.of(&format!("git: ssh: {said}")),
+        }
+    }
+}
+
+/// Shows nothing but a key.
+fn identify(
+    call: &mut Command,
+    key: &Key<'_>,
+    programs: Programs<'_>,
+    folder: &Path,
+) -> Result<(), Trouble> {
+    let identity = folder.join("key");
+    let mut text = key.text.trim_end().to_owned();
+    text.push('\n');
+    write(&identity, &text, 0o600).map_err(lost)?;
+    if !key.passphrase.is_empty() {
+        unlock(&identity, key.passphrase, programs, folder)?;
+    }
+    call.args(["-F", "none", "-i", plain(&identity)?]);
+    for option in OPTIONS {
+        call.args(["-o", option]);
+    }
+    Ok(())
+}
+
+/// Asks for the repository at an address.
+fn ask(call: &mut Command, url: &gix::Url) -> Result<(), Trouble> {
+    let refused = || Trouble::config("git.repo is not an address that can be asked");
+    match url.user_as_argument() {
+        ArgumentSafety::Usable(user) => call.args(["-l", user]),
+        ArgumentSafety::Absent => call,
+        ArgumentSafety::Dangerous(_) => return Err(refused()),
+    };
+    if let Some(port) = url.port {
+        call.args(["-p", &port.to_string()]);
+    }
+    let path = gix::url::expand_path::for_shell(url.path.clone());
+    if path.trim().starts_with(b"-") {
+        return Err(refused());
+    }
+    let path = gix::quote::single(path.as_bstr());
+    call.args(["--", host(url), "git-upload-pack"])
+        .arg(
+            path.to_os_str()
+                .map(OsString::from)
+                .map_err(|_| refused())?,
+        )
+        .env("GIT_PROTOCOL", "version=2")
+        .env("LC_ALL", "C");
+    Ok(())
+}
+
+/// The host, as the programs take it.
+fn host(url: &gix::Url) -> &str {
+    let host = url.host().unwrap_or_default();
+    let address = host
+        .strip_prefix('[')
+        .and_then(|rest| rest.strip_suffix(']'));
+    address.unwrap_or(host)
 }
 
 /// Takes the passphrase off a key. `ssh` itself would ask for it only where it may ask for
 /// anything.
-fn unlock(key: &Path, passphrase: &str, folder: &Path) -> Result<(), Trouble> {
-    let lost = |failure: std::io::Error| Trouble::Sync(format!("git: ssh-keygen: {failure}"));
+fn unlock(
+    key: &Path,
+    passphrase: &str,
+    programs: Programs<'_>,
+    folder: &Path,
+) -> Result<(), Trouble> {
+    let lost = |failure: io::Error| Trouble::Sync(format!("git: ssh-keygen: {failure}"));
     let answer = folder.join("answer");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
     write(&answer, &text, 0o700).map_err(lost)?;
-    let mut process = Process::new("ssh-keygen");
-    process
-        .args(["-q", "-p", "-N", "", "-f"])
+    let mut call = programs.call("ssh-keygen");
+    call.args(["-q", "-p", "-N", "", "-f"])
         .arg(key)
         .env("SSH_ASKPASS", answer)
         .env("SSH_ASKPASS_REQUIRE", "force")
         .env(PASSPHRASE, passphrase);
-    let unlocked = process.stdin(Stdio::null()).output().map_err(lost)?;
-    match unlocked.status.success() {
-        true => Ok(()),
-        false => Err(Trouble::config(
+    match programs.run(&mut call).map_err(lost)? {
+        (_, true) => Ok(()),
+        (_, false) => Err(Trouble::config(
             "git: the key of the credentials cannot be opened with their passphrase",
         )),
     }
 }
 
+fn lost(failure: io::Error) -> Trouble {
+    Trouble::Sync(format!("git: ssh: {failure}"))
+}
+
 /// Writes a file for its owner only.
-fn write(path: &Path, text: &str, mode: u32) -> std::io::Result<()> {
+fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
     let mut options = OpenOptions::new();
     let mut file = options.write(true).create_new(true).mode(mode).open(path)?;
     file.write_all(text.as_bytes())
 }
 
-/// A path as one word of a shell and of an option.
-fn quoted(path: &Path) -> Result<String, Trouble> {
+/// A path in which `ssh` finds nothing to replace.
+fn plain(path: &Path) -> Result<&str, Trouble> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     match path.to_str() {
-        Some(text) if text.chars().all(plain) => Ok(text.to_owned()),
+        Some(text) if text.chars().all(plain) => Ok(text),
         _ => Err(Trouble::config(
             "git: ssh needs a data directory whose path has no special characters",
         )),
@@ -131,16 +221,19 @@ fn quoted(path: &Path) -> Result<String, Trouble> {
 }
 
 /// The lines for the keys that the host shows now and that have a known fingerprint.
-fn known_hosts(url: &gix::Url, fingerprints: &[String]) -> Result<String, Trouble> {
-    let host = url.host().unwrap_or_default();
-    let mut process = Process::new("ssh-keyscan");
-    process.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), host]);
-    let output = process.stdin(Stdio::null()).output();
-    let output = output.map_err(|failure| Trouble::Sync(format!("git: ssh-keyscan: {failure}")))?;
-    let lines = String::from_utf8_lossy(&output.stdout);
-    let known = lines
-        .lines()
-        .filter(|line| fingerprint(line).is_some_and(|found| fingerprints.contains(&found)));
+fn known_hosts(url: &gix::Url, key: &Key<'_>, programs: Programs<'_>) -> Result<String, Trouble> {
+    let host = host(url);
+    let mut call = programs.call("ssh-keyscan");
+    call.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
+        .arg(host);
+    let scanned = programs.run(&mut call);
+    let lost = |failure| Trouble::Sync(format!("git: ssh-keyscan: {failure}"));
+    let (said, _) = scanned.map_err(lost)?;
+    let lines = String::from_utf8_lossy(&said);
+    let known = lines.lines().filter(|line| {
+        let found = fingerprint(line);
+        found.is_some_and(|found| key.fingerprints.contains(&found))
+    });
     let known: Vec<&str> = known.collect();
     match known.is_empty() {
         true => Err(Trouble::Sync(format!(
@@ -162,34 +255,6 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_opened_with_their_passphrase() -> Result<(), Box<dyn std::error::Error>> {
-        // The passphrase is `it's $HOME "quoted" \`.
-        const KEY: &str = include_str!("../../tests/locked-key");
-        // Where there is no ssh, there is nothing to open keys with.
-        if Process::new("ssh-keygen").arg("-?").output().is_err() {
-            return Ok(());
-        }
-        let url = gix::url::parse("ssh://git@127.0.0.1/x")?;
-        let folder = tempfile::tempdir()?;
-        for (passphrase, opens) in [
-            ("it's $HOME \"quoted\" \\", true),
-            ("it's", false),
-            ("", true),
-        ] {
-            let place = folder.path().join("repository");
-            let command = Command::new(&url, KEY, passphrase, &[], &place);
-            assert_eq!(command.is_ok(), opens, "{passphrase}");
-            let Ok(command) = command else { continue };
-            let shown = Process::new("ssh-keygen")
-                .args(["-y", "-P", "", "-f"])
-                .arg(command._files.path().join("key"))
-                .output()?;
-            assert_eq!(shown.status.success(), !passphrase.is_empty());
-        }
-        Ok(())
-    }
-
-    #[test]
     fn fingerprints_are_those_of_ssh_keygen() {
         for (line, expected) in [
             (
@@ -202,5 +267,31 @@ mod tests {
         ] {
             assert_eq!(fingerprint(line).as_deref(), expected, "{line}");
         }
+    }
+
+    #[test]
+    fn calls_hold_no_options_of_others() -> Result<(), Box<dyn std::error::Error>> {
+        for (url, expected) in [
+            (
+                "ssh://git@a.example:2/~ann/x",
+                Some("-l git -p 2 -- a.example git-upload-pack '~ann/x'"),
+            ),
+            (
+                "a.example:it's",
+                Some("-- a.example git-upload-pack 'it'\\''s'"),
+            ),
+            ("ssh://[::1]/x", Some("-- ::1 git-upload-pack '/x'")),
+            ("ssh://-oProxyCommand=x@a.example/x", None),
+            ("ssh://%2doProxyCommand=x@a.example/x", None),
+            ("a.example:-x", None),
+        ] {
+            let mut call = Command::new("ssh");
+            let asked = ask(&mut call, &gix::url::parse(url)?);
+            let words = call.get_args().map(|word| word.to_string_lossy());
+            let shown = words.collect::<Vec<_>>().join(" ");
+            let found = asked.is_ok().then_some(shown.as_str());
+            assert_eq!(found, expected, "{url}");
+        }
+        Ok(())
     }
 }

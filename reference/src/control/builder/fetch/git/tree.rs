@@ -1,26 +1,25 @@
 //! The files of a commit.
 
+use std::sync::atomic::AtomicBool;
+
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Tree};
 
-use super::{Trouble, failed};
+use super::{Steps, Trouble, failed};
 use crate::control::builder::files::{Budget, Files, Selection};
 
-/// As many entries of trees are looked at. One tree may stand in many places, so that a small
-/// repository can have more files than there is time for.
-const ENTRIES: usize = 1_000_000;
-
-/// Reads the files of a folder, and puts something before their paths. Gives the submodules: their
-/// paths without and with it, and their commits.
+/// Reads the files of a folder, and puts something before their paths. Gives the submodules of
+/// which files may be taken: their paths without and with it, and their commits.
 ///
 /// # Errors
-/// When there is no such folder, a file is a link, or there is too much.
+/// When there is no such folder, a file is a link, there is too much, or nobody waits any more.
 pub(super) fn read(
     root: &Tree<'_>,
     (path, before): (&str, &str),
     selection: &Selection,
     budget: &mut Budget,
     files: &mut Files,
+    cancelled: &AtomicBool,
 ) -> Result<Vec<(String, String, ObjectId)>, Trouble> {
     let repository = root.repo;
     let start = match path {
@@ -33,7 +32,7 @@ pub(super) fn read(
         }
     };
     let mut submodules = Vec::new();
-    let mut seen = 0_usize;
+    let mut steps = Steps::new(budget.entries, cancelled);
     let mut open = vec![(start, before.to_owned(), 0)];
     while let Some((id, prefix, depth)) = open.pop() {
         if depth > budget.depth {
@@ -41,11 +40,8 @@ pub(super) fn read(
         }
         let tree = repository.find_tree(id).map_err(failed)?;
         for entry in tree.iter() {
+            steps.take()?;
             let entry = entry.map_err(failed)?;
-            seen += 1;
-            if seen > ENTRIES {
-                return Err(Trouble::sync("git: the commit has too many files"));
-            }
             // A name that is no text is none of policies or data; one with a slash is no name.
             let Ok(name) = std::str::from_utf8(entry.filename()) else {
                 continue;
@@ -68,7 +64,7 @@ pub(super) fn read(
                     let mut blob = repository.find_object(id).map_err(failed)?;
                     files.insert(shown, std::mem::take(&mut blob.data));
                 }
-                EntryKind::Commit => {
+                EntryKind::Commit if selection.reaches(&format!("{shown}/")) => {
                     let own = shown.strip_prefix(before).unwrap_or(&shown).to_owned();
                     submodules.push((own, shown, entry.object_id()));
                 }

@@ -1,4 +1,4 @@
-//! How storages are spoken to over HTTP.
+//! What is common to storages that bundles are written to and documents are fetched from.
 
 use std::time::Duration;
 
@@ -43,20 +43,8 @@ pub(super) fn retries() -> RetryConfig {
     }
 }
 
-/// Why a storage did not take a bundle, on one line.
-pub(super) fn explain(failure: &Error) -> String {
-    let kind = match failure {
-        Error::NotFound { .. } => "the storage has no such bucket or container",
-        Error::PermissionDenied { .. } => "the storage refuses the credentials",
-        Error::Unauthenticated { .. } => "the storage does not know the credentials",
-        _ => "the storage cannot be written to",
-    };
-    // The innermost reason says most; the others repeat it with an address around it.
-    let mut reason: &dyn std::error::Error = failure;
-    while let Some(inner) = reason.source() {
-        reason = inner;
-    }
-    let reason = reason.to_string();
-    let words: Vec<&str> = reason.split_whitespace().collect();
-    format!("{kind}: {}", words.join(" "))
+/// Whether a name cannot lead the URL made of it elsewhere.
+pub(super) fn is_plain(name: &str) -> bool {
+    let fits = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'.' | b'$');
+    !name.is_empty() && !name.starts_with('.') && name.bytes().all(fits)
 }

@@ -1,0 +1,73 @@
+//! Who fetches over http.
+
+use gix::sec::identity::Account;
+use gix::url::Scheme;
+use reqwest::{Certificate, Identity};
+
+use super::super::http::settable;
+use super::{Credentials, Trouble};
+
+/// Who fetches over http.
+#[derive(Debug, Default)]
+pub(super) struct Auth {
+    pub(super) identity: Option<Account>,
+    pub(super) headers: Vec<String>,
+    /// The authorities that count instead of the system's, if any.
+    pub(super) authorities: Vec<Certificate>,
+    /// The client's certificate.
+    pub(super) certificate: Option<Identity>,
+}
+
+impl Auth {
+    /// Reads credentials.
+    ///
+    /// # Errors
+    /// When they cannot be used over http.
+    pub(super) fn new(url: &gix::Url, credentials: Option<&Credentials>) -> Result<Self, Trouble> {
+        match credentials {
+            None => Ok(Self::default()),
+            Some(Credentials::BasicAuth {
+                username,
+                password,
+                headers,
+            }) => {
+                for line in headers {
+                    let (name, _) = line.split_once(':').unwrap_or((line, ""));
+                    settable(name.trim())?;
+                    if line.contains(['\r', '\n', '\0']) {
+                        return Err(Trouble::config(
+                            "git: a header of the credentials cannot be sent",
+                        ));
+                    }
+                }
+                Ok(Self {
+                    identity: account(username, password),
+                    headers: headers.clone(),
+                    ..Self::default()
+                })
+            }
+            Some(Credentials::TokenAuth { token }) => Ok(Self {
+                // The name that hosts take tokens for passwords under; most ignore it.
+                identity: account("x-access-token", token),
+                ..Self::default()
+            }),
+            Some(Credentials::TlsCert(tls)) if url.scheme == Scheme::Https => {
+                let (authorities, certificate) = tls.read()?;
+                Ok(Self {
+                    authorities,
+                    certificate,
+                    ..Self::default()
+                })
+            }
+            Some(other) => Err(other.unfit("this kind of repository")),
+        }
+    }
+}
+
+fn account(username: &str, password: &str) -> Option<Account> {
+    Some(Account {
+        username: username.to_owned(),
+        password: password.to_owned(),
+        oauth_refresh_token: None,
+    })
+}

@@ -1,0 +1,69 @@
+//! Work that another thread looks after.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::Thread;
+use std::time::Duration;
+
+/// How often work is looked at.
+const GLANCE: Duration = Duration::from_millis(200);
+
+/// Says that work is done, also when it panicked.
+struct Done<'d>(&'d AtomicBool, &'d Thread);
+
+impl Drop for Done<'_> {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+        self.1.unpark();
+    }
+}
+
+/// Does work. Meanwhile another thread looks at it now and then, and ends it once nobody waits for
+/// it any more.
+pub(super) fn watched<T>(
+    cancelled: &AtomicBool,
+    look: impl Fn() + Sync,
+    end: impl Fn() + Sync,
+    work: impl FnOnce() -> T,
+) -> T {
+    let done = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            while !done.load(Ordering::Relaxed) {
+                if cancelled.load(Ordering::Relaxed) {
+                    return end();
+                }
+                look();
+                std::thread::park_timeout(GLANCE);
+            }
+        });
+        let _done = Done(&done, watcher.thread());
+        work()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+
+    use super::*;
+
+    #[test]
+    fn panics_end_the_watch() {
+        let cancelled = AtomicBool::new(false);
+        let work = || watched(&cancelled, || {}, || {}, || resume_unwind(Box::new(())));
+        let ended: Result<(), _> = catch_unwind(AssertUnwindSafe(work));
+        assert!(ended.is_err());
+    }
+
+    #[test]
+    fn work_that_nobody_waits_for_is_ended() {
+        let (cancelled, ended) = (AtomicBool::new(false), AtomicBool::new(false));
+        let look = || cancelled.store(true, Ordering::Relaxed);
+        let end = || ended.store(true, Ordering::Relaxed);
+        watched(&cancelled, look, end, || {
+            while !ended.load(Ordering::Relaxed) {
+                std::thread::yield_now();
+            }
+        });
+    }
+}
