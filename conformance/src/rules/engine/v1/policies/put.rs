@@ -1,6 +1,6 @@
 //! PUT /v1/policies/{id}
 
-use crate::rules::engine::depot::loaded;
+use crate::rules::engine::depot::loaded_alone;
 use crate::rules::engine::{module, policy};
 use crate::scenario::*;
 
@@ -76,8 +76,12 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("bundle-owned-package-refused", || {
         let answer = || get("/v1/data/rules/answer").keep(at("/result"));
-        loaded()
+        let others = || get("/v1/data/limits/answer").keep(at("/result"));
+        loaded_alone()
+            .changes_global()
+            .given(get("/v1/policies").capture("module", "/result/0/id"))
             .when(answer())
+            .when(others())
             .each(["rules", "rules.{ns}"], |scenario, package| {
                 scenario
                     .when(
@@ -88,7 +92,15 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(get("/v1/policies/{ns}").keep(error()))
             })
             .when(get("/v1/data/rules/{ns}").keep(lacks("/result")))
+            // Another module in the place of the bundle's own would take its package away.
+            .when(
+                put("/v1/policies/{module}")
+                    .text("text/plain", module("{ns}", "taken_over := 43"))
+                    .keep(error()),
+            )
+            .when(get("/v1/data/{ns}/taken_over").keep(lacks("/result")))
             .when(answer())
+            .when(others())
     }),
     Rule::new("metrics", || {
         scenario().when(
