@@ -16,6 +16,8 @@ pub(crate) enum Answers {
     Empty,
     /// 200 and, as the string `result`, all that was sent.
     Echo,
+    /// Like `Echo`, but what ends in `/a` with the result 1.
+    Fills,
     /// Writes with 204, what ends in `/a` with the result 1, and everything else with null where
     /// there is no result.
     Null,
@@ -25,7 +27,8 @@ pub(crate) enum Answers {
     Hangs,
     /// `/health` like `Empty`, everything else with a body that never ends.
     Endless,
-    /// 200 and, as the number `count`, how often anything was asked.
+    /// 200 and, as the number `count`, how often anything was asked; what ends in `/a` has the
+    /// result 1 too.
     Counts,
     /// Always a page of a list that goes on: with the cursor of the page before it, or with a
     /// new one each time.
@@ -132,7 +135,12 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
         }
         Answers::Counts => {
             static ASKED: AtomicUsize = AtomicUsize::new(0);
-            serde_json::json!({ "count": ASKED.fetch_add(1, Ordering::Relaxed) }).to_string()
+            let asked = ASKED.fetch_add(1, Ordering::Relaxed);
+            let answer = match line.contains("/a ") {
+                true => serde_json::json!({ "result": 1, "count": asked }),
+                false => serde_json::json!({ "count": asked }),
+            };
+            answer.to_string()
         }
         Answers::Moves if line.contains("/health") => {
             static ASKED: AtomicUsize = AtomicUsize::new(0);
@@ -149,10 +157,10 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             let mut stream = stream;
             return stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");
         }
-        Answers::Null if line.contains("/a ") => r#"{"result": 1}"#.to_owned(),
+        Answers::Null | Answers::Fills if line.contains("/a ") => r#"{"result": 1}"#.to_owned(),
         Answers::Null => r#"{"result": null}"#.to_owned(),
         Answers::Markup => serde_json::json!({ "result": MARKUP }).to_string(),
-        Answers::Echo => serde_json::json!({ "result": head }).to_string(),
+        Answers::Echo | Answers::Fills => serde_json::json!({ "result": head }).to_string(),
     };
     respond(stream, "200 OK", &answer)
 }

@@ -100,7 +100,7 @@ fn servers_are_told_apart() {
             engine,
             Some(KEY),
             &[Engine],
-            &["answers without the token, too"],
+            &["is answered without the token, too"],
         ),
         ("control", control, Some(KEY), &[Control], &["takes yours"]),
         (

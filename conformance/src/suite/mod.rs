@@ -110,7 +110,9 @@ impl Suite {
         self.runtime.block_on(async {
             let running = tokio::spawn(run);
             while let Some(batch) = received.recv().await {
-                batch.into_iter().for_each(&mut sink);
+                let run::Batch { events, slot } = batch;
+                events.into_iter().for_each(&mut sink);
+                drop(slot);
             }
             // A panic of the run has been printed; the missing end shows in the events.
             let _ = running.await;

@@ -5,8 +5,8 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use tokio::sync::Semaphore;
 use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
 
 use super::interrupt::{Interrupt, listen};
@@ -25,13 +25,25 @@ use crate::verdict::Reason;
 
 /// The events of one rule, from its first exchange to its verdict: they arrive together, so
 /// that the reader of the events does not slow the requests down.
-pub(super) type Batch = Vec<Event>;
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) events: Vec<Event>,
+    /// The place that the rule has among those that are played at once. It is free when the
+    /// events have been read, so that a reader who ends the run ends it there.
+    pub(super) slot: Option<OwnedSemaphorePermit>,
+}
+
+impl From<Vec<Event>> for Batch {
+    fn from(events: Vec<Event>) -> Self {
+        Self { events, slot: None }
+    }
+}
 
 /// Plays the whole run and sends its events.
 pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let start = Instant::now();
     // Nobody listens any more when the run was given up.
-    let emit = |batch: Batch| drop(events.send(batch));
+    let emit = |told: Vec<Event>| drop(events.send(told.into()));
     emit(vec![Event::RunStarted(inner.started())]);
     let interrupt = listen();
     let before = tokio::select! {
@@ -51,9 +63,12 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
         let events = events.clone();
         let task = tasks.spawn(async move {
             if let Some(chosen) = inner.chosen.get(index) {
-                let _ = events.send(one(&inner, chosen, &interrupt).await);
+                let batch = Batch {
+                    events: one(&inner, chosen, &interrupt).await,
+                    slot: Some(slot),
+                };
+                let _ = events.send(batch);
             }
-            drop(slot);
         });
         indices.insert(task.id(), index);
     }
@@ -91,7 +106,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     })]);
 }
 
-async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Batch {
+async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Vec<Event> {
     let start = Instant::now();
     let events = Mutex::default();
     let playing = Playing {
@@ -111,7 +126,7 @@ async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Batch {
 }
 
 /// A scenario that brought the suite down is the suite's own fault.
-fn panicked(chosen: &Chosen, what: &str) -> Batch {
+fn panicked(chosen: &Chosen, what: &str) -> Vec<Event> {
     let ended = Ended::from(Reason::Defect);
     vec![
         Event::Defect(Defect {
