@@ -90,6 +90,7 @@ mod runner;
 pub mod saboteur;
 pub mod scenario;
 mod server;
+mod servers;
 mod shrink;
 pub mod stability;
 mod state;

@@ -22,13 +22,13 @@ use crate::differ::answers::{Told, apart};
 use crate::differ::steady::Steady;
 use crate::evidence::{Event, Exchange, Received};
 use crate::facts::View;
-use crate::launch::{self, Started};
+use crate::launch::Started;
 use crate::ledger::Ledger;
 use crate::names::{encode, namespace};
 use crate::openapi::Contract;
 use crate::reach::Reach;
 use crate::runner::{Line, Player, lock};
-use crate::server::redactor;
+use crate::servers::Servers;
 use crate::tape;
 use crate::target::Target;
 use request::Teller;
@@ -153,42 +153,19 @@ impl Replay<'_> {
         story: &Story<'_>,
         document: Document,
     ) -> Result<(Started, bool), Stopped> {
-        let impossible = Stopped::NotPossible;
-        let setup = self.target.setups.get(story.setup);
-        let launch = |document| {
-            let launch = setup.and_then(|setup| setup.launch(document));
-            let what = format!(
-                "the target has no {document} in the setup `{}`",
-                story.setup
-            );
-            launch.ok_or_else(|| impossible(what))
+        let impossible = |why: &str| {
+            Stopped::NotPossible(format!("the target {why} in the setup `{}`", story.setup))
         };
-        let engine = match story.asks("engine") {
-            true => Some(launch(Document::Engine)?),
-            false => None,
-        };
-        let launch = launch(document)?;
-        let depot = match (document, engine) {
-            (Document::Control, Some(engine)) => engine.depot_address(),
-            (Document::Control, None) if story.asks("suite") => {
-                Some((std::net::Ipv4Addr::LOCALHOST, 0).into())
-            }
-            _ => launch.depot_address(),
-        };
-        if story.asks("suite") && depot.is_none() {
-            let what = format!("the target knows no depot in the setup `{}`", story.setup);
-            return Err(impossible(what));
+        let [engine, asks_depot] = ["engine", "suite"].map(|who| story.asks(who));
+        let servers = Servers::of(self.target, story.setup, document, engine)
+            .ok_or_else(|| impossible(&format!("has no {document}")))?;
+        let depot = servers.depot(asks_depot);
+        if asks_depot && depot.is_none() {
+            return Err(impossible("knows no depot"));
         }
-        let started = launch::start(self.target, launch, engine, depot, self.client).await;
-        let started = started.map_err(|error| {
-            // A server may have logged its configuration before it failed.
-            let launches = [Some(launch), engine].into_iter().flatten();
-            let clean = launches.fold(error, |error, launch| {
-                redactor(&launch.tokens, &self.client.headers).text(&error)
-            });
-            Stopped::Unreachable(clean)
-        })?;
-        Ok((started, launch.url.is_some()))
+        let started = servers.start(depot, self.client).await;
+        let started = started.map_err(Stopped::Unreachable)?;
+        Ok((started, servers.lasts()))
     }
 
     /// Sends the requests; whether one of them got no answer though it had one.

@@ -1,11 +1,11 @@
 //! One rule of a run: whether it can run, its server, its scenario, its verdict.
 
-use std::net::{Ipv4Addr, SocketAddr};
+use std::net::SocketAddr;
 use std::sync::Mutex;
 
 use super::interrupt::Interrupt;
 use super::{Chosen, Inner, Mode};
-use crate::catalogue::{Document, Level};
+use crate::catalogue::Level;
 use crate::cleanup::Made;
 use crate::defects::{defects, missing_role};
 use crate::evidence::{Defect, Event};
@@ -15,7 +15,8 @@ use crate::redact::Redactor;
 use crate::runner::{Line, Played, Player, lock};
 use crate::scenario::{Effect, Goal, Scenario};
 use crate::server::Server;
-use crate::target::{Launch, Setup};
+use crate::servers::Servers;
+use crate::target::Setup;
 use crate::verdict::{Difference, Failure, Reason, Verdict};
 
 /// How judging a rule ended.
@@ -62,10 +63,8 @@ pub(super) struct Playing<'a> {
 /// What a scenario that can run needs.
 struct Ready<'a> {
     scenario: &'a Scenario,
-    launch: &'a Launch,
-    /// The engine that it asks beside its server.
-    engine: Option<&'a Launch>,
-    /// Where the depot of these servers listens.
+    servers: Servers<'a>,
+    /// Where their depot listens.
     depot: Option<SocketAddr>,
 }
 
@@ -74,8 +73,7 @@ impl Inner {
     pub(super) async fn judge(&self, chosen: &Chosen, playing: &Playing<'_>) -> Ended {
         let Ready {
             scenario,
-            launch,
-            engine,
+            servers,
             depot,
         } = match self.ready(chosen) {
             Ok(ready) => ready,
@@ -89,7 +87,7 @@ impl Inner {
         let alone = || format!("{} {}", playing.run, chosen.clause.id);
         let place = (scenario.setup, document, scenario.fresh.then(alone));
         let started = tokio::select! {
-            started = self.server(place.clone(), launch, engine, depot) => started,
+            started = self.server(place.clone(), servers, depot) => started,
             () = interrupt.wait(1) => return Reason::Interrupted.into(),
         };
         let started = match started {
@@ -97,7 +95,7 @@ impl Inner {
             Err(error) => return Reason::Unreachable(error).into(),
         };
         // What the suite started goes with all that it holds.
-        let lasts = launch.url.is_some() && playing.run == self.run;
+        let lasts = servers.lasts() && playing.run == self.run;
         let made = Made::new(self.ledger.as_ref().filter(|_| lasts));
         let ended = self
             .judge_on(&started.server, chosen, scenario, made, playing)
@@ -183,36 +181,19 @@ impl Inner {
         if !self.target.setups.values().any(has_api) {
             return Err(Reason::NoApi(clause.document.name().to_owned()));
         }
-        let setup = self.target.setups.get(scenario.setup);
-        let launch = |document| {
-            setup
-                .and_then(|setup| setup.launch(document))
-                .ok_or_else(|| Reason::NoSetup(scenario.setup.to_owned()))
-        };
-        let engine = match scenario.asks(Goal::Engine) {
-            true => Some(launch(Document::Engine)?),
-            false => None,
-        };
-        let launch = launch(clause.document)?;
-        let any = |is: fn(&Launch) -> bool| is(launch) || engine.is_some_and(is);
-        if scenario.fresh && any(|launch| launch.url.is_some()) {
+        let [engine, asks_depot] = [Goal::Engine, Goal::Depot].map(|goal| scenario.asks(goal));
+        let servers = Servers::of(&self.target, scenario.setup, clause.document, engine)
+            .ok_or_else(|| Reason::NoSetup(scenario.setup.to_owned()))?;
+        if scenario.fresh && !servers.are_started() {
             return Err(Reason::NotStarted);
         }
-        let depot = match clause.document {
-            // Definitions tell a control plane of the depot; its engine must have been told.
-            Document::Control if scenario.asks(Goal::Depot) => match engine {
-                Some(engine) => engine.depot_address(),
-                None => Some((Ipv4Addr::LOCALHOST, 0).into()),
-            },
-            _ => launch.depot_address(),
-        };
-        if scenario.asks(Goal::Depot) && depot.is_none() {
+        let depot = servers.depot(asks_depot);
+        if asks_depot && depot.is_none() {
             return Err(Reason::NoDepot(scenario.setup.to_owned()));
         }
         Ok(Ready {
             scenario,
-            launch,
-            engine,
+            servers,
             depot,
         })
     }

@@ -8,10 +8,9 @@ use tokio::sync::OnceCell;
 use super::Inner;
 use crate::catalogue::Document;
 use crate::cleanup;
-use crate::launch::{self, Started};
+use crate::launch::Started;
 use crate::runner::lock;
-use crate::server::redactor;
-use crate::target::Launch;
+use crate::servers::Servers;
 
 /// Setup, API, and the playing of a rule that the server is started for alone, if it is.
 pub(super) type Place = (&'static str, Document, Option<String>);
@@ -25,24 +24,13 @@ impl Inner {
     pub(super) async fn server(
         &self,
         place: Place,
-        launch: &Launch,
-        engine: Option<&Launch>,
+        servers: Servers<'_>,
         depot: Option<SocketAddr>,
     ) -> Result<Arc<Started>, String> {
         let stage = Arc::clone(lock(&self.stages).entry(place).or_default());
         let started = stage.0.get_or_init(|| async {
-            launch::start(&self.target, launch, engine, depot, &self.client)
-                .await
-                .map(Arc::new)
-                // A server may have logged its configuration before it failed.
-                .map_err(|error| {
-                    [Some(launch), engine]
-                        .into_iter()
-                        .flatten()
-                        .fold(error, |error, launch| {
-                            redactor(&launch.tokens, &self.client.headers).text(&error)
-                        })
-                })
+            let started = servers.start(depot, &self.client).await;
+            started.map(Arc::new)
         });
         started.await.clone()
     }
