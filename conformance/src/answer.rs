@@ -17,6 +17,8 @@ pub(crate) struct Answer {
     pub(crate) status: u16,
     pub(crate) headers: Vec<(String, String)>,
     pub(crate) body: Bytes,
+    /// How many items each page held, where this answer is joined from several.
+    pub(crate) pages: Vec<usize>,
     decoded: OnceLock<Bytes>,
     json: OnceLock<Option<Value>>,
 }
@@ -56,13 +58,16 @@ impl Answer {
         }
     }
 
-    /// This answer with another text and another JSON body.
-    pub(crate) fn with_json(&self, text: String, value: Value) -> Self {
+    /// This answer, the last page of a walk, with the text and the JSON body of all its pages.
+    pub(crate) fn joined(&self, text: String, value: Value, pages: Vec<usize>) -> Self {
         let headers = self.headers.iter().filter(|(name, _)| {
             // The text stands as it is.
             !name.eq_ignore_ascii_case("content-encoding")
         });
-        let answer = Self::new(self.status, headers.cloned().collect(), Bytes::from(text));
+        let answer = Self {
+            pages,
+            ..Self::new(self.status, headers.cloned().collect(), Bytes::from(text))
+        };
         let _ = answer.json.set(Some(value));
         answer
     }

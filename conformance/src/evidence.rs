@@ -311,6 +311,7 @@ mod tests {
         let failure = Failure {
             step: 1,
             request: "PUT /v1/data/<ns>".into(),
+            blocked: false,
             differences: vec![Difference {
                 path: "status".into(),
                 expected: "204".into(),

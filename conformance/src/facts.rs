@@ -88,6 +88,7 @@ impl View<'_> {
                 Some(Value::Array(items)) => items.len().to_string(),
                 other => self.no_array(other),
             }),
+            Keep::FilledPages => ("pages behind cursors".to_owned(), self.filled_pages()),
             Keep::Includes(pointer, item) => {
                 self.pointed("", pointer, |found| self.includes(found, item))
             }
@@ -243,6 +244,15 @@ impl View<'_> {
                     .map(|name| quoted(&shown(name, self.ns))),
             ),
             other => self.no_array(other),
+        }
+    }
+
+    fn filled_pages(&self) -> String {
+        let behind = self.answer.pages.get(1..).unwrap_or_default();
+        match behind.iter().position(|items| *items == 0) {
+            Some(place) => format!("<page {} of {} is empty>", place + 1, behind.len()),
+            None if behind.is_empty() => "<none>".to_owned(),
+            None => "<filled>".to_owned(),
         }
     }
 
@@ -529,6 +539,25 @@ mod tests {
                 ),
             ],
         );
+    }
+
+    #[test]
+    fn pages_behind_cursors_are_there_and_filled() {
+        for (pages, line) in [
+            (vec![1, 2, 1], "<filled>"),
+            (vec![0, 1], "<filled>"),
+            (vec![1, 1, 0], "<page 2 of 2 is empty>"),
+            (vec![3], "<none>"),
+            (vec![], "<none>"),
+        ] {
+            let answer = Answer::default().joined(String::new(), json!({}), pages);
+            let view = View {
+                answer: &answer,
+                ns: NS,
+                vendor: "opa",
+            };
+            assert_eq!(view.fact(&filled_pages()).value, line);
+        }
     }
 
     #[test]

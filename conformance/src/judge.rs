@@ -11,17 +11,20 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, played: &Played) -> 
     if level == Level::Open {
         return Verdict::Recorded;
     }
-    if let Some(failure) = trouble(played) {
-        return Verdict::Fail(failure);
-    }
-    match expected {
-        None => Verdict::NotRun(Reason::NoSnapshot),
-        Some(expected) => difference(expected, played).map_or(Verdict::Pass, Verdict::Fail),
+    match (trouble(played), expected) {
+        (Some(failure), None) => Verdict::Fail(failure),
+        // What went wrong first may be the reason for the rest.
+        (Some(failure), Some(expected)) => match difference(expected, played) {
+            Some(earlier) if earlier.step < failure.step => Verdict::Fail(earlier),
+            _ => Verdict::Fail(failure),
+        },
+        (None, None) => Verdict::NotRun(Reason::NoSnapshot),
+        (None, Some(expected)) => difference(expected, played).map_or(Verdict::Pass, Verdict::Fail),
     }
 }
 
-/// What went wrong before any comparison: a step that could not go on, or an answer that
-/// breaks the OpenAPI document.
+/// What went wrong whatever was expected: a step that could not go on, or an answer that breaks
+/// the OpenAPI document.
 pub(crate) fn trouble(played: &Played) -> Option<Failure> {
     if let Some(failure) = &played.trouble {
         return Some(failure.clone());

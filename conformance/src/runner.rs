@@ -84,6 +84,8 @@ pub(crate) struct Played {
 pub(crate) struct Told {
     /// The step, as the transcript names it.
     pub(crate) name: String,
+    /// Whether it only sets the scene.
+    pub(crate) given: bool,
     /// Where its requests go.
     pub(crate) goal: Base,
     /// The last of them.
@@ -101,6 +103,7 @@ impl Played {
             request: sent
                 .last()
                 .map_or_else(String::new, |told| told.name.clone()),
+            blocked: sent.last().is_some_and(|told| told.given),
             differences: Vec::new(),
             curl: sent.iter().filter_map(again).collect(),
             notes,
@@ -130,6 +133,7 @@ impl Player<'_> {
         for (index, step) in scenario.steps.iter().enumerate() {
             played.sent.push(Told {
                 name: namer.line(step),
+                given: step.given,
                 goal: self.server.goal(step).clone(),
                 wire: None,
             });
@@ -296,12 +300,14 @@ impl Player<'_> {
         let path = filling.path(path);
         let mark = if path.contains('?') { '&' } else { '?' };
         let mut items: Vec<Value> = Vec::new();
+        let mut pages = Vec::new();
         // What no page may hold is looked for in the texts of all.
         let mut texts = String::new();
         let mut answer = first;
         let mut walk = Walk::start();
         loop {
             let page = answer.at("/result").and_then(Value::as_array);
+            pages.push(page.map_or(0, Vec::len));
             items.extend(page.into_iter().flatten().cloned());
             texts.push_str(&answer.text());
             let next = answer.at("/next_cursor").and_then(Value::as_str);
@@ -310,7 +316,7 @@ impl Player<'_> {
                     Some(Value::Object(members)) if answer.is_success() => {
                         let mut members = members.clone();
                         members.insert("result".to_owned(), Value::Array(items));
-                        answer.with_json(texts, Value::Object(members))
+                        answer.joined(texts, Value::Object(members), pages)
                     }
                     _ => answer,
                 });

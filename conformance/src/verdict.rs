@@ -25,6 +25,9 @@ pub struct Failure {
     pub step: usize,
     /// The request, as the transcript names it: `PUT /v1/data/<ns>/a`.
     pub request: String,
+    /// Whether the request only sets the scene, so that what the rule says was not looked at.
+    #[serde(default)]
+    pub blocked: bool,
     /// What is not as expected, in the order of the step's facts.
     pub differences: Vec<Difference>,
     /// Shell commands that repeat the scenario up to the step, one a request; tokens stand as

@@ -95,7 +95,9 @@ const KEY: &str = "key-that-nobody-may-see";
 
 /// What a run of these rules on the engine at this address shows.
 fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
-    let capabilities = ["documents", "filters"].map(str::to_owned).into();
+    let capabilities = ["documents", "filters", "policies"]
+        .map(str::to_owned)
+        .into();
     let target = Target::at(
         None,
         Some(url.to_owned()),
@@ -123,6 +125,7 @@ fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
 }
 
 const KEEPS: &str = "engine/v1/data/put/if-none-match-keeps-existing";
+const DELETES: &str = "engine/v1/policies/delete/answers-empty-object";
 const CREATES: &str = "engine/v1/data/put/creates-containing-documents";
 
 #[test]
@@ -138,7 +141,7 @@ fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
     else {
         panic!("{judged:?}");
     };
-    assert_eq!(failure.step, 1);
+    assert_eq!((failure.step, failure.blocked), (1, true));
     let note = failure.notes.first().expect("a note");
     assert!(
         note.starts_with("prerequisite failed: status 500"),
@@ -162,6 +165,27 @@ fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
         "{asked:?}"
     );
     assert_eq!(finished.unreachable, None);
+}
+
+#[test]
+fn what_differs_before_a_prerequisite_fails_is_the_failure() {
+    // Nothing is deleted, so the module is still there afterwards too.
+    let stub = Stub::start(|method, _| match method {
+        "DELETE" => Some((200, r#"{"deleted": false}"#.to_owned())),
+        _ => Some((200, "{}".to_owned())),
+    });
+    let (_, judged, _) = run(&stub.url, &[DELETES]);
+    let [
+        Judged {
+            verdict: Verdict::Fail(failure),
+            ..
+        },
+    ] = judged.as_slice()
+    else {
+        panic!("{judged:?}");
+    };
+    assert!(failure.request.starts_with("DELETE "), "{failure}");
+    assert!(!failure.blocked, "{failure}");
 }
 
 #[test]

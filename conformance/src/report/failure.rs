@@ -1,15 +1,22 @@
 //! A failure as text: the clause, the step, the differences, and how to see it again.
 
-use super::{Digest, Row};
+use super::{Digest, Outcome, Row};
 use crate::catalogue::Catalogue;
 use crate::evidence::RunStarted;
-use crate::verdict::{Difference, Failure};
+use crate::verdict::{Difference, Failure, Verdict};
+
+/// What it means that a request failed which is not the rule's own.
+pub(super) const BLOCKED: &str =
+    "blocked: this request only sets the scene, the rule itself was not looked at";
 
 /// The lines of a failure, without the rule's id.
 pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
     let mut lines = vec![clause(row)];
     if !failure.request.is_empty() {
         lines.push(format!("step {}: {}", failure.step, failure.request));
+    }
+    if failure.blocked {
+        lines.push(BLOCKED.to_owned());
     }
     for difference in &failure.differences {
         lines.extend(difference_lines(difference));
@@ -21,8 +28,36 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     lines
 }
 
+/// What there is to say of a blocked rule where the lines of what blocks it stand already.
+pub(super) fn short(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
+    let command = again(digest.started.as_ref(), &row.judged.rule);
+    vec![clause(row), headline(failure), format!("again: {command}")]
+}
+
+/// Whether something that the rule builds on failed, so that it was not looked at itself.
+pub(super) fn blocked(row: &Row) -> bool {
+    matches!(&row.judged.verdict, Verdict::Fail(failure) if failure.blocked)
+}
+
+/// How many of the failing rules were not looked at themselves, if any.
+pub(super) fn blocked_count(digest: &Digest) -> Option<String> {
+    let rows = digest.rows.iter();
+    let fail = |row: &&Row| row.outcome == Outcome::Fail && blocked(row);
+    let count = rows.filter(fail).count();
+    let blocked = match count {
+        0 => return None,
+        1 => "1 failing rule is blocked: what only sets its".to_owned(),
+        _ => format!("{count} failing rules are blocked: what only sets their"),
+    };
+    Some(format!("{blocked} scene failed first"))
+}
+
 /// The first difference in one line, for reports with room for no more.
 pub(super) fn headline(failure: &Failure) -> String {
+    if let (true, Some(note)) = (failure.blocked, failure.notes.first()) {
+        let Failure { step, request, .. } = failure;
+        return format!("blocked at step {step}, {request}: {note}");
+    }
     match (failure.differences.first(), failure.notes.first()) {
         (
             Some(Difference {

@@ -42,7 +42,7 @@ pub(super) fn render(digest: &Digest) -> String {
     };
     let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
     // What breaks the run comes first, in case not all can be told.
-    rows.sort_by_key(|row| row.outcome == Outcome::ExpectedFail);
+    rows.sort_by_key(|row| (row.outcome == Outcome::ExpectedFail, failure::blocked(row)));
     for (told, row) in rows.iter().enumerate() {
         let block = block(digest, row);
         if out.len() + block.len() > MOST {
@@ -74,6 +74,9 @@ fn head(digest: &Digest) -> String {
         let _ = write!(out, ", {} requests in {seconds:.1} s", finished.requests);
     }
     out.push_str(".\n\n");
+    if let Some(blocked) = failure::blocked_count(digest) {
+        let _ = writeln!(out, "{blocked}.\n");
+    }
     out
 }
 
@@ -140,6 +143,9 @@ fn block(digest: &Digest, row: &Row) -> String {
 
 fn details(out: &mut String, failure: &Failure) {
     let _ = writeln!(out, "Step {}: {}\n", failure.step, code(&failure.request));
+    if failure.blocked {
+        let _ = writeln!(out, "{}.\n", failure::BLOCKED);
+    }
     if !failure.differences.is_empty() {
         out.push_str("| at | expected | got |\n|---|---|---|\n");
     }

@@ -76,7 +76,10 @@ pub fn verdict_line(row: &Row, paint: Paint) -> String {
 /// The whole report of a finished run.
 pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     let mut out = String::new();
-    for row in &digest.rows {
+    // What is broken comes before what could not be looked at for it.
+    let (blocked, others): (Vec<_>, Vec<_>) =
+        digest.rows.iter().partition(|row| failure::blocked(row));
+    for row in others.into_iter().chain(blocked) {
         failure_block(&mut out, digest, row, paint);
     }
     for defect in &digest.defects {
@@ -115,7 +118,11 @@ fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
     match (&row.judged.verdict, row.outcome) {
         (Verdict::Fail(failure), Outcome::Fail) => {
             let _ = writeln!(out, "\n{} {}", title("FAIL"), row.judged.rule);
-            for line in failure::lines(digest, row, failure) {
+            let lines = match failure.blocked {
+                true => failure::short(digest, row, failure),
+                false => failure::lines(digest, row, failure),
+            };
+            for line in lines {
                 let _ = writeln!(out, "  {}", visible(&line).replace('\n', "\n  "));
             }
         }
@@ -182,6 +189,9 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out, "proven {proven} of {rules} rules");
+    if let Some(blocked) = failure::blocked_count(digest) {
+        let _ = writeln!(out, "{blocked}");
+    }
     let colour = match conclusion {
         Conclusion::Conformant => "32",
         Conclusion::Incomplete | Conclusion::Interrupted => "33",

@@ -55,6 +55,8 @@ pub enum Keep {
     Length(String),
     /// The array at the pointer has at most this many items.
     AtMost(String, usize),
+    /// Cursors of the walk led to further pages, and none of them is empty.
+    FilledPages,
     /// The array at the pointer holds this item.
     Includes(String, Value),
     /// Neither the body, as text, nor a header's value holds this anywhere.
@@ -272,6 +274,11 @@ pub fn length(pointer: impl Into<String>) -> Keep {
 /// Keeps that the array at the pointer has at most this many items.
 pub fn at_most(pointer: impl Into<String>, items: usize) -> Keep {
     Keep::AtMost(pointer.into(), items)
+}
+
+/// Keeps that no page that a cursor of the walk led to is empty.
+pub fn filled_pages() -> Keep {
+    Keep::FilledPages
 }
 
 /// Keeps that the array at the pointer holds this item.

@@ -65,7 +65,8 @@ pub enum Effect {
     Reads,
     /// Writes things of its own, under its own names, and removes them.
     AddsOwn,
-    /// Touches what others see: runs alone, and only on a target the user owns.
+    /// Touches what others see, or looks at what others change: runs alone, and only on a target
+    /// the user owns.
     ChangesGlobal,
 }
 
@@ -185,7 +186,7 @@ impl Scenario {
         self
     }
 
-    /// Touches what other scenarios see, so it runs alone.
+    /// Touches what other scenarios see, or looks at what they change, so it runs alone.
     #[must_use]
     pub fn changes_global(mut self) -> Self {
         self.effect = Effect::ChangesGlobal;

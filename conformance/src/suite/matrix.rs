@@ -98,8 +98,8 @@ impl Suite {
 }
 
 impl Inner {
-    /// Whether a rule fails on the server that the fault breaks. `number` tells the playings of
-    /// a rule apart.
+    /// Whether a rule fails on the server that the fault breaks, by what it looks at itself and
+    /// not because its scene cannot be set. `number` tells the playings of a rule apart.
     async fn notices(&self, fault: &Fault, rule: &str, number: u64) -> bool {
         let Some(chosen) = self.chosen.iter().find(|one| one.clause.id == rule) else {
             return false;
@@ -111,7 +111,8 @@ impl Inner {
             events: &Mutex::default(),
             interrupt: &Interrupt::never(),
         };
-        matches!(self.judge(chosen, &playing).await.verdict, Verdict::Fail(_))
+        let verdict = self.judge(chosen, &playing).await.verdict;
+        matches!(verdict, Verdict::Fail(failure) if !failure.blocked)
     }
 }
 

@@ -114,6 +114,7 @@ fn failure() -> Failure {
     Failure {
         step: 1,
         request: "GET /v1/data".to_owned(),
+        blocked: false,
         differences: vec![Difference {
             path: format!("/result/{HOSTILE}"),
             expected: "<absent>".to_owned(),

@@ -122,6 +122,7 @@ fn failed(digest: &Digest, row: &Row, failure: &Failure) -> Markup {
     html! {
         h5 { "What differs" }
         p { "At step " (failure.step) ": " code { (shown(&failure.request, NOTE_SHOWN)) } }
+        @if failure.blocked { p { (failure::BLOCKED) "." } }
         @if !failure.differences.is_empty() {
             table.differences {
                 thead { tr { th scope="col" { "At" } th scope="col" { "Expected" } th scope="col" { "Got" } } }

@@ -105,14 +105,24 @@ pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
 fn failures(runs: &Runs<'_>) -> Markup {
     let broken =
         |mark: &Mark| matches!(mark, Mark::Judged(Outcome::Fail | Outcome::UnexpectedPass));
-    let failing: Vec<_> = runs
+    let mut failing: Vec<_> = runs
         .entries()
         .filter(|entry| entry.marks().any(|mark| broken(&mark)))
         .collect();
+    // What is broken comes before what could not be looked at for it.
+    failing.sort_by_key(|entry| {
+        let mut rows = entry.rows.iter().flatten();
+        !rows.any(|row| broken(&Mark::Judged(row.outcome)) && !failure::blocked(row))
+    });
     html! {
         @if !failing.is_empty() {
             section id="failures" aria-labelledby="failures-title" {
                 h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
+                @for run in &runs.runs {
+                    @if let Some(blocked) = failure::blocked_count(run.digest) {
+                        p { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
+                    }
+                }
                 ol.failures {
                     @for entry in failing.iter().take(FAILURES) {
                         li {

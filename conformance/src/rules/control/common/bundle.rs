@@ -8,9 +8,7 @@ use crate::rules::control::distribution::{
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
-    Rule::new("name-identifies", || {
-        stored(json!({}), |read| read.keep(at("/result/name")))
-    }),
+    Rule::new("name-identifies", || taken(json!({}), at("/result/name"))),
     Rule::new("name-must-equal-path", || {
         scenario()
             .given(put("/v1/bundles/{ns}-same").json(json!({"name": "{ns}-same"})))
@@ -36,9 +34,7 @@ pub(crate) const RULES: &[Rule] = &[
             "with space": "a b",
             "größe": "héllo / \"wörld\"",
         });
-        stored(json!({"labels": labels}), |read| {
-            read.keep(at("/result/labels"))
-        })
+        taken(json!({"labels": labels}), at("/result/labels"))
     }),
     Rule::new("labels-string-values", || {
         scenario().given(BUNDLE.create()).each(
@@ -155,6 +151,13 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
 ];
+
+/// A bundle of which one field is read, when it is this that must be taken.
+fn taken(definition: Value, fact: Keep) -> Scenario {
+    scenario()
+        .when(put("/v1/bundles/{ns}").json(definition).keep(success()))
+        .when(get("/v1/bundles/{ns}").keep(fact))
+}
 
 /// A bundle with this definition, read back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {

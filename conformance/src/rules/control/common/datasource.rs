@@ -6,69 +6,73 @@ use crate::rules::control::distribution::{
 };
 use crate::scenario::*;
 
-pub(crate) const RULES: &[Rule] =
-    &[
-        Rule::new("name-kept", || kept(at("/result/datasources/0/name"))),
-        Rule::new("path-kept", || kept(at("/result/datasources/0/path"))),
-        Rule::new("type-http", || kept(at("/result/datasources/0/type"))),
-        Rule::new("config-kept", || {
-            kept(kind("/result/datasources/0/config", Kind::Object))
-        }),
-        Rule::new("config-url", || {
-            kept(at("/result/datasources/0/config/url"))
-        }),
-        Rule::new("config-headers", || {
-            kept(at("/result/datasources/0/config/headers"))
-        }),
-        Rule::new("credentials-kept", || {
-            kept(at("/result/datasources/0/credentials"))
-        }),
-        Rule::new("transform-query-kept", || {
-            kept(at("/result/datasources/0/transform_query"))
-        }),
-        Rule::new("several-datasources", || {
-            let config = json!({"url": "https://data.example.com/users"});
-            scenario()
-            .given(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("name-kept", || kept(at("/result/datasources/0/name"))),
+    Rule::new("path-kept", || kept(at("/result/datasources/0/path"))),
+    Rule::new("type-http", || {
+        scenario()
+            .given(SECRET.create())
+            .when(with_datasource().keep(success()))
+            .when(get("/v1/sources/{ns}").keep(at("/result/datasources/0/type")))
+    }),
+    Rule::new("config-kept", || {
+        kept(kind("/result/datasources/0/config", Kind::Object))
+    }),
+    Rule::new("config-url", || {
+        kept(at("/result/datasources/0/config/url"))
+    }),
+    Rule::new("config-headers", || {
+        kept(at("/result/datasources/0/config/headers"))
+    }),
+    Rule::new("credentials-kept", || {
+        kept(at("/result/datasources/0/credentials"))
+    }),
+    Rule::new("transform-query-kept", || {
+        kept(at("/result/datasources/0/transform_query"))
+    }),
+    Rule::new("several-datasources", || {
+        let config = json!({"url": "https://data.example.com/users"});
+        scenario()
+            .when(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [
                 {"name": "{ns}-teams", "path": "app/teams", "type": "http", "config": config},
                 {"name": "{ns}-users", "path": "app/users", "type": "http", "config": config},
-            ]}))))
+            ]}))).keep(success()))
             .when(
                 get("/v1/sources/{ns}")
                     .keep(names("/result/datasources"))
                     .keep(at("/result/datasources/0/path"))
                     .keep(at("/result/datasources/1/path")),
             )
-        }),
-        Rule::new("other-types", || {
-            scenario().each(["s3", "unheard-of"], |told, name| {
-                let datasource = json!({"name": "d", "path": "app/d", "type": name});
-                told.when(probe(name, datasource).keep(status()))
-                    .when(get(SOURCE.item(&format!("-{name}"))).keep(at("/result/datasources")))
-            })
-        }),
-        Rule::new("config-of-other-types", || {
-            let config = json!({"bucket": "data", "key": "users.json", "region": "eu-west-1"});
-            let datasource = json!({"name": "d", "path": "app/d", "type": "s3", "config": config});
-            scenario()
-                .when(probe("s3", datasource).keep(status()))
-                .when(get(SOURCE.item("-s3")).keep(at("/result/datasources")))
-        }),
-        Rule::new("fetched-data-placed-at-path", || {
-            fetching(json!({"path": "team/roles"})).when(decides(
-                "team/roles",
-                json!({"alice": "admin", "bob": "guest"}),
-            ))
-        }),
-        Rule::new("transform-query-applied", || {
-            let query = "{\"admins\": [name | input[name] == \"admin\"]}";
-            fetching(json!({"path": "team/roles", "transform_query": query})).when(
-                engine(get("/v1/data/team/roles"))
-                    .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
-                    .keep(at("/result")),
-            )
-        }),
-    ];
+    }),
+    Rule::new("other-types", || {
+        scenario().each(["s3", "unheard-of"], |told, name| {
+            let datasource = json!({"name": "d", "path": "app/d", "type": name});
+            told.when(probe(name, datasource).keep(status()))
+                .when(get(SOURCE.item(&format!("-{name}"))).keep(at("/result/datasources")))
+        })
+    }),
+    Rule::new("config-of-other-types", || {
+        let config = json!({"bucket": "data", "key": "users.json", "region": "eu-west-1"});
+        let datasource = json!({"name": "d", "path": "app/d", "type": "s3", "config": config});
+        scenario()
+            .when(probe("s3", datasource).keep(status()))
+            .when(get(SOURCE.item("-s3")).keep(at("/result/datasources")))
+    }),
+    Rule::new("fetched-data-placed-at-path", || {
+        fetching(json!({"path": "team/roles"})).when(decides(
+            "team/roles",
+            json!({"alice": "admin", "bob": "guest"}),
+        ))
+    }),
+    Rule::new("transform-query-applied", || {
+        let query = "{\"admins\": [name | input[name] == \"admin\"]}";
+        fetching(json!({"path": "team/roles", "transform_query": query})).when(
+            engine(get("/v1/data/team/roles"))
+                .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
+                .keep(at("/result")),
+        )
+    }),
+];
 
 /// A datasource with every field of the document; its credentials are a stored secret.
 fn complete() -> Value {
@@ -89,8 +93,13 @@ fn complete() -> Value {
 fn kept(fact: Keep) -> Scenario {
     scenario()
         .given(SECRET.create())
-        .given(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [complete()]}))))
+        .given(with_datasource())
         .when(get("/v1/sources/{ns}").keep(fact))
+}
+
+/// A PUT of a source with a datasource that has every field.
+fn with_datasource() -> Step {
+    put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [complete()]})))
 }
 
 /// A PUT of a source with a datasource that the document does not describe.

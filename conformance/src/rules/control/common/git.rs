@@ -8,30 +8,16 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("repo-https", || {
-        kept(
-            json!({"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}),
-            "repo",
-        )
+        taken(&["https://git.example.com/policies.git"])
     }),
     Rule::new("repo-http", || {
-        kept(
-            json!({"repo": "http://git.example.com/policies.git", "reference": "refs/heads/main"}),
-            "repo",
-        )
+        taken(&["http://git.example.com/policies.git"])
     }),
     Rule::new("repo-ssh", || {
-        let written = [
-            ("url", "ssh://git@git.example.com/policies.git"),
-            ("short", "git@git.example.com:org/policies.git"),
-        ];
-        scenario().each(written, |scenario, (form, repo)| {
-            let path = format!("/v1/sources/{{ns}}-{form}");
-            scenario
-                .given(
-                    put(&path).json(json!({"git": {"repo": repo, "reference": "refs/heads/main"}})),
-                )
-                .when(get(&path).keep(at("/result/git/repo")))
-        })
+        taken(&[
+            "ssh://git@git.example.com/policies.git",
+            "git@git.example.com:org/policies.git",
+        ])
     }),
     Rule::new("reference-kept", || kept(complete(), "reference")),
     Rule::new("commit-kept", || kept(complete(), "commit")),
@@ -94,6 +80,17 @@ fn selecting(end: &str, fields: Value) -> Step {
         all.extend(fields);
     }
     source(end, json!({"git": all}))
+}
+
+/// Sources with each of these repositories are taken and read back.
+fn taken(repositories: &[&str]) -> Scenario {
+    let numbered = repositories.iter().zip(1..);
+    scenario().each(numbered, |told, (repo, number)| {
+        let path = format!("/v1/sources/{{ns}}-{number}");
+        let definition = json!({"git": {"repo": repo, "reference": "refs/heads/main"}});
+        told.when(put(&path).json(definition).keep(success()))
+            .when(get(&path).keep(at("/result/git/repo")))
+    })
 }
 
 /// A source with this Git object; one field is read back.

@@ -26,6 +26,15 @@ pub(crate) const RULES: &[Rule] = &[
                 .when(get(format!("{page}&cursor={{next}}")).keep(length("/result")))
         })
     }),
+    Rule::new("no-cursor-to-an-empty-page", || {
+        let more = Check::Type("/next_cursor".into(), vec![Kind::String]);
+        let told = scenario().each(RESOURCES, |told, resource| {
+            told.given(resource.create_many(2))
+                .given(resource.first_page().shows([more.clone()]))
+                .when(walk(format!("{}?limit=1", resource.list)).keep(filled_pages()))
+        });
+        told.changes_global()
+    }),
     Rule::new("cursor-is-opaque", || {
         each_list(3, |list| {
             walk(format!("{list}?limit=2")).keep(names("/result"))

@@ -106,7 +106,11 @@ fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> 
 
 /// `source` of a requirement of one kind of resource.
 fn source_kept(resource: Resource) -> Scenario {
-    kept(library(), resource, json!({"source": "{ns}"}), "source")
+    let path = resource.item("-with");
+    let definition = resource.with(json!({"requirements": [{"source": "{ns}"}]}));
+    library()
+        .when(put(&path).json(definition).keep(success()))
+        .when(get(path).keep(at("/result/requirements/0/source")))
 }
 
 /// One field of a requirement of every kind of resource that has requirements.

@@ -13,19 +13,19 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": 1})))
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
-            .given(delete("/v1/data/{ns}/a"))
+            .when(delete("/v1/data/{ns}/a").keep(success()))
             .when(get("/v1/data/{ns}/a").keep(lacks("/result")))
     }),
     Rule::new("keeps-siblings", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2, "d": 3}})))
-            .given(delete("/v1/data/{ns}/b/c"))
+            .when(delete("/v1/data/{ns}/b/c").keep(success()))
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("removes-array-element", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(["first", "second", "third"])))
-            .given(delete("/v1/data/{ns}/a/1"))
+            .when(delete("/v1/data/{ns}/a/1").keep(success()))
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("missing-answers-not-found", || {

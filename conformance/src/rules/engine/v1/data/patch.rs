@@ -12,55 +12,63 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("add-creates-member", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({})))
-            .given(patching(json!([
-                {"op": "add", "path": "/object", "value": {"b": 1}},
-                {"op": "add", "path": "/array", "value": [1, "two"]},
-                {"op": "add", "path": "/string", "value": "text"},
-                {"op": "add", "path": "/number", "value": 1.5},
-                {"op": "add", "path": "/boolean", "value": false},
-                {"op": "add", "path": "/null", "value": null},
-            ])))
+            .when(
+                patching(json!([
+                    {"op": "add", "path": "/object", "value": {"b": 1}},
+                    {"op": "add", "path": "/array", "value": [1, "two"]},
+                    {"op": "add", "path": "/string", "value": "text"},
+                    {"op": "add", "path": "/number", "value": 1.5},
+                    {"op": "add", "path": "/boolean", "value": false},
+                    {"op": "add", "path": "/null", "value": null},
+                ]))
+                .keep(success()),
+            )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("add-inserts-into-array", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": ["first", "last"]})))
-            .given(patching(
-                json!([{"op": "add", "path": "/a/1", "value": "between"}]),
-            ))
+            .when(
+                patching(json!([{"op": "add", "path": "/a/1", "value": "between"}]))
+                    .keep(success()),
+            )
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("add-appends-to-array", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": ["first", "second"]})))
-            .given(patching(
-                json!([{"op": "add", "path": "/a/-", "value": "third"}]),
-            ))
+            .when(
+                patching(json!([{"op": "add", "path": "/a/-", "value": "third"}])).keep(success()),
+            )
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("remove-removes", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": 2})))
-            .given(patching(json!([{"op": "remove", "path": "/a"}])))
+            .when(patching(json!([{"op": "remove", "path": "/a"}])).keep(success()))
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("replace-replaces", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"former": 1}, "b": 2})))
-            .given(patching(
-                json!([{"op": "replace", "path": "/a", "value": {"present": 3}}]),
-            ))
+            .when(
+                patching(json!([{"op": "replace", "path": "/a", "value": {"present": 3}}]))
+                    .keep(success()),
+            )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("several-in-order", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
-            .given(patching(json!([
-                {"op": "add", "path": "/b", "value": {}},
-                {"op": "add", "path": "/b/c", "value": 1},
-                {"op": "replace", "path": "/b/c", "value": 2},
-                {"op": "remove", "path": "/a"},
-            ])))
+            .when(
+                patching(json!([
+                    {"op": "add", "path": "/b", "value": {}},
+                    {"op": "add", "path": "/b/c", "value": 1},
+                    {"op": "replace", "path": "/b/c", "value": 2},
+                    {"op": "remove", "path": "/a"},
+                ]))
+                .keep(success()),
+            )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("all-or-nothing", || {
@@ -79,18 +87,22 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("pointer-escapes", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({})))
-            .given(patching(json!([
-                {"op": "add", "path": "/with~1slash", "value": 1},
-                {"op": "add", "path": "/with~0tilde", "value": 2},
-            ])))
+            .when(
+                patching(json!([
+                    {"op": "add", "path": "/with~1slash", "value": 1},
+                    {"op": "add", "path": "/with~0tilde", "value": 2},
+                ]))
+                .keep(success()),
+            )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("path-joins-operation-path", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {}}})))
-            .given(
+            .when(
                 patch("/v1/data/{ns}/a")
-                    .text(JSON_PATCH, r#"[{"op": "add", "path": "/b/c", "value": 1}]"#),
+                    .text(JSON_PATCH, r#"[{"op": "add", "path": "/b/c", "value": 1}]"#)
+                    .keep(success()),
             )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),

@@ -10,7 +10,11 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("create-stores-document", || {
         scenario()
-            .given(put("/v1/data/{ns}").json(json!({"a": {"b": [1, "two", null]}})))
+            .when(
+                put("/v1/data/{ns}")
+                    .json(json!({"a": {"b": [1, "two", null]}}))
+                    .keep(success()),
+            )
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("overwrite-answers-no-content", || {
@@ -21,7 +25,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("overwrite-replaces-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"former": 1})))
-            .given(put("/v1/data/{ns}/a").json(json!({"present": 2})))
+            .when(
+                put("/v1/data/{ns}/a")
+                    .json(json!({"present": 2}))
+                    .keep(success()),
+            )
             .when(get("/v1/data/{ns}/a").keep(at("/result")))
     }),
     Rule::new("stores-any-json", || {
@@ -54,7 +62,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("keeps-siblings", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2}})))
-            .given(put("/v1/data/{ns}/b/d").json(json!(3)))
+            .when(put("/v1/data/{ns}/b/d").json(json!(3)).keep(success()))
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),
     Rule::new("if-none-match-existing-answers-not-modified", || {

@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy("answer := 42"))
             .given(second("other := 43"))
             .when(get("/v1/data/{ns}").keep(at("/result")))
-            .given(delete("/v1/policies/{ns}"))
+            .when(delete("/v1/policies/{ns}").keep(success()))
             .when(get("/v1/policies/{ns}").keep(error()))
             .when(get("/v1/data/{ns}").keep(at("/result")))
     }),

@@ -41,7 +41,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("installs-rules", || {
         scenario()
             .when(next("41").keep(lacks("/result")))
-            .given(policy("next := input.n + 1"))
+            .when(policy("next := input.n + 1").keep(success()))
             .when(next("41").keep(at("/result")))
             .when(next("16").keep(at("/result")))
     }),
@@ -77,8 +77,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundle-owned-package-refused", || {
         let answer = || get("/v1/data/rules/answer").keep(at("/result"));
         let others = || get("/v1/data/limits/answer").keep(at("/result"));
+        let there = Check::Equals("/result".into(), json!(42));
         loaded_alone()
             .changes_global()
+            .each(["rules", "limits"], |told, bundle| {
+                let answer = get(format!("/v1/data/{bundle}/answer"));
+                told.given(answer.until([there.clone()]))
+            })
             .given(get("/v1/policies").capture("module", "/result/0/id"))
             .when(answer())
             .when(others())

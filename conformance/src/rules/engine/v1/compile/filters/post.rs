@@ -271,6 +271,20 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(filter(rule, SQLITE).keep(status()))
             })
     }),
+    Rule::new("several-acceptable", || {
+        let known = "application/vnd.engine.ucast.all+json;q=0.5, \
+                     application/vnd.engine.ucast.linq+json";
+        scenario()
+            .given(policy(RED))
+            .each([known, "*/*"], |told, accept| {
+                told.when(
+                    asked("include", accept, json!({"unknowns": ["input.fruits"]}))
+                        .off_contract("no one of the media types is selected")
+                        .keep(status())
+                        .keep(media_type()),
+                )
+            })
+    }),
     Rule::new("not-acceptable", || {
         scenario().given(policy(RED)).when(
             asked(
@@ -411,19 +425,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("content-type-mysql", || content_type(MYSQL)),
     Rule::new("content-type-postgresql", || content_type(POSTGRESQL)),
     Rule::new("content-type-sqlite", || content_type(SQLITE)),
-    Rule::new("sql-deny-has-no-query", || {
-        scenario()
-            .given(policy(NEVER))
-            .each(SQL, |scenario, target| {
-                scenario.when(filter("include", target).keep(success()).keep(lacks(QUERY)))
-            })
-    }),
-    Rule::new("ucast-deny-has-no-query", || {
-        scenario()
-            .given(policy(NEVER))
-            .each(UCAST, |scenario, target| {
-                scenario.when(filter("include", target).keep(success()).keep(lacks(QUERY)))
-            })
+    Rule::new("sql-deny-has-no-query", || denied(SQL, lacks(QUERY))),
+    Rule::new("ucast-deny-has-no-query", || denied(UCAST, lacks(QUERY))),
+    Rule::new("deny-result-is-empty-object", || {
+        denied(SQL.into_iter().chain(UCAST), at("/result"))
     }),
     Rule::new("multitarget-deny-has-no-query", || {
         let step = several(&[ALL, SQLSERVER, MYSQL, POSTGRESQL]).keep(success());
@@ -549,6 +554,14 @@ fn renamed(names: Value, table: &Table) -> Scenario {
             };
             scenario.when(step.keep(target.rows(QUERY, table, &["cherry"])))
         })
+}
+
+/// What a filter that can never hold is answered with, by target.
+fn denied(targets: impl IntoIterator<Item = Target>, keep: Keep) -> Scenario {
+    let told = scenario().given(policy(NEVER));
+    told.each(targets, |told, target| {
+        told.when(filter("include", target).keep(success()).keep(keep.clone()))
+    })
 }
 
 /// Keeps that there is no condition for any target.
