@@ -22,7 +22,7 @@ const PASSES: &str = "engine/health/get/healthy-is-empty-object";
 const FAILS: &str = "engine/v1/data/get/undefined-omits-result";
 const REPORTS: [(&str, &str); 7] = [
     ("badge", "r.badge.json"),
-    ("html", "r.html"),
+    ("html", "the page.html"),
     ("json", "r.json"),
     ("junit", "r.xml"),
     ("markdown", "r.md"),
@@ -120,7 +120,7 @@ fn every_report() {
             &["\"0/", "Policy Engine REST API", "\"red\""],
         ),
         (
-            "r.html",
+            "the page.html",
             &[
                 &format!("id=\"{FAILS}\" data-marks=\"fail\""),
                 "What the document says",
@@ -239,7 +239,7 @@ fn markup() {
     let evidence = program.read("r.ndjson");
     let sent = serde_json::to_string(MARKUP).expect("JSON");
     assert!(evidence.contains(sent.trim_matches('"')) || evidence.contains("<script>"));
-    let html = program.read("r.html");
+    let html = program.read("the page.html");
     assert_eq!(html.matches("<script").count(), 1);
     assert!(html.contains("&lt;script&gt;alert(1)"));
     for (name, wrong) in [("r.tap", "\nnot ok 99"), ("r.md", "\n# heading")] {

@@ -184,12 +184,12 @@ pub(super) struct RunOptions {
     pub(super) insecure: Option<bool>,
 
     /// Report to write, FORMAT=PATH; formats are badge, html, json, junit, markdown, ndjson (the
-    /// evidence) and tap
+    /// evidence) and tap. May be given again, or with commas between
     #[arg(
         long,
         value_name = "FORMAT=PATH",
         env = "CONFORMANCE_REPORT",
-        value_delimiter = ' '
+        value_delimiter = ','
     )]
     pub(super) report: Vec<FileReport>,
     /// Folder for reproducers: of each failing rule the shortest steps that show it, as RULE.sh
