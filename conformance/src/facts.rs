@@ -48,10 +48,7 @@ impl View<'_> {
                 quoted(&shown(answer.text().trim(), self.ns)),
             ),
             Keep::NoBody => ("body".to_owned(), self.empty_body()),
-            Keep::Pretty => (
-                "pretty".to_owned(),
-                answer.text().trim().contains('\n').to_string(),
-            ),
+            Keep::Pretty => ("pretty".to_owned(), self.pretty()),
             Keep::Without(text) => self.without(text),
             Keep::Mentions(text) => ("body".to_owned(), self.mentions(text)),
             Keep::Either(alternatives) => self.either(alternatives),
@@ -137,6 +134,16 @@ impl View<'_> {
             || "<absent>".to_owned(),
             |value| vendor_neutral(&shown(&value, self.ns), self.vendor),
         )
+    }
+
+    /// An error tells nothing of how answers are printed.
+    fn pretty(&self) -> String {
+        match self.answer.json() {
+            Some(_) if self.answer.is_success() => {
+                self.answer.text().trim().contains('\n').to_string()
+            }
+            _ => format!("<status {}, {}>", self.answer.status, self.excerpt()),
+        }
     }
 
     fn empty_body(&self) -> String {
@@ -574,6 +581,7 @@ mod tests {
                 (at("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),
                 (unset("/code"), r#"/code = <not JSON: "Unauthorized\n">"#),
                 (no_body(), r#"body = "Unauthorized\n""#),
+                (pretty(), r#"pretty = <status 401, "Unauthorized\n">"#),
                 (
                     either([alternative("refused", [Check::Status(400)])]),
                     r#"answer = status 401, "Unauthorized\n""#,

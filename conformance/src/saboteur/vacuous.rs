@@ -109,7 +109,9 @@ impl Vacuous {
     }
 
     async fn answer(self, request: Request<Incoming>) -> Response<Full<Bytes>> {
-        let error = r#"{"code":"internal_error","message":"no"}"#;
+        // Over several lines, as pretty answers are.
+        let error = "{\n  \"code\": \"internal_error\",\n  \"message\": \"no\"\n}\n";
+        let page = "<!doctype html>\n<title>Here</title>\n";
         let (status, media_type, body) = match self {
             Self::NotFound => (StatusCode::NOT_FOUND, "application/json", error.into()),
             Self::Failing => (
@@ -117,7 +119,7 @@ impl Vacuous {
                 "application/json",
                 error.into(),
             ),
-            Self::Page => (StatusCode::OK, "text/html", "<!doctype html>".into()),
+            Self::Page => (StatusCode::OK, "text/html", page.into()),
             Self::Silent => (StatusCode::OK, "application/json", Bytes::new()),
             Self::Echo => {
                 let limit = usize::try_from(BODY_LIMIT).unwrap_or(usize::MAX);

@@ -30,7 +30,7 @@ pub enum Keep {
     Text,
     /// Whether the body is empty.
     NoBody,
-    /// Whether a JSON body is spread over several lines.
+    /// Whether the JSON body of a success is spread over several lines.
     Pretty,
     /// The value at a pointer (`""` is the whole body), exactly.
     At(String),
