@@ -155,11 +155,11 @@ fn page(columns: &[(String, Kept)]) -> Result<String, Box<dyn Error>> {
         let ran = |kept: &&(String, Kept)| rules.iter().any(|rule| kept.1.contains_key(&rule.id));
         let columns: Vec<&(String, Kept)> = columns.iter().filter(ran).collect();
         table(&mut page, catalogue.title(document), &rules, &columns)?;
-        if document == Document::Engine {
-            changes(&mut page, &rules, &columns)?;
+        match document {
+            Document::Control => recorded(&mut page, catalogue)?,
+            Document::Engine => changes(&mut page, &rules, &columns)?,
         }
     }
-    recorded(&mut page, catalogue)?;
     Ok(page)
 }
 
@@ -267,13 +267,21 @@ fn span(verdicts: &[(&str, bool)]) -> String {
 fn recorded(page: &mut String, catalogue: &Catalogue) -> Result<(), Box<dyn Error>> {
     let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
     let known = KnownList::embedded("ocp", ids)?;
-    let clauses = catalogue.clauses().iter();
-    let deviations = clauses.filter(|clause| known.deviation(&clause.id).is_some());
-    let deviations = deviations.count();
     writeln!(
         page,
-        "\nOf OPA Control Plane no version is run here: the {deviations} clauses that it is known not to \
-         keep stand with their reasons in `conformance/known/ocp.toml`."
+        "\n### What OPA Control Plane is known to do otherwise\n\nNo version of it is run here; \
+         these are observed facts (`conformance/known/ocp.toml`).\n"
     )?;
+    writeln!(page, "| rule | what it does |\n|---|---|")?;
+    for clause in catalogue.clauses() {
+        if let Some(known) = known.deviation(&clause.id) {
+            writeln!(
+                page,
+                "| {} | {} |",
+                clause.id,
+                known.reason.trim().replace('|', "\\|")
+            )?;
+        }
+    }
     Ok(())
 }

@@ -1,5 +1,8 @@
 //! A failure as text: the clause, the step, the differences, and how to see it again.
 
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+
 use super::{Digest, Outcome, Row};
 use crate::catalogue::Catalogue;
 use crate::evidence::RunStarted;
@@ -8,6 +11,9 @@ use crate::verdict::{Difference, Failure, Verdict};
 /// What it means that a request failed which is not the rule's own.
 pub(super) const BLOCKED: &str =
     "blocked: this request only sets the scene, the rule itself was not looked at";
+
+/// How many of the requests that block rules are named.
+const BLOCKING_SHOWN: usize = 5;
 
 /// The lines of a failure, without the rule's id.
 pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
@@ -39,17 +45,54 @@ pub(super) fn blocked(row: &Row) -> bool {
     matches!(&row.judged.verdict, Verdict::Fail(failure) if failure.blocked)
 }
 
-/// How many of the failing rules were not looked at themselves, if any.
-pub(super) fn blocked_count(digest: &Digest) -> Option<String> {
-    let rows = digest.rows.iter();
-    let fail = |row: &&Row| row.outcome == Outcome::Fail && blocked(row);
-    let count = rows.filter(fail).count();
-    let blocked = match count {
+/// How many of the failing rules were not looked at themselves, if any, and for which requests.
+pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
+    let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+    for row in &digest.rows {
+        if let (Outcome::Fail, Verdict::Fail(failure)) = (row.outcome, &row.judged.verdict)
+            && failure.blocked
+        {
+            *counts.entry(endpoint(&failure.request)).or_default() += 1;
+        }
+    }
+    let rules = match counts.values().sum() {
         0 => return None,
-        1 => "1 failing rule is blocked: what only sets its".to_owned(),
-        _ => format!("{count} failing rules are blocked: what only sets their"),
+        1 => "1 failing rule is".to_owned(),
+        count => format!("{count} failing rules are"),
     };
-    Some(format!("{blocked} scene failed first"))
+    let mut counts: Vec<_> = counts.into_iter().collect();
+    counts.sort_by_key(|(_, count)| Reverse(*count));
+    let others: usize = counts
+        .iter()
+        .skip(BLOCKING_SHOWN)
+        .map(|(_, count)| count)
+        .sum();
+    counts.truncate(BLOCKING_SHOWN);
+    if others > 0 {
+        counts.push(("others".to_owned(), others));
+    }
+    let named = counts
+        .iter()
+        .map(|(name, count)| format!("{name} ({count})"));
+    let named = named.collect::<Vec<_>>().join(", ");
+    Some(format!(
+        "{rules} blocked by what only sets the scene: {named}"
+    ))
+}
+
+/// Method and path of a request, without what follows the name of its own thing.
+fn endpoint(request: &str) -> String {
+    let mut words = request.split(' ');
+    let (method, path) = (words.next().unwrap_or_default(), words.next());
+    let path = path
+        .unwrap_or_default()
+        .split('?')
+        .next()
+        .unwrap_or_default();
+    match path.split_once("<ns>") {
+        Some((before, _)) => format!("{method} {before}<ns>"),
+        None => format!("{method} {path}"),
+    }
 }
 
 /// The first difference in one line, for reports with room for no more.
@@ -123,4 +166,31 @@ pub(super) fn again(started: Option<&RunStarted>, rule: &str) -> String {
         }
     }
     format!("{command} {rule}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn blocking_requests_are_told_by_their_endpoint() {
+        for (request, told) in [
+            ("PUT /v1/policies/<ns>", "PUT /v1/policies/<ns>"),
+            (
+                "PUT /v1/policies/<ns>-a?pretty=true",
+                "PUT /v1/policies/<ns>",
+            ),
+            (
+                "GET /v1/data/<ns>/a shows status is 200",
+                "GET /v1/data/<ns>",
+            ),
+            (
+                "GET /health?bundles=true until status is 200",
+                "GET /health",
+            ),
+            ("", " "),
+        ] {
+            assert_eq!(endpoint(request), told);
+        }
+    }
 }

@@ -74,8 +74,8 @@ fn head(digest: &Digest) -> String {
         let _ = write!(out, ", {} requests in {seconds:.1} s", finished.requests);
     }
     out.push_str(".\n\n");
-    if let Some(blocked) = failure::blocked_count(digest) {
-        let _ = writeln!(out, "{blocked}.\n");
+    if let Some(blocked) = failure::blocked_by(digest) {
+        let _ = writeln!(out, "{}.\n", plain(&blocked));
     }
     out
 }

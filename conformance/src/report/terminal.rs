@@ -189,7 +189,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out, "proven {proven} of {rules} rules");
-    if let Some(blocked) = failure::blocked_count(digest) {
+    if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
     }
     let colour = match conclusion {

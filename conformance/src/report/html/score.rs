@@ -119,8 +119,8 @@ fn failures(runs: &Runs<'_>) -> Markup {
             section id="failures" aria-labelledby="failures-title" {
                 h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
                 @for run in &runs.runs {
-                    @if let Some(blocked) = failure::blocked_count(run.digest) {
-                        p { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
+                    @if let Some(blocked) = failure::blocked_by(run.digest) {
+                        p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
                     }
                 }
                 ol.failures {
