@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 use conformance::Suite;
 use conformance::evidence::{Event, Judged, RunFinished};
 use conformance::target::{Target, Token};
-use conformance::verdict::{Reason, Verdict};
+use conformance::verdict::{Failure, Reason, Verdict};
 
 /// Method, path and Authorization header of a request.
 type Asked = (String, String, Option<String>);
@@ -124,6 +124,19 @@ fn run(url: &str, rules: &[&str]) -> (Vec<Event>, Vec<Judged>, RunFinished) {
     (events, judged, finished)
 }
 
+/// How the only rule of a run failed.
+fn failure(judged: &[Judged]) -> &Failure {
+    match judged {
+        [
+            Judged {
+                verdict: Verdict::Fail(failure),
+                ..
+            },
+        ] => failure,
+        _ => panic!("{judged:?}"),
+    }
+}
+
 const KEEPS: &str = "engine/v1/data/put/if-none-match-keeps-existing";
 const DELETES: &str = "engine/v1/policies/delete/answers-empty-object";
 const CREATES: &str = "engine/v1/data/put/creates-containing-documents";
@@ -132,15 +145,7 @@ const CREATES: &str = "engine/v1/data/put/creates-containing-documents";
 fn a_failed_prerequisite_fails_the_rule_and_is_cleaned_up() {
     let stub = Stub::start(|_, _| Some((500, format!("{{\"message\": \"{KEY}\"}}"))));
     let (events, judged, finished) = run(&stub.url, &[KEEPS]);
-    let [
-        Judged {
-            verdict: Verdict::Fail(failure),
-            ..
-        },
-    ] = judged.as_slice()
-    else {
-        panic!("{judged:?}");
-    };
+    let failure = failure(&judged);
     assert_eq!((failure.step, failure.blocked), (1, true));
     let note = failure.notes.first().expect("a note");
     assert!(
@@ -175,15 +180,7 @@ fn what_differs_before_a_prerequisite_fails_is_the_failure() {
         _ => Some((200, "{}".to_owned())),
     });
     let (_, judged, _) = run(&stub.url, &[DELETES]);
-    let [
-        Judged {
-            verdict: Verdict::Fail(failure),
-            ..
-        },
-    ] = judged.as_slice()
-    else {
-        panic!("{judged:?}");
-    };
+    let failure = failure(&judged);
     assert!(failure.request.starts_with("DELETE "), "{failure}");
     assert!(!failure.blocked, "{failure}");
 }
@@ -196,15 +193,7 @@ fn what_differs_is_named_by_its_place() {
         _ => Some((204, String::new())),
     });
     let (_, judged, _) = run(&stub.url, &[CREATES]);
-    let [
-        Judged {
-            verdict: Verdict::Fail(failure),
-            ..
-        },
-    ] = judged.as_slice()
-    else {
-        panic!("{judged:?}");
-    };
+    let failure = failure(&judged);
     let difference = failure.differences.first().expect("a difference");
     assert!(difference.path.starts_with("/result"), "{failure:?}");
 }
@@ -217,15 +206,7 @@ fn rows_that_a_filter_leaks_are_named() {
         _ => Some((200, "{}".to_owned())),
     });
     let (_, judged, _) = run(&stub.url, &["engine/v1/compile/filters/post/sqlite-query"]);
-    let [
-        Judged {
-            verdict: Verdict::Fail(failure),
-            ..
-        },
-    ] = judged.as_slice()
-    else {
-        panic!("{judged:?}");
-    };
+    let failure = failure(&judged);
     let leaked = failure.differences.first().expect("a difference");
     assert_eq!(leaked.path, "rows /result/query/durian", "{failure:?}");
     assert_eq!(leaked.expected, "<absent>");
