@@ -41,7 +41,8 @@ fn difference(expected: &str, played: &Played) -> Option<Failure> {
     let mut steps = compare(&Transcript::parse(expected), &played.transcript).into_iter();
     let (index, differences) = steps.next()?;
     let mut notes = notes(played, index);
-    let later = steps.count();
+    let was_played = |(index, _): &(usize, _)| *index < played.transcript.steps.len();
+    let later = steps.filter(was_played).count();
     if later > 0 {
         notes.push(format!("{later} later step(s) differ too"));
     }

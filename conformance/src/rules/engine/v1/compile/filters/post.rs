@@ -495,13 +495,6 @@ fn masked_by(rule: &str) -> Value {
     json!({"unknowns": ["input.fruits"], "options": {"maskRule": rule}})
 }
 
-/// A request for the filters of several targets in one answer.
-fn several(targets: &[Target]) -> Step {
-    let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
-    let body = json!({"unknowns": ["input.fruits"], "options": {"targetDialects": dialects}});
-    asked("include", MULTITARGET, body)
-}
-
 /// The filter for one of the targets of an answer for several, under its key.
 fn multitarget(target: Target, pointer: &'static str) -> Scenario {
     let step = several(&[target]).keep(target.rows(pointer, &fruits(), RED_ROWS));
@@ -571,15 +564,6 @@ fn no_condition_for_any(step: Step) -> Step {
         .fold(step, |step, key| {
             step.keep(lacks(format!("/result/{key}/query")))
         })
-}
-
-/// A request for a filter with other names of tables and columns.
-fn mapped(target: Target, mappings: Value) -> Step {
-    let body = json!({
-        "unknowns": ["input.fruits"],
-        "options": {"targetSQLTableMappings": mappings},
-    });
-    asked("include", target.accept, body)
 }
 
 fn ucast_query(target: Target) -> Scenario {

@@ -140,3 +140,19 @@ pub(super) fn asked(rule: &str, accept: &'static str, body: Value) -> Step {
         .header("Accept", accept)
         .json(body)
 }
+
+/// A request for the filters of several targets in one answer.
+pub(super) fn several(targets: &[Target]) -> Step {
+    let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
+    let body = json!({"unknowns": ["input.fruits"], "options": {"targetDialects": dialects}});
+    asked("include", MULTITARGET, body)
+}
+
+/// A request for a filter with other names of tables and columns.
+pub(super) fn mapped(target: Target, mappings: Value) -> Step {
+    let body = json!({
+        "unknowns": ["input.fruits"],
+        "options": {"targetSQLTableMappings": mappings},
+    });
+    asked("include", target.accept, body)
+}
