@@ -9,6 +9,9 @@ use crate::control::model::Invalid;
 use crate::control::store;
 use crate::engine::StoreError;
 
+/// When a client that was answered 503 should ask again, in seconds.
+const RETRY_SECONDS: u32 = 1;
+
 /// A documented error code.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
@@ -38,6 +41,8 @@ pub enum Code {
     InvalidReference,
     /// 500: the server failed.
     InternalError,
+    /// 503: the server cannot do it now, but may in a moment.
+    Unavailable,
 }
 
 impl Code {
@@ -58,6 +63,7 @@ impl Code {
             Self::Conflict => "conflict",
             Self::InvalidReference => "invalid_reference",
             Self::InternalError => "internal_error",
+            Self::Unavailable => "unavailable",
         }
     }
 
@@ -77,6 +83,7 @@ impl Code {
             Self::Conflict => StatusCode::CONFLICT,
             Self::InvalidReference => StatusCode::UNPROCESSABLE_ENTITY,
             Self::InternalError => StatusCode::INTERNAL_SERVER_ERROR,
+            Self::Unavailable => StatusCode::SERVICE_UNAVAILABLE,
         }
     }
 }
@@ -114,7 +121,11 @@ impl ApiError {
         if let (false, Some(object)) = (self.errors.is_empty(), object.as_object_mut()) {
             object.insert("errors".to_owned(), Value::Array(self.errors.clone()));
         }
-        Reply::json(self.code.status(), &object, true)
+        let reply = Reply::json(self.code.status(), &object, true);
+        match self.code {
+            Code::Unavailable => reply.retry_after(RETRY_SECONDS),
+            _ => reply,
+        }
     }
 }
 

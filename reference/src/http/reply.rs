@@ -1,7 +1,7 @@
 //! The only place that builds a response.
 
 use bytes::Bytes;
-use http::header::{ALLOW, CONTENT_TYPE, LOCATION};
+use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use http_body_util::Full;
 use serde::Serialize;
@@ -89,6 +89,13 @@ impl Reply {
         if let Ok(media_type) = HeaderValue::from_str(media_type) {
             self.headers.insert(CONTENT_TYPE, media_type);
         }
+        self
+    }
+
+    /// The same answer, with the seconds after which the client should ask again.
+    #[must_use]
+    pub(super) fn retry_after(mut self, seconds: u32) -> Self {
+        self.headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
         self
     }
 
