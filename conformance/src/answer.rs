@@ -7,8 +7,8 @@ use std::time::Duration;
 use bytes::Bytes;
 use serde_json::Value;
 
-/// The longest body that is read or decoded: it may have no end, and a small encoded body may
-/// be a huge one.
+/// The longest body that is read or unpacked, in bytes: it may have no end, and a small
+/// compressed body may be a huge one.
 pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
 /// An answer as it came.
@@ -30,6 +30,19 @@ pub(crate) struct NoAnswer {
     pub(crate) what: String,
     /// Whether it was waited for to the end of the time limit.
     pub(crate) slow: bool,
+}
+
+/// Whether a body of so many bytes is still read.
+///
+/// # Errors
+/// That it is longer than this suite reads, which says nothing about the server.
+pub(crate) fn within_limit(length: usize) -> Result<(), NoAnswer> {
+    if length as u64 <= BODY_LIMIT {
+        return Ok(());
+    }
+    let limit = BODY_LIMIT / 1024 / 1024;
+    let what = format!("its body exceeds {limit} MiB, the most that this suite reads");
+    Err(NoAnswer::new(what))
 }
 
 impl NoAnswer {
@@ -56,6 +69,15 @@ impl Answer {
             body,
             ..Self::default()
         }
+    }
+
+    /// This answer, if its body is no longer than is read once it is unpacked.
+    ///
+    /// # Errors
+    /// As [`within_limit`].
+    pub(crate) fn unpacked_within_limit(self) -> Result<Self, NoAnswer> {
+        within_limit(self.plain().len())?;
+        Ok(self)
     }
 
     /// This answer, the last page of a walk, with the text and the JSON body of all its pages.
@@ -98,7 +120,9 @@ impl Answer {
         self.decoded.get_or_init(|| {
             let mut plain = Vec::new();
             let decoder = flate2::read::MultiGzDecoder::new(self.body.as_ref());
-            match decoder.take(BODY_LIMIT).read_to_end(&mut plain) {
+            // One byte more than is read shows that there is more.
+            let most = BODY_LIMIT + 1;
+            match decoder.take(most).read_to_end(&mut plain) {
                 Ok(_) => Bytes::from(plain),
                 // A body that is not what its header says is judged as it stands.
                 Err(_) => self.body.clone(),

@@ -35,6 +35,7 @@ pub(crate) fn repeated(sent: &Sent) -> String {
         Payload::Empty => Body::Empty,
         Payload::Text(text) => Body::Text(text),
         Payload::Base64(text) => Body::Encoded(text.clone()),
+        Payload::Cut(cut) => Body::Encoded(encoded(&cut.start.bytes())),
     };
     if sent.method != RAW {
         return http(&sent.method, &sent.url, &sent.headers, &body);

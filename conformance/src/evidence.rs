@@ -5,6 +5,7 @@ use std::collections::HashMap;
 
 use serde::{Deserialize, Serialize, de::Error as _};
 use serde_json::Value;
+use sha2::{Digest as _, Sha256};
 
 use crate::catalogue::Level;
 use crate::names::run_in;
@@ -130,6 +131,19 @@ pub enum Payload {
     Text(String),
     /// Other bytes, in base64.
     Base64(String),
+    /// The start of a body that is too long to be stored whole.
+    Cut(Cut),
+}
+
+/// The start of a body, and what tells the whole of it from others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// The bytes that are stored, in base64 unless they are text.
+    pub start: Box<Payload>,
+    /// How many bytes the whole body has.
+    pub length: usize,
+    /// SHA-256 of the whole body, in hexadecimal.
+    pub sha256: String,
 }
 
 /// The verdict on one clause.
@@ -201,7 +215,7 @@ pub(crate) fn run_of<'a>(
         let Sent { url, body, .. } = &exchange.request;
         run_in(url, rule).or_else(|| match body {
             Payload::Text(text) => run_in(text, rule),
-            Payload::Empty | Payload::Base64(_) => None,
+            Payload::Empty | Payload::Base64(_) | Payload::Cut(_) => None,
         })
     })
 }
@@ -265,7 +279,50 @@ pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
     Some(events.chain(end.map(Event::RunFinished)).collect())
 }
 
+/// Bodies are stored up to this length, in bytes.
+const STORED: usize = 1024 * 1024;
+
 impl Payload {
+    /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
+    pub fn stored(bytes: &[u8]) -> Self {
+        if bytes.len() <= STORED {
+            return Self::of(bytes);
+        }
+        let start = match std::str::from_utf8(bytes) {
+            Ok(text) => text
+                .get(..text.floor_char_boundary(STORED))
+                .map(str::as_bytes),
+            Err(_) => bytes.get(..STORED),
+        };
+        Self::Cut(Cut {
+            start: Box::new(Self::of(start.unwrap_or_default())),
+            length: bytes.len(),
+            sha256: sha256(bytes),
+        })
+    }
+
+    /// Whether this is what would be stored of a body.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Cut(cut) => cut.length == bytes.len() && cut.sha256 == sha256(bytes),
+            whole => whole.bytes() == bytes,
+        }
+    }
+
+    /// Whether only the start of the body is stored.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, Self::Cut(_))
+    }
+
+    /// What is stored, as it stands in the evidence: text, or base64.
+    pub(crate) fn shown(&self) -> &str {
+        match self {
+            Self::Empty => "",
+            Self::Text(text) | Self::Base64(text) => text,
+            Self::Cut(cut) => cut.start.shown(),
+        }
+    }
+
     /// The payload for these bytes.
     pub fn of(bytes: &[u8]) -> Self {
         use base64::Engine as _;
@@ -276,10 +333,11 @@ impl Payload {
         }
     }
 
-    /// The bytes; none for base64 that is none.
+    /// The bytes that are stored; none for base64 that is none.
     pub fn bytes(&self) -> Vec<u8> {
         use base64::Engine as _;
         match self {
+            Self::Cut(cut) => cut.start.bytes(),
             Self::Empty => Vec::new(),
             Self::Text(text) => text.clone().into_bytes(),
             Self::Base64(text) => base64::engine::general_purpose::STANDARD
@@ -289,11 +347,39 @@ impl Payload {
     }
 }
 
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}
+
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests {
     use super::*;
     use crate::verdict::{Difference, Failure, Reason};
+
+    #[test]
+    fn long_bodies_are_cut_and_told_apart() {
+        for (name, body) in [
+            ("text", "é".repeat(STORED).into_bytes()),
+            ("bytes", vec![0xff; STORED + 1]),
+        ] {
+            let payload = Payload::stored(&body);
+            let line = serde_json::to_string(&payload).expect(name);
+            assert!(line.len() < 2 * STORED, "{name}");
+            let read: Payload = serde_json::from_str(&line).expect(name);
+            assert_eq!(read, payload, "{name}");
+            assert!(read.is_cut() && body.starts_with(&read.bytes()), "{name}");
+            let mut other = body.clone();
+            *other.last_mut().expect(name) ^= 1;
+            assert!(read.is_of(&body) && !read.is_of(&other), "{name}");
+            let whole = body.get(..STORED).expect(name);
+            assert!(!Payload::stored(whole).is_cut(), "{name}");
+        }
+    }
 
     #[test]
     fn events_are_read_back_as_written() {

@@ -195,7 +195,7 @@ impl Player<'_> {
         Received {
             status: answer.status,
             headers: self.redacted_headers(&answer.headers),
-            body: Payload::of(&self.redacted_bytes(&answer.body)),
+            body: Payload::stored(&self.redacted_bytes(&answer.body)),
         }
     }
 }
@@ -206,13 +206,13 @@ fn sent(base: &Base, public: &Wire) -> Sent {
             method: request.method.to_owned(),
             url: format!("{}{}", base.url, request.path),
             headers: request.headers.clone(),
-            body: Payload::of(&request.body),
+            body: Payload::stored(&request.body),
         },
         Wire::Raw(bytes) => Sent {
             method: curl::RAW.to_owned(),
             url: base.url.clone(),
             headers: Vec::new(),
-            body: Payload::of(bytes),
+            body: Payload::stored(bytes),
         },
     }
 }

@@ -119,7 +119,11 @@ async fn open(
     let server = |base| Server::new(base, launch.tokens.clone(), &client.headers);
     if let Some(url) = &launch.url {
         let base = Base::parse(url)?;
-        let answer = probe(client, &base, launch).await;
+        let mut answer = probe(client, &base, launch).await;
+        // A server may close one connection, and have the next one answered.
+        if answer.as_ref().is_err_and(|error| !error.slow) {
+            answer = probe(client, &base, launch).await;
+        }
         answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
         return Ok((server(base), None));
     }

@@ -69,6 +69,8 @@ pub mod evidence;
 mod exchange;
 mod facts;
 mod filter;
+#[cfg(fuzzing)]
+pub mod fuzzing;
 mod judge;
 mod kinds;
 pub mod known;

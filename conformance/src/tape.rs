@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::answer::{Answer, NoAnswer};
-use crate::evidence::{Exchange, Received, Sent};
+use crate::evidence::{Exchange, Payload, Received, Sent};
 use crate::outgoing::Wire;
 use crate::redact::REDACTED;
 use crate::runner::lock;
@@ -63,6 +63,10 @@ impl Tape {
             return Err(NoAnswer::new(what));
         }
         match exchange.response {
+            Some(received) if received.body.is_cut() => {
+                self.lacks.store(true, Ordering::Relaxed);
+                Err(NoAnswer::new("the evidence holds only the start of it"))
+            }
             Some(received) => Ok(answer(received)),
             None => Err(NoAnswer::new(exchange.error.unwrap_or_default())),
         }
@@ -82,14 +86,15 @@ impl Tape {
 
 /// Whether evidence tells of this request. What was redacted in it may have been anything.
 fn is_same(told: &Sent, wire: &Wire) -> bool {
-    let same =
-        |told: &[u8], sent: &[u8]| told == sent || String::from_utf8_lossy(told).contains(REDACTED);
+    let same = |told: &Payload, sent: &[u8]| {
+        told.is_of(sent) || String::from_utf8_lossy(&told.bytes()).contains(REDACTED)
+    };
     match wire {
-        Wire::Raw(bytes) => told.method == "raw" && same(&told.body.bytes(), bytes),
+        Wire::Raw(bytes) => told.method == "raw" && same(&told.body, bytes),
         Wire::Http(request) => {
             told.method == request.method
                 && told.url.ends_with(&request.path)
-                && same(&told.body.bytes(), &request.body)
+                && same(&told.body, &request.body)
         }
     }
 }

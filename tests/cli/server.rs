@@ -2,9 +2,12 @@
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
 
 /// What breaks out of HTML, Markdown and TAP where it is not escaped.
 pub(crate) const MARKUP: &str = "</pre></script><script>alert(1)</script>\n  ...\nnot ok 99 - x\n```\n# heading\u{1b}[31m\u{202e}";
@@ -27,6 +30,13 @@ pub(crate) enum Answers {
     Hangs,
     /// `/health` like `Empty`, everything else with a body that never ends.
     Endless,
+    /// `/health` like `Empty`, everything else with a small body that is a huge one once it is
+    /// unpacked.
+    Bomb,
+    /// `/health` like `Empty`, everything else with 3 MiB of text.
+    Long,
+    /// Closes the first connection without an answer; then like `Empty`.
+    ClosesOnce,
     /// 200 and, as the number `count`, how often anything was asked; what ends in `/a` has the
     /// result 1 too.
     Counts,
@@ -102,6 +112,17 @@ pub(crate) fn respond(mut stream: &TcpStream, status: &str, body: &str) -> std::
     )
 }
 
+/// A JSON string of 80 MiB, packed.
+fn bomb() -> std::io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"\"")?;
+    for _ in 0..80 {
+        encoder.write_all(&[b'x'; 1 << 20])?;
+    }
+    encoder.write_all(b"\"")?;
+    encoder.finish()
+}
+
 fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (head, _) = request(&mut reader)?;
@@ -124,6 +145,25 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             loop {
                 stream.write_all(&[b'x'; 64 * 1024])?;
             }
+        }
+        Answers::Bomb if !line.contains("/health") => {
+            let mut stream = stream;
+            let packed = bomb()?;
+            write!(
+                stream,
+                "HTTP/1.1 200 OK\r\nContent-Type: application/json\r\nContent-Encoding: gzip\r\n\
+                 Content-Length: {}\r\nConnection: close\r\n\r\n",
+                packed.len()
+            )?;
+            return stream.write_all(&packed);
+        }
+        Answers::Long if !line.contains("/health") => format!("\"{}\"", "x".repeat(3 << 20)),
+        Answers::ClosesOnce => {
+            static CLOSED: AtomicBool = AtomicBool::new(false);
+            if !CLOSED.swap(true, Ordering::Relaxed) {
+                return Ok(());
+            }
+            "{}".to_owned()
         }
         Answers::Pages { new } => {
             static PAGE: AtomicUsize = AtomicUsize::new(0);
@@ -152,7 +192,12 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             };
             answer.to_owned()
         }
-        Answers::Empty | Answers::Hangs | Answers::Endless | Answers::Moves => "{}".to_owned(),
+        Answers::Empty
+        | Answers::Hangs
+        | Answers::Endless
+        | Answers::Bomb
+        | Answers::Long
+        | Answers::Moves => "{}".to_owned(),
         Answers::Null if !line.starts_with("GET") => {
             let mut stream = stream;
             return stream.write_all(b"HTTP/1.1 204 No Content\r\nConnection: close\r\n\r\n");

@@ -20,6 +20,11 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("an_interrupted_run_still_reports", interrupted),
     ("a_list_without_end_ends_the_walk", lists_without_end),
     ("a_body_without_end_is_no_answer", bodies_without_end),
+    ("a_long_body_is_stored_with_its_digest", long_bodies),
+    (
+        "a_server_that_closes_one_connection_is_asked_again",
+        one_connection_that_is_closed,
+    ),
     ("a_target_that_lets_every_rule_wait_is_given_up", given_up),
 ];
 
@@ -120,10 +125,41 @@ fn lists_without_end() {
 }
 
 fn bodies_without_end() {
-    let server = Server::start(Answers::Endless);
-    Program::new()
-        .run(&["--engine-url", &server.url, FAILS])
-        .expect(1, &["no answer: its body exceeds 64 MiB"]);
+    for answers in [Answers::Endless, Answers::Bomb] {
+        let server = Server::start(answers);
+        Program::new()
+            .run(&["--engine-url", &server.url, FAILS])
+            .expect(
+                1,
+                &["no answer: its body exceeds 64 MiB, the most that this suite reads"],
+            );
+    }
+}
+
+fn long_bodies() {
+    let program = Program::new();
+    let server = Server::start(Answers::Long);
+    let arguments = [
+        "--engine-url",
+        &server.url,
+        "--report",
+        "ndjson=r.ndjson",
+        FAILS,
+    ];
+    program.run(&arguments).expect(1, &[]);
+    let evidence = program.read("r.ndjson");
+    let longest = evidence.lines().map(str::len).max();
+    assert!(longest < Some(2 << 20), "{longest:?}");
+    assert!(evidence.contains("\"sha256\""), "no digest");
+    // What is left out is not judged by its start.
+    let again = ["report", "judge", "r.ndjson"];
+    program.run(&again).expect(3, &["evidence"]);
+}
+
+fn one_connection_that_is_closed() {
+    let server = Server::start(Answers::ClosesOnce);
+    let arguments = ["--engine-url", &server.url, FAILS];
+    Program::new().run(&arguments).expect(1, &[]);
 }
 
 fn given_up() {

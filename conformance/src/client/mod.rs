@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::answer::{Answer, BODY_LIMIT, NoAnswer};
+use crate::answer::{Answer, NoAnswer, within_limit};
 use crate::outgoing::Wire;
 
 /// How targets are connected to.
@@ -177,7 +177,7 @@ impl Client {
                     })
                     .collect();
                 let body = self.body(&mut response).await?;
-                Ok(Answer::new(status, headers, body))
+                Answer::new(status, headers, body).unpacked_within_limit()
             }
             None => {
                 let bytes = raw::request_bytes(base, &base.path, request);
@@ -195,10 +195,7 @@ impl Client {
             .map_err(|error| self.no_answer(&error))?
         {
             body.extend_from_slice(&chunk);
-            if body.len() as u64 > BODY_LIMIT {
-                let limit = BODY_LIMIT / 1024 / 1024;
-                return Err(NoAnswer::new(format!("its body exceeds {limit} MiB")));
-            }
+            within_limit(body.len())?;
         }
         Ok(body.into())
     }
@@ -207,7 +204,8 @@ impl Client {
     pub(crate) async fn send_raw(&self, base: &Base, bytes: &[u8]) -> Result<Answer, NoAnswer> {
         tokio::time::timeout(self.timeout, raw::exchange(base, &self.tls, bytes))
             .await
-            .unwrap_or_else(|_| Err(NoAnswer::slow(self.timeout)))
+            .unwrap_or_else(|_| Err(NoAnswer::slow(self.timeout)))?
+            .unpacked_within_limit()
     }
 
     /// The request for the HTTP library; none if the library would change or refuse it

@@ -98,7 +98,8 @@ async fn read_answer(
         }
         if received.len() > ANSWER_LIMIT {
             let limit = ANSWER_LIMIT / 1024;
-            return Err(NoAnswer::new(format!("it exceeds {limit} KiB")));
+            let what = format!("it exceeds {limit} KiB, the most that this suite reads here");
+            return Err(NoAnswer::new(what));
         }
         match reader.read(&mut chunk).await {
             Ok(0) => ended = true,

@@ -7,7 +7,7 @@ use super::covered::covers;
 use super::steady::Steady;
 use crate::catalogue::{Catalogue, Document};
 use crate::curl;
-use crate::evidence::{Exchange, Payload, run_of};
+use crate::evidence::{Exchange, run_of};
 use crate::openapi::Contract;
 use crate::report::{Digest, Row};
 use crate::transcript::Transcript;
@@ -145,10 +145,7 @@ fn asked<'a>(run: &'a Digest, rule: &str) -> BTreeMap<(usize, String), (&'a Exch
 /// The request without what depends on the run.
 fn request(exchange: &Exchange, steady: &Steady<'_>) -> String {
     let sent = &exchange.request;
-    let body = match &sent.body {
-        Payload::Empty => "",
-        Payload::Text(text) | Payload::Base64(text) => text,
-    };
+    let body = sent.body.shown();
     let text = format!("{} {} {body}", sent.method, target(&sent.url));
     steady.text(&text)
 }

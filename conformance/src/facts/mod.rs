@@ -3,6 +3,7 @@
 use serde_json::Value;
 
 use crate::answer::Answer;
+use crate::evidence::sha256;
 use crate::kinds::kind_names;
 use crate::names::{canonical, fill, quoted, shown};
 use crate::places::places;
@@ -11,6 +12,9 @@ use crate::scenario::{Alternative, Check, Keep, Kind};
 
 /// Longest text of a body that stands in for a fact that does not hold.
 const EXCERPT: usize = 400;
+
+/// Longest value of a fact, in bytes.
+const LONGEST: usize = 64 * 1024;
 
 /// One line of a transcript: `key = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -90,7 +94,10 @@ impl View<'_> {
                 self.pointed("", pointer, |found| self.includes(found, item))
             }
         };
-        Fact { key, value }
+        Fact {
+            key,
+            value: bounded(value),
+        }
     }
 
     /// The namespace in a part of the scenario.
@@ -417,6 +424,21 @@ fn sorted_list(items: impl Iterator<Item = String>) -> String {
     let mut items: Vec<String> = items.collect();
     items.sort();
     format!("[{}]", items.join(","))
+}
+
+/// The value of a fact. One that is longer than any a scenario keeps is told by its start and its
+/// digest, so that what a server answers cannot swell transcripts and reports.
+fn bounded(value: String) -> String {
+    if value.len() <= LONGEST {
+        return value;
+    }
+    let start = value.get(..value.floor_char_boundary(LONGEST));
+    format!(
+        "{}… ({} bytes, SHA-256 {})",
+        start.unwrap_or_default(),
+        value.len(),
+        sha256(value.as_bytes())
+    )
 }
 
 /// The text, or its beginning and how long it is.

@@ -20,6 +20,9 @@ pub use message::{Message, media_type};
 use crate::catalogue::Document;
 use crate::embedded_files::SPECS;
 
+/// Longest violation that is told with its value, in bytes.
+const LONGEST_TOLD: usize = 2000;
+
 /// The two OpenAPI documents with their schemas compiled.
 #[derive(Debug)]
 pub struct Contract {
@@ -312,9 +315,18 @@ impl Schema {
         let violations: Vec<_> = validator
             .iter_errors(value)
             .take(3)
-            .map(|error| format!("{root}{}: {error}", error.instance_path()))
+            .map(|error| format!("{root}{}: {}", error.instance_path(), told(&error)))
             .collect();
         Some(violations.join("; "))
+    }
+}
+
+/// A violation with the value that shows it, unless that is a long one.
+fn told(error: &jsonschema::ValidationError<'_>) -> String {
+    let told = error.to_string();
+    match told.len() {
+        ..=LONGEST_TOLD => told,
+        _ => error.masked().to_string(),
     }
 }
 

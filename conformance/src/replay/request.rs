@@ -62,6 +62,9 @@ impl<'a> Teller<'a> {
     /// # Errors
     /// What of it the evidence does not hold.
     pub(super) fn wire(&self, exchange: &Exchange, swaps: &Swaps) -> Result<Wire, String> {
+        if exchange.request.body.is_cut() {
+            return Err("the evidence holds only the start of its body".to_owned());
+        }
         let authorization = self.authorization(exchange)?;
         let key = authorization
             .as_deref()

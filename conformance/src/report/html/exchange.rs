@@ -29,7 +29,15 @@ pub fn trim(exchange: &mut Exchange) {
         .into_iter()
         .flatten()
     {
-        if let Payload::Text(text) | Payload::Base64(text) = body {
+        shorten(body);
+    }
+}
+
+fn shorten(body: &mut Payload) {
+    match body {
+        Payload::Empty => {}
+        Payload::Cut(whole) => shorten(&mut whole.start),
+        Payload::Text(text) | Payload::Base64(text) => {
             let (start, left_out) = cut(text, BODY_KEPT);
             if left_out > 0 {
                 *text = format!("{start}… {left_out} more characters");
@@ -151,14 +159,18 @@ fn headers(headers: &[(String, String)]) -> Markup {
     }
 }
 
-fn body(body: &Payload, long: bool) -> Markup {
+fn body(payload: &Payload, long: bool) -> Markup {
     let [most, lines] = if long {
         [BODY_SHOWN[0], LINES_SHOWN[0]]
     } else {
         [BODY_SHOWN[1], LINES_SHOWN[1]]
     };
-    match body {
+    match payload {
         Payload::Empty => html! {},
+        Payload::Cut(cut) => html! {
+            (body(&cut.start, long))
+            "\n" span.cut { "the start of " (cut.length) " bytes with SHA-256 " (cut.sha256) }
+        },
         Payload::Base64(text) => html! { "\n" span.cut { "in base64: " } (shown(text, most)) },
         Payload::Text(text) => {
             let text = spread(text);
