@@ -40,7 +40,7 @@ impl Engine {
             metrics.measure();
         }
         let state = self.state();
-        let prepared = self.prepared(&state, request, &mut metrics);
+        let prepared = self.prepared(&state, request, &mut metrics)?;
         let calls = logged.then(RefCell::default);
         let asked = Asked {
             input: input.as_ref(),
