@@ -207,7 +207,7 @@ impl Meter {
         match value {
             Value::Null | Value::Bool(_) => true,
             Value::String(text) if text.len() < TEXT_UNIT => true,
-            value => self.admits_within(&[value], LIGHT),
+            value => self.admits_within(std::iter::once(value), LIGHT),
         }
     }
 
@@ -233,9 +233,13 @@ impl Meter {
     }
 
     /// Whether values together weigh at most so much; if not, the trial is spoiled.
-    pub(crate) fn admits_within(&self, values: &[&Value], most: usize) -> bool {
+    pub(crate) fn admits_within<'v>(
+        &self,
+        mut values: impl Iterator<Item = &'v Value>,
+        most: usize,
+    ) -> bool {
         let mut room = most;
-        let admitted = values.iter().all(|value| weigh(value, &mut room));
+        let admitted = values.all(|value| weigh(value, &mut room));
         let weight = i64::try_from(most - room).unwrap_or(i64::MAX);
         self.left.set(self.left.get().saturating_sub(weight));
         if !admitted {

@@ -119,7 +119,7 @@ impl Engine {
         if let Some(trial) = &asked.request.trial
             && state.kept_read(path).is_none()
         {
-            return Err(uncompiled(trial));
+            return Err(given_up(trial));
         }
         let prepared = state.read(path);
         Ok(self.document(&state, &prepared, path, asked)?.0)
@@ -138,7 +138,7 @@ impl Engine {
         let kept = state.decisions(&request.method).get(&request.path);
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
         if let (None, Some(trial)) = (&kept, &request.trial) {
-            return Err(uncompiled(trial));
+            return Err(given_up(trial));
         }
         Ok(kept.unwrap_or_else(|| {
             let stage = "timer_compile_stage_resolve_path_ns";
@@ -155,8 +155,8 @@ impl Engine {
     }
 }
 
-/// Gives a trial up that would have to compile its query.
-fn uncompiled(trial: &Trial) -> ApiError {
+/// Gives a trial up that would have to do what may take long.
+pub(super) fn given_up(trial: &Trial) -> ApiError {
     trial.give_up();
-    ApiError::new(Code::InternalError, "a trial compiles nothing")
+    ApiError::new(Code::InternalError, "this takes longer than a trial")
 }

@@ -207,8 +207,7 @@ impl Call<'_> {
             !is_free || matches!(operand, Value::String(_))
         };
         let counted = operands.iter().enumerate().filter(counts);
-        let counted: Vec<&Value> = counted.map(|(_, operand)| operand).collect();
-        meter.admits_within(&counted, most);
+        meter.admits_within(counted.map(|(_, operand)| operand), most);
         self.check()
     }
 }

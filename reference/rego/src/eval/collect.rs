@@ -80,7 +80,7 @@ impl<'p> Machine<'p> {
     fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Stop> {
         let meter = &self.session.meter;
         // A trial sorts no more than it could compare twice over.
-        if meter.is_trial() && !meter.admits_within(&members.iter().collect::<Vec<_>>(), LIGHT) {
+        if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
             return Err(Stop::ended(Ended::Trial));
         }
         meter.make(Meter::set(members.len()));

@@ -388,7 +388,14 @@ impl<'p> Machine<'p> {
                 let members = members
                     .iter()
                     .map(|(key, value)| Some((self.value(frame, key)?, self.value(frame, value)?)));
-                Some(Value::object(members.collect::<Option<Vec<_>>>()?))
+                let members = members.collect::<Option<Vec<_>>>()?;
+                if !members
+                    .iter()
+                    .all(|(key, _)| self.session.meter.admits(key))
+                {
+                    return None;
+                }
+                Some(Value::object(members))
             }
             Operand::Set(members) => {
                 self.session.meter.make(Meter::set(members.len()));
