@@ -156,7 +156,7 @@ const CASES: &[(&str, &[&str])] = &[
     // Sets below a place, to which several rules add, are compared as a whole.
     ("data.p.grouped[x] = {{\"a\": 1}}", &[]),
     ("data.p.grouped[input.a] == {{\"a\": 1}}", &[]),
-    ("not data.p.grouped[input.a] == {{\"a\": 1}}", &[]),
+    ("not data.p.grouped[input.a] = {{\"a\": 1}}", &[]),
     ("data.p.grouped[1] == {{\"a\": 1}}", &[]),
     ("count(data.p.grouped[input.b]) == 2", &[]),
     ("data.p.grouped[x][{\"a\": 1}]", &[]),

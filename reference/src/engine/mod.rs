@@ -52,8 +52,8 @@ use plugins::Plugins;
 pub(crate) use plugins::Running;
 use state::{Contents, State};
 
-/// Requests with a larger body are not tried by the threads that serve connections.
-const LARGE_BODY: usize = 64 << 10;
+/// Requests that give more than so many bytes are not tried by the threads that serve connections.
+const LARGE: usize = 64 << 10;
 
 /// How long a thread that serves connections tries to answer a request.
 const TRIAL: Duration = Duration::from_micros(500);
@@ -306,7 +306,9 @@ impl Engine {
         };
         // What policies hide of a decision is decided with it, however long that takes.
         let is_logged = || self.config().plugins.decision_logs.is_some();
-        if request.body.len() > LARGE_BODY
+        // The input may stand in the query, too.
+        let given = request.query.iter().map(|(_, value)| value.len());
+        if request.body.len() + given.sum::<usize>() > LARGE
             || has("content-encoding", "gzip")
             || has("content-type", "yaml")
             || Explain::asked(request).is_some()

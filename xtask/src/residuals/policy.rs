@@ -320,7 +320,7 @@ impl Maker<'_, '_> {
             (Kind::Function, 1) => format!("data.m.r{at}({field}) == {scalar}"),
             (Kind::Function, _) => format!("data.m.r{at}({field})"),
             (Kind::Sets, 0) => format!("data.m.r{at}[x] = {{{{\"a\": 1}}}}"),
-            (Kind::Sets, 1) => format!("not data.m.r{at}[{field}] == {{{scalar}}}"),
+            (Kind::Sets, 1) => format!("not data.m.r{at}[{field}] = {{{scalar}}}"),
             (Kind::Sets, 2) => format!("count(data.m.r{at}[{field}]) == 1"),
             (Kind::Sets, 3) => format!("{scalar} in data.m.r{at}[{field}]"),
             (Kind::Sets, _) => format!("data.m.r{at}[{field}] == {{{{\"a\": 1}}}}"),
