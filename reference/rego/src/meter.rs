@@ -172,6 +172,16 @@ impl Meter {
         });
     }
 
+    /// Fails when so many values more would be too many.
+    pub(crate) fn foresee(&self, values: usize) -> Result<(), Ended> {
+        let made = self.total.get().saturating_add(self.made.get());
+        let would = made.saturating_add(values as u64);
+        match self.limits.values {
+            Some(most) if would > most => Err(Ended::Values),
+            _ => Ok(()),
+        }
+    }
+
     /// What a set of so many members comes to: it takes more memory than its members.
     pub(crate) fn set(members: usize) -> usize {
         12 + 2 * members

@@ -76,6 +76,12 @@ impl Call<'_> {
         self.session.meter.wanted().map_err(Failure::Ended)
     }
 
+    /// Fails when so many values are too many, before they are made. They are counted afterwards.
+    pub(crate) fn foresee(&self, values: usize) -> Result<(), Failure> {
+        let foreseen = self.session.meter.foresee(values);
+        foreseen.map_err(Failure::Ended)
+    }
+
     /// Counts values before they are made, and fails when they are too many.
     pub(crate) fn make(&self, values: usize) -> Result<(), Failure> {
         self.session.meter.make(values);
