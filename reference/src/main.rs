@@ -52,12 +52,15 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
     let (started, start) = oneshot::channel();
     let mut serving = servers.spawn(serve(command, started, reloads));
     // A database that does not answer makes a start long.
-    let running = tokio::select! {
-        running = start => running.is_ok(),
+    let started = tokio::select! {
+        started = start => started,
         _ = interrupted.recv() => return ExitCode::FAILURE,
         _ = terminated.recv() => return ExitCode::FAILURE,
     };
-    while running {
+    if started.is_err() {
+        return ExitCode::FAILURE;
+    }
+    loop {
         tokio::select! {
             _ = interrupted.recv() => break,
             _ = terminated.recv() => break,
@@ -69,7 +72,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         }
     }
     drop(reload);
-    if !running || serving.is_finished() {
+    if serving.is_finished() {
         return ExitCode::FAILURE;
     }
     info!("stopping");
