@@ -12,6 +12,9 @@ use crate::http::serve::{Listening, listen};
 use crate::log::LogOptions;
 use crate::{control, engine};
 
+/// How long running builds take at most to end, in seconds.
+const LONGEST_BUILDS: u64 = 15;
+
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -125,6 +128,22 @@ impl CommandLine {
             Role::Control(command) => &command.log,
             Role::All(command) => &command.log,
         }
+    }
+
+    /// How long the servers take at most to stop: the time to go on as before, that of open
+    /// requests, and again as much for the last reports, or the time of running builds.
+    pub fn longest_stop(&self) -> Duration {
+        let serve = match &self.role {
+            Role::Engine(command) => &command.serve,
+            Role::Control(command) => &command.serve,
+            Role::All(command) => &command.serve,
+        };
+        let grace = serve.shutdown_grace_period.saturating_mul(2);
+        let ends = match &self.role {
+            Role::Engine(_) => grace,
+            Role::Control(_) | Role::All(_) => grace.max(LONGEST_BUILDS),
+        };
+        Duration::from_secs(serve.shutdown_wait_period.saturating_add(ends))
     }
 
     /// Starts the servers.

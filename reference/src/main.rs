@@ -1,16 +1,43 @@
 //! The `reference` program.
 
 use std::process::ExitCode;
+use std::time::{Duration, Instant};
 
 use clap::Parser;
-use reference::CommandLine;
+use reference::{CommandLine, Running, StartError};
+use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::{mpsc, oneshot};
 use tracing::{error, info};
 
-#[tokio::main]
-async fn main() -> ExitCode {
+/// How much longer than its parts the whole stop may take, and how long threads may take to end
+/// whose work nobody waits for any more.
+const MARGIN: Duration = Duration::from_secs(1);
+
+/// Signals are waited for by a thread that does nothing else, so that the program can be stopped
+/// whatever the servers do.
+fn main() -> ExitCode {
     let command = CommandLine::parse();
     command.log().install();
+    let runtimes = (
+        Runtime::new(),
+        Builder::new_current_thread().enable_all().build(),
+    );
+    let (Ok(servers), Ok(control)) = runtimes else {
+        error!("threads cannot be started");
+        return ExitCode::FAILURE;
+    };
+    let code = control.block_on(run(command, &servers));
+    let begun = Instant::now();
+    servers.shutdown_timeout(MARGIN);
+    if begun.elapsed() >= MARGIN {
+        error!("work that does not end was cut off");
+        return ExitCode::FAILURE;
+    }
+    code
+}
+
+async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
     let signals = (
         signal(SignalKind::interrupt()),
         signal(SignalKind::terminate()),
@@ -20,33 +47,71 @@ async fn main() -> ExitCode {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
+    let longest = command.longest_stop() + MARGIN;
+    let (reload, reloads) = mpsc::channel(1);
+    let (started, start) = oneshot::channel();
+    let mut serving = servers.spawn(serve(command, started, reloads));
     // A database that does not answer makes a start long.
     let started = tokio::select! {
-        started = command.start() => started,
+        started = start => started,
         _ = interrupted.recv() => return ExitCode::FAILURE,
         _ = terminated.recv() => return ExitCode::FAILURE,
     };
-    let running = match started {
-        Ok(running) => running,
-        Err(failure) => {
-            error!("{failure}");
-            return ExitCode::FAILURE;
+    if started.is_err() {
+        return ExitCode::FAILURE;
+    }
+    loop {
+        tokio::select! {
+            _ = interrupted.recv() => break,
+            _ = terminated.recv() => break,
+            _ = &mut serving => break,
+            // If one is under way, the files are read again in it or right behind it.
+            _ = hung_up.recv() => {
+                reload.try_send(()).ok();
+            }
         }
-    };
+    }
+    drop(reload);
+    if serving.is_finished() {
+        return ExitCode::FAILURE;
+    }
+    info!("stopping");
+    match tokio::time::timeout(longest, serving).await {
+        Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
+        Ok(_) => ExitCode::FAILURE,
+        Err(_) => {
+            error!("the grace period is over, and not everything has ended");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// Starts the servers, reads the configuration again whenever that is asked for, and stops the
+/// servers when nobody can ask any more.
+async fn serve(
+    command: CommandLine,
+    started: oneshot::Sender<()>,
+    mut reloads: mpsc::Receiver<()>,
+) -> Result<(), StartError> {
+    let running = command
+        .start()
+        .await
+        .inspect_err(|failure| error!("{failure}"))?;
+    tell(&running);
+    started.send(()).ok();
+    while reloads.recv().await.is_some() {
+        running.reload().await;
+    }
+    running.shutdown().await;
+    Ok(())
+}
+
+/// Says where the servers listen.
+fn tell(running: &Running) {
     if let Some(address) = running.engine {
         info!(%address, "the engine is listening");
     }
     if let Some(address) = running.control {
         info!(%address, "the control plane is listening");
     }
-    loop {
-        tokio::select! {
-            _ = interrupted.recv() => break,
-            _ = terminated.recv() => break,
-            _ = hung_up.recv() => running.reload().await,
-        }
-    }
-    info!("stopping");
-    running.shutdown().await;
-    ExitCode::SUCCESS
 }

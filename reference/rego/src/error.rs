@@ -100,10 +100,14 @@ pub enum EvalCode {
     Type,
     /// `eval_with_merge_error`: a `with` modifier does not fit the document it changes.
     WithMerge,
-    /// `eval_cancel_error`: whoever asked is gone.
+    /// `eval_cancel_error`: whoever asked is gone, or the time is over.
     Cancelled,
     /// `eval_internal_error`: a limit of the evaluator was reached.
     Internal,
+    /// `eval_memory_error`: all evaluations together have no memory left for now.
+    Memory,
+    /// `eval_trial_error`: a trial has to be repeated where it may take longer.
+    Trial,
 }
 
 impl EvalCode {
@@ -116,6 +120,8 @@ impl EvalCode {
             Self::WithMerge => "eval_with_merge_error",
             Self::Cancelled => "eval_cancel_error",
             Self::Internal => "eval_internal_error",
+            Self::Memory => "eval_memory_error",
+            Self::Trial => "eval_trial_error",
         }
     }
 }

@@ -83,6 +83,17 @@ plain := 2 if {
 
 every_either if every x in input.l { x == 1 or x == input.a }
 
+grouped[x] contains y if {
+	x := input.a
+	y := {"a": input.b}
+}
+
+grouped[x] contains y if {
+	x := input.b
+	y := {"a": 1}
+	count(input.l) < 2
+}
+
 deep if count([x | walk([x | walk(input.l, [x, _])], [x, _])]) > 3
 "#;
 
@@ -94,6 +105,8 @@ const INPUTS: &[&str] = &[
     r#"{"a": false, "b": 2, "l": [2, 3]}"#,
     r#"{"b": false, "l": [2]}"#,
     r#"{"a": "a", "b": 3, "l": []}"#,
+    r#"{"a": 1, "b": 2, "l": [1]}"#,
+    r#"{"a": 2, "b": 1, "l": []}"#,
     r#"{"a": true, "b": 3, "l": ["a", 3]}"#,
 ];
 
@@ -140,6 +153,14 @@ const CASES: &[(&str, &[&str])] = &[
     ("_ = data.p", &[]),
     ("data.p.every_either", &[]),
     ("data.p.every_either with input.b as 2", &[]),
+    // Sets below a place, to which several rules add, are compared as a whole.
+    ("data.p.grouped[x] = {{\"a\": 1}}", &[]),
+    ("data.p.grouped[input.a] == {{\"a\": 1}}", &[]),
+    ("not data.p.grouped[input.a] = {{\"a\": 1}}", &[]),
+    ("data.p.grouped[1] == {{\"a\": 1}}", &[]),
+    ("count(data.p.grouped[input.b]) == 2", &[]),
+    ("data.p.grouped[x][{\"a\": 1}]", &[]),
+    ("{\"a\": 2} in data.p.grouped[_]", &["data.p.grouped"]),
     // A variable of a closure may have the name of one that gets its value later.
     ("data.p.deep", &[]),
     ("data.p.deep", &["data.p.deep"]),

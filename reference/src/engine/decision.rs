@@ -6,7 +6,7 @@ use http::StatusCode;
 use rego::Value;
 use rego::value::Object;
 
-use super::evaluate::Asked;
+use super::evaluate::{Asked, given_up};
 use super::explain::Explain;
 use super::metrics::Metrics;
 use super::plugins::{Event, Subject};
@@ -36,11 +36,15 @@ impl Engine {
             mut metrics,
         } = question;
         let logged = self.config().plugins.decision_logs.is_some();
+        if let (true, Some(trial)) = (logged, &request.trial) {
+            // Decisions have begun to be logged meanwhile.
+            return Err(given_up(trial));
+        }
         if logged {
             metrics.measure();
         }
         let state = self.state();
-        let prepared = self.prepared(&state, request, &mut metrics);
+        let prepared = self.prepared(&state, request, &mut metrics)?;
         let calls = logged.then(RefCell::default);
         let asked = Asked {
             input: input.as_ref(),

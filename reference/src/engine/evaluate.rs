@@ -12,7 +12,8 @@ use super::explain::Explain;
 use super::metrics::Metrics;
 use super::refusal;
 use super::state::{Prepared, State, shown};
-use crate::http::{ApiError, Request};
+use crate::http::request::Trial;
+use crate::http::{ApiError, Code, Request};
 
 /// What a request asks of an evaluation beside its query.
 #[derive(Debug)]
@@ -57,11 +58,10 @@ impl Engine {
         let mut print = |location: &rego::syntax::Location, text: &str| {
             info!(file = &*location.file, row = location.row, "{text}");
         };
-        let mut evaluation = state.evaluation();
+        let mut evaluation = state.evaluation_for(asked.request);
         evaluation.input = asked.input.cloned();
         evaluation.strict = asked.strict;
         evaluation.print = Some(&mut print);
-        evaluation.cancelled = Arc::clone(&asked.request.cancelled);
         evaluation.tracer = recorder
             .as_mut()
             .map(|recorder| recorder as &mut dyn rego::Tracer);
@@ -70,7 +70,7 @@ impl Engine {
         if let (Some(taken), Some(calls)) = (asked.calls, evaluation.calls.take()) {
             taken.replace(calls);
         }
-        let answers = answers.map_err(|error| refusal::evaluation(&error))?;
+        let answers = answers.map_err(|error| refusal::ended(asked.request, &error))?;
         let explanation = recorder.map(|recorder| recorder.finish());
         Ok((answers, explanation))
     }
@@ -90,7 +90,14 @@ impl Engine {
             return Ok((None, None));
         };
         let evaluate = || self.evaluate(state, query, asked);
-        let (mut answers, explanation) = prepared.pace.time(evaluate)?;
+        let (mut answers, explanation) = match &asked.request.trial {
+            Some(trial) => {
+                let evaluated = evaluate();
+                prepared.pace.tried(!trial.is_given_up());
+                evaluated?
+            }
+            None => prepared.pace.time(evaluate)?,
+        };
         let document = answers.pop().and_then(Answer::into_document);
         let explanation = explanation.filter(|_| {
             let defined = document.is_some();
@@ -109,20 +116,31 @@ impl Engine {
         asked: &Asked<'_>,
     ) -> Result<Option<Value>, ApiError> {
         let state = self.state();
-        let prepared = state.prepare(&state.resolve(path));
+        if let Some(trial) = &asked.request.trial
+            && state.kept_read(path).is_none()
+        {
+            return Err(given_up(trial));
+        }
+        let prepared = state.read(path);
         Ok(self.document(&state, &prepared, path, asked)?.0)
     }
 
     /// The query of a request for a decision, from those that are kept if it is there.
+    ///
+    /// # Errors
+    /// When it has to be compiled in a trial, which is given up.
     pub(super) fn prepared(
         &self,
         state: &State,
         request: &Request,
         metrics: &mut Metrics,
-    ) -> Arc<Prepared> {
+    ) -> Result<Arc<Prepared>, ApiError> {
         let kept = state.decisions(&request.method).get(&request.path);
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
-        kept.unwrap_or_else(|| {
+        if let (None, Some(trial)) = (&kept, &request.trial) {
+            return Err(given_up(trial));
+        }
+        Ok(kept.unwrap_or_else(|| {
             let stage = "timer_compile_stage_resolve_path_ns";
             let steps = metrics.stage(stage, || state.resolve(&request.segments));
             let prepared = metrics.time("timer_rego_query_compile_ns", || {
@@ -133,6 +151,12 @@ impl Engine {
             let decisions = state.decisions(&request.method);
             decisions.put(&request.path, &prepared);
             prepared
-        })
+        }))
     }
+}
+
+/// Gives a trial up that would have to do what may take long.
+pub(super) fn given_up(trial: &Trial) -> ApiError {
+    trial.give_up();
+    ApiError::new(Code::InternalError, "this takes longer than a trial")
 }

@@ -5,7 +5,6 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use http::Method;
 use rego::{Caches, Version};
 
 use crate::StartError;
@@ -13,6 +12,7 @@ use crate::http::{ApiError, Code, Reply, Request, Service};
 
 mod authorize;
 mod body;
+mod budget;
 mod bundle_files;
 mod bundles;
 mod config;
@@ -25,6 +25,7 @@ mod id;
 mod load;
 mod metrics;
 mod pace;
+mod place;
 mod plugins;
 mod refusal;
 mod root;
@@ -34,20 +35,20 @@ mod store;
 mod v0;
 mod v1;
 
+pub use budget::EvaluationOptions;
 pub use bundle_files::BundleOptions;
 pub use bundles::Bundles;
 pub(crate) use refusal::item as mistake;
 pub use routes::{Handler, ROUTES};
 pub use store::StoreError;
 
+use budget::Budget;
 use config::Config;
 use metrics::Totals;
+use place::Place;
 use plugins::Plugins;
 pub(crate) use plugins::Running;
 use state::{Contents, State};
-
-/// Requests with a larger body are handled away from the threads that serve connections.
-const LARGE_BODY: usize = 64 << 10;
 
 /// The vendor in media types, unless another is asked for.
 const MEDIA_TYPE_VENDOR: &str = "engine";
@@ -103,6 +104,9 @@ pub struct Options {
     /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
     #[arg(long, hide = true)]
     pub h2c: bool,
+    /// Limits of evaluations
+    #[command(flatten)]
+    pub evaluation: EvaluationOptions,
     /// Bundles on the command line
     #[command(flatten)]
     pub bundles: BundleOptions,
@@ -160,6 +164,7 @@ impl Engine {
             false => load::contents(paths, ignored, version)?,
         };
         let caches = Arc::new(Caches::new(&config.caches));
+        let budget = Arc::new(Budget::new(&options.evaluation));
         Ok(Self(Arc::new(Inner {
             id,
             plugins: Plugins::new(&config.plugins),
@@ -171,7 +176,7 @@ impl Engine {
             version,
             authorizes: options.authorization == "basic",
             identifies: options.authentication == "token",
-            state: ArcSwap::from_pointee(State::new(contents, caches)),
+            state: ArcSwap::from_pointee(State::new(contents, caches, budget)),
             writing: Mutex::new(()),
             totals: Totals::default(),
         })))
@@ -227,42 +232,10 @@ impl Engine {
         let state = self.state();
         let mut contents = state.contents().clone();
         change(&mut contents)?;
-        let caches = Arc::clone(state.caches());
-        self.0.state.store(Arc::new(State::new(contents, caches)));
+        let (caches, budget) = (Arc::clone(state.caches()), Arc::clone(state.budget()));
+        let state = State::new(contents, caches, budget);
+        self.0.state.store(Arc::new(state));
         Ok(())
-    }
-}
-
-impl Engine {
-    /// Whether a request is answered at once, so that the thread that serves its connection may
-    /// do it: it only looks, and its query has lately been quick.
-    fn is_quick(&self, request: &Request) -> bool {
-        if self.0.authorizes {
-            return false;
-        }
-        let path = request.path.as_str();
-        let decides = path.starts_with("/v1/data");
-        match request.method {
-            Method::GET if !decides => {
-                !path.starts_with("/v1/query") && !path.starts_with("/health/")
-            }
-            // What policies hide of a decision is decided with it, however long that takes.
-            Method::GET | Method::POST
-                if decides && self.config().plugins.decision_logs.is_some() =>
-            {
-                false
-            }
-            Method::GET | Method::POST if decides => {
-                let kept = self.state().decisions(&request.method).get(path);
-                kept.is_some_and(|query| query.pace.is_quick())
-            }
-            Method::POST if path == "/v1/compile" => self.state().residuals.is_quick(),
-            Method::POST if path.starts_with("/v1/compile/") => {
-                let kept = self.state().filters.get(path);
-                kept.is_some_and(|query| query.pace.is_quick())
-            }
-            _ => false,
-        }
     }
 }
 
@@ -298,11 +271,26 @@ impl Default for Engine {
 
 impl Service for Engine {
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        if request.body.len() <= LARGE_BODY && self.is_quick(&request) {
+        let place = self.place(&request);
+        if place == Place::Here {
             return self.respond(request);
         }
+        if place == Place::Trial
+            && let Some(reply) = self.attempt(&request)
+        {
+            return reply;
+        }
         let _waiting = Waiting(Arc::clone(&request.cancelled));
-        let answered = tokio::task::spawn_blocking(move || self.respond(request)).await;
+        let budget = Arc::clone(self.state().budget());
+        let admitted = match place {
+            Place::Elsewhere => None,
+            _ => budget.admit().await,
+        };
+        let answered = tokio::task::spawn_blocking(move || {
+            let _admitted = admitted;
+            self.respond(request)
+        });
+        let answered = answered.await;
         answered.unwrap_or_else(|failure| {
             tracing::error!(%failure, "the handler panicked");
             ApiError::new(Code::InternalError, "the server failed").reply()

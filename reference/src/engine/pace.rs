@@ -1,26 +1,84 @@
-//! How long work took, which says which threads do it the next time.
+//! How work went the last times, which says where it is worth a trial the next time. Whether a
+//! thread that serves connections is held up does not depend on it: trials end by themselves.
 
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
-/// Work that takes longer is not done by the threads that serve connections.
+/// Work that takes longer is not tried by the threads that serve connections.
 const QUICK: Duration = Duration::from_micros(500);
 
-/// Whether work was quick when it was last done. What never was done was not.
+/// After as many trials in a row that ended without an answer pauses get no longer.
+const MOST_FAILURES: u32 = 10;
+
+/// Whether a trial of some work is likely to succeed. For what never was done it is not.
 #[derive(Debug, Default)]
-pub(super) struct Pace(AtomicBool);
+pub(super) struct Pace {
+    /// Whether it was quick when it was last done.
+    quick: AtomicBool,
+    /// Trials in a row that ended without an answer.
+    failures: AtomicU32,
+    /// Requests that are not tried because of them.
+    pause: AtomicU32,
+}
 
 impl Pace {
-    /// Whether it was quick.
+    /// Whether the next request is worth a trial. This counts the requests of a pause.
     pub(super) fn is_quick(&self) -> bool {
-        self.0.load(Ordering::Relaxed)
+        if !self.quick.load(Ordering::Relaxed) {
+            return false;
+        }
+        match self.pause.load(Ordering::Relaxed) {
+            0 => true,
+            left => {
+                self.pause.store(left - 1, Ordering::Relaxed);
+                false
+            }
+        }
     }
 
-    /// Does it.
+    /// Does it, where it may take long.
     pub(super) fn time<T>(&self, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
-        self.0.store(begun.elapsed() <= QUICK, Ordering::Relaxed);
+        self.quick
+            .store(begun.elapsed() <= QUICK, Ordering::Relaxed);
         done
+    }
+
+    /// Takes note of a trial. After each that ended without an answer the pause is twice as long.
+    pub(super) fn tried(&self, succeeded: bool) {
+        let failures = self.failures.load(Ordering::Relaxed);
+        if succeeded {
+            if failures > 0 {
+                self.failures.store(0, Ordering::Relaxed);
+            }
+            return;
+        }
+        let failures = (failures + 1).min(MOST_FAILURES);
+        self.failures.store(failures, Ordering::Relaxed);
+        self.pause.store(1 << failures, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Pace;
+
+    #[test]
+    fn failed_trials_become_rare() {
+        let pace = Pace::default();
+        assert!(!pace.is_quick(), "nothing was done yet");
+        pace.time(|| ());
+        let mut tried = 0;
+        for _ in 0..10_000 {
+            if pace.is_quick() {
+                tried += 1;
+                pace.tried(false);
+            }
+        }
+        assert!((5..30).contains(&tried), "{tried}");
+        while !pace.is_quick() {}
+        pace.tried(true);
+        assert!(pace.is_quick());
     }
 }

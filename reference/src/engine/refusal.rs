@@ -1,12 +1,12 @@
 //! What is wrong with modules, queries and evaluations, as error objects.
 
-use rego::error::LanguageError;
+use rego::error::{EvalCode, LanguageError};
 use rego::filter::Refusal;
 use rego::syntax::Location;
 use rego::{Errors, EvalError};
 use serde_json::{Value, json};
 
-use crate::http::{ApiError, Code};
+use crate::http::{ApiError, Code, Request};
 
 /// 400: a module that cannot be compiled. Of one without any statement the message says so.
 pub(super) fn module(errors: &Errors) -> ApiError {
@@ -51,8 +51,20 @@ pub(super) fn uncompiled(errors: &Errors) -> ApiError {
     refused("error(s) occurred while compiling query", errors)
 }
 
+/// 500: an evaluation for a request that failed; 503 if there was no memory left for it. If it
+/// was a trial that takes too long, that is given up.
+pub(super) fn ended(request: &Request, error: &EvalError) -> ApiError {
+    if let (EvalCode::Trial, Some(trial)) = (error.code, &request.trial) {
+        trial.give_up();
+    }
+    match error.code {
+        EvalCode::Memory => ApiError::new(Code::Unavailable, error.message.clone()),
+        _ => evaluation(error),
+    }
+}
+
 /// 500: an evaluation that failed.
-pub(super) fn evaluation(error: &EvalError) -> ApiError {
+fn evaluation(error: &EvalError) -> ApiError {
     let mut item = json!({"code": error.code.as_str(), "message": error.message});
     add(&mut item, "location", error.location.as_ref().map(location));
     let stack = error.stack.iter();

@@ -83,7 +83,11 @@ impl Engine {
         let begun = Instant::now();
         let method = request.method.clone();
         let mut pattern = None;
+        let trial = request.trial.clone();
         let reply = self.route(request, &mut pattern);
+        if trial.is_some_and(|trial| trial.is_given_up()) {
+            return reply;
+        }
         let took = begun.elapsed();
         self.totals().answered(pattern, &method, reply.status, took);
         reply

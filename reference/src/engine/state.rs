@@ -8,9 +8,11 @@ use rego::filter::Declared;
 use rego::value::Object;
 use rego::{Caches, Evaluation, PartialQuery, Policy, Query, Value};
 
+use super::budget::{self, Budget};
 use super::bundles::Bundles;
 use super::pace::Pace;
 use super::store;
+use crate::http::Request;
 
 /// The queries that are kept; when there are more, all are forgotten.
 const KEPT_QUERIES: usize = 1024;
@@ -49,10 +51,12 @@ pub(super) struct State {
     pub(super) filters: Kept<PreparedFilter>,
     /// The queries of policies about the decision log, by their paths.
     pub(super) logs: Kept<Prepared>,
-    /// The pace of partial evaluations of queries.
-    pub(super) residuals: Pace,
+    /// The queries that this server asks for itself, by their paths.
+    reads: Kept<Prepared>,
     /// What evaluations leave for each other, whatever the state.
     caches: Arc<Caches>,
+    /// What they may use.
+    budget: Arc<Budget>,
 }
 
 /// The query of a path.
@@ -71,8 +75,6 @@ pub(super) struct PreparedFilter {
     pub(super) declared: Declared,
     /// The query that asks for it.
     pub(super) query: PartialQuery,
-    /// The pace of requests for its filters.
-    pub(super) pace: Pace,
 }
 
 /// Paths as requested, each with what was prepared for it.
@@ -106,10 +108,11 @@ impl<T> Kept<T> {
 }
 
 impl State {
-    pub(super) fn new(contents: Contents, caches: Arc<Caches>) -> Self {
+    pub(super) fn new(contents: Contents, caches: Arc<Caches>, budget: Arc<Budget>) -> Self {
         Self {
             contents,
             caches,
+            budget,
             ..Self::default()
         }
     }
@@ -119,11 +122,29 @@ impl State {
         &self.contents
     }
 
-    /// An evaluation against this state.
+    /// An evaluation against this state, within the limits of all.
     pub(super) fn evaluation(&self) -> Evaluation<'_> {
         let mut evaluation = Evaluation::new(self.documents());
         evaluation.caches = Some(Arc::clone(&self.caches));
+        evaluation.limits = self.budget.limits();
         evaluation
+    }
+
+    /// The same for a request, which may be tried at once, or given up.
+    pub(super) fn evaluation_for(&self, request: &Request) -> Evaluation<'_> {
+        let mut evaluation = Evaluation::new(self.documents());
+        evaluation.caches = Some(Arc::clone(&self.caches));
+        evaluation.cancelled = Arc::clone(&request.cancelled);
+        evaluation.limits = match &request.trial {
+            Some(trial) => budget::trial(trial.deadline),
+            None => self.budget.limits(),
+        };
+        evaluation
+    }
+
+    /// What evaluations may use.
+    pub(super) fn budget(&self) -> &Arc<Budget> {
+        &self.budget
     }
 
     /// What evaluations leave for each other.
@@ -155,6 +176,20 @@ impl State {
         steps.collect()
     }
 
+    /// The query of a path that this server asks for itself, if it is kept.
+    pub(super) fn kept_read(&self, path: &[String]) -> Option<Arc<Prepared>> {
+        self.reads.get(&path_key(path))
+    }
+
+    /// The same, made if it is not kept.
+    pub(super) fn read(&self, path: &[String]) -> Arc<Prepared> {
+        self.kept_read(path).unwrap_or_else(|| {
+            let prepared = Arc::new(self.prepare(&self.resolve(path)));
+            self.reads.put(&path_key(path), &prepared);
+            prepared
+        })
+    }
+
     /// Whether there is a document at the end of these steps, or rules that may give one.
     pub(super) fn knows(&self, steps: &[Value]) -> bool {
         let rules = self.contents.policy.filter_rule(steps);
@@ -179,6 +214,12 @@ impl State {
             pace: Pace::default(),
         }
     }
+}
+
+/// A path as a text that no other path has.
+fn path_key(path: &[String]) -> String {
+    let steps = path.iter();
+    steps.map(|step| format!("{}:{step}", step.len())).collect()
 }
 
 /// The document as it is answered: the root without `system`, which is the server's own.

@@ -2,7 +2,8 @@
 
 use std::net::SocketAddr;
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
 
 use bytes::Bytes;
 use http::{HeaderMap, Method};
@@ -29,6 +30,36 @@ pub struct Request {
     pub client: Option<SocketAddr>,
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
+    /// Present while the thread that serves the connection tries to answer at once.
+    pub trial: Option<Arc<Trial>>,
+}
+
+/// An attempt to answer at once, which is given up if that takes too long.
+#[derive(Debug)]
+pub struct Trial {
+    /// When it is given up.
+    pub deadline: Instant,
+    given_up: AtomicBool,
+}
+
+impl Trial {
+    /// An attempt that may take this long.
+    pub fn within(time: Duration) -> Self {
+        Self {
+            deadline: Instant::now() + time,
+            given_up: AtomicBool::new(false),
+        }
+    }
+
+    /// Gives up: whatever is answered counts for nothing.
+    pub fn give_up(&self) {
+        self.given_up.store(true, Ordering::Relaxed);
+    }
+
+    /// Whether it was given up.
+    pub fn is_given_up(&self) -> bool {
+        self.given_up.load(Ordering::Relaxed)
+    }
 }
 
 impl From<http::Request<Bytes>> for Request {
@@ -43,6 +74,7 @@ impl From<http::Request<Bytes>> for Request {
             segments: Vec::new(),
             client: None,
             cancelled: Arc::default(),
+            trial: None,
         }
     }
 }

@@ -171,6 +171,7 @@ pub(crate) async fn send(
         segments: Vec::new(),
         client: None,
         cancelled: Arc::default(),
+        trial: None,
     };
     Ok(Arc::clone(control).answer(request).await)
 }

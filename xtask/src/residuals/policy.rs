@@ -26,6 +26,8 @@ const SCALARS: &[&str] = &[
 enum Kind {
     Complete,
     Set,
+    /// Sets by keys.
+    Sets,
     Object,
     Function,
 }
@@ -131,7 +133,7 @@ impl Maker<'_, '_> {
     }
 
     fn rule(&mut self, at: usize) -> (Kind, String) {
-        match self.choices.below(9) {
+        match self.choices.below(10) {
             0 | 1 => (Kind::Complete, self.bodies(&format!("r{at} if"), 3)),
             2 => {
                 let default = self.choices.of(&["false", "true", "2"]);
@@ -164,6 +166,13 @@ impl Maker<'_, '_> {
                 (Kind::Object, first + &second)
             }
             7 => {
+                let rules = (0..2).map(|_| {
+                    let (key, member, body) = (self.field(), self.member(), self.body());
+                    format!("\nr{at}[x] contains {member} if {{\n\tx := {key}\n\t{body}\n}}\n")
+                });
+                (Kind::Sets, rules.collect())
+            }
+            8 => {
                 let first = self.bodies(
                     &format!("r{at}(x) := 1 if {{\n\tx == 1\n}}\n\nr{at}(x) := 2 if"),
                     1,
@@ -178,6 +187,16 @@ impl Maker<'_, '_> {
                 };
                 (Kind::Function, default + &first.replace("input.a", "x"))
             }
+        }
+    }
+
+    /// A member of a set.
+    fn member(&mut self) -> String {
+        match self.choices.below(4) {
+            0 => self.field().to_owned(),
+            1 => self.scalar().to_owned(),
+            2 => format!("{{\"a\": {}}}", self.field()),
+            _ => "{\"a\": 1}".to_owned(),
         }
     }
 
@@ -254,7 +273,7 @@ impl Maker<'_, '_> {
     /// An expression without variables.
     fn condition(&mut self) -> String {
         let (field, scalar) = (self.field(), self.scalar());
-        match self.choices.below(19) {
+        match self.choices.below(21) {
             0 | 1 => format!("{field} == {scalar}"),
             2 => format!("{field} != {scalar}"),
             3 => format!("{field} < {scalar}"),
@@ -272,6 +291,8 @@ impl Maker<'_, '_> {
             15 => self.refers(Kind::Set, |at| format!("{field} in r{at}")),
             16 => self.refers(Kind::Object, |at| format!("r{at}[{field}] == {scalar}")),
             17 => self.refers(Kind::Function, |at| format!("r{at}({field})")),
+            18 => self.refers(Kind::Sets, |at| format!("r{at}[{field}] == {{{scalar}}}")),
+            19 => self.refers(Kind::Sets, |at| format!("r{at}[_] == {{{{\"a\": 1}}}}")),
             _ => {
                 let target = self
                     .choices
@@ -298,6 +319,11 @@ impl Maker<'_, '_> {
             (Kind::Function, 0) => format!("not data.m.r{at}({field})"),
             (Kind::Function, 1) => format!("data.m.r{at}({field}) == {scalar}"),
             (Kind::Function, _) => format!("data.m.r{at}({field})"),
+            (Kind::Sets, 0) => format!("data.m.r{at}[x] = {{{{\"a\": 1}}}}"),
+            (Kind::Sets, 1) => format!("not data.m.r{at}[{field}] = {{{scalar}}}"),
+            (Kind::Sets, 2) => format!("count(data.m.r{at}[{field}]) == 1"),
+            (Kind::Sets, 3) => format!("{scalar} in data.m.r{at}[{field}]"),
+            (Kind::Sets, _) => format!("data.m.r{at}[{field}] == {{{{\"a\": 1}}}}"),
             (Kind::Set, 0) => format!("count(data.m.r{at}) == 1"),
             (Kind::Set, _) => format!("data.m.r{at}[{field}]"),
             (_, 0) => format!("not data.m.r{at}"),

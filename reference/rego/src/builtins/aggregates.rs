@@ -49,10 +49,8 @@ fn combine(
     step: fn(&Number, &Number) -> Result<Number, ArithmeticError>,
 ) -> Answer {
     let mut all = Number::from(start);
-    for (at, item) in items(operands, 1, COLLECTION)?.enumerate() {
-        if at % 1024 == 0 {
-            call.check()?;
-        }
+    for item in items(operands, 1, COLLECTION)? {
+        call.check()?;
         match item {
             Value::Number(number) => all = step(&all, number)?,
             other => return Err(misfilled(1, any(operands, 1), other, "number")),

@@ -12,7 +12,7 @@ pub(super) const BUILTINS: Group = &[
     ("array.slice", slice),
 ];
 
-fn concat(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let (left, right) = (array(operands, 1)?, array(operands, 2)?);
     if left.is_empty() {
         return answer(any(operands, 2).clone());
@@ -20,6 +20,7 @@ fn concat(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     if right.is_empty() {
         return answer(any(operands, 1).clone());
     }
+    call.foresee(left.len().saturating_add(right.len()))?;
     answer(left.iter().chain(right).cloned().collect::<Vec<_>>())
 }
 

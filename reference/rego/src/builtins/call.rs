@@ -2,16 +2,20 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::SystemTime;
 
 use super::caches::{Caches, Made};
 use crate::Value;
+use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
 use crate::value::Text;
 
 /// As much is prepared in an evaluation; when there is more, all is forgotten.
 const MAX_PREPARED: usize = 1000;
+
+/// A trial uses only what was made of texts of at most this many bytes: what is made of longer
+/// patterns may be slow.
+const MAX_TRIED: usize = 128;
 
 /// Why a call has no value. By default that makes it undefined; strictly, an error.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -22,8 +26,8 @@ pub(crate) enum Failure {
     Value(String),
     /// Ends the evaluation in any case, with this message.
     Halt(String),
-    /// The evaluation was cancelled.
-    Cancelled,
+    /// The evaluation has to end.
+    Ended(Ended),
 }
 
 /// What all calls of one evaluation share.
@@ -36,8 +40,8 @@ pub(crate) struct Session {
     pub(crate) answers: BTreeMap<(&'static str, Vec<Value>), Option<Value>>,
     /// What functions prepare from an operand and use again, such as compiled patterns.
     pub(crate) prepared: HashMap<(&'static str, Text), Made>,
-    /// Set by whoever no longer wants the answer.
-    pub(crate) cancelled: Arc<AtomicBool>,
+    /// What the evaluation uses.
+    pub(crate) meter: Meter,
     /// What `opa.runtime` answers.
     pub(crate) runtime: Option<Value>,
     /// The hosts that `http.send` and the like may reach; all when absent.
@@ -56,12 +60,32 @@ pub(crate) struct Call<'c> {
 }
 
 impl Call<'_> {
-    /// Fails when nobody waits for the answer any more. Loops over large operands ask this.
+    /// Fails when the evaluation has to end. Loops over large operands ask this in each round.
+    #[inline]
     pub(crate) fn check(&self) -> Result<(), Failure> {
-        if self.session.cancelled.load(Ordering::Relaxed) {
-            return Err(Failure::Cancelled);
-        }
-        Ok(())
+        self.session.meter.tick().map_err(Failure::Ended)
+    }
+
+    /// The same for loops that do several rounds at once.
+    pub(crate) fn spend(&self, units: usize) -> Result<(), Failure> {
+        self.session.meter.spend(units).map_err(Failure::Ended)
+    }
+
+    /// Fails when nobody wants the answer any more. Whoever waits for something asks this.
+    pub(crate) fn wanted(&self) -> Result<(), Failure> {
+        self.session.meter.wanted().map_err(Failure::Ended)
+    }
+
+    /// Fails when so many values are too many, before they are made. They are counted afterwards.
+    pub(crate) fn foresee(&self, values: usize) -> Result<(), Failure> {
+        let foreseen = self.session.meter.foresee(values);
+        foreseen.map_err(Failure::Ended)
+    }
+
+    /// Counts values before they are made, and fails when they are too many.
+    pub(crate) fn make(&self, values: usize) -> Result<(), Failure> {
+        self.session.meter.make(values);
+        self.check()
     }
 
     /// What a function makes of a text: made once, and kept for the rest of the evaluation and
@@ -83,8 +107,14 @@ impl Call<'_> {
         }
         let caches = self.session.caches.as_ref();
         let known = caches.and_then(|caches| caches.made(kind, text));
+        let is_trial = self.session.meter.is_trial();
+        if is_trial && text.len() > MAX_TRIED {
+            return Err(Failure::Ended(Ended::Trial));
+        }
         let made = match known.and_then(|known| known.downcast::<T>().ok()) {
             Some(known) => known,
+            // Nobody knows how long that takes.
+            None if is_trial => return Err(Failure::Ended(Ended::Trial)),
             None => {
                 let made = Arc::new(make()?);
                 if let Some(caches) = caches {

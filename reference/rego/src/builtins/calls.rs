@@ -27,7 +27,7 @@ fn session() -> Session {
         now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000),
         answers: std::collections::BTreeMap::new(),
         prepared: HashMap::new(),
-        cancelled: Arc::default(),
+        meter: Default::default(),
         runtime: None,
         allowed_hosts: None,
         caches: None,

@@ -4,7 +4,6 @@
 
 use std::collections::HashMap;
 use std::path::Path;
-use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Call, Session, armor, function};
@@ -76,7 +75,7 @@ fn broken_operands_are_refused() {
                         now: SystemTime::now(),
                         answers: Default::default(),
                         prepared: HashMap::new(),
-                        cancelled: Arc::default(),
+                        meter: Default::default(),
                         runtime: None,
                         allowed_hosts: None,
                         caches: None,

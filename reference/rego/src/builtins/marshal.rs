@@ -78,9 +78,7 @@ impl Writer<'_> {
 
     /// What comes before an item.
     fn item(&mut self, at: usize, depth: usize) -> Result<(), Failure> {
-        if at.is_multiple_of(1024) {
-            self.call.check()?;
-        }
+        self.call.check()?;
         bound(self.out.len())?;
         if at > 0 {
             self.out.push(',');

@@ -13,6 +13,7 @@ mod caches;
 mod calendar;
 mod call;
 mod comparison;
+mod cost;
 mod crypto;
 mod digests;
 mod encoding;
@@ -68,6 +69,7 @@ mod tables;
 
 pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Call, Failure, Session};
+pub(crate) use cost::{Cost, cost, makes};
 pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.

@@ -4,7 +4,7 @@ use num_bigint::{BigInt, Sign};
 
 use super::expected::{Answer, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
-use super::{Call, Failure, Group};
+use super::{Call, Group};
 use crate::Value;
 use crate::value::{Number, quoted};
 
@@ -41,7 +41,9 @@ fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> Answer {
         return refuse(format!("a range may have at most {MAX_LENGTH} numbers"));
     };
     let step = if down { -step } else { step.clone() };
-    let mut numbers = Vec::with_capacity(usize::try_from(length).unwrap_or(0) + 1);
+    let count = usize::try_from(length).unwrap_or(0) + 1;
+    call.make(count)?;
+    let mut numbers = Vec::with_capacity(count);
     let ends = (
         i64::try_from(&first),
         i64::try_from(&last),
@@ -50,25 +52,18 @@ fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> Answer {
     if let (Ok(first), Ok(_), Ok(step)) = ends {
         // All numbers are between two that fit.
         for at in 0..=i64::from(length) {
-            check_now_and_then(call, numbers.len())?;
+            call.check()?;
             numbers.push(Value::from(first.wrapping_add(step.wrapping_mul(at))));
         }
         return answer(numbers);
     }
     let mut number = first;
     for _ in 0..=length {
-        check_now_and_then(call, numbers.len())?;
+        call.check()?;
         numbers.push(Value::Number(Number::from(number.clone())));
         number += &step;
     }
     answer(numbers)
-}
-
-fn check_now_and_then(call: &Call<'_>, done: usize) -> Result<(), Failure> {
-    if done.is_multiple_of(65_536) {
-        call.check()?;
-    }
-    Ok(())
 }
 
 fn random(call: &mut Call<'_>, operands: &[Value]) -> Answer {

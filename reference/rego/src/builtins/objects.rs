@@ -72,8 +72,9 @@ fn filter(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     )
 }
 
-fn union(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn union(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let (left, right) = (object(operands, 1)?, object(operands, 2)?);
+    call.foresee(left.len().saturating_add(right.len()))?;
     answer(merged(any(operands, 1), any(operands, 2), left, right))
 }
 

@@ -55,9 +55,7 @@ fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let step = part.chars().next().map_or(1, char::len_utf8);
     let (mut found, mut rest, mut passed) = (Vec::new(), whole, 0);
     while let Some(at) = rest.find(part) {
-        if found.len() % 1024 == 0 {
-            call.check()?;
-        }
+        call.make(1 + at / 64)?;
         let before = rest.get(..at).unwrap_or_default().chars().count();
         found.push(Value::from(passed + before));
         // Places may overlap.
@@ -79,7 +77,7 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&str>, Failure
 /// Whether any of the first strings begins with any of the second, both as a key sees them.
 fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&str) -> Vec<u8>) -> Answer {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
-    call.check()?;
+    call.spend(wholes.len() + parts.len())?;
     let mut wholes: Vec<Vec<u8>> = wholes.into_iter().map(key).collect();
     // What begins with a part stands directly behind it.
     wholes.sort_unstable();

@@ -8,6 +8,7 @@ use super::operand::{answer, text};
 use super::strings::bound;
 use super::{Call, Failure, Group};
 use crate::Value;
+use crate::meter::Ended;
 use crate::value::{Array, Literal, escape, escape_code, quoted};
 
 pub(super) const BUILTINS: Group = &[("sprintf", sprintf)];
@@ -83,6 +84,12 @@ fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(formatted(call, text(operands, 1)?, array(operands, 2)?)?)
 }
 
+/// Whether a format may make its result much longer than its arguments.
+fn is_wide(format: &str) -> bool {
+    let digits = |run: &[u8]| run.iter().all(u8::is_ascii_digit);
+    format.contains('*') || format.as_bytes().windows(3).any(digits)
+}
+
 /// The format with the arguments in their places.
 pub(super) fn formatted(
     call: &Call<'_>,
@@ -96,6 +103,9 @@ pub(super) fn formatted(
         bad_index: false,
         out: String::with_capacity(format.len()),
     };
+    if call.session.meter.is_trial() && is_wide(format) {
+        return Err(Failure::Ended(Ended::Trial));
+    }
     let mut rest: &str = format;
     while let Some((plain, directive)) = rest.split_once('%') {
         formatter.out.push_str(plain);

@@ -66,9 +66,10 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
         return answer(only.clone());
     }
     let parts = texts(operands, 2, &["set", "array"])?;
-    call.check()?;
+    call.spend(parts.len())?;
     let length: usize = parts.iter().map(|part| part.len()).sum();
-    bound(length.saturating_add(separator.len().saturating_mul(parts.len())))?;
+    let length = length.saturating_add(separator.len().saturating_mul(parts.len()));
+    bound(length)?;
     answer(parts.join(separator))
 }
 
@@ -144,15 +145,11 @@ fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     let first = |old: &str| old.as_bytes().first().copied();
     let mut result = String::with_capacity(whole.len());
     let mut rest: &str = whole;
-    let mut steps = 0usize;
     // At one place the empty name fits once, and then another may.
     let mut emptied = false;
     loop {
-        if steps.is_multiple_of(4096) {
-            call.check()?;
-            bound(result.len())?;
-        }
-        steps += 1;
+        call.check()?;
+        bound(result.len())?;
         let head = first(rest);
         let from = pairs.partition_point(|(old, _)| first(old) < head);
         let candidates = pairs.get(from..).unwrap_or_default().iter();

@@ -19,7 +19,7 @@ fn session() -> Session {
         now: SystemTime::now(),
         answers: BTreeMap::new(),
         prepared: HashMap::new(),
-        cancelled: Arc::default(),
+        meter: Default::default(),
         runtime: None,
         allowed_hosts: None,
         caches: None,

@@ -16,12 +16,13 @@ const GLANCE: Duration = Duration::from_millis(20);
 /// # Errors
 /// When nobody waits for the evaluation any more.
 pub(super) fn receive<T>(call: &Call<'_>, sent: &Receiver<T>) -> Result<Option<T>, Failure> {
+    call.session.meter.rest();
     aside(|| {
         loop {
             match sent.recv_timeout(GLANCE) {
                 Ok(received) => return Ok(Some(received)),
                 Err(RecvTimeoutError::Disconnected) => return Ok(None),
-                Err(RecvTimeoutError::Timeout) => call.check()?,
+                Err(RecvTimeoutError::Timeout) => call.wanted()?,
             }
         }
     })
@@ -33,9 +34,10 @@ pub(super) fn receive<T>(call: &Call<'_>, sent: &Receiver<T>) -> Result<Option<T
 /// When nobody waits for the evaluation any more.
 pub(super) fn pass(call: &Call<'_>, time: Duration) -> Result<(), Failure> {
     let begun = Instant::now();
+    call.session.meter.rest();
     aside(|| {
         while begun.elapsed() < time {
-            call.check()?;
+            call.wanted()?;
             std::thread::sleep(GLANCE.min(time));
         }
         Ok(())

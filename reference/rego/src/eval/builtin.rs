@@ -5,6 +5,7 @@ use super::machine::{Flow, Frame, Machine, Next, Stop};
 use crate::Value;
 use crate::builtins::{self, Call, Failure, Function};
 use crate::error::{EvalCode, EvalError};
+use crate::meter::Ended;
 use crate::value::Array;
 
 impl Builtin {
@@ -22,6 +23,8 @@ impl Builtin {
             operator,
             nondeterministic: signature.nondeterministic,
             void: signature.void,
+            cost: builtins::cost(signature.name),
+            makes: builtins::makes(signature.name),
             arity: signature.arity,
         })
     }
@@ -132,6 +135,7 @@ impl<'p> Machine<'p> {
             .nondeterministic
             .then(|| (builtin.name, args.to_vec()));
         if let Some(key) = &key
+            && key.1.iter().all(|arg| self.session.meter.admits(arg))
             && let Some(answer) = self.session.answers.get(key)
         {
             return Ok(answer.clone());
@@ -140,8 +144,19 @@ impl<'p> Machine<'p> {
             location: &expr.location,
             session: &mut self.session,
         };
+        context.afford(builtin.cost, args)?;
         let answer = function(&mut context, args)?;
+        let meter = &self.session.meter;
+        if let Some(value) = answer.as_ref().filter(|_| builtin.makes) {
+            meter.make_value(value);
+            if value.is_composite() {
+                // What is read from a text is made with all of its parts.
+                let texts = args.iter().filter_map(Value::as_str);
+                meter.make(texts.map(|text| text.len() / 8).sum());
+            }
+        }
         if let Some(key) = key {
+            self.session.meter.make(4 + key.1.len());
             self.session.answers.insert(key, answer.clone());
         }
         Ok(answer)
@@ -161,7 +176,7 @@ impl<'p> Machine<'p> {
                     message,
                 ));
             }
-            Failure::Cancelled => return Err(Stop::cancelled()),
+            Failure::Ended(ended) => return Err(Stop::ended(ended)),
         };
         if self.strict && self.builtin_error.is_none() {
             self.builtin_error = Some(Box::new(EvalError {
@@ -194,6 +209,9 @@ impl<'p> Machine<'p> {
         let (Some(print), Some(parts)) = (&mut self.print, parts) else {
             return Ok(());
         };
+        if self.session.meter.is_trial() {
+            return Err(Stop::ended(Ended::Trial));
+        }
         let mut lines = vec![String::new()];
         for (index, part) in parts.iter().enumerate() {
             let choices: Vec<String> = match part {
@@ -220,6 +238,7 @@ impl<'p> Machine<'p> {
             lines = longer.take(MAX_LINES).collect();
         }
         for line in lines {
+            self.session.meter.make(1 + line.len() / 16);
             print(&expr.location, &line);
         }
         Ok(())

@@ -38,9 +38,16 @@ impl<'p> Machine<'p> {
     }
 
     fn choose(&self, set: &'p RuleSet, args: Option<&[Value]>, matched: &mut Matched<'p>) {
+        let meter = &self.session.meter;
+        if meter.is_trial() && !set.is_ready(TRIED_RULES) {
+            meter.spoil();
+            return;
+        }
         let index = set.index(self.policy.world().root());
+        meter.count(index.breadth() / 16);
         let Ok::<_, Infallible>(found) =
             index.matching(&mut |subject| Ok(self.resolve(subject, args)));
+        meter.count(found.all.len());
         let candidates = found.all.iter().filter_map(|found| {
             Some(Candidate {
                 rule: set.rules.get(found.rule)?,
@@ -60,7 +67,12 @@ impl<'p> Machine<'p> {
             },
             Root::Data => self.base_document(&subject.steps),
         };
-        found.map_or(Resolved::Undefined, Resolved::Value)
+        match found {
+            // Looking for something in it may take long, so the rules do that themselves.
+            Some(value) if self.session.meter.is_trial() && is_long(&value) => Resolved::Unknown,
+            Some(value) => Resolved::Value(value),
+            None => Resolved::Undefined,
+        }
     }
 
     /// The base document at a path, or what `with` put in its place.
@@ -77,9 +89,32 @@ impl<'p> Machine<'p> {
             .iter()
             .try_fold(self.documents, |value, key| stored(value, key));
         match (overlay, base) {
-            (Some(overlay), Some(base)) => Some(super::document::merge(overlay, base)),
+            (Some(overlay), Some(base)) => {
+                let meter = &self.session.meter;
+                meter.make_value(base);
+                meter
+                    .admits(base)
+                    .then(|| super::document::merge(overlay, base))
+            }
             (overlay, base) => overlay.or(base).cloned(),
         }
+    }
+}
+
+/// A trial looks at no more rules of a place at once, unless an index tells them apart.
+const TRIED_RULES: usize = 1024;
+
+/// Values with more items are long.
+const LONG: usize = 64;
+
+/// Whether a value has many items.
+fn is_long(value: &Value) -> bool {
+    match value {
+        Value::Array(items) => items.len() > LONG,
+        Value::Object(members) => members.len() > LONG,
+        Value::Set(members) => members.len() > LONG,
+        Value::String(text) => text.len() > 16 * LONG,
+        Value::Null | Value::Bool(_) | Value::Number(_) => false,
     }
 }
 

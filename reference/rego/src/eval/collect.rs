@@ -4,7 +4,8 @@ use super::ir::{Collect, Comprehension, Operand};
 use super::machine::{Frame, Machine, Stop};
 use crate::Value;
 use crate::error::EvalCode;
-use crate::value::{Object, distinct};
+use crate::meter::{Ended, LIGHT, Meter};
+use crate::value::{Object, Set, distinct};
 
 impl<'p> Machine<'p> {
     /// The value of a comprehension.
@@ -18,12 +19,13 @@ impl<'p> Machine<'p> {
             Collect::Array(term) => {
                 let mut items = Vec::new();
                 self.collect(&child, term, &mut |item| items.push(item))?;
+                self.tick()?;
                 Ok(Value::from(items))
             }
             Collect::Set(term) => {
                 let mut members = Vec::new();
                 self.collect(&child, term, &mut |member| members.push(member))?;
-                Ok(Value::from(distinct(members)))
+                Ok(Value::from(self.distinct(members)?))
             }
             Collect::Object(key, value) => {
                 let mut members = Object::new();
@@ -32,8 +34,12 @@ impl<'p> Machine<'p> {
                     let (Some(key), Some(value)) = (key, machine.value(&child, value)) else {
                         return Ok(());
                     };
+                    machine.session.meter.make(3);
+                    if !machine.session.meter.admits(&key) {
+                        return machine.tick();
+                    }
                     match members.get_value(&key) {
-                        Some(earlier) if *earlier != value => {
+                        Some(earlier) if !machine.equal(earlier, &value) => {
                             let location = &comprehension.location;
                             let message = "object keys must be unique";
                             Err(Stop::failed_at(
@@ -63,9 +69,22 @@ impl<'p> Machine<'p> {
     ) -> Result<(), Stop> {
         self.run(child, &mut |machine| {
             if let Some(value) = machine.value(child, term) {
+                machine.session.meter.make(1);
                 take(value);
             }
             Ok(())
         })
+    }
+
+    /// The set of these values.
+    fn distinct(&mut self, members: Vec<Value>) -> Result<Set, Stop> {
+        let meter = &self.session.meter;
+        // A trial sorts no more than it could compare twice over.
+        if meter.is_trial() && !meter.admits_within(members.iter(), LIGHT) {
+            return Err(Stop::ended(Ended::Trial));
+        }
+        meter.make(Meter::set(members.len()));
+        self.tick()?;
+        Ok(distinct(members))
     }
 }

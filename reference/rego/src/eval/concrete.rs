@@ -10,6 +10,7 @@ use super::machine::{Machine, Stop};
 use crate::Value;
 use crate::compile::Policy;
 use crate::error::EvalError;
+use crate::meter::Meter;
 use crate::syntax::{Expr, Var};
 
 /// An expression in the form that is evaluated.
@@ -44,6 +45,11 @@ impl<'p> Concrete<'p> {
         Self(machine)
     }
 
+    /// What the evaluation uses.
+    pub(crate) fn meter(&self) -> &Meter {
+        &self.0.session.meter
+    }
+
     /// The distinct answers of an expression: the values of the wanted variables, by their
     /// places among [`Prepared::names`].
     ///
@@ -67,6 +73,7 @@ impl<'p> Concrete<'p> {
                 .iter()
                 .map(|slot| machine.slot(&frame, *slot).cloned());
             let answer: Vec<_> = values.collect();
+            machine.session.meter.make(4 + answer.len());
             if seen.insert(answer.clone()) {
                 answers.push(answer);
             }

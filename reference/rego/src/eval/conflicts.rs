@@ -7,6 +7,7 @@ use super::rules::{Candidate, Matched};
 use super::trace::Subject;
 use crate::Value;
 use crate::error::{EvalCode, EvalError};
+use crate::meter::Ended;
 use crate::syntax::Location;
 use crate::trace::Op;
 
@@ -49,6 +50,10 @@ impl<'p> Machine<'p> {
             Stop::Failed(error) if error.is_of(culprit) => error,
             other => return other,
         };
+        // The values are written whole before they are cut.
+        if self.session.meter.is_trial() {
+            return Stop::ended(Ended::Trial);
+        }
         let builtin_error = self.builtin_error.take();
         let mut values = Values::default();
         let mut done = None;
@@ -78,7 +83,7 @@ impl<'p> Machine<'p> {
         given: Option<&Given>,
         values: &mut Values,
     ) -> Result<bool, Stop> {
-        let Some(program) = candidate.program() else {
+        let Some(program) = self.program(candidate) else {
             return Ok(false);
         };
         let child = self.open(Some(frame), program, find_one);

@@ -5,6 +5,7 @@ use super::machine::{Deferred, Flow, Frame, Machine, Stop};
 use super::reference::{Each, Walk, member, stored};
 use crate::Value;
 use crate::compile::tree::Node;
+use crate::meter::Ended;
 use crate::value::Object;
 
 /// The document that no reference to a document above it shows.
@@ -160,7 +161,7 @@ impl<'p> Machine<'p> {
         let Some((step, rest)) = walk.split() else {
             return Ok(());
         };
-        let document = merged(place, at);
+        let document = self.merged(place, at)?;
         let mut deferred = Deferred::default();
         match &document {
             Some(Value::Array(items)) => {
@@ -215,7 +216,7 @@ impl<'p> Machine<'p> {
         place: Option<&Place<'_>>,
         at: At<'_, 'p>,
     ) -> Result<Option<Value>, Stop> {
-        let base = merged(place, at);
+        let base = self.merged(place, at)?;
         let made = match at.rules {
             Some(node) => Some(self.leaves(frame, place, node, at.overlay)?),
             None => None,
@@ -236,6 +237,8 @@ impl<'p> Machine<'p> {
     ) -> Result<Value, Stop> {
         let mut result = Object::new();
         for (key, child) in node.children() {
+            self.session.meter.make(2);
+            self.tick()?;
             if place.is_none() && key.as_str() == Some(HIDDEN) {
                 continue;
             }
@@ -265,6 +268,28 @@ impl<'p> Machine<'p> {
         Ok(Value::from(result))
     }
 
+    /// What there is at a place besides rules.
+    fn merged(&self, place: Option<&Place<'_>>, at: At<'_, '_>) -> Result<Option<Value>, Stop> {
+        let mut base = at.base.cloned();
+        if place.is_none()
+            && let Some(root) = base.as_mut()
+            && root.get(HIDDEN).is_some()
+            && let Some(members) = root.as_object_mut()
+        {
+            members.remove(HIDDEN);
+        }
+        Ok(match (at.overlay, base) {
+            (Some(overlay), Some(base)) => {
+                if !self.session.meter.admits(&base) {
+                    return Err(Stop::ended(Ended::Trial));
+                }
+                self.session.meter.make_value(&base);
+                Some(merge(overlay, &base))
+            }
+            (overlay, base) => overlay.cloned().or(base),
+        })
+    }
+
     /// Whether `with` replaced the document at this place.
     fn is_replaced(&self, place: &Place<'_>) -> bool {
         let mut replaced = self.replaced.iter();
@@ -281,22 +306,6 @@ impl<'p> Machine<'p> {
                 Some(place)
             })
             .any(|place| self.is_replaced(place))
-    }
-}
-
-/// What there is at a place besides rules.
-fn merged(place: Option<&Place<'_>>, at: At<'_, '_>) -> Option<Value> {
-    let mut base = at.base.cloned();
-    if place.is_none()
-        && let Some(root) = base.as_mut()
-        && root.get(HIDDEN).is_some()
-        && let Some(members) = root.as_object_mut()
-    {
-        members.remove(HIDDEN);
-    }
-    match (at.overlay, base) {
-        (Some(overlay), Some(base)) => Some(merge(overlay, &base)),
-        (overlay, base) => overlay.cloned().or(base),
     }
 }
 

@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::Value;
 use crate::builtins::{Caches, Session};
+use crate::meter::{Limits, Meter};
 use crate::syntax::Location;
 use crate::trace::Tracer;
 use crate::value::Object;
@@ -29,6 +30,8 @@ pub struct Evaluation<'e> {
     pub print: Option<Print<'e>>,
     /// Ends the evaluation once it is set.
     pub cancelled: Arc<AtomicBool>,
+    /// What ends it besides.
+    pub limits: Limits,
     /// What the evaluation takes as the present time.
     pub now: SystemTime,
     /// What `opa.runtime` answers.
@@ -52,6 +55,7 @@ impl<'e> Evaluation<'e> {
             tracer: None,
             print: None,
             cancelled: Arc::default(),
+            limits: Limits::default(),
             now: SystemTime::now(),
             runtime: None,
             allowed_hosts: None,
@@ -81,7 +85,7 @@ impl<'e> Evaluation<'e> {
             now: self.now,
             answers: BTreeMap::new(),
             prepared: HashMap::new(),
-            cancelled: self.cancelled.clone(),
+            meter: Meter::new(Arc::clone(&self.cancelled), self.limits.clone()),
             runtime: self.runtime.clone(),
             allowed_hosts: self.allowed_hosts.clone(),
             caches: self.caches.clone(),

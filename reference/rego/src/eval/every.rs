@@ -93,6 +93,7 @@ impl<'p> Machine<'p> {
         key: impl FnOnce() -> Value,
         item: &Value,
     ) -> Result<bool, Stop> {
+        self.tick()?;
         if !visits.all && !self.watched() {
             return Ok(true);
         }

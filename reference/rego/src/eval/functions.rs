@@ -155,6 +155,15 @@ impl<'p> Machine<'p> {
         if matched.is_empty() {
             return Ok(());
         }
+        // Operands are compared with those of the calls that are known.
+        let is_known = self.memos.knows_calls(set);
+        if is_known
+            && !operands
+                .iter()
+                .all(|operand| self.session.meter.admits(operand))
+        {
+            return self.tick();
+        }
         if let Some(value) = self.memos.call(set, &operands) {
             return self.result(frame, &value, args.get(set.arity), next);
         }
@@ -214,7 +223,7 @@ impl<'p> Machine<'p> {
         attempt: &mut Attempt,
         next: Next<'_, 'p>,
     ) -> Flow {
-        let Some(program) = candidate.program() else {
+        let Some(program) = self.program(candidate) else {
             return Ok(());
         };
         let child = self.open(Some(frame), program, call.find_one);
@@ -232,7 +241,7 @@ impl<'p> Machine<'p> {
                 };
                 attempt.produced = true;
                 let is_first = match &attempt.value {
-                    Some(earlier) if *earlier != value => {
+                    Some(earlier) if !machine.equal(earlier, &value) => {
                         return Err(conflict(&child, candidate, true));
                     }
                     Some(_) => false,
@@ -240,6 +249,7 @@ impl<'p> Machine<'p> {
                 };
                 if is_first {
                     attempt.value = Some(value.clone());
+                    machine.session.meter.make(6 + call.given.args.len());
                     machine
                         .memos
                         .put_call(call.set, &call.given.args, value.clone());

@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::Value;
-use crate::builtins::Function;
+use crate::builtins::{Cost, Function};
 use crate::syntax::{Connective, Location, Var};
 
 /// A variable: its place in the frame.
@@ -180,6 +180,10 @@ pub(super) struct Builtin {
     pub(super) nondeterministic: bool,
     /// Whether it has no result.
     pub(super) void: bool,
+    /// How long a call may take.
+    pub(super) cost: Cost,
+    /// Whether it makes its result, and does not only choose it.
+    pub(super) makes: bool,
     /// The number of its operands.
     pub(super) arity: usize,
 }

@@ -6,7 +6,6 @@
 
 use std::cell::Cell;
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 use super::evaluation::Print;
 use super::ir::{Body, Operand, Program, Slot};
@@ -17,7 +16,9 @@ use crate::Value;
 use crate::builtins::Session;
 use crate::compile::Policy;
 use crate::error::{EvalCode, EvalError};
+use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
+use crate::value::equal;
 
 /// So many queries may be open within each other. Policies cannot recurse, but functions that
 /// are replaced by functions can.
@@ -123,14 +124,10 @@ impl<'f> Frame<'f> {
 }
 
 impl Stop {
-    /// Nobody waits for the answer any more.
-    pub(super) fn cancelled() -> Self {
-        Self::Failed(Box::new(EvalError {
-            code: EvalCode::Cancelled,
-            message: "caller cancelled query execution".to_owned(),
-            location: None,
-            stack: Vec::new(),
-        }))
+    /// The evaluation has to end.
+    #[cold]
+    pub(super) fn ended(ended: Ended) -> Self {
+        Self::Failed(Box::new(ended.error()))
     }
 
     /// An error at a place.
@@ -226,6 +223,7 @@ impl<'p> Machine<'p> {
     ) -> Result<(), EvalError> {
         let frame = self.open(None, program, false);
         let flow = self.run(&frame, &mut |machine| {
+            machine.session.meter.make(4 + program.names.len());
             answer(&|slot| machine.slot(&frame, slot).cloned());
             Ok(())
         });
@@ -233,6 +231,8 @@ impl<'p> Machine<'p> {
             Err(Stop::Failed(error)) => Some(error),
             _ => None,
         };
+        // What a trial found that has to be repeated counts for nothing.
+        self.session.meter.sound().map_err(Ended::error)?;
         // The first failure of a built-in function is the one that is told.
         self.builtin_error
             .take()
@@ -250,6 +250,31 @@ impl<'p> Machine<'p> {
     /// Whether someone watches.
     pub(super) fn watched(&self) -> bool {
         self.watch.is_some()
+    }
+
+    /// Counts a step.
+    #[inline]
+    pub(super) fn tick(&self) -> Flow {
+        self.session.meter.tick().map_err(Stop::ended)
+    }
+
+    /// Whether two values are equal.
+    #[inline]
+    pub(super) fn equal(&self, left: &Value, right: &Value) -> bool {
+        if !left.is_composite() && !self.session.meter.is_trial() {
+            return left == right;
+        }
+        self.compared(left, right)
+    }
+
+    fn compared(&self, left: &Value, right: &Value) -> bool {
+        let meter = &self.session.meter;
+        if !meter.admits_both(left, right) {
+            return false;
+        }
+        let (equal, work) = equal(left, right);
+        meter.count(work);
+        equal
     }
 
     /// Opens a query with variables of its own. [`Self::close`] takes it back.
@@ -281,9 +306,7 @@ impl<'p> Machine<'p> {
 
     /// Evaluates what is left of a body, for each solution what remains.
     pub(super) fn body(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
-        if self.session.cancelled.load(Ordering::Relaxed) {
-            return Err(Stop::cancelled());
-        }
+        self.tick()?;
         let Some(expr) = frame.body.exprs.get(frame.index.get()) else {
             return match next(self) {
                 Ok(()) if frame.find_one => Err(Stop::Exit(1)),
@@ -356,18 +379,34 @@ impl<'p> Machine<'p> {
             Operand::Known(value) => Some(value.clone()),
             Operand::Var(slot) => self.slot(frame, *slot).cloned(),
             Operand::Array(items) => {
+                self.session.meter.make(2 + items.len());
                 let items = items.iter().map(|item| self.value(frame, item));
                 Some(Value::from(items.collect::<Option<Vec<_>>>()?))
             }
             Operand::Object(members) => {
+                self.session.meter.make(3 + 2 * members.len());
                 let members = members
                     .iter()
                     .map(|(key, value)| Some((self.value(frame, key)?, self.value(frame, value)?)));
-                Some(Value::object(members.collect::<Option<Vec<_>>>()?))
+                let members = members.collect::<Option<Vec<_>>>()?;
+                if !members
+                    .iter()
+                    .all(|(key, _)| self.session.meter.admits(key))
+                {
+                    return None;
+                }
+                Some(Value::object(members))
             }
             Operand::Set(members) => {
+                self.session.meter.make(Meter::set(members.len()));
                 let members = members.iter().map(|member| self.value(frame, member));
                 let members = members.collect::<Option<Vec<_>>>()?;
+                if !members
+                    .iter()
+                    .all(|member| self.session.meter.admits(member))
+                {
+                    return None;
+                }
                 Some(Value::from(crate::value::distinct(members)))
             }
             Operand::Reference(_) | Operand::Comprehension(_) => None,

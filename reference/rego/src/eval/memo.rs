@@ -46,6 +46,11 @@ impl Memos {
         self.current.complete.insert(address(set), value);
     }
 
+    /// Whether any call of a function is known.
+    pub(super) fn knows_calls(&self, set: &RuleSet) -> bool {
+        self.current.calls.contains_key(&address(set))
+    }
+
     /// The value of a call.
     pub(super) fn call(&self, set: &RuleSet, args: &[Value]) -> Option<Value> {
         self.current.calls.get(&address(set))?.get(args).cloned()

@@ -12,6 +12,7 @@ use super::trace::Subject;
 use crate::Value;
 use crate::compile::tree::{RuleKind, RuleSet};
 use crate::error::EvalCode;
+use crate::meter::Ended;
 use crate::trace::Op;
 use crate::value::{Object, Set};
 
@@ -73,6 +74,7 @@ impl<'p> Machine<'p> {
                 found = found.and_then(|value| member(value, key));
             }
             if let Some(found) = found {
+                self.session.meter.make(8);
                 self.memos.put_partial(rules.set, part, found.clone());
             }
         }
@@ -82,7 +84,7 @@ impl<'p> Machine<'p> {
     /// The part of the document that the steps ask for; absent if it cannot be named.
     fn part(&self, frame: &Frame<'_>, walk: Walk<'_>, rules: Rules<'_, 'p>) -> Option<Part> {
         let mut longest = 0;
-        for program in rules.candidates().filter_map(Candidate::program) {
+        for program in rules.candidates().filter_map(|rule| self.program(rule)) {
             let is_set = usize::from(program.head.value.is_none());
             let steps = program.head.path.len() + is_set;
             longest = longest.max(steps.saturating_sub(rules.depth));
@@ -98,6 +100,10 @@ impl<'p> Machine<'p> {
                 }
                 None => return None,
             }
+        }
+        let mut keys = part.0.iter().chain(part.1.iter().flatten());
+        if !keys.all(|key| self.session.meter.admits(key)) {
+            return None;
         }
         while matches!(part.1.last(), Some(None)) {
             part.1.pop();
@@ -123,7 +129,7 @@ impl<'p> Machine<'p> {
     fn all_members(&mut self, frame: &Frame<'_>, rules: Rules<'_, 'p>) -> Result<Value, Stop> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
-            let Some(program) = candidate.program() else {
+            let Some(program) = self.program(candidate) else {
                 continue;
             };
             let child = self.open(Some(frame), program, false);
@@ -155,7 +161,7 @@ impl<'p> Machine<'p> {
     ) -> Result<Value, Stop> {
         let mut making = Making::new(rules);
         for candidate in rules.candidates() {
-            let Some(program) = candidate.program() else {
+            let Some(program) = self.program(candidate) else {
                 continue;
             };
             let child = self.open(Some(frame), program, false);
@@ -236,6 +242,18 @@ impl<'p> Machine<'p> {
         let (Some(path), Some(member)) = (path.collect::<Option<Vec<_>>>(), member) else {
             return Ok(true);
         };
+        let meter = &self.session.meter;
+        meter.make(2 + path.len());
+        // The path is compared with those that are there, and so is the member, of a set or of a
+        // place that has one.
+        if meter.is_trial()
+            && !path
+                .iter()
+                .chain([&member])
+                .all(|value| meter.admits(value))
+        {
+            return Err(Stop::ended(Ended::Trial));
+        }
         making
             .add(&path, member, head.value.is_none())
             .map_err(|Conflict| {

@@ -79,17 +79,16 @@ impl<'p> Machine<'p> {
         value: &Value,
         each: Each<'_, 'p>,
     ) -> Flow {
-        let find = if walk.stored { stored } else { member };
         let mut value = value;
         while let Some((step, rest)) = walk.split() {
             let found = match step {
-                Step::One(Operand::Known(key)) => find(value, key),
+                Step::One(Operand::Known(key)) => self.find(walk, value, key),
                 Step::One(Operand::Var(slot)) => match self.slot(frame, *slot) {
-                    Some(key) => find(value, key),
+                    Some(key) => self.find(walk, value, key),
                     None => return self.members(frame, step, rest, value, each),
                 },
                 Step::One(operand) => match self.value(frame, operand) {
-                    Some(key) => find(value, &key),
+                    Some(key) => self.find(walk, value, &key),
                     None => return self.members(frame, step, rest, value, each),
                 },
                 Step::Any(_) => return self.members(frame, step, rest, value, each),
@@ -101,6 +100,19 @@ impl<'p> Machine<'p> {
             walk = rest;
         }
         each(self, value)
+    }
+
+    /// The member that a key names.
+    #[inline]
+    fn find<'v>(&self, walk: Walk<'_>, value: &'v Value, key: &Value) -> Option<&'v Value> {
+        if !self.session.meter.admits(key) {
+            return None;
+        }
+        if walk.stored {
+            stored(value, key)
+        } else {
+            member(value, key)
+        }
     }
 
     /// Takes a step to each member that fits, then the others.
@@ -138,6 +150,9 @@ impl<'p> Machine<'p> {
                     _ => None,
                 };
                 if let Some(sought) = sought {
+                    if !self.session.meter.admits(&sought) {
+                        return self.tick();
+                    }
                     if !members.contains(&sought) {
                         return Ok(());
                     }
@@ -167,6 +182,7 @@ impl<'p> Machine<'p> {
         key: impl FnOnce() -> Value,
         next: Next<'_, 'p>,
     ) -> Flow {
+        self.tick()?;
         match step {
             Step::Any(_) if !self.watched() => next(self),
             Step::Any(slot) => self.accept(frame, &key(), &Operand::Var(*slot), next),

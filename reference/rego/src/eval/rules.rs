@@ -36,12 +36,17 @@ pub(super) struct Matched<'p> {
 
 impl<'p> Candidate<'p> {
     /// Its compiled form, which is made when it is first needed.
-    pub(super) fn program(self) -> Option<&'p Program> {
+    fn program(self) -> Option<&'p Program> {
         let lowered: &Arc<Lowered> = self
             .rule
             .lowered
             .get_or_init(|| Arc::new(lower::rule(&self.rule.ast, &self.rule.reference)));
         lowered.0.get(self.branch)
+    }
+
+    /// Whether its compiled form has been needed before.
+    fn is_ready(self) -> bool {
+        self.rule.lowered.get().is_some()
     }
 
     /// What it has in common with the others of its rule.
@@ -81,6 +86,15 @@ impl<'p> Matched<'p> {
 }
 
 impl<'p> Machine<'p> {
+    /// The compiled form of a rule. A trial does not make it.
+    pub(super) fn program(&self, candidate: Candidate<'p>) -> Option<&'p Program> {
+        if self.session.meter.is_trial() && !candidate.is_ready() {
+            self.session.meter.spoil();
+            return None;
+        }
+        candidate.program()
+    }
+
     /// Visits the values of the steps behind a place that has rules.
     pub(super) fn rules(
         &mut self,
@@ -185,7 +199,7 @@ impl<'p> Machine<'p> {
         attempt: &mut Attempt<'_>,
         each: Each<'_, 'p>,
     ) -> Flow {
-        let Some(program) = candidate.program() else {
+        let Some(program) = self.program(candidate) else {
             return Ok(());
         };
         let child = self.open(Some(frame), program, find_one);
@@ -201,7 +215,7 @@ impl<'p> Machine<'p> {
             };
             attempt.produced = true;
             match attempt.value {
-                Some(earlier) if *earlier != value => {
+                Some(earlier) if !machine.equal(earlier, &value) => {
                     return Err(conflict(&child, candidate, false));
                 }
                 Some(_) => {}

@@ -10,8 +10,12 @@ use super::rules::{Candidate, Matched};
 use super::shown;
 use crate::Value;
 use crate::compile::tree::Written;
+use crate::meter::weight;
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
+
+/// An event takes as much memory as so many values.
+const EVENT: usize = 16;
 
 /// Whoever watches, and what is needed to tell it something.
 pub(super) struct Watch<'p> {
@@ -233,6 +237,9 @@ impl<'p> Machine<'p> {
         let (Some(watch), Some(node)) = (&mut self.watch, node) else {
             return;
         };
+        // Events are kept with the values of their variables, written out.
+        let meter = &self.session.meter;
+        meter.make(EVENT + locals.iter().map(|(_, value)| weight(value)).sum::<usize>());
         let location = match node {
             Node::Expr(expr) => expr.location.clone(),
             Node::Body(body) => body

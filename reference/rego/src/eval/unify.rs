@@ -62,14 +62,14 @@ impl<'p> Machine<'p> {
                 // What has no parts is never equal to a closure, which is not evaluated then.
                 if matches!(value, Value::Array(_) | Value::Object(_) | Value::Set(_)) {
                     let made = self.comprehension(frame, comprehension)?;
-                    if made == *value {
+                    if self.equal(&made, value) {
                         return next(self);
                     }
                 }
                 Ok(())
             }
             Operand::Var(slot) if !self.watched() => match self.slot(frame, *slot) {
-                Some(bound) if bound == value => next(self),
+                Some(bound) if self.equal(bound, value) => next(self),
                 Some(_) => Ok(()),
                 None => self.bound(frame, *slot, value.clone(), next),
             },
@@ -163,9 +163,9 @@ impl<'p> Machine<'p> {
             self.tell_accept(frame, value, operand);
         }
         match (operand, value) {
-            (Operand::Known(known), _) => known == value,
+            (Operand::Known(known), _) => self.equal(known, value),
             (Operand::Var(slot), _) => match self.slot(frame, *slot) {
-                Some(bound) => bound == value,
+                Some(bound) => self.equal(bound, value),
                 None => {
                     let place = frame.base + slot;
                     self.set(place, Some(value.clone()));
@@ -184,11 +184,15 @@ impl<'p> Machine<'p> {
                 members.len() == values.len()
                     && members.iter().all(|(key, member)| {
                         let key = self.value(frame, key);
+                        let key = key.filter(|key| self.session.meter.admits(key));
                         let found = key.and_then(|key| values.get_value(&key).cloned());
                         found.is_some_and(|found| self.matches(frame, &found, member))
                     })
             }
-            (Operand::Set(_), Value::Set(_)) => self.value(frame, operand).as_ref() == Some(value),
+            (Operand::Set(_), Value::Set(_)) => {
+                let own = self.value(frame, operand);
+                own.is_some_and(|own| self.equal(&own, value))
+            }
             _ => false,
         }
     }

@@ -1,5 +1,7 @@
 //! References: into `input`, into documents and rules, into values and into what is unknown.
 
+use std::collections::BTreeSet;
+
 use super::solver::{Each, Flow, Solver, Wanted};
 use super::store::Frame;
 use super::support::Made;
@@ -238,11 +240,10 @@ impl<'p> Solver<'p> {
             .collect();
         let rules = node.into_iter().flat_map(|node| node.children());
         let others = rules.map(|(key, _)| key);
-        for key in others.chain(self.unknowns.under(Root::Data, path)) {
-            if !keys.contains(key) {
-                keys.push(key.clone());
-            }
-        }
+        add_new(
+            &mut keys,
+            others.chain(self.unknowns.under(Root::Data, path)),
+        );
         keys.retain(|key| !path.is_empty() || key.as_str() != Some("system"));
         keys
     }
@@ -343,12 +344,18 @@ impl<'p> Solver<'p> {
     pub(super) fn input_keys(&self, path: &[Value], value: Option<&Value>) -> Vec<Value> {
         let own = value.into_iter().flat_map(members).map(|(key, _)| key);
         let mut keys: Vec<_> = own.collect();
-        for key in self.unknowns.under(Root::Input, path) {
-            if !keys.contains(key) {
-                keys.push(key.clone());
-            }
-        }
+        add_new(&mut keys, self.unknowns.under(Root::Input, path));
         keys
+    }
+}
+
+/// Adds the keys that are not there yet, in time that hardly grows with those that are.
+fn add_new<'k>(keys: &mut Vec<Value>, others: impl Iterator<Item = &'k Value>) {
+    let mut known: BTreeSet<Value> = keys.iter().cloned().collect();
+    for key in others {
+        if known.insert(key.clone()) {
+            keys.push(key.clone());
+        }
     }
 }
 

@@ -170,7 +170,9 @@ impl<'p> Solver<'p> {
             }
             Ok(distinct(found))
         })?;
-        let longest = solutions.iter().map(|one| one.path.len()).max();
+        // Behind the path to a set one step more names a member.
+        let steps = |one: &Solution| one.path.len() + usize::from(one.is_member);
+        let longest = solutions.iter().map(steps).max();
         if longest.is_some_and(|longest| longest > walk.steps.len()) {
             // A document is asked for to which several rules add.
             let whole = self.supported(path, walk.location);

@@ -6,8 +6,6 @@
 
 use std::collections::{BTreeMap, HashMap};
 use std::rc::Rc;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use super::depends::Depends;
 use super::rules::Solution;
@@ -62,7 +60,6 @@ pub(super) struct Solver<'p> {
     concrete: Concrete<'p>,
     dependent: HashMap<usize, bool>,
     prepared: HashMap<usize, Rc<Prepared>>,
-    cancelled: Arc<AtomicBool>,
     steps: usize,
     terms: usize,
 }
@@ -92,7 +89,6 @@ impl<'p> Solver<'p> {
             concrete: Concrete::new(policy, documents, evaluation),
             dependent: HashMap::new(),
             prepared: HashMap::new(),
-            cancelled: evaluation.cancelled.clone(),
             steps: 0,
             terms: 0,
         }
@@ -127,12 +123,8 @@ impl<'p> Solver<'p> {
 
     /// Counts a step of the search.
     pub(super) fn step(&mut self) -> Flow {
-        if self.cancelled.load(Ordering::Relaxed) {
-            return Err(failure(
-                EvalCode::Cancelled,
-                "caller cancelled query execution",
-            ));
-        }
+        let ticked = self.concrete.meter().tick();
+        ticked.map_err(|ended| Box::new(ended.error()))?;
         self.steps += 1;
         if self.steps > MAX_STEPS {
             let message = "partial evaluation takes too many steps";

@@ -18,6 +18,8 @@ struct Comparison {
     /// Whether it only matters that the values are equal.
     equality: bool,
     looked: u32,
+    /// The items that were looked at, or may have been.
+    work: usize,
     /// The addresses of parts that are equal.
     equal: BTreeSet<(usize, usize)>,
 }
@@ -30,6 +32,7 @@ impl Comparison {
         Self {
             equality,
             looked: 0,
+            work: 0,
             equal: BTreeSet::new(),
         }
     }
@@ -104,6 +107,7 @@ impl Comparison {
             return Some(Ordering::Less);
         }
         self.looked = self.looked.saturating_add(1);
+        self.work = self.work.saturating_add(left.1.min(right.1));
         let is_known = self.looked > MANY && self.equal.contains(&(left.0, right.0));
         is_known.then_some(Ordering::Equal)
     }
@@ -115,6 +119,13 @@ impl Comparison {
         }
         left.1.cmp(&right.1)
     }
+}
+
+/// Whether two values are equal, and how many items were looked at to tell.
+pub(crate) fn equal(left: &Value, right: &Value) -> (bool, usize) {
+    let mut comparison = Comparison::of(true);
+    let equal = comparison.values(left, right).is_eq();
+    (equal, comparison.work)
 }
 
 impl PartialEq for Value {

@@ -30,6 +30,7 @@ mod yaml;
 
 pub use arithmetic::ArithmeticError;
 pub use array::{Array, Iter as ArrayIter};
+pub(crate) use compare::equal;
 pub use json::{SyntaxError, from_json, from_json_prefix};
 pub use literal::Literal;
 pub(crate) use literal::{escape, escape_code, quoted};
@@ -104,6 +105,11 @@ impl Value {
     /// The value of a member, if this is an object that has it.
     pub fn get(&self, name: &str) -> Option<&Value> {
         self.as_object()?.get(name)
+    }
+
+    /// Whether this is an array, an object or a set.
+    pub(crate) fn is_composite(&self) -> bool {
+        matches!(self, Self::Array(_) | Self::Object(_) | Self::Set(_))
     }
 
     /// The kind of the value, for messages.

@@ -52,6 +52,16 @@ impl Number {
         }
     }
 
+    /// The digits that computing with it may need, 0 for what fits a machine word. Those of a
+    /// number with an exponent are not counted.
+    pub(crate) fn digits(&self) -> Option<usize> {
+        match &self.0 {
+            Repr::Integer(_) => Some(0),
+            Repr::Text(text) if text.contains(['e', 'E']) => None,
+            Repr::Text(text) => Some(text.len()),
+        }
+    }
+
     /// The value, if it is written as an integer and fits: `1`, but neither `1.0` nor `1e0`.
     pub fn as_i64(&self) -> Option<i64> {
         match &self.0 {

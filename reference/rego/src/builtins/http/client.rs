@@ -67,7 +67,7 @@ pub(super) fn send(call: &Call<'_>, options: &Options) -> Result<Response, Stop>
 fn wait(call: &Call<'_>, attempt: u32) -> Result<(), Stop> {
     let longest = Duration::from_secs(60);
     let delay = Duration::from_millis(100).saturating_mul(2_u32.saturating_pow(attempt));
-    waiting::pass(call, delay.min(longest)).map_err(|_| Stop::Cancelled)
+    Ok(waiting::pass(call, delay.min(longest))?)
 }
 
 fn follow(call: &Call<'_>, options: &Options) -> Result<Response, Stop> {
@@ -336,10 +336,7 @@ fn exchange(
         };
         sent.send(outcome).ok();
     });
-    let Ok(outcome) = waiting::receive(call, &received) else {
-        task.abort();
-        return Err(Stop::Cancelled);
-    };
+    let outcome = waiting::receive(call, &received).inspect_err(|_| task.abort())?;
     let broken = || Err(Broken::Because("the exchange broke off".to_owned()));
     match outcome.unwrap_or_else(broken) {
         Ok(response) if gzip => Ok(inflate(options, response)?),

@@ -10,6 +10,7 @@ use super::caches::lock;
 use super::operand::{answer, object};
 use super::{Call, Failure, Group, requests};
 use crate::Value;
+use crate::meter::Ended;
 use crate::value::{Object, Text};
 
 mod cache;
@@ -72,7 +73,7 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
             Ok(response)
         }
         Err(Stop::Trouble(trouble)) => Err(trouble),
-        Err(Stop::Cancelled) => return Err(Failure::Cancelled),
+        Err(Stop::Ended(ended)) => return Err(Failure::Ended(ended)),
     };
     if keep {
         call.session
@@ -86,7 +87,17 @@ fn outcome(call: &mut Call<'_>, request: &Object) -> Result<Outcome, Failure> {
 #[derive(Debug)]
 enum Stop {
     Trouble(Trouble),
-    Cancelled,
+    /// The evaluation has to end.
+    Ended(Ended),
+}
+
+impl From<Failure> for Stop {
+    fn from(failure: Failure) -> Self {
+        match failure {
+            Failure::Ended(ended) => Self::Ended(ended),
+            other => Self::Trouble(Trouble::of(other)),
+        }
+    }
 }
 
 impl From<Trouble> for Stop {

@@ -13,6 +13,7 @@ use rustls::pki_types::PrivateKeyDer;
 
 use super::super::{Caches, Call, Failure, Session, function};
 use crate::Value;
+use crate::meter::{Ended, Limits, Meter};
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -101,7 +102,7 @@ pub(super) fn session() -> Session {
         now: SystemTime::now(),
         answers: Default::default(),
         prepared: HashMap::new(),
-        cancelled: Arc::default(),
+        meter: Default::default(),
         runtime: None,
         allowed_hosts: None,
         caches: Some(Arc::clone(&CACHES)),
@@ -297,14 +298,17 @@ fn a_cancelled_evaluation_does_not_wait() {
     let host = server();
     let mut session = session();
     let cancelled = Arc::new(AtomicBool::new(false));
-    session.cancelled = Arc::clone(&cancelled);
+    session.meter = Meter::new(Arc::clone(&cancelled), Limits::default());
     std::thread::spawn(move || {
         std::thread::sleep(Duration::from_millis(100));
         cancelled.store(true, Ordering::Relaxed);
     });
     let start = Instant::now();
     let failure = send(&mut session, &host, r#"{"method":"get","url":"HOST/slow"}"#);
-    assert_eq!(failure.expect_err("no answer"), Failure::Cancelled);
+    assert_eq!(
+        failure.expect_err("no answer"),
+        Failure::Ended(Ended::Cancelled)
+    );
     assert!(start.elapsed() < Duration::from_secs(2));
 }
 

@@ -24,7 +24,7 @@ impl Trouble {
         match failure {
             Failure::Type(message) => Self::Type(message),
             Failure::Value(message) | Failure::Halt(message) => Self::Value(message),
-            Failure::Cancelled => Self::Value("cancelled".to_owned()),
+            Failure::Ended(ended) => Self::Value(ended.error().message),
         }
     }
 

@@ -24,7 +24,9 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
         }
         let network = Network::parse(network)?;
         for (inner_key, address) in &inner {
+            call.check()?;
             if has(&network, address)? {
+                call.make(4)?;
                 found.insert(Value::from(vec![outer_key.clone(), inner_key.clone()]));
             }
         }

@@ -24,7 +24,7 @@ pub(super) fn merge(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Va
     };
     let mut ranges = ranges?;
     ranges.sort_by_key(|range| (range.last, range.first));
-    call.check()?;
+    call.spend(ranges.len())?;
     let mut merged: Vec<Range> = Vec::with_capacity(ranges.len());
     let mut next: Option<Range> = None;
     while let Some(range) = ranges.pop() {

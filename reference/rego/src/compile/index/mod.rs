@@ -137,6 +137,12 @@ impl RuleSet {
     pub(crate) fn index(&self, root: &Node) -> &Index {
         self.index.get_or_init(|| Index::new(&self.rules, root))
     }
+
+    /// Whether the index has been made, and looks at no more than so many rules at once.
+    pub(crate) fn is_ready(&self, most: usize) -> bool {
+        let index = self.index.get();
+        index.is_some_and(|index| index.breadth() <= most)
+    }
 }
 
 impl Index {
@@ -185,6 +191,14 @@ impl Index {
             entries,
             primary,
             needs_all: various || !same,
+        }
+    }
+
+    /// How many rules are looked at, whatever the subjects are.
+    pub(crate) fn breadth(&self) -> usize {
+        match &self.primary {
+            Some(primary) => primary.others.len(),
+            None => self.entries.len(),
         }
     }
 

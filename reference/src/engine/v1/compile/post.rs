@@ -1,7 +1,5 @@
 //! POST /v1/compile
 
-use std::sync::Arc;
-
 use http::StatusCode;
 use rego::value::Object;
 use rego::{
@@ -24,10 +22,7 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// unknown cannot be parsed, or the query cannot be compiled; `internal_error` when a reference in
 /// `options.disableInlining` cannot be parsed or the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
-    let state = engine.state();
-    state
-        .residuals
-        .time(|| answer(&state, request, engine.version()))
+    answer(&engine.state(), request, engine.version())
 }
 
 /// The residual of the query that the request holds.
@@ -134,14 +129,13 @@ fn evaluate(
     request: &Request,
 ) -> Result<(Residual, Option<Value>), ApiError> {
     let mut recorder = Explain::asked(request).map(Explain::recorder);
-    let mut evaluation = state.evaluation();
+    let mut evaluation = state.evaluation_for(request);
     evaluation.input = input;
-    evaluation.cancelled = Arc::clone(&request.cancelled);
     evaluation.tracer = recorder
         .as_mut()
         .map(|recorder| recorder as &mut dyn rego::Tracer);
     let residual = query.evaluate(&mut evaluation, options);
-    let residual = residual.map_err(|error| refusal::evaluation(&error))?;
+    let residual = residual.map_err(|error| refusal::ended(request, &error))?;
     let explanation = recorder.map(|recorder| recorder.finish());
     Ok((residual, explanation))
 }

@@ -11,7 +11,6 @@ use super::accept::{Accepted, accepted};
 use super::asked::{Asked, references};
 use super::masks::masks;
 use crate::engine::metrics::Metrics;
-use crate::engine::pace::Pace;
 use crate::engine::state::{PreparedFilter, State};
 use crate::engine::{Engine, refusal};
 use crate::http::{ApiError, Code, Reply, Request};
@@ -35,17 +34,8 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let state = engine.state();
     let timer = "timer_compile_extract_annotations_unknowns_ns";
     let prepared = metrics.time(timer, || prepared(&state, request))?;
-    let answer = || {
-        answer(
-            engine,
-            &state,
-            request,
-            (&asked, &accepted),
-            &prepared,
-            metrics,
-        )
-    };
-    prepared.pace.time(answer)
+    let asked = (&asked, &accepted);
+    answer(engine, &state, request, asked, &prepared, metrics)
 }
 
 /// The rule that a request asks about, from those that are kept if it is there.
@@ -61,7 +51,6 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
     let prepared = Arc::new(PreparedFilter {
         declared,
         query: query.map_err(|errors| refusal::module(&errors))?,
-        pace: Pace::default(),
     });
     state.filters.put(&request.path, &prepared);
     Ok(prepared)
@@ -76,9 +65,7 @@ fn answer(
     prepared: &PreparedFilter,
     mut metrics: Metrics,
 ) -> Result<Reply, ApiError> {
-    let PreparedFilter {
-        declared, query, ..
-    } = prepared;
+    let PreparedFilter { declared, query } = prepared;
     let timer = "timer_rego_partial_eval_ns";
     let residual = metrics.time(timer, || residual(state, request, asked, declared, query))?;
     let short_names = asked.short_names();
@@ -138,12 +125,11 @@ fn residual(
         // No database can evaluate them.
         nondeterministic_builtins: true,
     };
-    let mut evaluation = state.evaluation();
+    let mut evaluation = state.evaluation_for(request);
     evaluation.input = asked.input.clone();
-    evaluation.cancelled = Arc::clone(&request.cancelled);
     query
         .evaluate(&mut evaluation, &options)
-        .map_err(|error| refusal::evaluation(&error))
+        .map_err(|error| refusal::ended(request, &error))
 }
 
 /// The filter for one target, `query`, with the masks.

@@ -1,0 +1,350 @@
+//! What an evaluation uses, and the limits at which it ends.
+//!
+//! Everything that can take long counts what it does in *units*, each of which takes well under a
+//! microsecond. Whenever so many are done, the evaluation looks whether anyone still wants its
+//! answer, at the clock, and at what it has made. A look costs about as much as a few units.
+//!
+//! A *trial* is an evaluation on a thread that others wait for. It has no effects, so that it can
+//! be given up at any time and repeated elsewhere. It looks at the clock often, and does nothing
+//! that could take long between two looks: operands are weighed before they are compared or given
+//! to a function. Where nothing can fail at once, the trial is *spoiled*: what it finds from then
+//! on counts for nothing, and it ends at its next look.
+
+use std::cell::Cell;
+use std::fmt::Debug;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
+
+use crate::Value;
+use crate::error::{EvalCode, EvalError};
+
+/// Units from one look to the next.
+const INTERVAL: i64 = 1024;
+
+/// The same in a trial.
+const TRIAL_INTERVAL: i64 = 64;
+
+/// Values that a trial compares or gives to functions weigh at most this much, in units.
+pub(crate) const LIGHT: usize = 2048;
+
+/// As many bytes of a text weigh as much as a value.
+const TEXT_UNIT: usize = 16;
+
+/// What weighs more is not weighed to its end.
+const MOST: usize = 1 << 20;
+
+/// The memory that a value takes, on average with what belongs to it.
+const VALUE_BYTES: u64 = 32;
+
+/// The limits of an evaluation. By default there are none.
+#[derive(Debug, Clone, Default)]
+pub struct Limits {
+    /// When it has to end.
+    pub deadline: Option<Instant>,
+    /// How many values it may make: items of collections, members, and pieces of texts. What it
+    /// makes and no longer needs counts, too.
+    pub values: Option<u64>,
+    /// Whether it is a trial, which ends as soon as it is not certain to be quick.
+    pub trial: bool,
+    /// Whoever shares threads and memory among evaluations.
+    pub governor: Option<Arc<dyn Governor>>,
+}
+
+/// Shares threads and memory among evaluations.
+pub trait Governor: Debug + Send + Sync {
+    /// Takes note of a running evaluation, and of the bytes that it has made since the last time.
+    /// It may be made to wait; `wanted` says meanwhile whether it still should go on.
+    ///
+    /// # Errors
+    /// When it cannot go on.
+    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended>;
+
+    /// Takes note that an evaluation waits for something else, and needs no thread until its next
+    /// checkpoint.
+    fn rest(&self);
+}
+
+/// Why an evaluation ends before it has an answer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Ended {
+    /// Nobody wants the answer any more.
+    Cancelled,
+    /// Its time is over.
+    TimedOut,
+    /// It has made too many values.
+    Values,
+    /// All evaluations together have no memory left.
+    Memory,
+    /// It is a trial, and has to be repeated where it may take longer.
+    Trial,
+}
+
+/// What one evaluation uses.
+#[derive(Debug, Default)]
+pub(crate) struct Meter {
+    /// Units until the next look.
+    left: Cell<i64>,
+    /// Values made since the last look.
+    made: Cell<u64>,
+    /// Values made before.
+    total: Cell<u64>,
+    /// Whether it has looked before.
+    looked: Cell<bool>,
+    /// Whether it is a trial whose result counts for nothing.
+    spoiled: Cell<bool>,
+    cancelled: Arc<AtomicBool>,
+    limits: Limits,
+}
+
+impl Ended {
+    /// The failure that tells of it.
+    pub(crate) fn error(self) -> EvalError {
+        let (code, message) = match self {
+            Self::Cancelled => (EvalCode::Cancelled, "caller cancelled query execution"),
+            Self::TimedOut => (EvalCode::Cancelled, "query execution took too long"),
+            Self::Values => (EvalCode::Internal, "query execution made too many values"),
+            Self::Memory => (EvalCode::Memory, "no memory is left for query execution"),
+            Self::Trial => (EvalCode::Trial, "query execution takes longer than a trial"),
+        };
+        EvalError {
+            code,
+            message: message.to_owned(),
+            location: None,
+            stack: Vec::new(),
+        }
+    }
+}
+
+impl Meter {
+    pub(crate) fn new(cancelled: Arc<AtomicBool>, limits: Limits) -> Self {
+        Self {
+            cancelled,
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// Counts a unit.
+    ///
+    /// # Errors
+    /// When the evaluation has to end.
+    #[inline]
+    pub(crate) fn tick(&self) -> Result<(), Ended> {
+        self.spend(1)
+    }
+
+    /// Counts units before they are done.
+    ///
+    /// # Errors
+    /// When the evaluation has to end.
+    #[inline]
+    pub(crate) fn spend(&self, units: usize) -> Result<(), Ended> {
+        let left = self.left.get().saturating_sub_unsigned(units as u64);
+        self.left.set(left);
+        if left >= 0 { Ok(()) } else { self.look() }
+    }
+
+    /// Counts units that were done.
+    #[inline]
+    pub(crate) fn count(&self, units: usize) {
+        self.left
+            .set(self.left.get().saturating_sub_unsigned(units as u64));
+    }
+
+    /// Counts values that are made.
+    #[inline]
+    pub(crate) fn make(&self, values: usize) {
+        let values = values as u64;
+        self.made.set(self.made.get().saturating_add(values));
+        self.left
+            .set(self.left.get().saturating_sub_unsigned(values));
+    }
+
+    /// Counts a value that was made, without what is in its parts.
+    pub(crate) fn make_value(&self, value: &Value) {
+        self.make(match value {
+            Value::Array(items) => 2 + items.len(),
+            Value::Object(members) => 3 + 2 * members.len(),
+            Value::Set(members) => Self::set(members.len()),
+            Value::String(text) => text.len() / TEXT_UNIT,
+            Value::Null | Value::Bool(_) | Value::Number(_) => 0,
+        });
+    }
+
+    /// Fails when so many values more would be too many.
+    pub(crate) fn foresee(&self, values: usize) -> Result<(), Ended> {
+        let made = self.total.get().saturating_add(self.made.get());
+        let would = made.saturating_add(values as u64);
+        match self.limits.values {
+            Some(most) if would > most => Err(Ended::Values),
+            _ => Ok(()),
+        }
+    }
+
+    /// What a set of so many members comes to: it takes more memory than its members.
+    pub(crate) fn set(members: usize) -> usize {
+        12 + 2 * members
+    }
+
+    /// Whether this is a trial.
+    #[inline]
+    pub(crate) fn is_trial(&self) -> bool {
+        self.limits.trial
+    }
+
+    /// Ends a trial at its next look.
+    pub(crate) fn spoil(&self) {
+        self.spoiled.set(true);
+        self.left.set(-1);
+    }
+
+    /// Fails if this is a trial whose result counts for nothing.
+    pub(crate) fn sound(&self) -> Result<(), Ended> {
+        match self.spoiled.get() {
+            true => Err(Ended::Trial),
+            false => Ok(()),
+        }
+    }
+
+    /// Whether a value may be looked at as a whole: always, but for heavy ones in a trial, which
+    /// they spoil.
+    #[inline]
+    pub(crate) fn admits(&self, value: &Value) -> bool {
+        if !self.limits.trial {
+            return true;
+        }
+        match value {
+            Value::Null | Value::Bool(_) => true,
+            Value::String(text) if text.len() < TEXT_UNIT => true,
+            value => self.admits_within(std::iter::once(value), LIGHT),
+        }
+    }
+
+    /// Whether two values may be compared.
+    #[inline]
+    pub(crate) fn admits_both(&self, left: &Value, right: &Value) -> bool {
+        if !self.limits.trial {
+            return true;
+        }
+        // Values of different kinds and lengths are told apart at once.
+        match (left, right) {
+            (Value::Array(left), Value::Array(right)) if left.len() != right.len() => true,
+            (Value::Object(left), Value::Object(right)) if left.len() != right.len() => true,
+            (Value::Set(left), Value::Set(right)) if left.len() != right.len() => true,
+            (Value::String(left), Value::String(right)) if left.len() != right.len() => true,
+            (Value::Array(_), Value::Array(_))
+            | (Value::Object(_), Value::Object(_))
+            | (Value::Set(_), Value::Set(_))
+            | (Value::String(_), Value::String(_)) => self.admits(left),
+            (Value::Number(_), Value::Number(_)) => self.admits(left) && self.admits(right),
+            _ => true,
+        }
+    }
+
+    /// Whether values together weigh at most so much; if not, the trial is spoiled.
+    pub(crate) fn admits_within<'v>(
+        &self,
+        mut values: impl Iterator<Item = &'v Value>,
+        most: usize,
+    ) -> bool {
+        let mut room = most;
+        let admitted = values.all(|value| weigh(value, &mut room));
+        let weight = i64::try_from(most - room).unwrap_or(i64::MAX);
+        self.left.set(self.left.get().saturating_sub(weight));
+        if !admitted {
+            self.spoil();
+        }
+        admitted
+    }
+
+    /// Takes note that the evaluation waits for something else.
+    pub(crate) fn rest(&self) {
+        if let Some(governor) = &self.limits.governor {
+            governor.rest();
+        }
+    }
+
+    /// Fails when the evaluation has to end.
+    #[cold]
+    pub(crate) fn look(&self) -> Result<(), Ended> {
+        let limits = &self.limits;
+        self.sound()?;
+        self.wanted()?;
+        let made = self.made.take();
+        let total = self.total.get().saturating_add(made);
+        self.total.set(total);
+        if limits.values.is_some_and(|most| total > most) {
+            return Err(if limits.trial {
+                self.spoil();
+                Ended::Trial
+            } else {
+                Ended::Values
+            });
+        }
+        // What ends before its second look is nobody else's matter.
+        let has_looked = self.looked.replace(true);
+        if let Some(governor) = &limits.governor
+            && has_looked
+            && !limits.trial
+        {
+            governor.checkpoint(made.saturating_mul(VALUE_BYTES), &|| self.wanted())?;
+        }
+        self.left.set(if limits.trial {
+            TRIAL_INTERVAL
+        } else {
+            INTERVAL
+        });
+        Ok(())
+    }
+
+    /// Fails when nobody wants the answer any more, or its time is over.
+    pub(crate) fn wanted(&self) -> Result<(), Ended> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(Ended::Cancelled);
+        }
+        match self.limits.deadline {
+            Some(deadline) if Instant::now() >= deadline => Err(if self.limits.trial {
+                self.spoil();
+                Ended::Trial
+            } else {
+                Ended::TimedOut
+            }),
+            _ => Ok(()),
+        }
+    }
+}
+
+/// The weight of a value, up to some limit that is far above all that is common.
+pub(crate) fn weight(value: &Value) -> usize {
+    let mut room = MOST;
+    weigh(value, &mut room);
+    MOST - room
+}
+
+/// Takes the weight of a value off the room, as long as there is some.
+fn weigh(value: &Value, room: &mut usize) -> bool {
+    let own = match value {
+        Value::Null | Value::Bool(_) => 1,
+        Value::Number(number) => match number.digits() {
+            Some(digits) => 1 + digits / 2,
+            None => return false,
+        },
+        Value::String(text) => 1 + text.len() / TEXT_UNIT,
+        Value::Array(items) => 1 + items.len(),
+        Value::Object(members) => 1 + members.len(),
+        Value::Set(members) => 1 + members.len(),
+    };
+    let Some(rest) = room.checked_sub(own) else {
+        return false;
+    };
+    *room = rest;
+    match value {
+        Value::Array(items) => items.iter().all(|item| weigh(item, room)),
+        Value::Object(members) => members
+            .iter()
+            .all(|(key, item)| weigh(key, room) && weigh(item, room)),
+        Value::Set(members) => members.iter().all(|item| weigh(item, room)),
+        _ => true,
+    }
+}

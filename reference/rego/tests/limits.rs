@@ -1,0 +1,348 @@
+//! Limits of evaluations: trials, time, values, memory, and callers that leave.
+
+#![expect(clippy::panic, reason = "a broken table ends the test")]
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+
+use rego::error::EvalCode;
+use rego::value::from_json;
+use rego::{
+    Answer, Compiler, Ended, EvalError, Evaluation, Governor, Limits, Module, Policy, Query,
+    QueryOptions, Value,
+};
+
+const POLICY: &str = r#"package p
+
+f(x) := count(x)
+
+twice := f(data.big) + f(data.other)
+
+members contains x if some x in data.big
+
+keyed[x] := data.big if some x in ["a", "b"]
+
+conflict := data.big
+
+conflict := data.other
+
+listed if "absent" in input.names
+
+loud if print("said")
+
+small := {"sum": sum([x | some x in [1, 2, 3]]), "set": {x | some x in ["b", "a"]}}
+
+greets := sprintf("%s is %d", ["ann", 31]) if regex.match("^a+n", "ann")
+
+endless if {
+	some a in numbers.range(1, 100000)
+	some b in numbers.range(1, 100000)
+	a + b == -1
+}
+"#;
+
+/// Documents that are large enough to take long.
+fn documents() -> Value {
+    let mut text = String::from("{\"big\": [0");
+    for number in 1..200_000 {
+        write!(text, ", {number}").ok();
+    }
+    let numbers = text.split_once(": ").map(|(_, numbers)| numbers.to_owned());
+    let numbers = numbers.unwrap_or_default();
+    write!(text, "], \"other\": {numbers}], \"objects\": [{{\"x\": 1}}").ok();
+    for number in 0..100_000 {
+        write!(text, ", {{\"x\": {number}}}").ok();
+    }
+    let long = "a".repeat(1 << 20);
+    write!(
+        text,
+        "], \"text\": \"{long}b\", \"like\": \"{long}c\", \"few\": [1, 2, 3]}}"
+    )
+    .ok();
+    match from_json(text.as_bytes()) {
+        Ok(documents) => documents,
+        Err(why) => panic!("{why}"),
+    }
+}
+
+fn policy() -> Policy {
+    let module = match Module::parse("p.rego", POLICY) {
+        Ok(module) => module,
+        Err(why) => panic!("{why}"),
+    };
+    let compiled = Compiler::new(&Policy::default())
+        .put("p.rego", module)
+        .compile();
+    compiled.unwrap_or_else(|why| panic!("{why}"))
+}
+
+fn query(policy: &Policy, text: &str) -> Query {
+    let query = Query::parse(policy, text, &QueryOptions::default());
+    query.unwrap_or_else(|why| panic!("{text}: {why}"))
+}
+
+fn evaluate(query: &Query, documents: &Value, limits: Limits) -> Result<Vec<Answer>, EvalError> {
+    let mut printed = |_: &rego::syntax::Location, _: &str| {};
+    let mut evaluation = Evaluation::new(documents);
+    evaluation.input = from_json(br#"{"names": ["x"], "n": 7}"#).ok();
+    evaluation.limits = limits;
+    evaluation.print = Some(&mut printed);
+    query.evaluate(&mut evaluation)
+}
+
+fn trial(time: Duration) -> Limits {
+    Limits {
+        deadline: Some(Instant::now() + time),
+        trial: true,
+        ..Limits::default()
+    }
+}
+
+/// Each of them would take a trial too long, has effects, or is not known to be quick.
+const LONG: &[&str] = &[
+    "data.big == data.other",
+    "data.text == data.like",
+    "data.text < data.like",
+    "data.big[_] == -1",
+    "some x in data.big; x == -1",
+    "-1 in data.big",
+    "every x in data.big { x >= 0 }",
+    "x := [y | some y in data.big]",
+    "x := {y | some y in data.big}",
+    "x := {i: y | some i, y in data.big}",
+    "x := {data.big, data.other}",
+    "x := {data.text: 1, data.like: 2}",
+    "x := {[data.big, 1], [data.other, 1]}",
+    "x := sort(data.big)",
+    "x := sum(data.big)",
+    "x := max(data.big)",
+    "x := json.marshal(data.big)",
+    "x := array.concat(data.big, data.other)",
+    "x := array.slice(data.big, 1, 100000)",
+    "x := contains(data.text, \"zz\")",
+    "x := split(data.text, \"a\")",
+    "x := upper(data.text)",
+    "x := count(data.text)",
+    "x := replace(\"aaaaaaaaaaaaaaaaaaaaaaaa\", \"a\", data.text)",
+    "x := numbers.range(1, 1000000)",
+    "x := sprintf(\"%100000d\", [1])",
+    "x := sprintf(\"%*d\", [100000, 1])",
+    "x := bits.lsh(1, 100000)",
+    "x := crypto.sha256(data.text)",
+    "x := regex.match(\"(a*)*b\", data.text)",
+    "x := http.send({\"method\": \"get\", \"url\": \"http://127.0.0.1:1\"})",
+    "walk(data.objects, [_, -1])",
+    "walk(data.objects, [p, -1])",
+    "x := data.p.twice",
+    "x := data.p.members",
+    "data.p.members[-1]",
+    "x := data.p.keyed",
+    "x := data.p.conflict",
+    "x := data.p.loud",
+    "data.p.endless",
+    "not data.p.listed with data.big as [1]; data.big == data.other",
+    "x := data with data.few.more as 1",
+];
+
+/// None of them does.
+const SHORT: &[&str] = &[
+    "x := data.p.small",
+    "x := data.p.greets",
+    "x := count(data.big)",
+    "x := data.big[100000]",
+    "x := object.get(input, [\"names\", 0], 0)",
+    "data.big[3] == data.other[3]",
+    "x := sort(data.few)",
+    "x := [y | some y in data.few; y > 1]",
+    "x := {y: 1 | some y in data.few}",
+    "x := concat(\",\", [\"a\", \"b\"])",
+    "x := data.few with data.few as [7]",
+    "not data.p.listed",
+    "x := input.n + 1",
+];
+
+#[test]
+fn trials_end_soon() {
+    let (policy, documents) = (policy(), documents());
+    let time = Duration::from_micros(500);
+    for text in LONG {
+        let query = query(&policy, text);
+        // What trials use is prepared by then.
+        let warm = Limits {
+            deadline: Some(Instant::now() + Duration::from_millis(200)),
+            ..Limits::default()
+        };
+        evaluate(&query, &documents, warm).ok();
+        let mut best = Duration::MAX;
+        for _ in 0..5 {
+            let begun = Instant::now();
+            let ended = evaluate(&query, &documents, trial(time)).map(|answers| answers.len());
+            best = best.min(begun.elapsed());
+            let code = ended.as_ref().err().map(|error| error.code);
+            assert_eq!(code, Some(EvalCode::Trial), "{text}: {ended:?}");
+        }
+        // Without optimisation everything takes ten times as long, and others are at work.
+        assert!(best < Duration::from_millis(20), "{text} took {best:?}");
+    }
+}
+
+#[test]
+fn trials_that_end_in_time_answer_as_evaluations_do() {
+    let (policy, documents) = (policy(), documents());
+    let caches = Arc::new(rego::Caches::default());
+    for text in SHORT {
+        let query = query(&policy, text);
+        let answers = |limits: Limits| {
+            let mut evaluation = Evaluation::new(&documents);
+            evaluation.input = from_json(br#"{"names": ["x"], "n": 7}"#).ok();
+            evaluation.caches = Some(Arc::clone(&caches));
+            evaluation.limits = limits;
+            query.evaluate(&mut evaluation)
+        };
+        let wanted = answers(Limits::default());
+        // What trials use is prepared by then.
+        let found = answers(trial(Duration::from_secs(60)));
+        assert_eq!(found, wanted, "{text}");
+        assert!(wanted.is_ok_and(|answers| !answers.is_empty()), "{text}");
+    }
+}
+
+#[test]
+fn a_trial_prepares_nothing() {
+    let (policy, documents) = (policy(), documents());
+    let query = query(&policy, "x := data.p.small");
+    let first = evaluate(&query, &documents, trial(Duration::from_secs(60)));
+    assert_eq!(first.map_err(|error| error.code), Err(EvalCode::Trial));
+    assert!(evaluate(&query, &documents, Limits::default()).is_ok());
+    assert!(evaluate(&query, &documents, trial(Duration::from_secs(60))).is_ok());
+}
+
+/// Each of them makes very many values.
+const BOMBS: &[&str] = &[
+    "x := [1 | some a in numbers.range(1, 300); some b in numbers.range(1, 300); a + b > 0]",
+    "x := {[a, b] | some a in numbers.range(1, 300); some b in numbers.range(1, 300)}",
+    "x := {a: [a, b] | some a in numbers.range(1, 30000); b := {a}}",
+    "x := numbers.range(1, 10000000)",
+    "a := numbers.range(1, 9000); b := array.concat(a, a); c := array.concat(b, b); d := array.concat(c, c); e := array.concat(d, d)",
+    "some x in numbers.range(1, 30000); {\"a\": [x]} == {\"a\": x}",
+    "some x in numbers.range(1, 30000); data.p.f([x]) == 2",
+    "some x in numbers.range(1, 30000); sprintf(\"%1000d\", [x]) == \"\"",
+    "x := net.cidr_expand(\"10.0.0.0/12\")",
+    "some x in numbers.range(1, 5000); s := data.big; array.slice(s, 0, 100) == []",
+    "x := json.unmarshal(sprintf(\"[%s1]\", [replace(sprintf(\"%400000d\", [1]), \" \", \"1,\")]))",
+    "some x in numbers.range(1, 40000)",
+    "x := split(sprintf(\"%200000d\", [1]), \"\")",
+    "count([p | walk(data.objects, [p, _])]) == -1",
+];
+
+#[test]
+fn values_are_counted() {
+    let (policy, documents) = (policy(), documents());
+    for text in BOMBS {
+        let query = query(&policy, text);
+        let limits = |values| Limits {
+            values,
+            ..Limits::default()
+        };
+        let ended = evaluate(&query, &documents, limits(Some(100_000)));
+        let ended = ended.map(|answers| answers.len());
+        let Err(error) = ended else {
+            panic!("{text}: {ended:?}");
+        };
+        assert_eq!(error.code, EvalCode::Internal, "{text}: {error}");
+        assert_eq!(error.message, "query execution made too many values");
+    }
+    // Looking at many values makes none.
+    let looks = query(&policy, "some x in data.big; x == -1");
+    let limits = Limits {
+        values: Some(1000),
+        ..Limits::default()
+    };
+    assert_eq!(evaluate(&looks, &documents, limits), Ok(Vec::new()));
+}
+
+/// Each of them takes very long.
+const ENDLESS: &[&str] = &[
+    "data.p.endless",
+    "some x in numbers.range(1, 1000000); x in data.big; false",
+    "some x in numbers.range(1, 100000); [data.big, x] == [data.other, -1]",
+    "some x in numbers.range(1, 100000); sum(data.big) == x",
+    "some x in numbers.range(1, 100000); max(data.big) == x + 200000",
+    "some x in numbers.range(1, 100000); contains(data.text, sprintf(\"%d\", [x])) == 7",
+    "some x, y; data.big[x] == data.other[y]; x + y == -1",
+    "some x in data.big; every y in data.big { y >= 0 }; x == -1",
+    "some x in data.big; walk(data.objects, [_, -1])",
+    "some x in data.big; {y | some y in data.big} == {x}",
+];
+
+#[test]
+fn evaluations_end_when_their_time_is_over() {
+    let (policy, documents) = (policy(), documents());
+    for text in ENDLESS {
+        let query = query(&policy, text);
+        let begun = Instant::now();
+        let limits = Limits {
+            deadline: Some(begun + Duration::from_millis(20)),
+            ..Limits::default()
+        };
+        let ended = evaluate(&query, &documents, limits).map(|answers| answers.len());
+        let code = ended.as_ref().err().map(|error| error.code);
+        assert_eq!(code, Some(EvalCode::Cancelled), "{text}: {ended:?}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{text}");
+    }
+}
+
+#[test]
+fn evaluations_end_when_nobody_waits() {
+    let (policy, documents) = (policy(), documents());
+    for text in ENDLESS {
+        let query = query(&policy, text);
+        let cancelled = Arc::new(AtomicBool::new(false));
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.cancelled = Arc::clone(&cancelled);
+        let begun = Instant::now();
+        let ended = std::thread::scope(|scope| {
+            scope.spawn(|| {
+                std::thread::sleep(Duration::from_millis(20));
+                cancelled.store(true, Ordering::Relaxed);
+            });
+            query.evaluate(&mut evaluation).map(|answers| answers.len())
+        });
+        let code = ended.as_ref().err().map(|error| error.code);
+        assert_eq!(code, Some(EvalCode::Cancelled), "{text}: {ended:?}");
+        assert!(begun.elapsed() < Duration::from_secs(10), "{text}");
+    }
+}
+
+/// Has some memory to give.
+#[derive(Debug)]
+struct Some256KiB(AtomicU64);
+
+impl Governor for Some256KiB {
+    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        wanted()?;
+        match self.0.fetch_add(made, Ordering::Relaxed) + made > 256 << 10 {
+            true => Err(Ended::Memory),
+            false => Ok(()),
+        }
+    }
+
+    fn rest(&self) {}
+}
+
+#[test]
+fn memory_is_asked_for() {
+    let (policy, documents) = (policy(), documents());
+    let within = |text: &str| {
+        let limits = Limits {
+            governor: Some(Arc::new(Some256KiB(AtomicU64::new(0)))),
+            ..Limits::default()
+        };
+        evaluate(&query(&policy, text), &documents, limits).map(|answers| answers.len())
+    };
+    assert_eq!(within("x := [y | some y in numbers.range(1, 1000)]"), Ok(1));
+    let ended = within("x := [y | some y in numbers.range(1, 100000)]");
+    assert_eq!(ended.map_err(|error| error.code), Err(EvalCode::Memory));
+}

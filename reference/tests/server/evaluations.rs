@@ -1,0 +1,241 @@
+//! Evaluations that take long, make much or never end, beside others.
+
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use reference::Running;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+use crate::wire::{GET, all, ask, connect, engine, send};
+
+/// The cost of `p` is the sixth power of the length of `input.l`.
+const POLICY: &str = "package t\n\
+    p := count([1 | some a in input.l; some b in input.l; some c in input.l; \
+    some d in input.l; some e in input.l; some f in input.l; a + b + c + d + e + f == -1])\n\
+    q if input.x == 1\n\
+    many := count([[a, b] | some a in input.l; some b in input.l])\n";
+
+fn request(line: &str, body: &str, more: &str) -> String {
+    let length = body.len();
+    format!("{line} HTTP/1.1\r\nHost: x\r\nContent-Length: {length}\r\n{more}\r\n{body}")
+}
+
+fn last(line: &str, body: &str) -> String {
+    request(line, body, "Connection: close\r\n")
+}
+
+/// A list of this length makes `p` endless.
+const LONG: u32 = 1_000;
+
+/// An engine with the policy, and these flags.
+async fn loaded(flags: &[&str]) -> Running {
+    let running = engine(flags).await;
+    let answer = ask(&running, &last("PUT /v1/policies/t", POLICY)).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    running
+}
+
+/// So many numbers.
+fn list(length: u32) -> String {
+    let numbers: Vec<String> = (1..=length).map(|number| number.to_string()).collect();
+    numbers.join(", ")
+}
+
+fn asked(length: u32) -> String {
+    format!("{{\"input\": {{\"l\": [{}]}}}}", list(length))
+}
+
+/// Asks several times for what is quick, then opens connections that ask for what is not.
+async fn flood(
+    running: &Running,
+    line: &str,
+    body: impl Fn(u32) -> String,
+    count: usize,
+) -> Vec<TcpStream> {
+    for _ in 0..5 {
+        let answer = ask(running, &last(line, &body(1))).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    let mut open = Vec::new();
+    for _ in 0..count {
+        let mut stream = connect(running).await;
+        send(&mut stream, &request(line, &body(LONG), "")).await;
+        open.push(stream);
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    open
+}
+
+/// How long the engine takes to say that it is well.
+async fn health(running: &Running) -> Duration {
+    let begun = Instant::now();
+    let answer = ask(running, GET).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    begun.elapsed()
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn what_was_quick_holds_up_nobody_when_it_is_not() {
+    let residual = |length: u32| {
+        format!(
+            "{{\"query\": \"data.t.p == 0; input.x == 1\", \"unknowns\": [\"input.x\"], \
+             \"input\": {{\"l\": [{}]}}}}",
+            list(length)
+        )
+    };
+    let running = loaded(&["--shutdown-grace-period", "1"]).await;
+    let decisions = flood(&running, "POST /v1/data/t/p", asked, 4).await;
+    let residuals = flood(&running, "POST /v1/compile", residual, 4).await;
+    for _ in 0..3 {
+        let took = health(&running).await;
+        assert!(took < Duration::from_secs(5), "{took:?}");
+        let answer = ask(
+            &running,
+            &last("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}"),
+        )
+        .await;
+        assert!(answer.contains("\"result\":true"), "{answer}");
+    }
+    drop((decisions, residuals));
+    let took = health(&running).await;
+    assert!(took < Duration::from_secs(5), "{took:?}");
+    let begun = Instant::now();
+    running.shutdown().await;
+    assert!(begun.elapsed() < Duration::from_secs(8));
+}
+
+#[tokio::test(flavor = "multi_thread", worker_threads = 2)]
+async fn many_endless_evaluations_leave_room_for_others() {
+    let running = loaded(&["--shutdown-grace-period", "1"]).await;
+    let open = flood(&running, "POST /v1/data/t/p", asked, 64).await;
+    let mut stream = connect(&running).await;
+    let mut times = Vec::new();
+    for at in 0..100 {
+        let begun = Instant::now();
+        let question = match at % 2 {
+            0 => request("GET /health", "", ""),
+            _ => request("POST /v1/data/t/q", "{\"input\": {\"x\": 1}}", ""),
+        };
+        send(&mut stream, &question).await;
+        let mut head = [0; 512];
+        let read = stream.read(&mut head).await.unwrap_or_default();
+        let head = String::from_utf8_lossy(head.get(..read).unwrap_or_default()).into_owned();
+        assert!(head.starts_with("HTTP/1.1 200"), "{head}");
+        times.push(begun.elapsed());
+    }
+    times.sort();
+    let median = times.get(50).copied().unwrap_or_default();
+    assert!(median < Duration::from_millis(500), "{times:?}");
+    // What takes some time gets its turn.
+    let answer = ask(&running, &last("POST /v1/data/t/p", &asked(4))).await;
+    assert!(answer.contains("\"result\":0"), "{answer}");
+    drop(open);
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn evaluations_have_limits() {
+    for (flags, path, n, status, told) in [
+        (
+            ["--evaluation-timeout", "200ms"],
+            "p",
+            LONG,
+            "500",
+            "eval_cancel_error",
+        ),
+        (
+            ["--evaluation-values", "10000"],
+            "many",
+            1_000,
+            "500",
+            "made too many values",
+        ),
+        (
+            ["--evaluation-memory", "1MiB"],
+            "many",
+            1_000,
+            "503",
+            "\"code\": \"unavailable\"",
+        ),
+        (
+            ["--evaluation-memory", "1MiB"],
+            "many",
+            10,
+            "200",
+            "\"result\":100",
+        ),
+    ] {
+        let running = loaded(&flags).await;
+        let line = format!("POST /v1/data/t/{path}");
+        let answer = ask(&running, &last(&line, &asked(n))).await;
+        assert!(
+            answer.starts_with(&format!("HTTP/1.1 {status} ")),
+            "{flags:?}: {answer}"
+        );
+        assert!(answer.contains(told), "{flags:?}: {answer}");
+        let is_unavailable = status == "503";
+        let waits = answer
+            .to_ascii_lowercase()
+            .contains("\r\nretry-after: 1\r\n");
+        assert_eq!(waits, is_unavailable, "{answer}");
+        running.shutdown().await;
+    }
+}
+
+/// The program, which ends with the test.
+struct Program(Child);
+
+impl Drop for Program {
+    fn drop(&mut self) {
+        self.0.kill().ok();
+        self.0.wait().ok();
+    }
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn the_program_ends_within_the_grace_period() -> Result<(), Box<dyn std::error::Error>> {
+    let port = std::net::TcpListener::bind("127.0.0.1:0")?
+        .local_addr()?
+        .port();
+    let address = format!("127.0.0.1:{port}");
+    let child = Command::new(env!("CARGO_BIN_EXE_reference"))
+        .args(["engine", "--addr", &address, "--shutdown-grace-period", "1"])
+        .stderr(Stdio::null())
+        .spawn()?;
+    let mut program = Program(child);
+    let begun = Instant::now();
+    let mut stream = loop {
+        match TcpStream::connect(&address).await {
+            Ok(stream) => break stream,
+            Err(why) if begun.elapsed() > Duration::from_secs(30) => return Err(why.into()),
+            Err(_) => tokio::time::sleep(Duration::from_millis(20)).await,
+        }
+    };
+    send(&mut stream, &last("PUT /v1/policies/t", POLICY)).await;
+    all(&mut stream).await;
+    let mut open = Vec::new();
+    for n in [1, 1, 1, 1, 1, LONG, LONG, LONG] {
+        let mut stream = TcpStream::connect(&address).await?;
+        send(&mut stream, &last("POST /v1/data/t/p", &asked(n))).await;
+        match n {
+            1 => drop(all(&mut stream).await),
+            _ => open.push(stream),
+        }
+    }
+    tokio::time::sleep(Duration::from_millis(100)).await;
+    let pid = program.0.id().to_string();
+    let stopped = Instant::now();
+    let signal = Command::new("sh")
+        .args(["-c", "kill -s TERM \"$0\"", &pid])
+        .status()?;
+    assert!(signal.success());
+    while program.0.try_wait()?.is_none() {
+        assert!(
+            stopped.elapsed() < Duration::from_secs(10),
+            "it does not end"
+        );
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+    Ok(())
+}
