@@ -3,7 +3,13 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod bundles;
+mod crowds;
+mod errors;
+mod frames;
+mod gone;
 mod limits;
+mod service;
 mod stop;
 mod tls;
+mod unread;
 mod wire;
