@@ -22,6 +22,17 @@ async fn busy(running: &Running, text: &str) -> TcpStream {
     stream
 }
 
+/// An engine with so many places, all of which one address may have.
+async fn crowded(places: &str) -> Running {
+    let flags = [
+        "--max-connections",
+        places,
+        "--max-connections-per-address",
+        places,
+    ];
+    engine(&flags).await
+}
+
 /// Whether the server closes a connection within a second.
 async fn is_closed(stream: &mut TcpStream) -> bool {
     let mut rest = Vec::new();
@@ -40,7 +51,7 @@ async fn ask_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
 
 #[tokio::test]
 async fn the_longest_idle_makes_room() {
-    let running = engine(&["--max-connections", "3"]).await;
+    let running = crowded("3").await;
     let mut kept = busy(&running, KEPT).await;
     let mut used_later = busy(&running, KEPT).await;
     let mut slow = busy(&running, SLOW_HEAD).await;
@@ -65,7 +76,7 @@ async fn the_longest_idle_makes_room() {
 
 #[tokio::test]
 async fn further_requests_wait_for_their_turn() {
-    let running = engine(&["--max-connections", "2"]).await;
+    let running = crowded("2").await;
     let first = busy(&running, SLOW_BODY).await;
     let second = busy(&running, SLOW_BODY).await;
     let mut third = busy(&running, DATA).await;
@@ -93,7 +104,7 @@ async fn an_address_has_a_share() {
     };
     let _first = busy(&running, SLOW_BODY).await;
     let _second = busy(&running, SLOW_BODY).await;
-    let mut third = busy(&running, DATA).await;
+    let third = busy(&running, DATA).await;
     let early = tokio::time::timeout(Duration::from_millis(200), third.readable()).await;
     assert!(early.is_err(), "the share is not half of all");
     let answer = ask_from([127, 0, 0, 2], address, DATA).await;
@@ -147,7 +158,7 @@ async fn health_is_told_in_every_crowd() {
 
 #[tokio::test]
 async fn who_waits_in_vain_is_told_so() {
-    let running = engine(&["--max-connections", "2"]).await;
+    let running = crowded("2").await;
     let _first = busy(&running, SLOW_BODY).await;
     let _second = busy(&running, SLOW_BODY).await;
     let mut waiting = Vec::new();

@@ -9,7 +9,7 @@ use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::CONNECTION;
 use http::request::Parts;
-use http::{HeaderValue, Method, Version};
+use http::{HeaderValue, Method, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use tracing::{error, info};
 
@@ -92,7 +92,9 @@ impl<S: Service> Connection<S> {
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
         let version = parts.version;
         let mut reply = self.reply(parts, body, &exchange).await;
-        if version != Version::HTTP_2 && self.activity.leaving().is_some() {
+        // What is left of a body that did not come in time is not waited for.
+        let late = reply.status == StatusCode::REQUEST_TIMEOUT;
+        if version != Version::HTTP_2 && (late || self.activity.leaving().is_some()) {
             let close = HeaderValue::from_static("close");
             reply.headers.insert(CONNECTION, close);
         }

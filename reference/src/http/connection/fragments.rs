@@ -26,9 +26,10 @@ impl Fragments {
         }
         let line = format!("{method} {target}#");
         let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        // A line begins where a body ends, whatever that ends with.
         heads
-            .split(|byte| *byte == b'\n')
-            .any(|found| found.starts_with(line.as_bytes()))
+            .windows(line.len())
+            .any(|found| found == line.as_bytes())
     }
 
     fn replace(&self, heads: &[u8], any: bool) {

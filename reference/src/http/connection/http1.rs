@@ -6,7 +6,6 @@ use std::time::Duration;
 
 use chrono::Utc;
 use http::{HeaderMap, StatusCode};
-use http_body_util::BodyExt;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -62,7 +61,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
         None => return,
         Some(status) => status,
     };
-    match stream.finish(&refusal(status).await).await {
+    match stream.finish(&refusal(status)).await {
         Ok(()) => stream.linger().await,
         Err(failure) => debug!(%peer, %failure, "the refusal cannot be sent"),
     }
@@ -78,7 +77,7 @@ async fn leaving(activity: &Activity) -> Leaving {
 }
 
 /// The last answer of a connection, to what is no request.
-async fn refusal(status: StatusCode) -> Vec<u8> {
+fn refusal(status: StatusCode) -> Vec<u8> {
     let message = match status {
         StatusCode::REQUEST_TIMEOUT => "the head of the request did not arrive in time",
         StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE => "the head of the request is too large",
@@ -86,16 +85,13 @@ async fn refusal(status: StatusCode) -> Vec<u8> {
         _ => "the head of the request is malformed",
     };
     let reply = ApiError::new(Code::InvalidParameter, message).reply();
-    let (head, body) = reply.into_response().into_parts();
-    let body = body.collect().await;
-    let body = body.map(|body| body.to_bytes()).unwrap_or_default();
-    let mut answer = head_text(status, &head.headers, body.len()).into_bytes();
-    answer.extend(body);
+    let mut answer = head(status, &reply.headers, reply.body.len()).into_bytes();
+    answer.extend(reply.body);
     answer
 }
 
 /// The head of an answer that is the connection's last.
-fn head_text(status: StatusCode, headers: &HeaderMap, length: usize) -> String {
+fn head(status: StatusCode, headers: &HeaderMap, length: usize) -> String {
     let now = Utc::now().format("%a, %d %b %Y %H:%M:%S GMT");
     let mut text = format!("HTTP/1.1 {status}\r\n");
     for (name, value) in headers {
