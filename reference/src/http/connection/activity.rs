@@ -96,13 +96,13 @@ impl Activity {
     }
 
     /// A request has come.
-    pub(super) fn begin_exchange(&self) {
+    pub(in crate::http) fn begin_exchange(&self) {
         self.begun.fetch_add(1, Ordering::Relaxed);
         self.exchanges.fetch_add(1, Ordering::Release);
     }
 
     /// A request is answered, and the answer is sent or given up.
-    pub(super) fn end_exchange(&self) {
+    pub(in crate::http) fn end_exchange(&self) {
         self.quiet_since.store(self.now(), Ordering::Relaxed);
         self.exchanges.fetch_sub(1, Ordering::Release);
     }
@@ -227,7 +227,7 @@ impl Activity {
     }
 
     /// Why the connection is to end, if it is.
-    pub(super) fn leaving(&self) -> Option<Leaving> {
+    pub(in crate::http) fn leaving(&self) -> Option<Leaving> {
         match self.leaving.load(Ordering::Acquire) {
             0 => None,
             why if why == Leaving::Finish as u8 => Some(Leaving::Finish),

@@ -15,28 +15,49 @@ const LIMIT: usize = 64 << 10;
 #[derive(Debug, Default)]
 pub(super) struct Fragments {
     any: AtomicBool,
-    heads: Mutex<Vec<u8>>,
+    heads: Mutex<Heads>,
+}
+
+#[derive(Debug, Default)]
+struct Heads {
+    bytes: Vec<u8>,
+    /// Where the next request begins, or what is behind the last one.
+    next: usize,
 }
 
 impl Fragments {
-    /// Whether a request was sent with a fragment behind its target.
+    /// Whether the next request, with this method and target, was sent with a fragment behind it.
     pub(super) fn has(&self, method: &Method, target: &Uri) -> bool {
         if !self.any.load(Ordering::Relaxed) {
             return false;
         }
-        let line = format!("{method} {target}#");
-        let heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        // A line begins where a body ends, whatever that ends with.
-        heads
-            .windows(line.len())
-            .any(|found| found == line.as_bytes())
+        let line = format!("{method} {target}");
+        let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        let rest = heads.bytes.get(heads.next..).unwrap_or_default();
+        // A request begins where the body before it ends, whatever that ends with.
+        let mut places = rest.windows(line.len() + 1).enumerate();
+        let found = places.find_map(|(at, window)| match window.split_last() {
+            Some((end @ (b' ' | b'#'), found)) if found == line.as_bytes() => Some((at, *end)),
+            _ => None,
+        });
+        let Some((at, end)) = found else {
+            return false;
+        };
+        heads.next += at + line.len();
+        end == b'#'
     }
 
-    fn replace(&self, heads: &[u8], any: bool) {
-        let mut kept = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
-        kept.clear();
-        kept.extend(heads);
-        self.any.store(any, Ordering::Relaxed);
+    /// Takes up further bytes.
+    fn extend(&self, bytes: &[u8]) {
+        let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        heads.bytes.extend(bytes);
+        self.any.store(true, Ordering::Relaxed);
+    }
+
+    fn clear(&self) {
+        let mut heads = self.heads.lock().unwrap_or_else(PoisonError::into_inner);
+        *heads = Heads::default();
+        self.any.store(false, Ordering::Relaxed);
     }
 }
 
@@ -45,8 +66,10 @@ impl Fragments {
 pub(super) struct Lines {
     /// The number of the request that the bytes belong to.
     request: u64,
-    kept: Vec<u8>,
-    any: bool,
+    /// Bytes that are not known to belong to such a head.
+    begun: Vec<u8>,
+    /// Bytes that are collected.
+    count: usize,
 }
 
 impl Lines {
@@ -54,20 +77,22 @@ impl Lines {
     pub(super) fn note(&mut self, activity: &Activity, bytes: &[u8]) {
         if self.request != activity.begun() {
             self.request = activity.begun();
-            self.kept.clear();
-            if std::mem::take(&mut self.any) {
-                activity.fragments.replace(&[], false);
+            self.begun.clear();
+            if std::mem::take(&mut self.count) > 0 {
+                activity.fragments.clear();
             }
         }
-        // A line may come in several reads.
-        let fragment = bytes.contains(&b'#');
-        let keeps = fragment || self.any || !bytes.contains(&b'\n');
-        if keeps && self.kept.len() + bytes.len() <= LIMIT {
-            self.kept.extend(bytes);
+        if self.count + self.begun.len() + bytes.len() > LIMIT {
+            return;
         }
-        self.any |= fragment;
-        if self.any {
-            activity.fragments.replace(&self.kept, true);
+        if self.count > 0 || bytes.contains(&b'#') {
+            self.begun.extend(bytes);
+            self.count += self.begun.len();
+            activity.fragments.extend(&self.begun);
+            self.begun.clear();
+        } else if !bytes.contains(&b'\n') {
+            // A line may come in several reads.
+            self.begun.extend(bytes);
         }
     }
 }

@@ -213,3 +213,116 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        all: 4,
+        share: 2,
+        reserve: 2,
+    };
+
+    /// Connections by their number, and what became of them.
+    struct Crowd {
+        registry: Registry<usize>,
+        activities: Vec<Arc<Activity>>,
+    }
+
+    impl Crowd {
+        fn new() -> Self {
+            Self {
+                registry: Registry::new(LIMITS),
+                activities: Vec::new(),
+            }
+        }
+
+        /// A new connection, at work or not; returns its place.
+        fn arrive(&mut self, from: &str, busy: bool) -> Place {
+            let Ok(peer) = from.parse() else {
+                panic!("{from} is no address");
+            };
+            let (activity, place) = self.registry.admit(peer);
+            if busy {
+                activity.begin_exchange();
+            }
+            let id = self.activities.len();
+            let entered = Arc::clone(&activity);
+            self.registry.insert(id, peer, entered, place);
+            self.activities.push(activity);
+            place
+        }
+
+        /// The connections that are told to make room.
+        fn leaving(&self) -> Vec<usize> {
+            let all = self.activities.iter().enumerate();
+            let leaving = all.filter(|(_, activity)| activity.leaving() == Some(Leaving::Yield));
+            leaving.map(|(id, _)| id).collect()
+        }
+    }
+
+    #[test]
+    fn one_client_takes_no_more_than_its_share() {
+        let mut crowd = Crowd::new();
+        for (from, busy, place, leaving) in [
+            ("2001:db8::1", true, Place::Full, &[][..]),
+            ("2001:db8::2", false, Place::Full, &[]),
+            // The same network: the idle one makes room, then there is none.
+            ("2001:db8::3", true, Place::Full, &[1]),
+            ("2001:db8::4", true, Place::Reserve, &[1]),
+            // Others have places left.
+            ("2001:db8:0:1::1", false, Place::Full, &[1]),
+            ("127.0.0.1", true, Place::Full, &[1]),
+            // All are taken: who is idle makes room.
+            ("127.0.0.2", true, Place::Full, &[1, 4]),
+            ("127.0.0.3", true, Place::Reserve, &[1, 4]),
+            // The reserve is full too, and nobody in it waits for its client.
+            ("127.0.0.4", false, Place::Reserve, &[1, 4, 7]),
+            ("127.0.0.5", false, Place::Reserve, &[1, 4, 7, 8]),
+        ] {
+            assert_eq!(crowd.arrive(from, busy), place, "{from}");
+            assert_eq!(crowd.leaving(), leaving, "{from}");
+        }
+    }
+
+    #[test]
+    fn the_longest_idle_goes_first() {
+        let mut crowd = Crowd::new();
+        crowd.registry.limits.share = 4;
+        for (from, busy) in [("1.0.0.1", true), ("1.0.0.2", false), ("1.0.0.3", true)] {
+            crowd.arrive(from, busy);
+        }
+        std::thread::sleep(SILENT + Duration::from_millis(20));
+        // The last one is between requests for longest, and one has only just come.
+        for at in [2, 0] {
+            if let Some(activity) = crowd.activities.get(at) {
+                activity.end_exchange();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        crowd.arrive("1.0.0.4", false);
+        for leaving in [&[1][..], &[1, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
+            assert_eq!(crowd.arrive("1.0.0.5", true), Place::Full);
+            assert_eq!(crowd.leaving(), leaving);
+        }
+        assert_eq!(crowd.arrive("1.0.0.6", true), Place::Reserve);
+    }
+
+    #[test]
+    fn places_come_free() {
+        let mut crowd = Crowd::new();
+        for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
+            assert_eq!(crowd.arrive(from, true), Place::Full);
+        }
+        assert_eq!(crowd.arrive("1.0.0.3", true), Place::Reserve);
+        assert!(crowd.registry.uses_reserve());
+        for id in 0..5 {
+            crowd.registry.remove(id);
+            crowd.registry.remove(id);
+        }
+        assert!(!crowd.registry.uses_reserve());
+        assert!(crowd.registry.shares.is_empty());
+        assert_eq!(crowd.arrive("1.0.0.1", true), Place::Full);
+    }
+}
