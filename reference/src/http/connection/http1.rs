@@ -13,7 +13,8 @@ use tracing::debug;
 
 use super::Connection;
 use super::activity::{Activity, Leaving};
-use super::stream::{Socket, Stream};
+use super::socket::Socket;
+use super::stream::Stream;
 use crate::http::error::{ApiError, Code};
 use crate::http::serve::Service;
 

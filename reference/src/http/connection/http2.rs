@@ -12,7 +12,8 @@ use tracing::debug;
 
 use super::Connection;
 use super::activity::Leaving;
-use super::stream::{Socket, Stream};
+use super::socket::Socket;
+use super::stream::Stream;
 use crate::http::serve::Service;
 
 /// Requests of one connection that are answered at the same time.

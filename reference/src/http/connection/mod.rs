@@ -21,12 +21,15 @@ mod fragments;
 mod http1;
 mod http2;
 mod sent;
+mod socket;
 mod stream;
+mod timer;
 
 use activity::{Activity, Leaving};
 use exchange::Exchange;
 use sent::Sent;
-use stream::{Protocol, Socket, Stream};
+use socket::Socket;
+use stream::{Protocol, Stream};
 
 /// One connection.
 pub(super) struct Connection<S> {

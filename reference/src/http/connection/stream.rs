@@ -11,13 +11,13 @@ use std::time::Duration;
 use futures_util::FutureExt;
 use http::StatusCode;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
-use tokio::net::TcpStream;
-use tokio::time::{Instant, Sleep, sleep, timeout};
-use tokio_rustls::server::TlsStream;
+use tokio::time::timeout;
 use tracing::debug;
 
 use super::activity::Activity;
 use super::fragments::Lines;
+use super::socket::Socket;
+use super::timer::Timer;
 
 /// What HTTP/2 begins with.
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -37,48 +37,6 @@ const LINGER_BYTES: usize = 256 << 10;
 pub(super) enum Protocol {
     Http1,
     Http2,
-}
-
-/// A connection of the system, perhaps below TLS.
-pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin + 'static {
-    fn tcp(&self) -> &TcpStream;
-}
-
-impl Socket for TcpStream {
-    fn tcp(&self) -> &TcpStream {
-        self
-    }
-}
-
-impl Socket for TlsStream<TcpStream> {
-    fn tcp(&self) -> &TcpStream {
-        self.get_ref().0
-    }
-}
-
-/// A timer that is made when it is first needed.
-#[derive(Debug, Default)]
-struct Timer {
-    sleep: Option<Pin<Box<Sleep>>>,
-    running: bool,
-}
-
-impl Timer {
-    /// Ready so long after the first call since it was stopped.
-    fn poll(&mut self, context: &mut Context<'_>, period: Duration) -> Poll<()> {
-        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(period)));
-        if !self.running {
-            self.running = true;
-            sleep.as_mut().reset(Instant::now() + period);
-        }
-        ready!(sleep.as_mut().poll(context));
-        self.running = false;
-        Poll::Ready(())
-    }
-
-    fn stop(&mut self) {
-        self.running = false;
-    }
 }
 
 /// A watched connection.
@@ -243,8 +201,7 @@ impl<S: Socket> Stream<S> {
         attempt: Poll<io::Result<T>>,
     ) -> Poll<io::Result<T>> {
         if attempt.is_ready() {
-            if self.stall.running {
-                self.stall.stop();
+            if self.stall.stop() {
                 self.activity.set_blocked(false);
             }
             return attempt;

@@ -35,9 +35,8 @@ mod tests {
             ("::1", "::1", true),
         ] {
             let addresses = [one, other].map(|text| text.parse::<IpAddr>().map(Address::from));
-            let [Ok(one_client), Ok(other_client)] = addresses else {
-                panic!("{one}, {other}: no addresses");
-            };
+            assert!(addresses.iter().all(Result::is_ok), "{one}, {other}");
+            let [one_client, other_client] = addresses;
             assert_eq!(one_client == other_client, same, "{one}, {other}");
         }
     }

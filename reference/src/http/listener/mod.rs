@@ -1,5 +1,6 @@
 //! Takes connections, and ends them when the server stops.
 
+use std::io::ErrorKind;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
@@ -9,7 +10,7 @@ use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
-use tracing::{error, warn};
+use tracing::{debug, error, warn};
 
 use super::connection::Connection;
 use super::connection::activity::Leaving;
@@ -64,9 +65,12 @@ impl<S: Service> Acceptor<S> {
                 Some(ended) = self.connections.join_next_with_id() => self.forget(ended),
                 accepted = listener.accept() => match accepted {
                     Ok((stream, peer)) => self.serve(stream, peer, None),
+                    Err(failure) if failure.kind() == ErrorKind::ConnectionAborted => {
+                        debug!(%failure, "a client went away early");
+                    }
                     Err(failure) => {
                         warn!(%failure, "cannot accept a connection");
-                        // When the system has no more, a place is made.
+                        // The system has no more; what nobody uses is given back to it.
                         self.registry.close_idle();
                         sleep(ACCEPT_PAUSE).await;
                     }
