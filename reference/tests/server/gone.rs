@@ -114,3 +114,19 @@ async fn streams_end_with_their_client() {
     drop(peer);
     until("the end of all streams", || server.over() == 3).await;
 }
+
+#[tokio::test]
+async fn one_connection_is_answered_so_many_requests_at_once() {
+    let server = Server::start(&[]).await;
+    let mut peer = Peer::begin(server.connect().await, &[]).await;
+    // The settings of the server say how many; whoever sends more is refused those.
+    let requests: Vec<u8> = (0..150)
+        .flat_map(|at| get(2 * at + 1, "/endless"))
+        .collect();
+    peer.send(&requests).await;
+    let arrived = peer.until(RST_STREAM).await;
+    assert_eq!(arrived.last(), Some(&(RST_STREAM, 257, 4)), "{arrived:?}");
+    server.begun(128).await;
+    drop(peer);
+    until("the end of all streams", || server.over() == 128).await;
+}

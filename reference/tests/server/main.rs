@@ -4,6 +4,7 @@
 
 mod bundles;
 mod crowds;
+mod descriptors;
 mod errors;
 mod frames;
 mod gone;
