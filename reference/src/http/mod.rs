@@ -1,7 +1,10 @@
 //! The only room that knows how requests arrive and answers leave.
 
+mod connection;
 pub mod error;
+mod head;
 mod json_text;
+mod listener;
 pub(crate) mod metrics;
 mod receive;
 pub mod reply;

@@ -2,13 +2,13 @@
 
 use std::time::Duration;
 
-use http::header::{HOST, TRANSFER_ENCODING};
+use http::StatusCode;
 use http::request::Parts;
-use http::{StatusCode, Version};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::{Body, Incoming};
 
 use super::error::ApiError;
+use super::head;
 use super::reply::Reply;
 use super::request::Request;
 
@@ -19,7 +19,7 @@ pub(super) async fn receive(
     limit: usize,
     timeout: Duration,
 ) -> Result<Request, Reply> {
-    if let Some(refusal) = refusal(&parts) {
+    if let Some(refusal) = head::refusal(&parts) {
         return Err(refusal);
     }
     let too_large = || {
@@ -39,25 +39,11 @@ pub(super) async fn receive(
             return Err(ApiError::invalid_parameter(message).reply());
         }
         Err(_) => {
-            let text = "request body did not arrive in time\n";
-            return Err(Reply::text(StatusCode::REQUEST_TIMEOUT, text));
+            let message = "request body did not arrive in time";
+            let mut reply = ApiError::invalid_parameter(message).reply();
+            reply.status = StatusCode::REQUEST_TIMEOUT;
+            return Err(reply);
         }
     };
     Ok(Request::from(http::Request::from_parts(parts, body)))
-}
-
-/// The answer to what HTTP/1.1 has a server refuse and the library lets pass: a request that does
-/// not name one host, and a transfer coding that would be mistaken for the body.
-fn refusal(parts: &Parts) -> Option<Reply> {
-    let hosts = parts.headers.get_all(HOST).iter().count();
-    if hosts > 1 || (hosts == 0 && parts.version == Version::HTTP_11) {
-        let text = "a request names one host\n";
-        return Some(Reply::text(StatusCode::BAD_REQUEST, text));
-    }
-    let mut codings = parts.headers.get_all(TRANSFER_ENCODING).iter();
-    if codings.any(|coding| !coding.as_bytes().eq_ignore_ascii_case(b"chunked")) {
-        let text = "the only transfer coding is chunked\n";
-        return Some(Reply::text(StatusCode::NOT_IMPLEMENTED, text));
-    }
-    None
 }

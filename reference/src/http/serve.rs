@@ -1,37 +1,21 @@
-//! Listens, reads requests whole, has them answered, and sends the answers.
+//! What a server is told, and how it starts and stops.
 
-use std::convert::Infallible;
-use std::future::pending;
 use std::net::SocketAddr;
 use std::num::NonZeroUsize;
-use std::panic::AssertUnwindSafe;
 use std::path::PathBuf;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
-use bytes::Bytes;
-use futures_util::FutureExt;
-use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
-use hyper_util::server::graceful::{GracefulShutdown, Watcher};
-use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
-use tracing::{debug, error, info, warn};
+use tokio::task::JoinHandle;
+use tracing::error;
 
-use super::error::{ApiError, Code};
-use super::receive::receive;
+use super::listener::Acceptor;
 use super::reply::Reply;
 use super::request::Request;
 use super::tls::{Tls, period};
 use crate::StartError;
-
-/// How long the listener rests when the system cannot give it a connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// Answers requests.
 pub trait Service: Send + Sync + 'static {
@@ -73,9 +57,17 @@ pub struct ServeOptions {
     /// Time that a client may take for the body of a request, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = period)]
     pub body_timeout: Duration,
-    /// Connections that are served at the same time; further ones wait
+    /// Time that a client may read nothing of its answer, such as 500ms, 5s or 1m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = period)]
+    pub write_timeout: Duration,
+    /// Connections that are served at the same time; a further one takes the place of the longest
+    /// idle one, or waits
     #[arg(long, value_name = "COUNT", default_value = "4096")]
     pub max_connections: NonZeroUsize,
+    /// Connections of one address, or of one /64 network of IPv6, that are served at the same
+    /// time; half of all unless given
+    #[arg(long, value_name = "COUNT")]
+    pub max_connections_per_address: Option<NonZeroUsize>,
 }
 
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
@@ -89,8 +81,8 @@ pub struct Listening {
 }
 
 impl Listening {
-    /// Goes on for the wait period, then takes no new connections, lets open requests end within
-    /// the grace period, and returns.
+    /// Goes on for the wait period, then takes those connections that wait already and no new
+    /// ones, lets open requests end within the grace period, and returns.
     pub async fn shutdown(self) {
         tokio::time::sleep(self.wait).await;
         drop(self.stop);
@@ -120,7 +112,7 @@ pub async fn listen<S: Service>(
         tls,
         options: options.clone(),
     });
-    let task = tokio::spawn(server.run(listener, stopped));
+    let task = tokio::spawn(Acceptor::new(server).run(listener, stopped));
     Ok(Listening {
         address,
         wait: Duration::from_secs(options.shutdown_wait_period),
@@ -143,138 +135,8 @@ async fn bind(address: &str) -> Result<TcpListener, StartError> {
 }
 
 /// What all connections of one listener share.
-struct Server<S> {
-    service: Arc<S>,
-    tls: Option<Tls>,
-    options: ServeOptions,
-}
-
-impl<S: Service> Server<S> {
-    /// Accepts connections until told to stop, then waits for the open ones.
-    async fn run(self: Arc<Self>, listener: TcpListener, mut stopped: watch::Receiver<()>) {
-        let graceful = GracefulShutdown::new();
-        let mut connections = JoinSet::new();
-        loop {
-            let full = connections.len() >= self.options.max_connections.get();
-            let accepted = tokio::select! {
-                _ = stopped.changed() => break,
-                Some(_) = connections.join_next() => continue,
-                accepted = listener.accept(), if !full => accepted,
-            };
-            match accepted {
-                Ok((stream, peer)) => {
-                    let served = Arc::clone(&self).connection(stream, peer, graceful.watcher());
-                    connections.spawn(served);
-                }
-                Err(failure) => {
-                    warn!(%failure, "cannot accept a connection");
-                    tokio::time::sleep(ACCEPT_PAUSE).await;
-                }
-            }
-        }
-        drop(listener);
-        let grace = Duration::from_secs(self.options.shutdown_grace_period);
-        if tokio::time::timeout(grace, graceful.shutdown())
-            .await
-            .is_err()
-        {
-            warn!(
-                connections = connections.len(),
-                "closing what did not end in time"
-            );
-        }
-    }
-
-    /// Serves one connection, after its TLS handshake if there is TLS.
-    async fn connection(self: Arc<Self>, stream: TcpStream, peer: SocketAddr, watcher: Watcher) {
-        if let Err(failure) = stream.set_nodelay(true) {
-            debug!(%peer, %failure, "cannot switch off delayed sending");
-        }
-        let Some(tls) = &self.tls else {
-            return Arc::clone(&self).requests(stream, peer, watcher).await;
-        };
-        match tokio::time::timeout(self.options.header_timeout, tls.accept(stream)).await {
-            Ok(Ok(stream)) => Arc::clone(&self).requests(stream, peer, watcher).await,
-            Ok(Err(failure)) => debug!(%peer, %failure, "TLS handshake failed"),
-            Err(_) => debug!(%peer, "TLS handshake timed out"),
-        }
-    }
-
-    /// Serves the requests of one connection.
-    async fn requests<I>(self: Arc<Self>, stream: I, peer: SocketAddr, watcher: Watcher)
-    where
-        I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
-    {
-        let timeout = self.options.header_timeout;
-        let mut builder = auto::Builder::new(TokioExecutor::new());
-        builder
-            .http1()
-            .timer(TokioTimer::new())
-            .header_read_timeout(timeout);
-        builder
-            .http2()
-            .timer(TokioTimer::new())
-            .keep_alive_interval(timeout);
-        let begun = Arc::new(AtomicBool::new(false));
-        let seen = Arc::clone(&begun);
-        let service = service_fn(move |request| {
-            seen.store(true, Ordering::Relaxed);
-            let server = Arc::clone(&self);
-            async move { Ok::<_, Infallible>(server.exchange(request, peer).await) }
-        });
-        let connection = builder.serve_connection(TokioIo::new(stream), service);
-        // The header timeout of HTTP/1 starts when the protocol is known. A client that never
-        // says enough to tell holds its connection no longer than one that sends a slow head.
-        let silent = async {
-            tokio::time::sleep(timeout).await;
-            if begun.load(Ordering::Relaxed) {
-                pending::<()>().await;
-            }
-        };
-        tokio::select! {
-            ended = watcher.watch(connection.into_owned()) => {
-                if let Err(failure) = ended {
-                    debug!(%peer, %failure, "connection failed");
-                }
-            }
-            () = silent => debug!(%peer, "no request in time"),
-        }
-    }
-
-    /// Reads one request, has it answered, and writes the access log.
-    async fn exchange(
-        &self,
-        request: hyper::Request<Incoming>,
-        peer: SocketAddr,
-    ) -> hyper::Response<http_body_util::Full<Bytes>> {
-        let begun = Instant::now();
-        let (parts, body) = request.into_parts();
-        let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
-        let limit = self.service.body_limit();
-        let received = receive(parts, body, limit, self.options.body_timeout).await;
-        let reply = match received {
-            Ok(mut request) => {
-                request.client = Some(peer);
-                AssertUnwindSafe(Arc::clone(&self.service).answer(request))
-                    .catch_unwind()
-                    .await
-                    .unwrap_or_else(|_| {
-                        error!(%method, path, "the handler panicked");
-                        ApiError::new(Code::InternalError, "the server failed").reply()
-                    })
-            }
-            Err(refusal) => refusal,
-        };
-        // The query may hold an input document and headers hold tokens, so neither is logged.
-        info!(
-            client_addr = %peer,
-            req_method = %method,
-            req_path = path,
-            resp_status = reply.status.as_u16(),
-            resp_bytes = reply.body.len(),
-            resp_duration_ms = begun.elapsed().as_secs_f64() * 1e3,
-            "Sent response."
-        );
-        reply.into_response()
-    }
+pub(super) struct Server<S> {
+    pub(super) service: Arc<S>,
+    pub(super) tls: Option<Tls>,
+    pub(super) options: ServeOptions,
 }

@@ -1,15 +1,9 @@
 //! Clients that are slow, too many, too large or no clients at all.
 
-use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use clap::Parser;
-use http::StatusCode;
-use reference::http::serve::listen;
-use reference::http::{Reply, Request, ServeOptions, Service};
-use tokio::net::TcpStream;
-
-use crate::wire::{GET, all, ask, connect, engine, send};
+use crate::service::Server;
+use crate::wire::{GET, all, ask, engine, send};
 
 #[tokio::test]
 async fn a_request_is_answered() {
@@ -143,60 +137,15 @@ async fn a_body_has_a_limit() {
     running.shutdown().await;
 }
 
-/// A service with a defect.
-struct Panicking;
-
-impl Service for Panicking {
-    async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        assert!(request.path != "/defect", "a defect");
-        Reply::text(StatusCode::OK, "fine")
-    }
-
-    fn body_limit(&self) -> usize {
-        1
-    }
-}
-
-#[derive(clap::Parser)]
-struct Flags {
-    #[command(flatten)]
-    serve: ServeOptions,
-}
-
 #[tokio::test]
 async fn a_panic_is_an_answer() {
-    let flags = Flags::parse_from(["flags"]);
-    let server = listen("127.0.0.1:0", &flags.serve, Arc::new(Panicking)).await;
-    let Ok(server) = server else {
-        panic!("the server does not start");
-    };
-    let Ok(mut stream) = TcpStream::connect(server.address).await else {
-        panic!("cannot connect");
-    };
+    let server = Server::start(&[]).await;
+    let mut stream = server.connect().await;
     let get = |path: &str, more: &str| format!("GET {path} HTTP/1.1\r\nHost: x\r\n{more}\r\n");
-    let requests = get("/defect", "") + &get("/", "Connection: close\r\n");
+    let requests = get("/defect", "") + &get("/quick", "Connection: close\r\n");
     send(&mut stream, &requests).await;
     let answer = all(&mut stream).await;
     assert!(answer.starts_with("HTTP/1.1 500 "), "{answer}");
     assert!(answer.ends_with("fine"), "{answer}");
-    server.shutdown().await;
-}
-
-#[tokio::test]
-async fn further_connections_wait_for_their_turn() {
-    let running = engine(&["--max-connections", "2"]).await;
-    let mut first = connect(&running).await;
-    let mut second = connect(&running).await;
-    for stream in [&mut first, &mut second] {
-        send(stream, "GET /health HTTP/1.1\r\nHost: x\r\n").await;
-    }
-    let mut third = connect(&running).await;
-    send(&mut third, GET).await;
-    let early = tokio::time::timeout(Duration::from_millis(300), third.readable()).await;
-    assert!(early.is_err(), "the third connection did not wait");
-    drop(first);
-    let answer = all(&mut third).await;
-    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    drop(second);
-    running.shutdown().await;
+    server.listening.shutdown().await;
 }

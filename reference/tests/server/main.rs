@@ -3,8 +3,15 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod bundles;
+mod crowds;
+mod descriptors;
+mod errors;
 mod evaluations;
+mod frames;
+mod gone;
 mod limits;
+mod service;
 mod stop;
 mod tls;
+mod unread;
 mod wire;

@@ -1,10 +1,11 @@
 //! A client that sends and reads bytes as they are.
 
-use std::time::Duration;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
 
 use reference::{Running, start};
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
-use tokio::net::TcpStream;
+use tokio::net::{TcpSocket, TcpStream};
 
 /// An engine that listens on a free port, with these flags.
 pub(crate) async fn engine(flags: &[&str]) -> Running {
@@ -57,3 +58,52 @@ pub(crate) async fn ask(running: &Running, text: &str) -> String {
 
 /// A GET that ends its connection.
 pub(crate) const GET: &str = "GET /health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+
+/// A connection to an address whose client's side is set up before.
+pub(crate) async fn connect_as(
+    address: SocketAddr,
+    set_up: impl FnOnce(&TcpSocket) -> std::io::Result<()>,
+) -> TcpStream {
+    let socket = TcpSocket::new_v4();
+    let connected = async {
+        let socket = socket?;
+        set_up(&socket)?;
+        socket.connect(address).await
+    };
+    match connected.await {
+        Ok(stream) => stream,
+        Err(failure) => panic!("cannot connect: {failure}"),
+    }
+}
+
+/// Waits until something is so, for ten seconds at most.
+pub(crate) async fn until(what: &str, mut holds: impl FnMut() -> bool) {
+    let end = Instant::now() + Duration::from_secs(10);
+    while !holds() {
+        assert!(Instant::now() < end, "not in time: {what}");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The status and the body of an answer, and whether it is the connection's last.
+pub(crate) fn parts(answer: &str) -> (&str, &str, bool) {
+    let (head, body) = answer.split_once("\r\n\r\n").unwrap_or((answer, ""));
+    let status = head.split(' ').nth(1).unwrap_or_default();
+    let closes = head.to_ascii_lowercase().contains("\r\nconnection: close");
+    (status, body, closes)
+}
+
+/// Asserts that an answer is an error object with this status.
+#[track_caller]
+pub(crate) fn assert_error(answer: &str, expected: &str, context: &str) {
+    let (status, body, _) = parts(answer);
+    assert_eq!(status, expected, "{context}: {answer}");
+    let object: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+    for member in ["code", "message"] {
+        let text = object.get(member).and_then(|text| text.as_str());
+        assert!(
+            text.is_some_and(|text| !text.is_empty()),
+            "{context}: {answer}"
+        );
+    }
+}

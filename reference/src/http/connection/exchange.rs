@@ -1,0 +1,161 @@
+//! One request and its answer.
+
+use std::panic::AssertUnwindSafe;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use bytes::Bytes;
+use futures_util::FutureExt;
+use http::header::CONNECTION;
+use http::request::Parts;
+use http::{HeaderValue, Method, StatusCode, Version};
+use hyper::body::{Body, Incoming};
+use tracing::{error, info};
+
+use super::Connection;
+use super::activity::{Activity, Place};
+use super::sent::Sent;
+use crate::http::error::{ApiError, Code};
+use crate::http::receive::receive;
+use crate::http::reply::Reply;
+use crate::http::serve::Service;
+
+/// How long a request that is cancelled, because its client has closed its side, may still take
+/// to be answered. A client that only half-closed is given the answer.
+const CANCELLED: Duration = Duration::from_secs(1);
+
+/// The time from a request's head to the last byte of its answer. When it is over, whoever still
+/// works on the answer is told so.
+#[derive(Debug)]
+pub(super) struct Exchange {
+    activity: Arc<Activity>,
+    cancelled: Arc<AtomicBool>,
+    /// Whether answers are sent in parts that clients have to make room for.
+    multiplexed: bool,
+}
+
+impl Exchange {
+    /// Begins with the head of a request.
+    pub(super) fn begin(activity: &Arc<Activity>, version: Version) -> Self {
+        activity.begin_exchange();
+        Self {
+            activity: Arc::clone(activity),
+            cancelled: Arc::default(),
+            multiplexed: version == Version::HTTP_2,
+        }
+    }
+
+    pub(super) fn begin_part(&self) {
+        if self.multiplexed {
+            self.activity.begin_part();
+        }
+    }
+
+    pub(super) fn end_part(&self) {
+        if self.multiplexed {
+            self.activity.end_part();
+        }
+    }
+
+    pub(super) fn note_progress(&self) {
+        if self.multiplexed {
+            self.activity.note_progress();
+        }
+    }
+
+    /// Ends when the answer is to be given up: the client has closed its side, the work was told
+    /// so, and goes on all the same.
+    async fn abandoned(&self) {
+        self.activity.gone().await;
+        self.cancelled.store(true, Ordering::Relaxed);
+        tokio::time::sleep(CANCELLED).await;
+    }
+}
+
+impl Drop for Exchange {
+    fn drop(&mut self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+        self.activity.end_exchange();
+    }
+}
+
+impl<S: Service> Connection<S> {
+    /// Reads one request, has it answered, and writes the access log.
+    pub(super) async fn answer(
+        &self,
+        request: hyper::Request<Incoming>,
+        exchange: Exchange,
+    ) -> hyper::Response<Sent<http_body_util::Full<Bytes>>> {
+        let begun = Instant::now();
+        let (parts, body) = request.into_parts();
+        let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+        let version = parts.version;
+        let mut reply = self.reply(parts, body, &exchange).await;
+        // What is left of a body that did not come in time is not waited for.
+        let late = reply.status == StatusCode::REQUEST_TIMEOUT;
+        if version != Version::HTTP_2 && (late || self.activity.leaving().is_some()) {
+            let close = HeaderValue::from_static("close");
+            reply.headers.insert(CONNECTION, close);
+        }
+        // The query may hold an input document and headers hold tokens, so neither is logged.
+        info!(
+            client_addr = %self.peer,
+            req_method = %method,
+            req_path = path,
+            resp_status = reply.status.as_u16(),
+            resp_bytes = reply.body.len(),
+            resp_duration_ms = begun.elapsed().as_secs_f64() * 1e3,
+            "Sent response."
+        );
+        let exchange = Arc::new(exchange);
+        reply.into_response().map(|body| Sent::new(body, exchange))
+    }
+
+    /// The answer to one request, which is given up when the client has closed its side.
+    async fn reply(&self, parts: Parts, body: Incoming, exchange: &Exchange) -> Reply {
+        self.activity.set_answering(true);
+        let reply = tokio::select! {
+            biased;
+            reply = self.work(parts, body, exchange) => reply,
+            () = exchange.abandoned() => {
+                ApiError::new(Code::Unavailable, "the client closed the connection").reply()
+            }
+        };
+        self.activity.set_answering(false);
+        reply
+    }
+
+    /// Waits for a place, reads the request, and has it answered.
+    async fn work(&self, parts: Parts, body: Incoming, exchange: &Exchange) -> Reply {
+        let probes = is_probe(&parts, &body);
+        if !probes && self.activity.turn().await == Place::Refused {
+            return ApiError::new(Code::Unavailable, "the server has no connection left").reply();
+        }
+        let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+        let (limit, timeout) = (
+            self.server.service.body_limit(),
+            self.server.options.body_timeout,
+        );
+        self.activity.set_answering(body.is_end_stream());
+        let mut request = match receive(parts, body, limit, timeout).await {
+            Ok(request) => request,
+            Err(refusal) => return refusal,
+        };
+        self.activity.set_answering(true);
+        request.client = Some(self.peer);
+        request.cancelled = Arc::clone(&exchange.cancelled);
+        let answered =
+            AssertUnwindSafe(Arc::clone(&self.server.service).answer(request)).catch_unwind();
+        answered.await.unwrap_or_else(|_| {
+            error!(%method, path, "the handler panicked");
+            ApiError::new(Code::InternalError, "the server failed").reply()
+        })
+    }
+}
+
+/// Whether a request asks how the server is, and is complete.
+fn is_probe(parts: &Parts, body: &Incoming) -> bool {
+    let path = parts.uri.path();
+    parts.method == Method::GET && matches!(path, "/health" | "/metrics") && body.is_end_stream()
+}

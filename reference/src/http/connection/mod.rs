@@ -1,0 +1,106 @@
+//! One connection: its handshake, its protocol, its requests, its end.
+
+use std::convert::Infallible;
+use std::future::Future;
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use bytes::Bytes;
+use http_body_util::Full;
+use hyper::body::Incoming;
+use tokio::net::TcpStream;
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::head::Fragment;
+use super::serve::{Server, Service};
+
+pub(super) mod activity;
+mod exchange;
+mod fragments;
+mod http1;
+mod http2;
+mod sent;
+mod socket;
+mod stream;
+mod timer;
+
+use activity::{Activity, Leaving};
+use exchange::Exchange;
+use sent::Sent;
+use socket::Socket;
+use stream::{Protocol, Stream};
+
+/// One connection.
+pub(super) struct Connection<S> {
+    pub(super) server: Arc<Server<S>>,
+    pub(super) activity: Arc<Activity>,
+    pub(super) peer: SocketAddr,
+}
+
+impl<S: Service> Connection<S> {
+    /// Serves the connection, after its TLS handshake if there is TLS, until its client closes
+    /// it, or it is told to end.
+    pub(super) async fn run(self, stream: TcpStream) {
+        let peer = self.peer;
+        if let Err(failure) = stream.set_nodelay(true) {
+            debug!(%peer, %failure, "cannot switch off delayed sending");
+        }
+        let server = Arc::clone(&self.server);
+        let Some(tls) = &server.tls else {
+            return self.speak(stream).await;
+        };
+        let handshake = timeout(server.options.header_timeout, tls.accept(stream));
+        let shaken = tokio::select! {
+            shaken = handshake => shaken,
+            () = self.activity.told(Leaving::Yield) => return,
+        };
+        match shaken {
+            Ok(Ok(stream)) => self.speak(stream).await,
+            Ok(Err(failure)) => debug!(%peer, %failure, "TLS handshake failed"),
+            Err(_) => debug!(%peer, "TLS handshake timed out"),
+        }
+    }
+
+    /// Finds out how the client speaks, and answers it in the same way.
+    async fn speak(self, socket: impl Socket) {
+        let (peer, options) = (self.peer, &self.server.options);
+        let activity = Arc::clone(&self.activity);
+        let mut stream = Stream::new(socket, activity, options.write_timeout);
+        // The header timeout of HTTP/1 starts when the protocol is known. A client that never
+        // says enough to tell holds its connection no longer than one that sends a slow head.
+        let recognised = timeout(options.header_timeout, stream.recognise());
+        let recognised = tokio::select! {
+            recognised = recognised => recognised,
+            () = self.activity.told(Leaving::Yield) => return,
+            () = self.idle_at_stop() => return,
+        };
+        match recognised {
+            Ok(Ok(Protocol::Http1)) => http1::serve(self, stream).await,
+            Ok(Ok(Protocol::Http2)) => http2::serve(self, stream).await,
+            Ok(Err(failure)) => debug!(%peer, %failure, "connection failed"),
+            Err(_) => debug!(%peer, "no request in time"),
+        }
+    }
+
+    /// Ends when the server stops and what was on its way has had the time to arrive.
+    async fn idle_at_stop(&self) {
+        self.activity.told(Leaving::Finish).await;
+        tokio::time::sleep(http1::UNDER_WAY).await;
+    }
+
+    /// Takes up a request.
+    fn call(
+        self: &Arc<Self>,
+        mut request: hyper::Request<Incoming>,
+    ) -> impl Future<Output = Result<hyper::Response<Sent<Full<Bytes>>>, Infallible>> + Send + use<S>
+    {
+        let exchange = Exchange::begin(&self.activity, request.version());
+        let fragments = &self.activity.fragments;
+        if fragments.has(request.method(), request.uri()) {
+            request.extensions_mut().insert(Fragment);
+        }
+        let connection = Arc::clone(self);
+        async move { Ok(connection.answer(request, exchange).await) }
+    }
+}

@@ -1,0 +1,86 @@
+//! The body of an answer on its way to the client.
+
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll};
+
+use bytes::{Buf, Bytes};
+use hyper::body::{Body, Frame, SizeHint};
+
+use super::exchange::Exchange;
+
+/// The body of an answer, which holds its exchange open until its last byte is sent.
+pub(super) struct Sent<B> {
+    body: B,
+    exchange: Arc<Exchange>,
+}
+
+impl<B> Sent<B> {
+    pub(super) fn new(body: B, exchange: Arc<Exchange>) -> Self {
+        Self { body, exchange }
+    }
+}
+
+impl<B: Body<Data = Bytes> + Unpin> Body for Sent<B> {
+    type Data = Part;
+    type Error = B::Error;
+
+    fn poll_frame(
+        mut self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+    ) -> Poll<Option<Result<Frame<Part>, B::Error>>> {
+        let polled = Pin::new(&mut self.body).poll_frame(context);
+        let part = |frame: Frame<Bytes>| {
+            frame.map_data(|bytes| Part::new(bytes, Arc::clone(&self.exchange)))
+        };
+        polled.map(|frame| frame.map(|frame| frame.map(part)))
+    }
+
+    fn is_end_stream(&self) -> bool {
+        self.body.is_end_stream()
+    }
+
+    fn size_hint(&self) -> SizeHint {
+        self.body.size_hint()
+    }
+}
+
+/// A part of an answer. HTTP/2 keeps it until the client has room for it, so that its life and
+/// its length say whether the client takes what it asked for.
+pub(super) struct Part {
+    bytes: Bytes,
+    exchange: Arc<Exchange>,
+}
+
+impl Part {
+    fn new(bytes: Bytes, exchange: Arc<Exchange>) -> Self {
+        exchange.begin_part();
+        Self { bytes, exchange }
+    }
+}
+
+impl Drop for Part {
+    fn drop(&mut self) {
+        self.exchange.end_part();
+    }
+}
+
+impl Buf for Part {
+    fn remaining(&self) -> usize {
+        self.bytes.remaining()
+    }
+
+    fn chunk(&self) -> &[u8] {
+        self.bytes.chunk()
+    }
+
+    fn advance(&mut self, count: usize) {
+        self.exchange.note_progress();
+        self.bytes.advance(count);
+    }
+
+    fn copy_to_bytes(&mut self, length: usize) -> Bytes {
+        self.exchange.note_progress();
+        self.bytes.copy_to_bytes(length)
+    }
+}

@@ -1,0 +1,298 @@
+//! The bytes of a connection, watched: who does not read is cut off, and who goes away while his
+//! request is answered is noticed.
+
+use std::io;
+use std::mem::MaybeUninit;
+use std::pin::Pin;
+use std::sync::Arc;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use futures_util::FutureExt;
+use http::StatusCode;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
+use tokio::time::timeout;
+use tracing::debug;
+
+use super::activity::Activity;
+use super::fragments::Lines;
+use super::socket::Socket;
+use super::timer::Timer;
+
+/// What HTTP/2 begins with.
+const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
+
+/// Bytes that are read while a request is answered, so that the end behind them is seen.
+const AHEAD: usize = 16 << 10;
+
+/// How often the system is asked for an end that lies behind more bytes.
+const LOOK_PERIOD: Duration = Duration::from_millis(250);
+
+/// How long, and for how many bytes, a connection is still read after its last answer.
+const LINGER: Duration = Duration::from_millis(500);
+const LINGER_BYTES: usize = 256 << 10;
+
+/// How a connection is spoken on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Protocol {
+    Http1,
+    Http2,
+}
+
+/// A watched connection.
+pub(super) struct Stream<S> {
+    inner: S,
+    activity: Arc<Activity>,
+    protocol: Protocol,
+    /// Read, but not asked for yet, from `taken` on.
+    ahead: Vec<u8>,
+    taken: usize,
+    /// Whether the client has closed its side.
+    ended: bool,
+    /// Looks for the end behind bytes that are not read.
+    look: Timer,
+    /// Ends a write that does not go on.
+    stall: Timer,
+    write_timeout: Duration,
+    /// Requests whose answers are written, bytes and all.
+    answered: u64,
+    /// The status that hyper has answered what is no request with, in words of its own.
+    refused: Option<StatusCode>,
+    lines: Lines,
+}
+
+impl<S: Socket> Stream<S> {
+    pub(super) fn new(inner: S, activity: Arc<Activity>, write_timeout: Duration) -> Self {
+        Self {
+            inner,
+            activity,
+            protocol: Protocol::Http1,
+            ahead: Vec::new(),
+            taken: 0,
+            ended: false,
+            look: Timer::default(),
+            stall: Timer::default(),
+            write_timeout,
+            answered: 0,
+            refused: None,
+            lines: Lines::default(),
+        }
+    }
+
+    /// Reads as much as tells how the client speaks.
+    pub(super) async fn recognise(&mut self) -> io::Result<Protocol> {
+        loop {
+            let known = self.ahead.len().min(PREFACE.len());
+            if self.ahead.get(..known) != PREFACE.get(..known) {
+                break;
+            }
+            if known == PREFACE.len() {
+                self.protocol = Protocol::Http2;
+                break;
+            }
+            let mut buffer = [0; 1024];
+            let count = self.inner.read(&mut buffer).await?;
+            if count == 0 {
+                self.ended = true;
+                break;
+            }
+            self.ahead.extend(buffer.get(..count).unwrap_or_default());
+        }
+        Ok(self.protocol)
+    }
+
+    /// The status of the answer to what is no request, which is still to be sent.
+    pub(super) fn refused(&self) -> Option<StatusCode> {
+        self.refused
+    }
+
+    /// Sends the last answer, and closes this side.
+    pub(super) async fn finish(&mut self, answer: &[u8]) -> io::Result<()> {
+        let sent = async {
+            self.inner.write_all(answer).await?;
+            self.inner.shutdown().await
+        };
+        timeout(self.write_timeout, sent).await?
+    }
+
+    /// Takes what the client still sends, within bounds, until it closes its side, because a
+    /// connection that is closed with bytes unread takes the last answer from a slow reader.
+    pub(super) async fn linger(&mut self) {
+        let mut buffer = [0; 4096];
+        let mut rest = LINGER_BYTES;
+        let end = async {
+            while !self.ended && rest > 0 {
+                match self.inner.read(&mut buffer).await {
+                    Ok(0) | Err(_) => break,
+                    Ok(count) => rest = rest.saturating_sub(count),
+                }
+            }
+        };
+        // Whoever goes on sending is cut off.
+        let _ended = timeout(LINGER, end).await;
+    }
+
+    /// Hands over bytes that were read ahead.
+    fn take_ahead(&mut self, buffer: &mut ReadBuf<'_>) {
+        let rest = self.ahead.get(self.taken..).unwrap_or_default();
+        let count = rest.len().min(buffer.remaining());
+        buffer.put_slice(rest.get(..count).unwrap_or_default());
+        self.taken += count;
+        if self.taken >= self.ahead.len() {
+            self.taken = 0;
+            self.ahead.clear();
+        }
+    }
+
+    /// Looks whether the client goes away while its request is answered: reads ahead, and when
+    /// that is enough asks the system now and then.
+    fn look_ahead(&mut self, context: &mut Context<'_>) -> io::Result<()> {
+        while !self.ended && self.ahead.len() < AHEAD {
+            let mut buffer = [MaybeUninit::uninit(); 1024];
+            let mut buffer = ReadBuf::uninit(&mut buffer);
+            match Pin::new(&mut self.inner).poll_read(context, &mut buffer) {
+                Poll::Pending => return Ok(()),
+                Poll::Ready(read) => read?,
+            }
+            self.ahead.extend(buffer.filled());
+            if buffer.filled().is_empty() {
+                self.end(context);
+            }
+        }
+        while !self.ended && self.look.poll(context, LOOK_PERIOD).is_ready() {
+            let ready = self.inner.tcp().ready(Interest::READABLE).now_or_never();
+            if ready.is_some_and(|ready| ready.is_ok_and(|ready| ready.is_read_closed())) {
+                self.activity.set_gone();
+                context.waker().wake_by_ref();
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Notes that the client has closed its side, and has its request see it.
+    fn end(&mut self, context: &Context<'_>) {
+        self.ended = true;
+        self.activity.set_gone();
+        context.waker().wake_by_ref();
+    }
+
+    /// Whether what is to be written is not an answer, but what hyper says itself to what is no
+    /// request. It is held back, as an error object is to be sent instead.
+    fn holds_back(&mut self, bytes: &[u8]) -> bool {
+        if self.protocol == Protocol::Http2 || self.activity.begun() != self.answered {
+            return false;
+        }
+        if self.refused.is_none() {
+            let status = bytes.get(9..12).map(StatusCode::from_bytes);
+            self.refused = Some(
+                status
+                    .and_then(Result::ok)
+                    .unwrap_or(StatusCode::BAD_REQUEST),
+            );
+        }
+        true
+    }
+
+    /// The result of an attempt to write; an error when the client does not read for too long.
+    fn written<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        attempt: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
+        if attempt.is_ready() {
+            if self.stall.stop() {
+                self.activity.set_blocked(false);
+            }
+            return attempt;
+        }
+        self.activity.set_blocked(true);
+        ready!(self.stall.poll(context, self.write_timeout));
+        // What the system still holds for the client goes with the connection.
+        if let Err(failure) = self.inner.tcp().set_zero_linger() {
+            debug!(%failure, "cannot drop what was not read");
+        }
+        Poll::Ready(Err(io::Error::new(
+            io::ErrorKind::TimedOut,
+            "the client does not read",
+        )))
+    }
+}
+
+impl<S: Socket> AsyncRead for Stream<S> {
+    fn poll_read(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let before = buffer.filled().len();
+        if !this.ahead.is_empty() {
+            this.take_ahead(buffer);
+        } else if !this.ended {
+            ready!(Pin::new(&mut this.inner).poll_read(context, buffer))?;
+        }
+        let read = buffer.filled().get(before..).unwrap_or_default();
+        this.ended |= read.is_empty() && buffer.remaining() > 0;
+        if this.protocol == Protocol::Http1 && this.activity.exchanges() == 0 {
+            this.lines.note(&this.activity, read);
+        }
+        Poll::Ready(Ok(()))
+    }
+}
+
+impl<S: Socket> AsyncWrite for Stream<S> {
+    fn poll_write(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.holds_back(bytes) {
+            return Poll::Ready(Ok(bytes.len()));
+        }
+        let attempt = Pin::new(&mut this.inner).poll_write(context, bytes);
+        this.written(context, attempt)
+    }
+
+    fn poll_write_vectored(
+        self: Pin<&mut Self>,
+        context: &mut Context<'_>,
+        slices: &[io::IoSlice<'_>],
+    ) -> Poll<io::Result<usize>> {
+        let this = self.get_mut();
+        if this.holds_back(slices.first().map_or(&[], |slice| slice)) {
+            return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
+        }
+        let attempt = Pin::new(&mut this.inner).poll_write_vectored(context, slices);
+        this.written(context, attempt)
+    }
+
+    fn is_write_vectored(&self) -> bool {
+        self.inner.is_write_vectored()
+    }
+
+    fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        let attempt = Pin::new(&mut this.inner).poll_flush(context);
+        ready!(this.written(context, attempt))?;
+        if this.protocol == Protocol::Http1 {
+            if this.activity.is_answering() {
+                this.look_ahead(context)?;
+            }
+            if this.activity.exchanges() == 0 {
+                this.answered = this.activity.begun();
+            }
+        }
+        Poll::Ready(Ok(()))
+    }
+
+    fn poll_shutdown(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        let this = self.get_mut();
+        if this.refused.is_some() {
+            return Poll::Ready(Ok(()));
+        }
+        let attempt = Pin::new(&mut this.inner).poll_shutdown(context);
+        this.written(context, attempt)
+    }
+}

@@ -1,0 +1,33 @@
+//! Timers that most connections never need.
+
+use std::pin::Pin;
+use std::task::{Context, Poll, ready};
+use std::time::Duration;
+
+use tokio::time::{Instant, Sleep, sleep};
+
+/// A timer that is made when it is first needed.
+#[derive(Debug, Default)]
+pub(super) struct Timer {
+    sleep: Option<Pin<Box<Sleep>>>,
+    running: bool,
+}
+
+impl Timer {
+    /// Ready so long after the first call since it was stopped.
+    pub(super) fn poll(&mut self, context: &mut Context<'_>, period: Duration) -> Poll<()> {
+        let sleep = self.sleep.get_or_insert_with(|| Box::pin(sleep(period)));
+        if !self.running {
+            self.running = true;
+            sleep.as_mut().reset(Instant::now() + period);
+        }
+        ready!(sleep.as_mut().poll(context));
+        self.running = false;
+        Poll::Ready(())
+    }
+
+    /// Stops; returns whether it was running.
+    pub(super) fn stop(&mut self) -> bool {
+        std::mem::take(&mut self.running)
+    }
+}

@@ -1,0 +1,53 @@
+//! What HTTP has a server refuse in the head of a request, and the library lets pass.
+
+use http::header::{CONNECTION, EXPECT, HOST, TRANSFER_ENCODING};
+use http::request::Parts;
+use http::{HeaderMap, HeaderValue, StatusCode, Version};
+
+use super::error::ApiError;
+use super::reply::Reply;
+
+/// Marks a request that was sent with a fragment behind its target.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Fragment;
+
+/// The answer to a request that does not name one host, that has a transfer coding which would be
+/// mistaken for the body, that expects what is not known, or whose target has a fragment. Who
+/// sends such a request may see its end elsewhere, so the connection closes.
+pub(super) fn refusal(parts: &Parts) -> Option<Reply> {
+    let (status, message) = fault(parts)?;
+    let mut reply = ApiError::invalid_parameter(message).reply();
+    reply.status = status;
+    if parts.version != Version::HTTP_2 {
+        let close = HeaderValue::from_static("close");
+        reply.headers.insert(CONNECTION, close);
+    }
+    Some(reply)
+}
+
+fn fault(parts: &Parts) -> Option<(StatusCode, &'static str)> {
+    let headers = &parts.headers;
+    let hosts = headers.get_all(HOST).iter().count();
+    if hosts > 1 || (hosts == 0 && parts.version == Version::HTTP_11) {
+        return Some((StatusCode::BAD_REQUEST, "a request names one host"));
+    }
+    if !each_is(headers, TRANSFER_ENCODING, b"chunked") {
+        let message = "the only transfer coding is chunked";
+        return Some((StatusCode::NOT_IMPLEMENTED, message));
+    }
+    if !each_is(headers, EXPECT, b"100-continue") {
+        let message = "the only expectation is 100-continue";
+        return Some((StatusCode::EXPECTATION_FAILED, message));
+    }
+    if parts.extensions.get::<Fragment>().is_some() {
+        let message = "the target of a request has no fragment";
+        return Some((StatusCode::BAD_REQUEST, message));
+    }
+    None
+}
+
+/// Whether all values of a header are this one, in any case.
+fn each_is(headers: &HeaderMap, name: http::HeaderName, value: &[u8]) -> bool {
+    let mut values = headers.get_all(name).iter();
+    values.all(|found| found.as_bytes().eq_ignore_ascii_case(value))
+}

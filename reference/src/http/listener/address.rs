@@ -1,0 +1,43 @@
+//! What counts as one client.
+
+use std::net::{IpAddr, Ipv6Addr};
+
+/// An IPv4 address, or the /64 network of an IPv6 address, all of which one client may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) struct Address(IpAddr);
+
+impl From<IpAddr> for Address {
+    fn from(address: IpAddr) -> Self {
+        // A listener on all interfaces sees IPv4 addresses as mapped ones.
+        Self(match address.to_canonical() {
+            IpAddr::V4(address) => IpAddr::V4(address),
+            IpAddr::V6(address) => {
+                let network = address.to_bits() & !u128::from(u64::MAX);
+                IpAddr::V6(Ipv6Addr::from_bits(network))
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn networks_are_one_client() {
+        for (one, other, same) in [
+            ("127.0.0.1", "127.0.0.1", true),
+            ("127.0.0.1", "127.0.0.2", false),
+            ("::ffff:127.0.0.1", "127.0.0.1", true),
+            ("::ffff:127.0.0.1", "::ffff:127.0.0.2", false),
+            ("2001:db8:1:2::1", "2001:db8:1:2:ffff::9", true),
+            ("2001:db8:1:2::1", "2001:db8:1:3::1", false),
+            ("::1", "::1", true),
+        ] {
+            let addresses = [one, other].map(|text| text.parse::<IpAddr>().map(Address::from));
+            assert!(addresses.iter().all(Result::is_ok), "{one}, {other}");
+            let [one_client, other_client] = addresses;
+            assert_eq!(one_client == other_client, same, "{one}, {other}");
+        }
+    }
+}

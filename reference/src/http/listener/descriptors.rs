@@ -1,0 +1,34 @@
+//! How many files and connections the system lets this program have open.
+
+use rustix::process::{Resource, getrlimit, setrlimit};
+use tracing::{debug, warn};
+
+/// Files that are open beside the connections: databases, bundles, pipes, connections of its own.
+const OTHERS: u64 = 128;
+
+/// Raises the limit as far as the system allows, and returns how many connections fit into it, if
+/// there is a limit.
+pub(super) fn raise() -> Option<usize> {
+    let mut limit = getrlimit(Resource::Nofile);
+    limit.current = limit.maximum;
+    if let Err(failure) = setrlimit(Resource::Nofile, limit) {
+        debug!(%failure, "the limit of open files stays as it is");
+    }
+    let limit = getrlimit(Resource::Nofile).current?;
+    usize::try_from(limit.saturating_sub(OTHERS)).ok()
+}
+
+/// As many connections as are asked for, or as fit.
+pub(super) fn fitting(asked: usize, room: Option<usize>) -> usize {
+    match room {
+        Some(room) if room < asked => {
+            let fitting = room.max(1);
+            warn!(
+                asked,
+                fitting, "the limit of open files allows fewer connections"
+            );
+            fitting
+        }
+        _ => asked,
+    }
+}

@@ -1,0 +1,154 @@
+//! Takes connections, and ends them when the server stops.
+
+use std::io::ErrorKind;
+use std::net::SocketAddr;
+use std::num::NonZeroUsize;
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+use tokio::task::{Id, JoinSet};
+use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
+use tracing::{debug, error, warn};
+
+use super::connection::Connection;
+use super::connection::activity::Leaving;
+use super::serve::{ServeOptions, Server, Service};
+
+mod address;
+mod backlog;
+mod descriptors;
+mod registry;
+
+use backlog::Backlog;
+use registry::{Limits, Registry};
+
+/// How long the listener rests when the system cannot give it a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// How often those that wait for a full place are looked after.
+const PROMOTE_PERIOD: Duration = Duration::from_millis(50);
+
+/// The reserve is so small a part of the full places, within bounds.
+const RESERVE_PART: usize = 16;
+const RESERVE_LEAST: usize = 8;
+const RESERVE_MOST: usize = 256;
+
+/// Takes the connections of one listener.
+pub(super) struct Acceptor<S> {
+    server: Arc<Server<S>>,
+    registry: Registry<Id>,
+    connections: JoinSet<()>,
+    promotes: Interval,
+}
+
+impl<S: Service> Acceptor<S> {
+    pub(super) fn new(server: Arc<Server<S>>) -> Self {
+        let registry = Registry::new(limits(&server.options, descriptors::raise()));
+        let mut promotes = interval(PROMOTE_PERIOD);
+        promotes.set_missed_tick_behavior(MissedTickBehavior::Delay);
+        Self {
+            server,
+            registry,
+            connections: JoinSet::new(),
+            promotes,
+        }
+    }
+
+    /// Accepts connections until told to stop, then those that wait, and waits for the open ones.
+    pub(super) async fn run(mut self, listener: TcpListener, mut stopped: watch::Receiver<()>) {
+        loop {
+            let waits = self.registry.uses_reserve();
+            tokio::select! {
+                _ = stopped.changed() => break,
+                Some(ended) = self.connections.join_next_with_id() => self.forget(ended),
+                accepted = listener.accept() => match accepted {
+                    Ok((stream, peer)) => self.serve(stream, peer, None),
+                    Err(failure) if failure.kind() == ErrorKind::ConnectionAborted => {
+                        debug!(%failure, "a client went away early");
+                    }
+                    Err(failure) => {
+                        warn!(%failure, "cannot accept a connection");
+                        // The system has no more; what nobody uses is given back to it.
+                        self.registry.close_idle();
+                        sleep(ACCEPT_PAUSE).await;
+                    }
+                },
+                _ = self.promotes.tick(), if waits => self.registry.promote(),
+            }
+        }
+        backlog::shut(&listener);
+        self.registry.finish();
+        let backlog = Backlog::new(listener);
+        while let Some((stream, peer)) = backlog.next().await {
+            self.serve(stream, peer, Some(Leaving::Finish));
+        }
+        drop(backlog);
+        let grace = Duration::from_secs(self.server.options.shutdown_grace_period);
+        if timeout(grace, self.end()).await.is_err() {
+            let connections = self.connections.len();
+            warn!(connections, "closing what did not end in time");
+        }
+    }
+
+    /// Waits until all connections have ended.
+    async fn end(&mut self) {
+        loop {
+            let waits = self.registry.uses_reserve();
+            tokio::select! {
+                ended = self.connections.join_next_with_id() => match ended {
+                    Some(ended) => self.forget(ended),
+                    None => break,
+                },
+                _ = self.promotes.tick(), if waits => self.registry.promote(),
+            }
+        }
+    }
+
+    /// Serves one connection.
+    fn serve(&mut self, stream: TcpStream, peer: SocketAddr, leaving: Option<Leaving>) {
+        let (activity, place) = self.registry.admit(peer.ip());
+        if let Some(why) = leaving {
+            activity.leave(why);
+        }
+        let connection = Connection {
+            server: Arc::clone(&self.server),
+            activity: Arc::clone(&activity),
+            peer,
+        };
+        let task = self.connections.spawn(connection.run(stream));
+        self.registry.insert(task.id(), peer.ip(), activity, place);
+    }
+
+    /// A connection has ended; its place is for another one.
+    fn forget(&mut self, ended: Result<(Id, ()), tokio::task::JoinError>) {
+        let id = match ended {
+            Ok((id, ())) => id,
+            Err(failure) => {
+                if failure.is_panic() {
+                    error!(%failure, "a connection panicked");
+                }
+                failure.id()
+            }
+        };
+        self.registry.remove(id);
+        if self.registry.uses_reserve() {
+            self.registry.promote();
+        }
+    }
+}
+
+/// How many connections there may be.
+fn limits(options: &ServeOptions, room: Option<usize>) -> Limits {
+    // Each connection has a part of a place in the reserve beside it.
+    let room = room.map(|room| room - room / (RESERVE_PART + 1));
+    let all = descriptors::fitting(options.max_connections.get(), room);
+    let share = options.max_connections_per_address;
+    let share = share.map_or(all.div_ceil(2), NonZeroUsize::get);
+    Limits {
+        all,
+        share: share.min(all),
+        reserve: (all / RESERVE_PART).clamp(RESERVE_LEAST, RESERVE_MOST),
+    }
+}

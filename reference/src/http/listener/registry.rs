@@ -1,0 +1,329 @@
+//! Who may stay when there are more connections than places.
+//!
+//! A connection has a full place, or one of few places in the reserve, where only the health and
+//! the measurements of the server are told, until a full place is free. Connections that only wait for
+//! their client make room for new ones, so that a new one always finds a place of either kind.
+
+use std::collections::HashMap;
+use std::net::IpAddr;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use super::address::Address;
+use crate::http::connection::activity::{Activity, Leaving, Place};
+
+/// Connections that have asked for nothing for so long go before those that are between requests.
+const SILENT: Duration = Duration::from_millis(100);
+
+/// How many connections there may be.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Limits {
+    /// Full places.
+    pub(super) all: usize,
+    /// Full places of one address.
+    pub(super) share: usize,
+    /// Places in the reserve.
+    pub(super) reserve: usize,
+}
+
+/// The open connections of a listener, by what tells them apart.
+#[derive(Debug)]
+pub(super) struct Registry<I> {
+    limits: Limits,
+    open: HashMap<I, Entry>,
+    /// Full places that are taken, of each address.
+    shares: HashMap<Address, usize>,
+    /// Places that are taken.
+    full: usize,
+    reserve: usize,
+}
+
+#[derive(Debug)]
+struct Entry {
+    address: Address,
+    place: Place,
+    activity: Arc<Activity>,
+}
+
+impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            open: HashMap::new(),
+            shares: HashMap::new(),
+            full: 0,
+            reserve: 0,
+        }
+    }
+
+    /// The place of a new connection; another one may lose its own.
+    pub(super) fn admit(&mut self, peer: IpAddr) -> (Arc<Activity>, Place) {
+        let place = match self.make_room(peer.into()) {
+            true => Place::Full,
+            false => {
+                self.make_reserve();
+                Place::Reserve
+            }
+        };
+        (Arc::new(Activity::new(place)), place)
+    }
+
+    /// Enters a connection that was admitted.
+    pub(super) fn insert(&mut self, id: I, peer: IpAddr, activity: Arc<Activity>, place: Place) {
+        let address = peer.into();
+        let entry = Entry {
+            address,
+            place,
+            activity,
+        };
+        self.take(address, place);
+        self.open.insert(id, entry);
+    }
+
+    /// Forgets a connection, which is open no more or soon will not be.
+    pub(super) fn remove(&mut self, id: I) {
+        if let Some(entry) = self.open.remove(&id) {
+            self.release(entry.address, entry.place);
+        }
+    }
+
+    /// Has all connections end.
+    pub(super) fn finish(&self) {
+        for entry in self.open.values() {
+            entry.activity.leave(Leaving::Finish);
+        }
+    }
+
+    /// Whether some connections have no full place.
+    pub(super) fn uses_reserve(&self) -> bool {
+        self.reserve > 0
+    }
+
+    /// Gives full places to those that wait for them, in their order.
+    pub(super) fn promote(&mut self) {
+        let waiting = self.open.iter().filter_map(|(id, entry)| {
+            let since = entry.activity.waiting_since()?;
+            (entry.place == Place::Reserve).then_some((since, *id, entry.address))
+        });
+        let mut waiting: Vec<_> = waiting.collect();
+        waiting.sort_by_key(|(since, ..)| *since);
+        for (_, id, address) in waiting {
+            if self.make_room(address)
+                && let Some(entry) = self.open.get_mut(&id)
+            {
+                entry.place = Place::Full;
+                entry.activity.give(Place::Full);
+                self.release(address, Place::Reserve);
+                self.take(address, Place::Full);
+            }
+        }
+    }
+
+    /// Closes the longest idle connection, if there is one.
+    pub(super) fn close_idle(&mut self) -> bool {
+        let found = self.longest_idle(|_| true);
+        self.let_go(found)
+    }
+
+    /// Whether there is a full place for the address, perhaps after another has lost its own.
+    fn make_room(&mut self, address: Address) -> bool {
+        let share = self.shares.get(&address).copied().unwrap_or_default();
+        let shared = share < self.limits.share;
+        if shared && self.full < self.limits.all {
+            return true;
+        }
+        // Who has his share already loses one of his own.
+        let found = self.longest_idle(|entry| {
+            entry.place == Place::Full && (shared || entry.address == address)
+        });
+        self.let_go(found)
+    }
+
+    /// Sees that there is a place in the reserve: what waits for its client goes first, then the
+    /// request that waits shortest for a full place is told to come back later.
+    fn make_reserve(&mut self) {
+        if self.reserve < self.limits.reserve {
+            return;
+        }
+        let reserved = |entry: &Entry| entry.place == Place::Reserve;
+        let idle = self.longest_idle(reserved);
+        if self.let_go(idle) {
+            return;
+        }
+        let newest = self.open.iter().filter(|(_, entry)| reserved(entry));
+        let newest = newest.max_by_key(|(_, entry)| entry.activity.waiting_since());
+        let newest = newest.map(|(id, _)| *id);
+        if let Some(entry) = newest.and_then(|id| self.open.get(&id)) {
+            entry.activity.give(Place::Refused);
+        }
+        self.let_go(newest);
+    }
+
+    /// The connection that waits longest for its client to ask for something. Those that never
+    /// asked go first; in the reserve, so do those that do not read.
+    fn longest_idle(&self, of: impl Fn(&Entry) -> bool) -> Option<I> {
+        let now = Instant::now();
+        let idle = self.open.iter().filter(|(_, entry)| of(entry));
+        let idle = idle.filter_map(|(id, entry)| {
+            let activity = &entry.activity;
+            let blocked = entry.place == Place::Reserve && activity.is_blocked();
+            let since = match blocked {
+                true => now.checked_sub(SILENT)?,
+                false => activity.idle_since()?,
+            };
+            let silent = activity.is_unused() && now.duration_since(since) >= SILENT;
+            Some((!silent, since, *id))
+        });
+        idle.min_by_key(|(used, since, _)| (*used, *since))
+            .map(|(.., id)| id)
+    }
+
+    /// Has a connection end, and forgets it.
+    fn let_go(&mut self, id: Option<I>) -> bool {
+        let Some((id, entry)) = id.and_then(|id| Some((id, self.open.get(&id)?))) else {
+            return false;
+        };
+        entry.activity.leave(Leaving::Yield);
+        self.remove(id);
+        true
+    }
+
+    fn take(&mut self, address: Address, place: Place) {
+        match place {
+            Place::Full => {
+                self.full += 1;
+                *self.shares.entry(address).or_default() += 1;
+            }
+            Place::Reserve | Place::Refused => self.reserve += 1,
+        }
+    }
+
+    fn release(&mut self, address: Address, place: Place) {
+        match place {
+            Place::Full => {
+                self.full = self.full.saturating_sub(1);
+                if let Some(share) = self.shares.get_mut(&address) {
+                    *share = share.saturating_sub(1);
+                    if *share == 0 {
+                        self.shares.remove(&address);
+                    }
+                }
+            }
+            Place::Reserve | Place::Refused => self.reserve = self.reserve.saturating_sub(1),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::net::Ipv4Addr;
+
+    use super::*;
+
+    const LIMITS: Limits = Limits {
+        all: 4,
+        share: 2,
+        reserve: 2,
+    };
+
+    /// Connections by their number, and what became of them.
+    struct Crowd {
+        registry: Registry<usize>,
+        activities: Vec<Arc<Activity>>,
+    }
+
+    impl Crowd {
+        fn new() -> Self {
+            Self {
+                registry: Registry::new(LIMITS),
+                activities: Vec::new(),
+            }
+        }
+
+        /// A new connection, at work or not; returns its place.
+        fn arrive(&mut self, from: &str, busy: bool) -> Place {
+            let peer = from.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
+            assert!(!peer.is_unspecified(), "{from}");
+            let (activity, place) = self.registry.admit(peer);
+            if busy {
+                activity.begin_exchange();
+            }
+            let id = self.activities.len();
+            let entered = Arc::clone(&activity);
+            self.registry.insert(id, peer, entered, place);
+            self.activities.push(activity);
+            place
+        }
+
+        /// The connections that are told to make room.
+        fn leaving(&self) -> Vec<usize> {
+            let all = self.activities.iter().enumerate();
+            let leaving = all.filter(|(_, activity)| activity.leaving() == Some(Leaving::Yield));
+            leaving.map(|(id, _)| id).collect()
+        }
+    }
+
+    #[test]
+    fn one_client_takes_no_more_than_its_share() {
+        let mut crowd = Crowd::new();
+        for (from, busy, place, leaving) in [
+            ("2001:db8::1", true, Place::Full, &[][..]),
+            ("2001:db8::2", false, Place::Full, &[]),
+            // The same network: the idle one makes room, then there is none.
+            ("2001:db8::3", true, Place::Full, &[1]),
+            ("2001:db8::4", true, Place::Reserve, &[1]),
+            // Others have places left.
+            ("2001:db8:0:1::1", false, Place::Full, &[1]),
+            ("127.0.0.1", true, Place::Full, &[1]),
+            // All are taken: who is idle makes room.
+            ("127.0.0.2", true, Place::Full, &[1, 4]),
+            ("127.0.0.3", true, Place::Reserve, &[1, 4]),
+            // The reserve is full too, and nobody in it waits for its client.
+            ("127.0.0.4", false, Place::Reserve, &[1, 4, 7]),
+            ("127.0.0.5", false, Place::Reserve, &[1, 4, 7, 8]),
+        ] {
+            assert_eq!(crowd.arrive(from, busy), place, "{from}");
+            assert_eq!(crowd.leaving(), leaving, "{from}");
+        }
+    }
+
+    #[test]
+    fn the_longest_idle_goes_first() {
+        let mut crowd = Crowd::new();
+        crowd.registry.limits.share = 4;
+        for (from, busy) in [("1.0.0.1", true), ("1.0.0.2", false), ("1.0.0.3", true)] {
+            crowd.arrive(from, busy);
+        }
+        std::thread::sleep(SILENT + Duration::from_millis(20));
+        // The last one is between requests for longest, and one has only just come.
+        for at in [2, 0] {
+            if let Some(activity) = crowd.activities.get(at) {
+                activity.end_exchange();
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        crowd.arrive("1.0.0.4", false);
+        for leaving in [&[1][..], &[1, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
+            assert_eq!(crowd.arrive("1.0.0.5", true), Place::Full);
+            assert_eq!(crowd.leaving(), leaving);
+        }
+        assert_eq!(crowd.arrive("1.0.0.6", true), Place::Reserve);
+    }
+
+    #[test]
+    fn places_come_free() {
+        let mut crowd = Crowd::new();
+        for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
+            assert_eq!(crowd.arrive(from, true), Place::Full);
+        }
+        assert_eq!(crowd.arrive("1.0.0.3", true), Place::Reserve);
+        assert!(crowd.registry.uses_reserve());
+        for id in 0..5 {
+            crowd.registry.remove(id);
+            crowd.registry.remove(id);
+        }
+        assert!(!crowd.registry.uses_reserve());
+        assert!(crowd.registry.shares.is_empty());
+        assert_eq!(crowd.arrive("1.0.0.1", true), Place::Full);
+    }
+}

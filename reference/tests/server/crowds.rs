@@ -1,0 +1,179 @@
+//! More connections than places.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use reference::Running;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+use crate::wire::{GET, all, ask, assert_error, connect, connect_as, engine, send};
+
+const KEPT: &str = "GET /health HTTP/1.1\r\nHost: x\r\n\r\n";
+const DATA: &str = "GET /v1/data HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n";
+const SLOW_BODY: &str = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n1";
+const SLOW_HEAD: &str = "PUT /v1/data/a HTTP/1.1\r\nHost:";
+
+/// A connection that has sent something which the server has read.
+async fn busy(running: &Running, text: &str) -> TcpStream {
+    let mut stream = connect(running).await;
+    send(&mut stream, text).await;
+    tokio::time::sleep(Duration::from_millis(30)).await;
+    stream
+}
+
+/// An engine with so many places, all of which one address may have.
+async fn crowded(places: &str) -> Running {
+    let flags = [
+        "--max-connections",
+        places,
+        "--max-connections-per-address",
+        places,
+    ];
+    engine(&flags).await
+}
+
+/// Whether the server closes a connection within a second.
+async fn is_closed(stream: &mut TcpStream) -> bool {
+    let mut rest = Vec::new();
+    let read = stream.read_to_end(&mut rest);
+    let ended = tokio::time::timeout(Duration::from_secs(1), read).await;
+    ended.is_ok()
+}
+
+/// A request from another address of this machine.
+async fn ask_from(from: [u8; 4], to: SocketAddr, text: &str) -> String {
+    let from = SocketAddr::from((from, 0));
+    let mut stream = connect_as(to, |socket| socket.bind(from)).await;
+    send(&mut stream, text).await;
+    all(&mut stream).await
+}
+
+#[tokio::test]
+async fn the_longest_idle_makes_room() {
+    let running = crowded("3").await;
+    let mut kept = busy(&running, KEPT).await;
+    let mut used_later = busy(&running, KEPT).await;
+    let mut slow = busy(&running, SLOW_HEAD).await;
+    send(&mut used_later, KEPT).await;
+    tokio::time::sleep(Duration::from_millis(150)).await;
+    // Who never asked goes first, then who has asked for nothing for longest.
+    let mut first = busy(&running, SLOW_BODY).await;
+    assert!(is_closed(&mut slow).await);
+    let mut second = busy(&running, SLOW_BODY).await;
+    assert!(is_closed(&mut kept).await);
+    send(&mut used_later, GET).await;
+    let answer = all(&mut used_later).await;
+    assert_eq!(answer.matches("HTTP/1.1 200").count(), 3, "{answer}");
+    for stream in [&mut first, &mut second] {
+        send(stream, "23456789").await;
+        let mut answer = [0; 12];
+        assert!(stream.read_exact(&mut answer).await.is_ok());
+        assert_eq!(answer, *b"HTTP/1.1 204");
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn further_requests_wait_for_their_turn() {
+    let running = crowded("2").await;
+    let first = busy(&running, SLOW_BODY).await;
+    let second = busy(&running, SLOW_BODY).await;
+    let mut third = busy(&running, DATA).await;
+    let mut fourth = busy(&running, DATA).await;
+    for waiting in [&mut third, &mut fourth] {
+        let early = tokio::time::timeout(Duration::from_millis(200), waiting.readable()).await;
+        assert!(early.is_err(), "the connection did not wait");
+    }
+    let answer = ask(&running, GET).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    drop(first);
+    for mut waiting in [third, fourth] {
+        let answer = all(&mut waiting).await;
+        assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    }
+    drop(second);
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn an_address_has_a_share() {
+    let running = engine(&["--max-connections", "4"]).await;
+    let Some(address) = running.engine else {
+        panic!("no engine is listening");
+    };
+    let _first = busy(&running, SLOW_BODY).await;
+    let _second = busy(&running, SLOW_BODY).await;
+    let third = busy(&running, DATA).await;
+    let early = tokio::time::timeout(Duration::from_millis(200), third.readable()).await;
+    assert!(early.is_err(), "the share is not half of all");
+    let answer = ask_from([127, 0, 0, 2], address, DATA).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    running.shutdown().await;
+
+    let flags = [
+        "--max-connections",
+        "4",
+        "--max-connections-per-address",
+        "3",
+    ];
+    let running = engine(&flags).await;
+    let _first = busy(&running, SLOW_BODY).await;
+    let _second = busy(&running, SLOW_BODY).await;
+    let answer = ask(&running, DATA).await;
+    assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn health_is_told_in_every_crowd() {
+    for text in [
+        "",
+        SLOW_HEAD,
+        KEPT,
+        SLOW_BODY,
+        DATA,
+        "PRI * HTTP/2.0\r\n\r\n",
+    ] {
+        let running = engine(&["--max-connections", "16"]).await;
+        let mut crowd = Vec::new();
+        for _ in 0..8 {
+            crowd.push(busy(&running, SLOW_BODY).await);
+        }
+        for _ in 0..100 {
+            let mut stream = connect(&running).await;
+            send(&mut stream, text).await;
+            crowd.push(stream);
+        }
+        for request in [GET, &GET.replace("health", "metrics")] {
+            let begun = Instant::now();
+            let answer = ask(&running, request).await;
+            assert!(answer.starts_with("HTTP/1.1 200"), "`{text}`: {answer}");
+            assert!(begun.elapsed() < Duration::from_secs(2), "`{text}`");
+        }
+        drop(crowd);
+        running.shutdown().await;
+    }
+}
+
+#[tokio::test]
+async fn who_waits_in_vain_is_told_so() {
+    let running = crowded("2").await;
+    let _first = busy(&running, SLOW_BODY).await;
+    let _second = busy(&running, SLOW_BODY).await;
+    let mut waiting = Vec::new();
+    for _ in 0..9 {
+        waiting.push(busy(&running, DATA).await);
+    }
+    // The reserve has eight places, and the newest of those that waited lost its own.
+    let Some(newest) = waiting.get_mut(7) else {
+        panic!("nobody waits");
+    };
+    let answer = all(newest).await;
+    assert_error(&answer, "503", "the newest");
+    assert!(
+        answer.to_ascii_lowercase().contains("retry-after: 1"),
+        "{answer}"
+    );
+    running.shutdown().await;
+}

@@ -1,0 +1,121 @@
+//! What is no request, or one that HTTP has a server refuse, is answered like every other error.
+
+use std::time::Duration;
+
+use crate::wire::{all, ask, assert_error, connect, engine, parts, send};
+
+#[tokio::test]
+async fn refusals_are_error_objects_and_end_the_connection() {
+    let running = engine(&[]).await;
+    let long_head = format!(
+        "GET / HTTP/1.1\r\nHost: x\r\nX: {}\r\n\r\n",
+        "x".repeat(1 << 20)
+    );
+    let many = format!(
+        "GET / HTTP/1.1\r\nHost: x\r\n{}\r\n",
+        "X: y\r\n".repeat(1000)
+    );
+    let long_target = format!("GET /{} HTTP/1.1\r\nHost: x\r\n\r\n", "x".repeat(100_000));
+    let get = |target: &str, headers: &str| format!("GET {target} HTTP/1.1\r\n{headers}\r\n");
+    let health = get("/health", "Host: x\r\n");
+    for (text, status) in [
+        ("nonsense\r\n\r\n", "400"),
+        ("GET /a b HTTP/1.1\r\n\r\n", "400"),
+        ("GET /health HTTP/1.1\r\nHost: x\r\nA b: c\r\n\r\n", "400"),
+        (
+            "GET /health HTTP/1.1\r\nHost: x\r\nContent-Length: -1\r\n\r\n",
+            "400",
+        ),
+        (&get("/health", ""), "400"),
+        (&get("/health", "Host: a\r\nHost: b\r\n"), "400"),
+        (
+            &get("/health", "Host: x\r\nTransfer-Encoding: gzip, chunked\r\n"),
+            "501",
+        ),
+        (&get("/health", "Host: x\r\nExpect: 200-maybe\r\n"), "417"),
+        (&get("/health#x", "Host: x\r\n"), "400"),
+        (&get("/health?a=b#x", "Host: x\r\n"), "400"),
+        (&get("/health#", "Host: x\r\n"), "400"),
+        (&get("http://x/health#x", "Host: x\r\n"), "400"),
+        (&long_head, "431"),
+        (&many, "431"),
+        (&long_target, "414"),
+    ] {
+        let start: String = text.chars().take(60).collect();
+        // The connection closes although nobody asks for it, and what follows is not answered.
+        let answer = ask(&running, &format!("{text}{health}")).await;
+        assert_error(&answer, status, &start);
+        assert!(
+            parts(&answer).2,
+            "`{start}` leaves the connection open: {answer}"
+        );
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            1,
+            "`{start}`: {answer}"
+        );
+        // Requests before it are answered, whether they have a body or not.
+        let empty = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\n\r\n1";
+        let answer = ask(&running, &format!("{health}{empty}{text}")).await;
+        assert!(answer.starts_with("HTTP/1.1 200 "), "`{start}`: {answer}");
+        let last = answer.rfind("HTTP/1.1 ").and_then(|at| answer.get(at..));
+        assert_error(last.unwrap_or_default(), status, &start);
+        assert_eq!(
+            answer.matches("HTTP/1.1 ").count(),
+            3,
+            "`{start}`: {answer}"
+        );
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn a_target_in_pieces_has_no_fragment_either() {
+    let running = engine(&[]).await;
+    let mut stream = connect(&running).await;
+    for piece in ["GET /hea", "lth#", "x HTTP/1.1\r\nHost: x\r\n\r\n"] {
+        send(&mut stream, piece).await;
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+    assert_error(&all(&mut stream).await, "400", "in pieces");
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn other_hash_signs_are_no_fragments() {
+    let running = engine(&[]).await;
+    let close = "Host: x\r\nConnection: close\r\n";
+    for text in [
+        format!("GET /health HTTP/1.1\r\nReferer: http://x/#y\r\n{close}\r\n"),
+        format!("GET /health?a=%23b HTTP/1.1\r\n{close}\r\n"),
+        format!(
+            "PUT /v1/policies/a HTTP/1.1\r\n{close}Content-Length: 18\r\n\r\n# c\npackage a\n# d\n"
+        ),
+        format!(
+            "PUT /v1/data/a HTTP/1.1\r\nExpect: 100-Continue\r\n{close}Content-Length: 3\r\n\r\n\"#\""
+        ),
+    ] {
+        let answer = ask(&running, &text).await;
+        let (status, ..) = parts(answer.trim_start_matches("HTTP/1.1 100 Continue\r\n\r\n"));
+        assert!(status.starts_with('2'), "{text}: {answer}");
+    }
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn slow_requests_are_told_so() {
+    let running = engine(&["--header-timeout", "300ms", "--body-timeout", "300ms"]).await;
+    let body = "PUT /v1/data/a HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123";
+    for text in ["GET /health HTTP/1.1\r\nHost:", "GET", body] {
+        let answer = ask(&running, text).await;
+        assert_error(&answer, "408", text);
+        assert!(parts(&answer).2, "{answer}");
+    }
+    // A connection that begins nothing has asked nothing.
+    assert_eq!(ask(&running, "").await, "");
+    let mut idle = connect(&running).await;
+    send(&mut idle, "GET /health HTTP/1.1\r\nHost: x\r\n\r\n").await;
+    let answer = all(&mut idle).await;
+    assert_eq!(answer.matches("HTTP/1.1 ").count(), 1, "{answer}");
+    running.shutdown().await;
+}

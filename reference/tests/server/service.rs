@@ -1,0 +1,107 @@
+//! A server whose work tells what becomes of it.
+
+use std::future::pending;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
+
+use clap::Parser;
+use http::StatusCode;
+use reference::http::serve::{Listening, listen};
+use reference::http::{Reply, Request, ServeOptions, Service};
+use tokio::net::TcpStream;
+
+use crate::wire::{connect_as, until};
+
+/// The length of the answer to `/big`: more than the buffers of two sockets hold.
+pub(crate) const BIG: usize = 32 << 20;
+
+/// Answers `/quick` at once, `/big` with much, `/endless` never, `/heeding` when it is cancelled,
+/// and has a defect at `/defect`.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// Requests that came.
+    begun: AtomicUsize,
+    /// Requests that nobody waits for any more.
+    over: AtomicUsize,
+}
+
+impl Service for Work {
+    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+        self.begun.fetch_add(1, Ordering::SeqCst);
+        let (work, cancelled) = (Arc::clone(&self), Arc::clone(&request.cancelled));
+        tokio::spawn(async move {
+            is_set(&cancelled).await;
+            work.over.fetch_add(1, Ordering::SeqCst);
+        });
+        match request.path.as_str() {
+            "/quick" => Reply::text(StatusCode::OK, "fine"),
+            "/big" => Reply::text(StatusCode::OK, "x".repeat(BIG)),
+            "/endless" => pending().await,
+            "/heeding" => {
+                is_set(&request.cancelled).await;
+                Reply::text(StatusCode::OK, "cancelled")
+            }
+            path => panic!("a defect at {path}"),
+        }
+    }
+
+    fn body_limit(&self) -> usize {
+        1 << 20
+    }
+}
+
+async fn is_set(flag: &AtomicBool) {
+    while !flag.load(Ordering::SeqCst) {
+        tokio::time::sleep(Duration::from_millis(2)).await;
+    }
+}
+
+#[derive(clap::Parser)]
+struct Flags {
+    #[command(flatten)]
+    serve: ServeOptions,
+}
+
+/// A running server of this kind.
+pub(crate) struct Server {
+    pub(crate) listening: Listening,
+    pub(crate) address: SocketAddr,
+    work: Arc<Work>,
+}
+
+impl Server {
+    pub(crate) async fn start(flags: &[&str]) -> Self {
+        let flags = Flags::parse_from(["flags"].iter().chain(flags));
+        let work = Arc::new(Work::default());
+        match listen("127.0.0.1:0", &flags.serve, Arc::clone(&work)).await {
+            Ok(listening) => Self {
+                address: listening.address,
+                listening,
+                work,
+            },
+            Err(failure) => panic!("the server does not start: {failure}"),
+        }
+    }
+
+    pub(crate) async fn connect(&self) -> TcpStream {
+        connect_as(self.address, |_| Ok(())).await
+    }
+
+    /// A connection whose client's system keeps little of what arrives.
+    pub(crate) async fn connect_narrow(&self) -> TcpStream {
+        connect_as(self.address, |socket| socket.set_recv_buffer_size(4096)).await
+    }
+
+    /// Waits until so many requests have come.
+    pub(crate) async fn begun(&self, count: usize) {
+        let what = format!("{count} requests");
+        until(&what, || self.work.begun.load(Ordering::SeqCst) >= count).await;
+    }
+
+    /// How many requests nobody waits for any more.
+    pub(crate) fn over(&self) -> usize {
+        self.work.over.load(Ordering::SeqCst)
+    }
+}
