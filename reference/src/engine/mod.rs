@@ -298,7 +298,8 @@ impl Default for Engine {
 
 impl Service for Engine {
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        if request.body.len() <= LARGE_BODY && self.is_quick(&request) {
+        let short = request.body.len() <= LARGE_BODY && !gzip::is_compressed(&request);
+        if short && self.is_quick(&request) {
             return self.respond(request);
         }
         let _waiting = Waiting(Arc::clone(&request.cancelled));

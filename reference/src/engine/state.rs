@@ -49,6 +49,8 @@ pub(super) struct State {
     pub(super) filters: Kept<PreparedFilter>,
     /// The queries of policies about the decision log, by their paths.
     pub(super) logs: Kept<Prepared>,
+    /// The queries of authorization policies for what they permit, by their paths.
+    pub(super) permits: Kept<Vec<PartialQuery>>,
     /// The pace of partial evaluations of queries.
     pub(super) residuals: Pace,
     /// What evaluations leave for each other, whatever the state.

@@ -8,6 +8,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
 
+use super::budget::RequestMemory;
 use super::error::ApiError;
 
 /// A request with its whole body.
@@ -27,6 +28,8 @@ pub struct Request {
     pub segments: Vec<String>,
     /// Where the request comes from, if it came over a socket.
     pub client: Option<SocketAddr>,
+    /// What the body takes of the memory for bodies.
+    pub(crate) memory: RequestMemory,
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
 }
@@ -42,6 +45,7 @@ impl From<http::Request<Bytes>> for Request {
             body,
             segments: Vec::new(),
             client: None,
+            memory: RequestMemory::default(),
             cancelled: Arc::default(),
         }
     }

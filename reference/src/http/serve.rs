@@ -10,7 +10,6 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use hyper::body::Incoming;
 use hyper::service::service_fn;
@@ -21,12 +20,16 @@ use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
-use tracing::{debug, error, info, warn};
+use tracing::{debug, error, warn};
 
+use super::access::AccessLine;
+use super::budget::Budget;
 use super::error::{ApiError, Code};
 use super::receive::receive;
 use super::reply::Reply;
 use super::request::Request;
+use super::sending::{Sending, admit};
+use super::size::size;
 use super::tls::{Tls, period};
 use crate::StartError;
 
@@ -76,6 +79,14 @@ pub struct ServeOptions {
     /// Connections that are served at the same time; further ones wait
     #[arg(long, value_name = "COUNT", default_value = "4096")]
     pub max_connections: NonZeroUsize,
+    /// Memory for the bodies of all requests in flight, also after decompression, such as 64MiB or
+    /// 2GiB; when it is spent, requests wait for a second and are then answered 503
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub body_memory: usize,
+    /// Memory for the answers that are being sent, such as 64MiB or 2GiB; when it is spent,
+    /// requests wait for a second and are then answered 503
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
+    pub answer_memory: usize,
 }
 
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
@@ -119,6 +130,8 @@ pub async fn listen<S: Service>(
         service,
         tls,
         options: options.clone(),
+        bodies: Budget::new(options.body_memory),
+        answers: Budget::new(options.answer_memory),
     });
     let task = tokio::spawn(server.run(listener, stopped));
     Ok(Listening {
@@ -147,6 +160,10 @@ struct Server<S> {
     service: Arc<S>,
     tls: Option<Tls>,
     options: ServeOptions,
+    /// The memory for the bodies of requests.
+    bodies: Budget,
+    /// The memory for answers.
+    answers: Budget,
 }
 
 impl<S: Service> Server<S> {
@@ -246,12 +263,13 @@ impl<S: Service> Server<S> {
         &self,
         request: hyper::Request<Incoming>,
         peer: SocketAddr,
-    ) -> hyper::Response<http_body_util::Full<Bytes>> {
+    ) -> hyper::Response<Sending> {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
         let limit = self.service.body_limit();
-        let received = receive(parts, body, limit, self.options.body_timeout).await;
+        let timeout = self.options.body_timeout;
+        let received = receive(parts, body, limit, timeout, &self.bodies).await;
         let reply = match received {
             Ok(mut request) => {
                 request.client = Some(peer);
@@ -265,16 +283,15 @@ impl<S: Service> Server<S> {
             }
             Err(refusal) => refusal,
         };
-        // The query may hold an input document and headers hold tokens, so neither is logged.
-        info!(
-            client_addr = %peer,
-            req_method = %method,
-            req_path = path,
-            resp_status = reply.status.as_u16(),
-            resp_bytes = reply.body.len(),
-            resp_duration_ms = begun.elapsed().as_secs_f64() * 1e3,
-            "Sent response."
-        );
-        reply.into_response()
+        let (reply, share) = admit(reply, &self.answers).await;
+        let line = AccessLine {
+            client: peer,
+            method,
+            path,
+            status: reply.status,
+            sent: 0,
+            begun,
+        };
+        Sending::response(reply, share, line)
     }
 }

@@ -338,7 +338,11 @@ fn pretty_answers_are_indented() {
         };
         let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
         let reply = engine.respond(request);
-        assert_eq!(String::from_utf8_lossy(&reply.body), answer, "{target}");
+        assert_eq!(
+            String::from_utf8_lossy(&reply.body.bytes()),
+            answer,
+            "{target}"
+        );
     }
 }
 
@@ -349,7 +353,8 @@ fn metrics_are_given_when_asked_for() {
         let body = body.as_bytes().to_vec();
         let request = crate::exchange::request(method, target, http::HeaderMap::new(), body);
         let reply = engine.respond(request);
-        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let answer: serde_json::Value =
+            serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
         let metrics = answer
             .get("metrics")
             .and_then(|metrics| metrics.as_object());
@@ -401,7 +406,8 @@ fn traces_of_documents_are_given_when_asked_for() {
     let lines = |target: &str| {
         let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
         let reply = engine.respond(request);
-        let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let answer: serde_json::Value =
+            serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
         answer.get("explanation").cloned().unwrap_or_default()
     };
     assert_eq!(
@@ -430,7 +436,7 @@ fn provenance_names_the_build() {
     let target = "/v1/data?provenance=true";
     let request = crate::exchange::request("GET", target, http::HeaderMap::new(), Vec::new());
     let reply = engine.respond(request);
-    let answer: serde_json::Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let answer: serde_json::Value = serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
     for name in [
         "version",
         "build_commit",
