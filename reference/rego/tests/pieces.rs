@@ -69,12 +69,21 @@ fn large_values_come_in_pieces() {
     let members = (0..20_000).map(|at| (format!("name {at}"), Value::from(vec![Value::from(at)])));
     let object = Value::object(members);
     let numbers = Value::from((0..100_000).map(Value::from).collect::<Vec<_>>());
-    let set = Value::from((0..30_000).map(|at| Value::from(format!("m{at}"))).collect::<Set>());
-    let keyed: Object = [(numbers.clone(), object.clone()), (set.clone(), Value::Null)]
-        .into_iter()
-        .collect();
+    let set = Value::from(
+        (0..30_000)
+            .map(|at| Value::from(format!("m{at}")))
+            .collect::<Set>(),
+    );
+    let keyed: Object = [
+        (numbers.clone(), object.clone()),
+        (set.clone(), Value::Null),
+    ]
+    .into_iter()
+    .collect();
     let keyed = Value::from(Object::from_iter([(Value::from(keyed), Value::from(1))]));
-    let deep = (0..600).fold(Value::from("x".repeat(5000)), |inner, _| Value::from(vec![inner]));
+    let deep = (0..600).fold(Value::from("x".repeat(5000)), |inner, _| {
+        Value::from(vec![inner])
+    });
     let text = Value::from("é\"\n".repeat(100_000));
     for value in [object, numbers, set, keyed, deep, text] {
         for (pretty, size) in [(false, 60 << 10), (true, 8 << 10)] {

@@ -51,7 +51,11 @@ fn many_brackets_may_follow_each_other() {
     assert!(from_yaml(rows.as_bytes()).is_ok());
     let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
     assert!(from_yaml(nested(100).as_bytes()).is_ok());
-    for text in ["[ \"]\", ".repeat(1000), "[".repeat(1000), "{a: ".repeat(1000)] {
+    for text in [
+        "[ \"]\", ".repeat(1000),
+        "[".repeat(1000),
+        "{a: ".repeat(1000),
+    ] {
         assert!(from_yaml(text.as_bytes()).is_err());
     }
 }

@@ -51,8 +51,7 @@ fn the_text_of_numbers_is_kept() {
         r#"
         PUT /v1/data/n [1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10] => 204
         GET /v1/data/n => 200 {"result":[1e3,1.0,12345678901234567890123,1E5,-0,-0.0,0.10]}
-        PUT /v1/data/n 01 => 204
-        GET /v1/data/n => 200 {"result":0}
+        PUT /v1/data/n 01 => 400 invalid_parameter
         "#,
     );
 }
@@ -247,7 +246,10 @@ fn inputs_are_read_and_refused() {
     play_on(&engine, "PUT /v1/data/a 1 => 204");
     for (body, answer) in [
         (r#"{"input":{"x":1}}"#, r#"200 {"result":1}"#.to_owned()),
-        (r#"{"input":1} and more"#, r#"200 {"result":1}"#.to_owned()),
+        (
+            r#"{"input":1} and more"#,
+            "400 invalid_parameter".to_owned(),
+        ),
         (
             r#"{"input":null}"#,
             format!(r#"200 {{"result":1,{warning}}}"#),

@@ -264,7 +264,8 @@ impl Piece {
             if self.is_full() {
                 break;
             }
-            let next = rest.get(..SMALL).unwrap_or(rest);
+            // An escape takes six bytes.
+            let next = rest.get(..SMALL / 6).unwrap_or(rest);
             escape_into(next, &mut self.writer.out);
             done += next.len();
         }
