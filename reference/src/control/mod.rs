@@ -22,6 +22,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 use http::{Method, StatusCode};
+use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
 use tracing::{error, info, warn};
 
@@ -108,7 +109,9 @@ impl Service for Control {
     /// so that none leaves a transaction open on a pooled connection of the database.
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
         let permit = Arc::clone(&self.running).acquire_owned().await;
-        let answered = tokio::spawn(async move {
+        // Who looks at the state of the server is not to wait for a thread.
+        let works = request.path.starts_with("/v1/");
+        let answered = async move {
             let begun = Instant::now();
             let method = request.method.clone();
             let mut handler = "none";
@@ -118,7 +121,16 @@ impl Service for Control {
             let took = begun.elapsed();
             self.metrics.answered(handler, &method, reply.status, took);
             reply
-        });
+        };
+        // Definitions are parsed and written as JSON, which takes long if they are large, so the
+        // threads that serve connections do not do it.
+        let answered = match works {
+            true => {
+                let runtime = Handle::current();
+                tokio::task::spawn_blocking(move || runtime.block_on(answered))
+            }
+            false => tokio::spawn(answered),
+        };
         answered.await.unwrap_or_else(|failure| {
             error!(%failure, "the handler panicked");
             ApiError::new(Code::InternalError, "the server failed").reply()

@@ -1,25 +1,57 @@
 //! The policy that decides on each request.
 
-use rego::Value;
+use std::sync::Arc;
+
 use rego::value::Object;
+use rego::{PartialOptions, PartialQuery, QueryOptions, References, Value};
 
 use super::evaluate::Asked;
-use super::{Engine, body};
+use super::place::LARGE_BODY;
+use super::state::State;
+use super::{Engine, body, gzip};
 use crate::http::{ApiError, Code, Request};
 
 impl Engine {
-    /// Asks the authorization policy about a request, if there has to be one.
+    /// Whether a policy decides on each request.
+    pub(super) fn authorizes(&self) -> bool {
+        self.0.authorizes
+    }
+
+    /// Asks the authorization policy about a request, if there has to be one, and unpacks its body.
+    ///
+    /// Unpacking and reading a body costs much more than sending it. So who sends a compressed or
+    /// a large one is refused before, if the policy refuses him whatever the body says.
     ///
     /// # Errors
     /// `unauthorized` when the policy says no, `internal_error` when it says nothing,
-    /// `invalid_parameter` when the body that it would judge is malformed.
-    pub(super) fn authorize(&self, request: &Request) -> Result<(), ApiError> {
-        if !self.0.authorizes {
+    /// `invalid_parameter` when the body that it would judge is malformed or too large,
+    /// `unavailable` when there is no memory for it.
+    pub(super) fn admit(&self, request: &mut Request) -> Result<(), ApiError> {
+        let costs = gzip::is_compressed(request) || request.body.len() > LARGE_BODY;
+        if costs && self.authorizes() && judged(request) && !self.may_permit(request)? {
+            let input = Value::from(bodiless_input(self, request)?);
+            self.decide_on(request, &input)?;
+        }
+        gzip::decode(request, self.config().max_decoded_body)?;
+        self.authorize(request)
+    }
+
+    /// Asks the authorization policy about a request whose body is as it was meant.
+    fn authorize(&self, request: &Request) -> Result<(), ApiError> {
+        if !self.authorizes() {
             return Ok(());
         }
-        let input = self.authorization_input(request)?;
+        let mut input = bodiless_input(self, request)?;
+        if judged(request) {
+            input.insert("body", body::input(request)?.unwrap_or(Value::Null));
+        }
+        self.decide_on(request, &Value::from(input))
+    }
+
+    /// What the policy says about an input document.
+    fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
-        let decision = self.read(path, &Asked::plainly(request, Some(&input)))?;
+        let decision = self.read(path, &Asked::plainly(request, Some(input)))?;
         match decision {
             None => Err(undecided("authorization policy missing or undefined")),
             Some(Value::Bool(true)) => Ok(()),
@@ -28,21 +60,68 @@ impl Engine {
         }
     }
 
-    /// The input document of the policy.
-    fn authorization_input(&self, request: &Request) -> Result<Value, ApiError> {
-        let mut input = Object::new();
-        input.insert("method", Value::from(request.method.as_str()));
-        input.insert("path", path(request)?);
-        input.insert("params", parameters(request));
-        input.insert("headers", headers(request));
-        if let Some(token) = token(request).filter(|_| self.0.identifies) {
-            input.insert("identity", Value::from(token));
+    /// Whether there may be a body with which the policy permits a request: whether something of
+    /// its permission is left when the body is unknown.
+    fn may_permit(&self, request: &Request) -> Result<bool, ApiError> {
+        let state = self.state();
+        let queries = permits(&state, &self.config().default_authorization_decision);
+        let Ok(unknowns) = References::parse(["input.body"]) else {
+            return Ok(true);
+        };
+        let options = PartialOptions {
+            unknowns,
+            ..PartialOptions::default()
+        };
+        let input = Value::from(bodiless_input(self, request)?);
+        for query in queries.iter() {
+            let mut evaluation = state.evaluation();
+            evaluation.input = Some(input.clone());
+            evaluation.cancelled = Arc::clone(&request.cancelled);
+            let left = query.evaluate(&mut evaluation, &options);
+            // What cannot be told without the body is told with it.
+            if left.is_ok_and(|left| left.queries.is_empty()) {
+                continue;
+            }
+            return Ok(true);
         }
-        if judged(request) {
-            input.insert("body", body::input(request)?.unwrap_or(Value::Null));
-        }
-        Ok(Value::from(input))
+        Ok(queries.is_empty())
     }
+}
+
+/// The queries of which one has to hold for the policy at a path to permit something.
+fn permits(state: &State, path: &[String]) -> Arc<Vec<PartialQuery>> {
+    let mut document = "data".to_owned();
+    for segment in path {
+        document.push_str(&format!("[{}]", Value::from(segment.as_str())));
+    }
+    if let Some(kept) = state.permits.get(&document) {
+        return kept;
+    }
+    let texts = [
+        format!("{document} == true"),
+        format!("{document}.allowed == true"),
+    ];
+    let policy = &state.contents().policy;
+    // One that the compiler refuses cannot hold: the document is of another type.
+    let queries = texts
+        .iter()
+        .filter_map(|text| PartialQuery::parse(policy, text, &QueryOptions::default()).ok());
+    let queries = Arc::new(queries.collect());
+    state.permits.put(&document, &queries);
+    queries
+}
+
+/// The input document of the policy, without the body.
+fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError> {
+    let mut input = Object::new();
+    input.insert("method", Value::from(request.method.as_str()));
+    input.insert("path", path(request)?);
+    input.insert("params", parameters(request));
+    input.insert("headers", headers(request));
+    if let Some(token) = token(request).filter(|_| engine.0.identifies) {
+        input.insert("identity", Value::from(token));
+    }
+    Ok(input)
 }
 
 fn judge(decision: &Object) -> Result<(), ApiError> {

@@ -1,17 +1,40 @@
 //! Request bodies: JSON or, where it is read, YAML.
 
 use rego::Value;
-use rego::value::{from_json_prefix, from_yaml};
+use rego::value::{from_json, from_yaml};
 
+use super::place::LARGE_BODY;
 use crate::http::{ApiError, Request};
 
-/// The JSON value at the start of a body; what stands behind it is not looked at.
+/// The memory that a YAML text takes while it is read, per byte of it.
+const YAML: usize = 160;
+
+/// The memory that one more value of a document takes, in bytes.
+const VALUE: usize = 24;
+
+/// The JSON value that a body holds.
 pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
-    from_json_prefix(&request.body)
-        .map_err(|error| ApiError::invalid_parameter(format!("request body: {error}")))
+    parse(request, "request body")
 }
 
-/// The JSON object at the start of a body.
+/// The JSON value of a body. If the body is large, the document takes its share of the memory for
+/// bodies too.
+///
+/// # Errors
+/// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
+pub(super) fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
+    if request.body.len() > LARGE_BODY {
+        let parts = request.body.iter();
+        let parts = parts.filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{'));
+        request
+            .memory
+            .grow_about(parts.count().saturating_mul(VALUE))?;
+    }
+    from_json(&request.body)
+        .map_err(|error| ApiError::invalid_parameter(format!("{what}: {error}")))
+}
+
+/// The JSON object that a body holds.
 pub(super) fn object(request: &Request) -> Result<Value, ApiError> {
     let body = json(request)?;
     match body.kind() {
@@ -32,6 +55,8 @@ pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiErro
 pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
     let kind = request.header("content-type").unwrap_or_default();
     if kind.contains("yaml") {
+        let taken = request.body.len().saturating_mul(YAML);
+        request.memory.grow_about(taken)?;
         let value = from_yaml(&request.body)
             .map_err(|error| ApiError::invalid_parameter(format!("input document: {error}")))?;
         return Ok(Some(value));
@@ -39,7 +64,5 @@ pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
     if request.body.iter().all(u8::is_ascii_whitespace) {
         return Ok(None);
     }
-    let value = from_json_prefix(&request.body)
-        .map_err(|error| ApiError::invalid_parameter(format!("input document: {error}")))?;
-    Ok(Some(value))
+    parse(request, "input document").map(Some)
 }

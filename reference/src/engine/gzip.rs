@@ -1,41 +1,54 @@
 //! Compressed requests and answers.
 
-use std::io::{Read, Write};
+use std::io::Read;
+use std::sync::atomic::Ordering;
 
 use bytes::Bytes;
-use flate2::Compression;
 use flate2::read::MultiGzDecoder;
-use flate2::write::GzEncoder;
 use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY};
 use http::{HeaderValue, Method};
 
 use super::config::Config;
-use crate::http::{ApiError, Reply, Request};
+use crate::http::{ApiError, Code, Reply, Request};
 
-/// Replaces a compressed body by what it holds. Only POST knows compressed bodies.
+/// So much is decompressed before it is looked whether anybody still waits, in bytes.
+const STEP: usize = 64 << 10;
+
+/// Whether a request has a compressed body. Only POST knows compressed bodies.
+pub(super) fn is_compressed(request: &Request) -> bool {
+    let encoding = request.header(CONTENT_ENCODING.as_str());
+    request.method == Method::POST && encoding.is_some_and(|encoding| encoding.contains("gzip"))
+}
+
+/// Replaces a compressed body by what it holds, which takes its share of the memory for bodies.
 ///
 /// # Errors
-/// `invalid_parameter` when the body is not gzip, ends early, or holds more than the limit.
+/// `invalid_parameter` when the body is not gzip, ends early, or holds more than the limit;
+/// `unavailable` when the memory is spent.
 pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError> {
-    let encoding = request.headers.get(CONTENT_ENCODING);
-    let encoding = encoding
-        .and_then(|value| value.to_str().ok())
-        .unwrap_or_default();
-    if request.method != Method::POST || !encoding.contains("gzip") {
+    if !is_compressed(request) {
         return Ok(());
     }
     let mut body = Vec::new();
-    let bound = u64::try_from(limit).unwrap_or(u64::MAX).saturating_add(1);
-    let read = MultiGzDecoder::new(&*request.body)
-        .take(bound)
-        .read_to_end(&mut body);
-    if let Err(failure) = read {
-        let message = format!("could not decompress the request body: {failure}");
-        return Err(ApiError::invalid_parameter(message));
-    }
-    if body.len() > limit {
-        let message = format!("request body too large: it holds more than {limit} bytes");
-        return Err(ApiError::invalid_parameter(message));
+    let mut step = vec![0; STEP];
+    let mut decoder = MultiGzDecoder::new(&*request.body);
+    loop {
+        let read = decoder.read(&mut step).map_err(|failure| {
+            let message = format!("could not decompress the request body: {failure}");
+            ApiError::invalid_parameter(message)
+        })?;
+        if read == 0 {
+            break;
+        }
+        if body.len() + read > limit {
+            let message = format!("request body too large: it holds more than {limit} bytes");
+            return Err(ApiError::invalid_parameter(message));
+        }
+        if request.cancelled.load(Ordering::Relaxed) {
+            return Err(ApiError::new(Code::InternalError, "cancelled"));
+        }
+        request.memory.grow(read)?;
+        body.extend_from_slice(step.get(..read).unwrap_or_default());
     }
     request.body = Bytes::from(body);
     Ok(())
@@ -49,16 +62,12 @@ pub(super) fn encode(request: &Request, mut reply: Reply, config: &Config) -> Re
     }
     let vary = HeaderValue::from_static("Accept-Encoding");
     reply.headers.insert(VARY, vary);
-    if reply.body.len() <= config.gzip_threshold || !accepts(request) {
+    if !reply.body.is_longer_than(config.gzip_threshold) || !accepts(request) {
         return reply;
     }
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::new(config.gzip_level));
-    let written = encoder.write_all(&reply.body);
-    if let (Ok(()), Ok(body)) = (written, encoder.finish()) {
-        let encoding = HeaderValue::from_static("gzip");
-        reply.headers.insert(CONTENT_ENCODING, encoding);
-        reply.body = Bytes::from(body);
-    }
+    let encoding = HeaderValue::from_static("gzip");
+    reply.headers.insert(CONTENT_ENCODING, encoding);
+    reply.body = reply.body.compressed(config.gzip_level);
     reply
 }
 

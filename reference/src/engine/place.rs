@@ -11,7 +11,7 @@ use crate::http::request::Trial;
 use crate::http::{Reply, Request};
 
 /// Requests that give more than so many bytes are not tried by the threads that serve connections.
-const LARGE: usize = 64 << 10;
+pub(super) const LARGE_BODY: usize = 64 << 10;
 
 /// How long a thread that serves connections tries to answer a request.
 const TRIAL: Duration = Duration::from_micros(500);
@@ -77,7 +77,7 @@ impl Engine {
         let is_logged = || self.config().plugins.decision_logs.is_some();
         // The input may stand in the query, too.
         let given = request.query.iter().map(|(_, value)| value.len());
-        if request.body.len() + given.sum::<usize>() > LARGE
+        if request.body.len() + given.sum::<usize>() > LARGE_BODY
             || has("content-encoding", "gzip")
             || has("content-type", "yaml")
             || Explain::asked(request).is_some()

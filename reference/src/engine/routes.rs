@@ -93,42 +93,59 @@ impl Engine {
         reply
     }
 
-    /// The checks that come before a handler, and the handler, whose pattern is named.
+    /// The checks that come before a handler, and the handler, whose pattern is named. Only whom
+    /// the authorization policy lets in learns what there is at a path.
     fn route(&self, mut request: Request, named: &mut Option<&'static str>) -> Reply {
-        if let Some(elsewhere) = redirect(&request) {
-            return elsewhere;
-        }
-        let (handler, segments) = match find(ROUTES, &request.method, &request.path) {
-            Ok(Found::Handler {
-                handler,
-                pattern,
-                segments,
-            }) => {
+        match way(&request) {
+            Way::Handler(handler, pattern, segments) => {
                 *named = Some(pattern);
-                (handler, segments)
+                request.segments = segments;
+                let answered = self
+                    .admit(&mut request)
+                    .and_then(|()| handler(self, &request));
+                let reply = answered.unwrap_or_else(|error| error.reply());
+                gzip::encode(&request, reply, &self.config())
             }
-            Ok(Found::MethodNotAllowed { allowed }) => {
-                let silent = ["/v0/data", "/v1/data", "/v1/policies", "/v1/query"];
-                let text = !silent.iter().any(|start| request.path.starts_with(start));
-                return Reply::method_not_allowed(&allowed, text);
+            Way::Answer(reply) if !self.authorizes() => reply,
+            Way::Answer(reply)
+                if reply.status == StatusCode::NOT_FOUND && request.method == Method::HEAD =>
+            {
+                reply
             }
-            Ok(Found::NotFound) => {
-                let permitted = match request.method {
-                    Method::HEAD => Ok(()),
-                    _ => self.authorize(&request),
-                };
-                let missing = || Reply::text(StatusCode::NOT_FOUND, "404 page not found\n");
-                return permitted.map_or_else(|error| error.reply(), |()| missing());
+            Way::Answer(reply) => {
+                let admitted = self.admit(&mut request);
+                admitted.map_or_else(|error| error.reply(), |()| reply)
             }
-            Err(error) => return error.reply(),
-        };
-        request.segments = segments;
-        let answered = gzip::decode(&mut request, self.config().max_decoded_body)
-            .and_then(|()| self.authorize(&request))
-            .and_then(|()| handler(self, &request));
-        let reply = answered.unwrap_or_else(|error| error.reply());
-        gzip::encode(&request, reply, &self.config())
+        }
     }
+}
+
+/// Where a request goes.
+enum Way {
+    /// To the handler of a route, with the route's pattern and the segments that it leaves open.
+    Handler(&'static Handler, &'static str, Vec<String>),
+    /// Nowhere; this is the answer.
+    Answer(Reply),
+}
+
+fn way(request: &Request) -> Way {
+    if let Some(elsewhere) = redirect(request) {
+        return Way::Answer(elsewhere);
+    }
+    Way::Answer(match find(ROUTES, &request.method, &request.path) {
+        Ok(Found::Handler {
+            handler,
+            pattern,
+            segments,
+        }) => return Way::Handler(handler, pattern, segments),
+        Ok(Found::MethodNotAllowed { allowed }) => {
+            let silent = ["/v0/data", "/v1/data", "/v1/policies", "/v1/query"];
+            let text = !silent.iter().any(|start| request.path.starts_with(start));
+            Reply::method_not_allowed(&allowed, text)
+        }
+        Ok(Found::NotFound) => Reply::text(StatusCode::NOT_FOUND, "404 page not found\n"),
+        Err(error) => error.reply(),
+    })
 }
 
 /// Where a path leads that is known in another form: 307 to the form without empty, `.` and `..`

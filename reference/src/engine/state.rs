@@ -53,6 +53,8 @@ pub(super) struct State {
     pub(super) logs: Kept<Prepared>,
     /// The queries that this server asks for itself, by their paths.
     reads: Kept<Prepared>,
+    /// The queries of authorization policies for what they permit, by their paths.
+    pub(super) permits: Kept<Vec<PartialQuery>>,
     /// What evaluations leave for each other, whatever the state.
     caches: Arc<Caches>,
     /// What they may use.

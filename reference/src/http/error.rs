@@ -3,6 +3,7 @@
 use http::StatusCode;
 use serde_json::{Value, json};
 
+use super::budget::Spent;
 use super::reply::Reply;
 use crate::control::cipher::CipherError;
 use crate::control::model::Invalid;
@@ -139,6 +140,12 @@ impl From<StoreError> for ApiError {
             }
         };
         Self::new(code, error.to_string())
+    }
+}
+
+impl From<Spent> for ApiError {
+    fn from(spent: Spent) -> Self {
+        Self::new(Code::Unavailable, spent.to_string())
     }
 }
 

@@ -1,5 +1,8 @@
 //! The only room that knows how requests arrive and answers leave.
 
+mod access;
+pub mod body;
+pub(crate) mod budget;
 mod connection;
 pub mod error;
 mod head;
@@ -10,9 +13,12 @@ mod receive;
 pub mod reply;
 pub mod request;
 pub mod route;
+mod sending;
 pub mod serve;
+mod size;
 pub(crate) mod tls;
 
+pub use body::Body;
 pub use error::{ApiError, Code};
 pub use reply::Reply;
 pub use request::Request;

@@ -1,16 +1,11 @@
 //! The only place that builds a response.
 
-use bytes::Bytes;
 use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
-use http_body_util::Full;
 use serde::Serialize;
 
-use super::error::{ApiError, Code};
+use super::body::Body;
 use super::json_text::indented;
-
-/// The bodies of answers may be so long.
-const MAX_BODY: usize = 1 << 30;
 
 /// An answer, ready to be sent.
 #[derive(Debug, Clone)]
@@ -20,7 +15,7 @@ pub struct Reply {
     /// The headers.
     pub headers: HeaderMap,
     /// The body.
-    pub body: Bytes,
+    pub body: Body,
 }
 
 impl Reply {
@@ -29,7 +24,7 @@ impl Reply {
         Self {
             status,
             headers: HeaderMap::new(),
-            body: Bytes::new(),
+            body: Body::from(&[][..]),
         }
     }
 
@@ -38,7 +33,7 @@ impl Reply {
         let mut reply = Self::empty(status);
         let text_type = HeaderValue::from_static("text/plain; charset=utf-8");
         reply.headers.insert(CONTENT_TYPE, text_type);
-        reply.body = Bytes::from(text.into());
+        reply.body = Body::from(text.into());
         reply
     }
 
@@ -67,20 +62,22 @@ impl Reply {
     /// A JSON answer whose body is written already, but for the newline at its end.
     pub fn json_text(status: StatusCode, mut body: Vec<u8>) -> Self {
         body.push(b'\n');
+        Self::with_body(status, Body::from(body))
+    }
+
+    /// A document as the answer, indented by two spaces when `pretty`. If it is long, its text is
+    /// made while it is sent.
+    pub fn document(status: StatusCode, document: &rego::Value, pretty: bool) -> Self {
+        Self::with_body(status, Body::document(document, pretty))
+    }
+
+    /// A JSON answer.
+    fn with_body(status: StatusCode, body: Body) -> Self {
         let mut reply = Self::empty(status);
         let json_type = HeaderValue::from_static("application/json");
         reply.headers.insert(CONTENT_TYPE, json_type);
-        reply.body = Bytes::from(body);
+        reply.body = body;
         reply
-    }
-
-    /// A document as the answer, indented by two spaces when `pretty`; 500 `internal_error` if
-    /// it is too long.
-    pub fn document(status: StatusCode, document: &rego::Value, pretty: bool) -> Self {
-        match document.to_json(pretty, MAX_BODY) {
-            Ok(body) => Self::json_text(status, body),
-            Err(too_long) => ApiError::new(Code::InternalError, too_long.to_string()).reply(),
-        }
     }
 
     /// The same answer with another media type.
@@ -120,13 +117,5 @@ impl Reply {
             reply.headers.insert(ALLOW, allowed);
         }
         reply
-    }
-
-    /// The answer as it is sent.
-    pub(super) fn into_response(self) -> http::Response<Full<Bytes>> {
-        let mut response = http::Response::new(Full::new(self.body));
-        *response.status_mut() = self.status;
-        *response.headers_mut() = self.headers;
-        response
     }
 }

@@ -9,6 +9,7 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
 
+use super::budget::RequestMemory;
 use super::error::ApiError;
 
 /// A request with its whole body.
@@ -28,6 +29,8 @@ pub struct Request {
     pub segments: Vec<String>,
     /// Where the request comes from, if it came over a socket.
     pub client: Option<SocketAddr>,
+    /// What the body takes of the memory for bodies.
+    pub(crate) memory: RequestMemory,
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
     /// Present while the thread that serves the connection tries to answer at once.
@@ -73,6 +76,7 @@ impl From<http::Request<Bytes>> for Request {
             body,
             segments: Vec::new(),
             client: None,
+            memory: RequestMemory::default(),
             cancelled: Arc::default(),
             trial: None,
         }

@@ -11,9 +11,11 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::error;
 
+use super::budget::Budget;
 use super::listener::Acceptor;
 use super::reply::Reply;
 use super::request::Request;
+use super::size::size;
 use super::tls::{Tls, period};
 use crate::StartError;
 
@@ -68,6 +70,14 @@ pub struct ServeOptions {
     /// time; half of all unless given
     #[arg(long, value_name = "COUNT")]
     pub max_connections_per_address: Option<NonZeroUsize>,
+    /// Memory for the bodies of all requests in flight, also after decompression, such as 64MiB or
+    /// 2GiB; when it is spent, requests wait for a second and are then answered 503
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub body_memory: usize,
+    /// Memory for the answers that are being sent, such as 64MiB or 2GiB; when it is spent,
+    /// requests wait for a second and are then answered 503
+    #[arg(long, value_name = "SIZE", default_value = "512MiB", value_parser = size)]
+    pub answer_memory: usize,
 }
 
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
@@ -111,6 +121,8 @@ pub async fn listen<S: Service>(
         service,
         tls,
         options: options.clone(),
+        bodies: Budget::new(options.body_memory),
+        answers: Budget::new(options.answer_memory),
     });
     let task = tokio::spawn(Acceptor::new(server).run(listener, stopped));
     Ok(Listening {
@@ -139,4 +151,8 @@ pub(super) struct Server<S> {
     pub(super) service: Arc<S>,
     pub(super) tls: Option<Tls>,
     pub(super) options: ServeOptions,
+    /// The memory for the bodies of requests.
+    pub(super) bodies: Budget,
+    /// The memory for answers.
+    pub(super) answers: Budget,
 }

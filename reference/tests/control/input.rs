@@ -64,7 +64,7 @@ fn any_bytes(world: World) -> Outcome {
             // Whatever was stored can be read, as JSON.
             for target in TARGETS.iter().chain(&["/v1/bundles", "/v1/sources?pretty"]) {
                 let reply = send(&control, "admin", "GET", target, "").await?;
-                serde_json::from_slice::<serde_json::Value>(&reply.body)?;
+                serde_json::from_slice::<serde_json::Value>(&reply.body.bytes())?;
                 if ![200, 404].contains(&reply.status.as_u16()) {
                     return Err(format!("{target}: {}", text(&reply)).into());
                 }

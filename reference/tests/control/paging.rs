@@ -113,7 +113,7 @@ async fn names(
     query: &str,
 ) -> Result<(Vec<String>, Option<String>), Failed> {
     let reply = send(control, "admin", "GET", &format!("/v1/{kind}?{query}"), "").await?;
-    let body: Value = serde_json::from_slice(&reply.body)?;
+    let body: Value = serde_json::from_slice(&reply.body.bytes())?;
     let items = body
         .get("result")
         .and_then(Value::as_array)

@@ -160,23 +160,17 @@ pub(crate) async fn send(
     if who != "nobody" {
         headers.insert("authorization", format!("Bearer {who}-key").parse()?);
     }
-    let request = Request {
-        method: method.parse::<Method>()?,
-        path: path.to_owned(),
-        query: query
-            .map(|(name, value)| (name.to_owned(), value.to_owned()))
-            .collect(),
-        headers,
-        body: body.into(),
-        segments: Vec::new(),
-        client: None,
-        cancelled: Arc::default(),
-        trial: None,
-    };
+    let mut request = Request::from(http::Request::new(body.into()));
+    request.method = method.parse::<Method>()?;
+    request.path = path.to_owned();
+    request.query = query
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect();
+    request.headers = headers;
     Ok(Arc::clone(control).answer(request).await)
 }
 
 /// The text of an answer.
 pub(crate) fn text(reply: &Reply) -> String {
-    String::from_utf8_lossy(&reply.body).into_owned()
+    String::from_utf8_lossy(&reply.body.bytes()).into_owned()
 }

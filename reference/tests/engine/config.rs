@@ -38,7 +38,7 @@ fn shown(engine: &Engine) -> Value {
         http::HeaderMap::new(),
         Vec::new(),
     ));
-    let mut answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+    let mut answer: Value = serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
     let result = answer["result"].take();
     let (id, version) = (&result["labels"]["id"], &result["labels"]["version"]);
     assert!(id.is_string() && version.is_string(), "{result}");
@@ -143,7 +143,7 @@ fn decisions_have_ids_when_they_are_logged() {
     let decide = |engine: &Engine, method: &str| {
         let request = request(method, "/v1/data/none", http::HeaderMap::new(), Vec::new());
         let reply = engine.respond(request);
-        let answer: Value = serde_json::from_slice(&reply.body).unwrap_or_default();
+        let answer: Value = serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
         answer["decision_id"].as_str().map(str::to_owned)
     };
     let logging = engine(set(&["decision_logs.console=true"]));

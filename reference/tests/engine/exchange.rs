@@ -74,7 +74,8 @@ fn read(line: &str) -> Request {
 /// in its place when there is none.
 pub(crate) fn shown(reply: &Reply) -> String {
     let status = reply.status.as_u16();
-    let text = String::from_utf8_lossy(&reply.body);
+    let body = reply.body.bytes();
+    let text = String::from_utf8_lossy(&body);
     let error: Option<serde_json::Value> = serde_json::from_str(&text).ok();
     let code = error.as_ref().and_then(|error| error.get("code")?.as_str());
     match (code, text.trim_end()) {

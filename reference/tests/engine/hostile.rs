@@ -127,6 +127,25 @@ fn directives_and_long_texts_are_refused() {
 }
 
 #[test]
+fn nothing_may_follow_a_body() {
+    play_on(
+        &Engine::default(),
+        r#"
+        PUT /v1/data/j {}x => 400 invalid_parameter
+        PUT /v1/data/j {} {} => 400 invalid_parameter
+        PATCH /v1/data [] [] => 400 invalid_parameter
+        POST /v1/data/j {"input":{"x":true}}{"input":{"x":false}} => 400 invalid_parameter
+        POST /v0/data/j {} x => 400 invalid_parameter
+        POST / {} x => 400 invalid_parameter
+        POST /v1/query {"query":"true"}x => 400 invalid_parameter
+        POST /v1/compile {"query":"true"}x => 400 invalid_parameter
+        POST /v1/compile/a/b [Accept: application/vnd.engine.sql.sqlite+json] {}x => 400 invalid_parameter
+        GET /v1/data/j => 200 {}
+        "#,
+    );
+}
+
+#[test]
 fn odd_bytes_are_answered() {
     let engine = Engine::default();
     for body in [

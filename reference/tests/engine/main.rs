@@ -6,6 +6,7 @@
     reason = "a test fails by panicking"
 )]
 
+mod authorization;
 mod bundles;
 mod config;
 mod data;

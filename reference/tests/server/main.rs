@@ -2,6 +2,7 @@
 
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
+mod answers;
 mod bundles;
 mod crowds;
 mod descriptors;

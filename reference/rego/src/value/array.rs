@@ -181,6 +181,14 @@ impl Array {
         }
     }
 
+    /// Whether another value may hold the same items, so that they take no memory of their own.
+    pub(super) fn is_shared(&self) -> bool {
+        match &self.0 {
+            Items::Packed(items) => !items.is_unique(),
+            Items::Tree(items) => !items.is_unique(),
+        }
+    }
+
     /// Where the items are: no other array has them there.
     pub(super) fn address(&self) -> usize {
         match &self.0 {

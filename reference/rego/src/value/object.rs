@@ -298,6 +298,14 @@ impl Object {
         }
     }
 
+    /// Whether another value may hold the same members, so that they take no memory of their own.
+    pub(super) fn is_shared(&self) -> bool {
+        match &self.0 {
+            Members::Packed(members) => ThinArc::strong_count(members) > 1,
+            Members::Tree(members) => !members.is_unique(),
+        }
+    }
+
     /// Where the members are: no other object has them there.
     pub(super) fn address(&self) -> usize {
         match &self.0 {

@@ -13,7 +13,7 @@ const MAX_SHOWN: usize = 64 << 20;
 /// one whose text fits nowhere.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
 #[error("the document takes more than {0} bytes as JSON")]
-pub struct TooLong(usize);
+pub struct TooLong(pub(super) usize);
 
 impl Value {
     /// The value as JSON on one line or, if it is for people, indented by two spaces.
@@ -37,16 +37,16 @@ impl fmt::Display for Value {
     }
 }
 
-struct Writer {
-    out: Vec<u8>,
-    limit: usize,
+pub(super) struct Writer {
+    pub(super) out: Vec<u8>,
+    pub(super) limit: usize,
     /// Whether members stand in the order of their names, as they do in the name that is made of
     /// a key, and not in that of their keys.
-    by_name: bool,
+    pub(super) by_name: bool,
 }
 
 impl Writer {
-    fn new(limit: usize) -> Self {
+    pub(super) fn new(limit: usize) -> Self {
         Self {
             out: Vec::new(),
             limit,
@@ -56,7 +56,7 @@ impl Writer {
 
     /// Appends a value, with line breaks when the level of indentation is known. Trees of policies
     /// are written as well, which nest deeper than documents, so the stack grows.
-    fn value(&mut self, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
+    pub(super) fn value(&mut self, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
         match value {
             Value::Array(_) | Value::Object(_) | Value::Set(_) => {
                 stacker::maybe_grow(64 << 10, 1 << 20, || self.parts(value, level))?;
@@ -64,8 +64,12 @@ impl Writer {
             Value::Null => self.out.extend_from_slice(b"null"),
             Value::Bool(true) => self.out.extend_from_slice(b"true"),
             Value::Bool(false) => self.out.extend_from_slice(b"false"),
-            Value::Number(number) => self.out.extend_from_slice(number.text().as_bytes()),
-            Value::String(text) => write_string(text, &mut self.out),
+            Value::Number(number) => {
+                let text = number.text();
+                self.check(text.len())?;
+                self.out.extend_from_slice(text.as_bytes());
+            }
+            Value::String(text) => self.string(text)?,
         }
         if self.out.len() > self.limit {
             return Err(TooLong(self.limit));
@@ -116,39 +120,65 @@ impl Writer {
         self.out.push(b'{');
         for (at, (key, member)) in members.enumerate() {
             self.separate(at, inner);
-            let name = self.name(key)?;
-            write_string(&name, &mut self.out);
-            let colon: &[u8] = if level.is_some() { b": " } else { b":" };
-            self.out.extend_from_slice(colon);
+            self.member_name(key)?;
+            self.colon(level.is_some());
             self.value(member, inner)?;
         }
         self.close(b'}', empty, level);
         Ok(())
     }
 
+    /// Refuses what would be too long, before any of it is written.
+    fn check(&self, more: usize) -> Result<(), TooLong> {
+        match self.out.len().saturating_add(more) > self.limit {
+            true => Err(TooLong(self.limit)),
+            false => Ok(()),
+        }
+    }
+
+    fn string(&mut self, text: &str) -> Result<(), TooLong> {
+        self.check(text.len())?;
+        self.out.push(b'"');
+        escape_into(text.as_bytes(), &mut self.out);
+        self.out.push(b'"');
+        Ok(())
+    }
+
+    /// Appends the name that a key gives its member.
+    pub(super) fn member_name(&mut self, key: &Value) -> Result<(), TooLong> {
+        let name = self.name(key)?;
+        self.string(&name)
+    }
+
+    pub(super) fn colon(&mut self, pretty: bool) {
+        let colon: &[u8] = if pretty { b": " } else { b":" };
+        self.out.extend_from_slice(colon);
+    }
+
     /// The name of a member: keys that are no strings are named by their JSON text.
-    fn name<'v>(&self, key: &'v Value) -> Result<Cow<'v, str>, TooLong> {
+    pub(super) fn name<'v>(&self, key: &'v Value) -> Result<Cow<'v, str>, TooLong> {
         if let Value::String(name) = key {
             return Ok(Cow::Borrowed(name));
         }
         let mut writer = Self {
             by_name: true,
-            ..Self::new(self.limit)
+            ..Self::new(self.limit.saturating_sub(self.out.len()))
         };
-        writer.value(key, None)?;
+        let written = writer.value(key, None);
+        written.map_err(|_| TooLong(self.limit))?;
         let text = String::from_utf8_lossy(&writer.out).into_owned();
         Ok(Cow::Owned(text))
     }
 
     /// The comma before any item but the first, and the line break before each.
-    fn separate(&mut self, at: usize, level: Option<usize>) {
+    pub(super) fn separate(&mut self, at: usize, level: Option<usize>) {
         if at > 0 {
             self.out.push(b',');
         }
         self.break_line(level);
     }
 
-    fn close(&mut self, bracket: u8, empty: bool, level: Option<usize>) {
+    pub(super) fn close(&mut self, bracket: u8, empty: bool, level: Option<usize>) {
         if !empty {
             self.break_line(level);
         }
@@ -163,9 +193,9 @@ impl Writer {
     }
 }
 
-fn write_string(text: &str, out: &mut Vec<u8>) {
-    out.push(b'"');
-    let mut rest = text.as_bytes();
+/// Appends bytes of a text as they stand between the quotes of a JSON string.
+pub(super) fn escape_into(text: &[u8], out: &mut Vec<u8>) {
+    let mut rest = text;
     while let Some(at) = rest
         .iter()
         .position(|byte| matches!(byte, b'"' | b'\\' | 0..=0x1f))
@@ -186,5 +216,4 @@ fn write_string(text: &str, out: &mut Vec<u8>) {
         rest = behind;
     }
     out.extend_from_slice(rest);
-    out.push(b'"');
 }

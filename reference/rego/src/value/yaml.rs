@@ -5,6 +5,7 @@ use std::fmt;
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 
+use super::flow::nests_deeper;
 use super::{Number, Object, Text, Value, from_json};
 
 /// A document that is written in few bytes may become this large by repeating anchors.
@@ -16,9 +17,9 @@ const MAX_LENGTH: usize = 16 << 20;
 /// The parser compares each directive with all before it.
 const MAX_DIRECTIVES: usize = 64;
 
-/// The parser looks at all open brackets again with each token, and at the depth only when it has
-/// read everything.
-const MAX_BRACKETS: usize = 10_000;
+/// As many brackets may seem to be open within each other. It is more than may be, since a text
+/// may look deeper than it is.
+const MAX_OPEN: usize = 256;
 
 /// Why a text is not YAML, or means no JSON document.
 #[derive(Debug, thiserror::Error)]
@@ -29,12 +30,12 @@ pub enum YamlError {
     /// It is too long.
     #[error("YAML may be at most {MAX_LENGTH} bytes long")]
     TooLong,
-    /// It says too much before its document begins.
+    /// It has too many lines that begin like directives.
     #[error("YAML may have at most {MAX_DIRECTIVES} directives")]
     TooManyDirectives,
-    /// It opens too many brackets, in its strings or outside, and is no JSON.
-    #[error("YAML that is no JSON may have at most {MAX_BRACKETS} opening brackets")]
-    TooManyBrackets,
+    /// Too many brackets are open within each other, and it is no JSON.
+    #[error("the brackets of the YAML text are nested too deep or are not closed")]
+    TooDeep,
 }
 
 /// Reads the first document of a text; an empty text is `null`. Members taken in by a merge key
@@ -42,21 +43,18 @@ pub enum YamlError {
 /// members with the same name the last one counts.
 ///
 /// # Errors
-/// When the text is not YAML, is too long, opens too many brackets, is nested too deep, holds a tag, a float that JSON
-/// does not know or a key that is an array or object, or grows out of proportion by repeating
-/// anchors.
+/// When the text is not YAML, is too long, is nested too deep, holds a tag, a float that JSON does
+/// not know or a key that is an array or object, or grows out of proportion by repeating anchors.
 pub fn from_yaml(text: &[u8]) -> Result<Value, YamlError> {
     if text.len() > MAX_LENGTH {
         return Err(YamlError::TooLong);
     }
-    let head = text.split(|byte| *byte == b'\n');
-    let head = head.take_while(|line| matches!(line.first(), None | Some(b'%' | b'#' | b'\r')));
-    if head.filter(|line| line.starts_with(b"%")).count() > MAX_DIRECTIVES {
+    let lines = text.split(|byte| *byte == b'\n');
+    if lines.filter(|line| line.starts_with(b"%")).count() > MAX_DIRECTIVES {
         return Err(YamlError::TooManyDirectives);
     }
-    let brackets = text.iter().filter(|byte| matches!(byte, b'[' | b'{'));
-    if brackets.count() > MAX_BRACKETS {
-        return from_json(text).map_err(|_| YamlError::TooManyBrackets);
+    if nests_deeper(text, MAX_OPEN) {
+        return from_json(text).map_err(|_| YamlError::TooDeep);
     }
     let mut room = SMALL.max(text.len().saturating_mul(2));
     let mut documents = serde_yaml::Deserializer::from_slice(text);

@@ -177,7 +177,8 @@ mod tests {
             get(path)?;
         }
         let shown = get("/metrics")?;
-        let shown = String::from_utf8_lossy(&shown.body);
+        let shown = shown.body.bytes();
+        let shown = String::from_utf8_lossy(&shown);
         for (labels, count) in [
             (r#"code="200",handler="v1/data",method="get""#, 2),
             (r#"code="200",handler="health",method="get""#, 1),

@@ -5,20 +5,21 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
-use bytes::Bytes;
 use futures_util::FutureExt;
 use http::header::CONNECTION;
 use http::request::Parts;
 use http::{HeaderValue, Method, StatusCode, Version};
 use hyper::body::{Body, Incoming};
-use tracing::{error, info};
+use tracing::error;
 
 use super::Connection;
 use super::activity::{Activity, Place};
 use super::sent::Sent;
+use crate::http::access::AccessLine;
 use crate::http::error::{ApiError, Code};
 use crate::http::receive::receive;
 use crate::http::reply::Reply;
+use crate::http::sending::{Sending, admit};
 use crate::http::serve::Service;
 
 /// How long a request that is cancelled, because its client has closed its side, may still take
@@ -86,30 +87,29 @@ impl<S: Service> Connection<S> {
         &self,
         request: hyper::Request<Incoming>,
         exchange: Exchange,
-    ) -> hyper::Response<Sent<http_body_util::Full<Bytes>>> {
+    ) -> hyper::Response<Sent<Sending>> {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
         let version = parts.version;
-        let mut reply = self.reply(parts, body, &exchange).await;
+        let reply = self.reply(parts, body, &exchange).await;
+        let (mut reply, share) = admit(reply, &self.server.answers).await;
         // What is left of a body that did not come in time is not waited for.
         let late = reply.status == StatusCode::REQUEST_TIMEOUT;
         if version != Version::HTTP_2 && (late || self.activity.leaving().is_some()) {
             let close = HeaderValue::from_static("close");
             reply.headers.insert(CONNECTION, close);
         }
-        // The query may hold an input document and headers hold tokens, so neither is logged.
-        info!(
-            client_addr = %self.peer,
-            req_method = %method,
-            req_path = path,
-            resp_status = reply.status.as_u16(),
-            resp_bytes = reply.body.len(),
-            resp_duration_ms = begun.elapsed().as_secs_f64() * 1e3,
-            "Sent response."
-        );
+        let line = AccessLine {
+            client: self.peer,
+            method,
+            path,
+            status: reply.status,
+            sent: 0,
+            begun,
+        };
         let exchange = Arc::new(exchange);
-        reply.into_response().map(|body| Sent::new(body, exchange))
+        Sending::response(reply, share, line).map(|body| Sent::new(body, exchange))
     }
 
     /// The answer to one request, which is given up when the client has closed its side.
@@ -138,7 +138,8 @@ impl<S: Service> Connection<S> {
             self.server.options.body_timeout,
         );
         self.activity.set_answering(body.is_end_stream());
-        let mut request = match receive(parts, body, limit, timeout).await {
+        let memory = &self.server.bodies;
+        let mut request = match receive(parts, body, limit, timeout, memory).await {
             Ok(request) => request,
             Err(refusal) => return refusal,
         };

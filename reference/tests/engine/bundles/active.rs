@@ -53,10 +53,11 @@ fn with(bundles: &[(&str, Files<'_>)]) -> Engine {
 fn answer(engine: &Engine, method: &str, target: &str, body: &str) -> String {
     let request = request(method, target, Default::default(), body.into());
     let reply = engine.respond(request);
+    let body = reply.body.bytes();
     format!(
         "{} {}",
         reply.status.as_u16(),
-        String::from_utf8_lossy(&reply.body)
+        String::from_utf8_lossy(&body)
     )
 }
 

@@ -4,11 +4,11 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use rego::filter::{Mappings, Target};
-use rego::value::{Object, from_json_prefix};
+use rego::value::Object;
 use rego::{References, Value};
 
-use crate::engine::refusal;
 use crate::engine::v1::compile::post::texts;
+use crate::engine::{body, refusal};
 use crate::http::{ApiError, Request};
 
 /// What the body says. The references are not yet those of the policy's METADATA.
@@ -35,9 +35,8 @@ impl Asked {
         if request.body.iter().all(u8::is_ascii_whitespace) {
             return Ok(Self::default());
         }
-        let body = from_json_prefix(&request.body)
-            .map_err(|error| ApiError::invalid_parameter(format!("request body: {error}")))?;
-        let Some(body) = object(&body, "the request body")? else {
+        let whole = body::json(request)?;
+        let Some(body) = object(&whole, "the request body")? else {
             return Ok(Self::default());
         };
         let body = Value::from(body.clone());

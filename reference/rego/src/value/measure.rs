@@ -1,0 +1,209 @@
+//! The length of the JSON text of values, without the text.
+
+use std::collections::HashMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::write::Writer;
+use super::{Object, TooLong, Value};
+
+/// After so many values it is looked whether anybody still waits.
+const LOOK: u32 = 1 << 12;
+
+/// What a value takes as JSON and in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Measured {
+    /// The length of the text in bytes.
+    pub length: usize,
+    /// The bytes, about, that are given back when the value is dropped: those that it does not
+    /// share with other values.
+    pub own: usize,
+}
+
+/// Why a value was not measured.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub enum NotMeasured {
+    /// Its text would be longer than the limit.
+    #[error(transparent)]
+    TooLong(#[from] TooLong),
+    /// It is not wanted any more.
+    #[error("cancelled")]
+    Cancelled,
+}
+
+impl Value {
+    /// Measures the text that [`Value::to_json`] writes, in time proportional to the memory that
+    /// the value takes and not to the length of the text: parts that are shared are measured once.
+    ///
+    /// # Errors
+    /// When the text is longer than `limit` bytes, or `cancelled` became true.
+    pub fn measure(
+        &self,
+        pretty: bool,
+        limit: usize,
+        cancelled: &AtomicBool,
+    ) -> Result<Measured, NotMeasured> {
+        let mut ruler = Ruler {
+            pretty,
+            limit,
+            cancelled,
+            known: HashMap::new(),
+            steps: 0,
+            own: 0,
+        };
+        let extent = ruler.value(self, true)?;
+        Ok(Measured {
+            length: extent.length,
+            own: ruler.own,
+        })
+    }
+}
+
+/// What a text takes: if it is indented, each of its lines but the first grows with the level.
+#[derive(Debug, Clone, Copy, Default)]
+struct Extent {
+    length: usize,
+    breaks: usize,
+}
+
+struct Ruler<'c> {
+    pretty: bool,
+    limit: usize,
+    cancelled: &'c AtomicBool,
+    /// What is known of parts that are shared, by their address.
+    known: HashMap<usize, Extent>,
+    steps: u32,
+    own: usize,
+}
+
+impl Ruler<'_> {
+    /// Measures a value at the outermost level. It is `own` if nothing above it is shared.
+    fn value(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
+        self.steps = self.steps.wrapping_add(1);
+        if self.steps.is_multiple_of(LOOK) && self.cancelled.load(Ordering::Relaxed) {
+            return Err(NotMeasured::Cancelled);
+        }
+        let length = match value {
+            Value::Null | Value::Bool(true) => 4,
+            Value::Bool(false) => 5,
+            Value::Number(number) => number.text().len(),
+            Value::String(text) => {
+                if own && text.is_heap_allocated() {
+                    self.own = self.own.saturating_add(text.len());
+                }
+                string(text)
+            }
+            Value::Array(_) | Value::Object(_) | Value::Set(_) => {
+                return stacker::maybe_grow(64 << 10, 1 << 20, || self.parts(value, own));
+            }
+        };
+        Ok(Extent { length, breaks: 0 })
+    }
+
+    /// Measures an array, an object or a set.
+    fn parts(&mut self, value: &Value, own: bool) -> Result<Extent, NotMeasured> {
+        let (shared, address) = match value {
+            Value::Array(items) => (items.is_shared(), items.address()),
+            Value::Object(members) => (members.is_shared(), members.address()),
+            Value::Set(members) => (Arc::strong_count(members) > 1, Arc::as_ptr(members).addr()),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => (false, 0),
+        };
+        if let Some(known) = self.known.get(&address).filter(|_| shared) {
+            return Ok(*known);
+        }
+        let own = own && !shared;
+        let extent = match value {
+            Value::Array(items) => self.items(items.iter(), own),
+            Value::Set(members) => self.items(members.iter(), own),
+            Value::Object(members) => self.members(members, own),
+            Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
+                Ok(Extent::default())
+            }
+        }?;
+        if shared {
+            self.known.insert(address, extent);
+        }
+        Ok(extent)
+    }
+
+    fn items<'v>(
+        &mut self,
+        items: impl ExactSizeIterator<Item = &'v Value>,
+        own: bool,
+    ) -> Result<Extent, NotMeasured> {
+        let count = items.len();
+        let mut whole = Extent::default();
+        for item in items {
+            let extent = self.value(item, own)?;
+            self.add(&mut whole, extent, 0)?;
+        }
+        self.bracket(whole, count, own.then_some(size_of::<Value>()))
+    }
+
+    fn members(&mut self, members: &Object, own: bool) -> Result<Extent, NotMeasured> {
+        let colon = if self.pretty { 2 } else { 1 };
+        let mut whole = Extent::default();
+        for (key, member) in members {
+            let name = match key {
+                Value::String(name) => string(name),
+                key => {
+                    let name = Writer::new(self.limit);
+                    string(&name.name(key)?)
+                }
+            };
+            let extent = self.value(member, own)?;
+            self.add(&mut whole, extent, name.saturating_add(colon))?;
+        }
+        self.bracket(whole, members.len(), own.then_some(2 * size_of::<Value>()))
+    }
+
+    /// Adds a part and what stands before it to the whole.
+    fn add(&self, whole: &mut Extent, part: Extent, before: usize) -> Result<(), NotMeasured> {
+        let length = part.length.saturating_add(before);
+        whole.length = whole.length.saturating_add(length);
+        whole.breaks = whole.breaks.saturating_add(part.breaks);
+        match whole.length > self.limit {
+            true => Err(TooLong(self.limit).into()),
+            false => Ok(()),
+        }
+    }
+
+    /// Puts parts between brackets.
+    fn bracket(
+        &mut self,
+        inner: Extent,
+        count: usize,
+        own: Option<usize>,
+    ) -> Result<Extent, NotMeasured> {
+        let taken = own.map_or(0, |size| size.saturating_mul(count));
+        self.own = self.own.saturating_add(taken);
+        // Brackets, and commas between the parts.
+        let mut whole = Extent {
+            length: 2 + count.saturating_sub(1),
+            breaks: 0,
+        };
+        if self.pretty && count > 0 {
+            // Each part begins a line at the inner level, and the closing bracket one at the outer.
+            let indented = inner.breaks.saturating_add(count);
+            whole.breaks = indented.saturating_add(1);
+            let indentation = indented.saturating_mul(2);
+            whole.length = whole.length.saturating_add(count + 1);
+            whole.length = whole.length.saturating_add(indentation);
+        }
+        whole.length = whole.length.saturating_add(inner.length);
+        match whole.length > self.limit {
+            true => Err(TooLong(self.limit).into()),
+            false => Ok(whole),
+        }
+    }
+}
+
+/// The length of a string with its quotes.
+fn string(text: &str) -> usize {
+    let more = text.bytes().map(|byte| match byte {
+        b'"' | b'\\' | b'\n' | b'\r' | b'\t' => 1,
+        0..=0x1f => 5,
+        _ => 0,
+    });
+    text.len() + 2 + more.sum::<usize>()
+}

@@ -1,0 +1,421 @@
+//! Writes values as JSON in pieces, so that a long text is nowhere whole.
+
+use std::collections::BTreeSet;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::write::{Writer, escape_into};
+use super::{Array, Number, Object, Text, Value};
+
+/// Parts whose text is not longer are written at once. Those that turn out to be longer are begun
+/// again, in pieces.
+const SMALL: usize = 1 << 10;
+
+/// As many members of a set are looked up together: to find where one is, others are compared.
+const LOOKED_UP: usize = 256;
+
+/// The JSON text of a value that is still to be written. It shares the value, whatever becomes of
+/// the original, and is the text of [`Value::to_json`].
+///
+/// ```
+/// use rego::Value;
+/// use rego::value::JsonPieces;
+///
+/// let value = Value::from(vec![Value::from(1); 1000]);
+/// let pieces: Vec<Vec<u8>> = JsonPieces::new(value.clone(), false).collect();
+/// assert_eq!(pieces.concat(), value.to_json(false, usize::MAX)?);
+/// # Ok::<(), rego::value::TooLong>(())
+/// ```
+#[derive(Debug, Clone)]
+pub struct JsonPieces {
+    /// The value, until it is begun.
+    whole: Option<Value>,
+    /// What is begun, the outermost first.
+    open: Vec<Part>,
+    pretty: bool,
+    /// Whether members stand in the order of their names.
+    by_name: bool,
+    /// The wanted length of a piece in bytes.
+    size: usize,
+}
+
+/// A value of which a part is written.
+#[derive(Debug, Clone)]
+enum Part {
+    /// An array, and the number of items that are written.
+    Array(Array, usize),
+    Set(Set),
+    Object(Members),
+    /// A string, and the number of its bytes that are written.
+    String(Text, usize),
+    /// A number, and the number of its digits that are written.
+    Number(Number, usize),
+    /// The text of a key as the name of its member.
+    Name(Box<JsonPieces>),
+}
+
+/// A set of which members are written.
+#[derive(Debug, Clone)]
+struct Set {
+    members: Arc<BTreeSet<Value>>,
+    /// The number of members that are written.
+    done: usize,
+    /// The next members, the last one first.
+    next: Vec<Value>,
+    /// The last member that was looked up.
+    reached: Option<Value>,
+}
+
+/// An object of which members are written.
+#[derive(Debug, Clone)]
+struct Members {
+    members: Object,
+    /// The number of members that are written.
+    done: usize,
+    /// Whether the name of the next one is written too.
+    named: bool,
+}
+
+/// What is to be done after some of a part was written.
+enum Step {
+    /// Nothing more, it is whole.
+    Done,
+    /// This is to be written before it goes on.
+    Into(Part),
+    /// The piece ends here.
+    Full,
+}
+
+impl JsonPieces {
+    /// The usual length of a piece. None is longer than 64 KiB, but for the indentation of what is
+    /// nested thousands of levels deep.
+    const SIZE: usize = 60 << 10;
+
+    /// The text of a value, on one line or, if it is for people, indented by two spaces.
+    pub fn new(value: Value, pretty: bool) -> Self {
+        Self {
+            whole: Some(value),
+            open: Vec::new(),
+            pretty,
+            by_name: false,
+            size: Self::SIZE,
+        }
+    }
+
+    /// The same text in pieces of another length, in bytes.
+    #[must_use]
+    pub fn sized(self, size: usize) -> Self {
+        Self { size, ..self }
+    }
+
+    /// Whether all is written.
+    pub fn is_done(&self) -> bool {
+        self.whole.is_none() && self.open.is_empty()
+    }
+}
+
+impl Iterator for JsonPieces {
+    type Item = Vec<u8>;
+
+    /// The text that comes next. It is shorter than others where it takes as long to write.
+    fn next(&mut self) -> Option<Vec<u8>> {
+        if self.is_done() {
+            return None;
+        }
+        let mut piece = Piece::new(self.size, self.pretty, self.by_name);
+        if let Some(value) = self.whole.take() {
+            self.open.extend(piece.attempt(&value, 0).err());
+        }
+        while !piece.is_full() {
+            let level = self.open.len().saturating_sub(1);
+            let Some(part) = self.open.last_mut() else {
+                break;
+            };
+            match part.write(&mut piece, level) {
+                Step::Done => {
+                    self.open.pop();
+                }
+                Step::Into(part) => self.open.push(part),
+                Step::Full => break,
+            }
+        }
+        Some(piece.writer.out)
+    }
+}
+
+/// A piece of the text.
+struct Piece {
+    writer: Writer,
+    /// The length that is wanted.
+    size: usize,
+    /// The bytes that were written in vain, which takes as long.
+    vain: usize,
+    pretty: bool,
+}
+
+impl Piece {
+    fn new(size: usize, pretty: bool, by_name: bool) -> Self {
+        let mut writer = Writer::new(usize::MAX);
+        writer.by_name = by_name;
+        writer.out.reserve(size + 2 * SMALL);
+        Self {
+            writer,
+            size,
+            vain: 0,
+            pretty,
+        }
+    }
+
+    fn room(&self) -> usize {
+        let spent = self.writer.out.len().saturating_add(self.vain);
+        self.size.saturating_sub(spent)
+    }
+
+    fn is_full(&self) -> bool {
+        self.room() == 0
+    }
+
+    /// The level of indentation, if there is one.
+    fn level(&self, level: usize) -> Option<usize> {
+        self.pretty.then_some(level)
+    }
+
+    /// Writes a value if its text is short, or else begins it.
+    fn attempt(&mut self, value: &Value, level: usize) -> Result<(), Part> {
+        let level = self.level(level);
+        if self.small(|writer| writer.value(value, level).is_ok()) {
+            return Ok(());
+        }
+        Err(match value {
+            Value::Array(items) => {
+                self.writer.out.push(b'[');
+                Part::Array(items.clone(), 0)
+            }
+            Value::Set(members) => {
+                self.writer.out.push(b'[');
+                Part::Set(Set::of(Arc::clone(members)))
+            }
+            Value::Object(members) => {
+                self.writer.out.push(b'{');
+                Part::Object(Members {
+                    members: self.ordered(members),
+                    done: 0,
+                    named: false,
+                })
+            }
+            Value::String(text) => {
+                self.writer.out.push(b'"');
+                Part::String(text.clone(), 0)
+            }
+            Value::Number(number) => Part::Number(number.clone(), 0),
+            // Their texts are always short.
+            Value::Null | Value::Bool(_) => return Ok(()),
+        })
+    }
+
+    /// Writes the name that a key gives its member if it is short, or else begins it.
+    fn name(&mut self, key: &Value) -> Result<(), Part> {
+        if self.small(|writer| writer.member_name(key).is_ok()) {
+            return Ok(());
+        }
+        self.writer.out.push(b'"');
+        Err(match key {
+            Value::String(text) => Part::String(text.clone(), 0),
+            key => Part::Name(Box::new(JsonPieces {
+                by_name: true,
+                ..JsonPieces::new(key.clone(), false).sized(SMALL)
+            })),
+        })
+    }
+
+    /// Whether something was short, and is written.
+    fn small(&mut self, write: impl FnOnce(&mut Writer) -> bool) -> bool {
+        let before = self.writer.out.len();
+        self.writer.limit = before + SMALL;
+        let written = write(&mut self.writer);
+        self.writer.limit = usize::MAX;
+        if !written {
+            self.vain += SMALL;
+            self.writer.out.truncate(before);
+        }
+        written
+    }
+
+    /// The members in the order in which they are written. If the first and the last key are
+    /// strings, all are, and stand in the order of names.
+    fn ordered(&self, members: &Object) -> Object {
+        let mut keys = members.keys();
+        let last = members.len().saturating_sub(1);
+        let named = [keys.clone().next(), keys.nth(last)];
+        let named = named.iter().flatten().all(|key| key.as_str().is_some());
+        if named || !self.writer.by_name {
+            return members.clone();
+        }
+        let named = members.iter().map(|(key, member)| {
+            let name = self.writer.name(key).unwrap_or_default();
+            (Value::from(name.as_ref()), member.clone())
+        });
+        Object::of_members(named.collect())
+    }
+
+    /// Writes what stands between quotes; answers how far it came.
+    fn escape(&mut self, text: &[u8], mut done: usize) -> usize {
+        while let Some(rest) = text.get(done..).filter(|rest| !rest.is_empty()) {
+            if self.is_full() {
+                break;
+            }
+            // An escape takes six bytes.
+            let next = rest.get(..SMALL / 6).unwrap_or(rest);
+            escape_into(next, &mut self.writer.out);
+            done += next.len();
+        }
+        done
+    }
+}
+
+impl Part {
+    /// Goes on with a part at a level of indentation.
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+        match self {
+            Self::Array(items, done) => {
+                let mut rest = items.iter();
+                skip(&mut rest, *done);
+                let step = write_items(rest, done, piece, level);
+                step.unwrap_or_else(|| close(b']', piece, level))
+            }
+            Self::Set(members) => members.write(piece, level),
+            Self::Object(members) => members.write(piece, level),
+            Self::String(text, done) => {
+                *done = piece.escape(text.as_bytes(), *done);
+                if *done < text.len() {
+                    return Step::Full;
+                }
+                piece.writer.out.push(b'"');
+                Step::Done
+            }
+            Self::Number(number, done) => {
+                let digits = number.text();
+                let rest = digits.as_bytes().get(*done..).unwrap_or_default();
+                let next = rest.get(..piece.room()).unwrap_or(rest);
+                piece.writer.out.extend_from_slice(next);
+                *done += next.len();
+                match next.len() < rest.len() {
+                    true => Step::Full,
+                    false => Step::Done,
+                }
+            }
+            Self::Name(text) => {
+                while !piece.is_full() {
+                    let Some(next) = text.next() else {
+                        piece.writer.out.push(b'"');
+                        return Step::Done;
+                    };
+                    escape_into(&next, &mut piece.writer.out);
+                }
+                Step::Full
+            }
+        }
+    }
+}
+
+/// Passes over what is written.
+fn skip(rest: &mut impl Iterator, done: usize) {
+    if let Some(last) = done.checked_sub(1) {
+        rest.nth(last);
+    }
+}
+
+/// Writes items as far as the piece has room, and counts them. There is no further step if all of
+/// them are written.
+fn write_items<'v>(
+    items: impl Iterator<Item = &'v Value>,
+    done: &mut usize,
+    piece: &mut Piece,
+    level: usize,
+) -> Option<Step> {
+    for item in items {
+        if piece.is_full() {
+            return Some(Step::Full);
+        }
+        let inner = piece.level(level + 1);
+        piece.writer.separate(*done, inner);
+        *done += 1;
+        if let Err(part) = piece.attempt(item, level + 1) {
+            return Some(Step::Into(part));
+        }
+    }
+    None
+}
+
+/// Ends what has items or members.
+fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
+    let level = piece.level(level);
+    piece.writer.close(bracket, false, level);
+    Step::Done
+}
+
+impl Set {
+    fn of(set: Arc<BTreeSet<Value>>) -> Self {
+        Self {
+            members: set,
+            done: 0,
+            next: Vec::new(),
+            reached: None,
+        }
+    }
+
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+        loop {
+            if self.next.is_empty() && !self.look_up() {
+                return close(b']', piece, level);
+            }
+            let before = self.done;
+            let step = write_items(self.next.iter().rev(), &mut self.done, piece, level);
+            let left = self.next.len() - (self.done - before);
+            self.next.truncate(left);
+            if let Some(step) = step {
+                return step;
+            }
+        }
+    }
+
+    /// Looks up the next members, unless there are none.
+    fn look_up(&mut self) -> bool {
+        let behind = match &self.reached {
+            Some(last) => Bound::Excluded(last),
+            None => Bound::Unbounded,
+        };
+        let rest = self.members.range((behind, Bound::Unbounded));
+        self.next = rest.take(LOOKED_UP).cloned().collect();
+        self.reached = self.next.last().cloned();
+        self.next.reverse();
+        !self.next.is_empty()
+    }
+}
+
+impl Members {
+    fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
+        let mut rest = self.members.iter();
+        skip(&mut rest, self.done);
+        for (key, member) in rest {
+            if piece.is_full() {
+                return Step::Full;
+            }
+            if !self.named {
+                let inner = piece.level(level + 1);
+                piece.writer.separate(self.done, inner);
+                if let Err(name) = piece.name(key) {
+                    self.named = true;
+                    return Step::Into(name);
+                }
+            }
+            piece.writer.colon(piece.pretty);
+            self.named = false;
+            self.done += 1;
+            if let Err(part) = piece.attempt(member, level + 1) {
+                return Step::Into(part);
+            }
+        }
+        close(b'}', piece, level)
+    }
+}

@@ -1,0 +1,61 @@
+//! Reading YAML takes time in proportion to its length, whatever it says.
+
+use std::time::{Duration, Instant};
+
+use rego::value::from_yaml;
+
+/// The shortest of a few times that it takes to read a text.
+fn time(text: &str) -> Duration {
+    let times = (0..3).map(|_| {
+        let begun = Instant::now();
+        let _ = from_yaml(text.as_bytes());
+        begun.elapsed()
+    });
+    times.min().unwrap_or_default()
+}
+
+/// Texts of four times the length take four times as long. What grew by the square would take
+/// sixteen times as long.
+#[test]
+fn time_grows_with_the_length() {
+    let opened = |n: usize| format!("input: {}", "[".repeat(n));
+    let objects = |n: usize| format!("input: {}", "{a: ".repeat(n));
+    let hidden = |n: usize| format!("input: {}", "[ \"]\", ".repeat(n));
+    let commented = |n: usize| format!("input: {}", "[ #]\n ".repeat(n));
+    let long = |n: usize| format!("input: {}{}", "[".repeat(200), "1,".repeat(n));
+    let pairs = |n: usize| format!("[{}a: b]", "a: b, ".repeat(n));
+    let rows = |n: usize| "- {a: [1, 'x'], b: \"y\"}\n".repeat(n);
+    let blocks = |n: usize| "- ".repeat(n);
+    let texts: [(&str, &dyn Fn(usize) -> String); 8] = [
+        ("opened", &opened),
+        ("objects", &objects),
+        ("hidden", &hidden),
+        ("commented", &commented),
+        ("long", &long),
+        ("pairs", &pairs),
+        ("rows", &rows),
+        ("blocks", &blocks),
+    ];
+    for (name, text) in texts {
+        let (few, many) = (time(&text(2_000)), time(&text(8_000)));
+        // Short times say little.
+        let bound = 10 * few.max(Duration::from_millis(10));
+        assert!(many <= bound, "{name}: {few:?}, then {many:?}");
+    }
+}
+
+/// Texts with many brackets that are not nested are read, as they were when there were few.
+#[test]
+fn many_brackets_may_follow_each_other() {
+    let rows = "- {a: [1, 'x'], b: \"y\"}\n".repeat(20_000);
+    assert!(from_yaml(rows.as_bytes()).is_ok());
+    let nested = |depth: usize| "[".repeat(depth) + &"]".repeat(depth);
+    assert!(from_yaml(nested(100).as_bytes()).is_ok());
+    for text in [
+        "[ \"]\", ".repeat(1000),
+        "[".repeat(1000),
+        "{a: ".repeat(1000),
+    ] {
+        assert!(from_yaml(text.as_bytes()).is_err());
+    }
+}

@@ -1,0 +1,44 @@
+//! Amounts of memory on the command line.
+
+/// Reads an amount such as `64MiB`, `2GiB` or `1048576`, in bytes.
+///
+/// # Errors
+/// When it is no amount, or nothing.
+pub(super) fn size(text: &str) -> Result<usize, String> {
+    let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
+    let unit = text.get(digits.len()..).unwrap_or_default();
+    let shift = match unit {
+        "" | "B" => 0,
+        "KiB" => 10,
+        "MiB" => 20,
+        "GiB" => 30,
+        _ => return Err("an amount such as 64MiB, 2GiB or 1048576".to_owned()),
+    };
+    let count = digits.parse::<usize>().ok().filter(|count| *count > 0);
+    let bytes = count.and_then(|count| count.checked_mul(1 << shift));
+    bytes.ok_or_else(|| "an amount such as 64MiB, 2GiB or 1048576".to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::size;
+
+    #[test]
+    fn amounts_have_units() {
+        for (text, bytes) in [
+            ("1", Some(1)),
+            ("7B", Some(7)),
+            ("64KiB", Some(64 << 10)),
+            ("512MiB", Some(512 << 20)),
+            ("2GiB", Some(2 << 30)),
+            ("0", None),
+            ("-1", None),
+            ("1MB", None),
+            ("MiB", None),
+            ("", None),
+            ("99999999999GiB", None),
+        ] {
+            assert_eq!(size(text).ok(), bytes, "{text}");
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! What the authorization policy is asked, and what callers learn whom it refuses.
+
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use http::header::{AUTHORIZATION, CONTENT_ENCODING};
+use http::{HeaderMap, HeaderValue};
+use reference::engine::{Engine, Options};
+
+use crate::exchange::{engine, request, shown};
+
+/// Permits those with a token, and bodies that say so.
+const POLICY: &str = r#"package system.authz
+
+default allow := false
+
+allow if input.identity == "secret"
+
+allow if {
+    input.path == ["v1", "data", "by", "body"]
+    input.body.input.please
+}
+
+allow := {"allowed": true} if {
+    input.path == ["v1", "data", "by", "object"]
+    input.body.input.please
+}
+"#;
+
+fn guarded() -> Engine {
+    let Ok(folder) = tempfile::tempdir() else {
+        panic!("no folder for the policy");
+    };
+    let path = folder.path().join("authz.rego");
+    if let Err(failure) = fs::write(&path, POLICY) {
+        panic!("the policy is not written: {failure}");
+    }
+    engine(Options {
+        authentication: "token".to_owned(),
+        authorization: "basic".to_owned(),
+        data: vec![path.display().to_string()],
+        ..Options::default()
+    })
+}
+
+fn ask(engine: &Engine, line: &str, token: &str, gzip: bool, body: Vec<u8>) -> String {
+    let (method, target) = line.split_once(' ').unwrap_or_default();
+    let mut headers = HeaderMap::new();
+    if let Ok(value) = HeaderValue::from_str(&format!("Bearer {token}")) {
+        headers.insert(AUTHORIZATION, value);
+    }
+    if gzip {
+        headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+    }
+    shown(&engine.respond(request(method, target, headers, body)))
+}
+
+fn gzip(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    match encoder.write_all(text).and_then(|()| encoder.finish()) {
+        Ok(compressed) => compressed,
+        Err(failure) => panic!("cannot compress: {failure}"),
+    }
+}
+
+#[test]
+fn methods_and_other_forms_of_paths_are_told_only_to_whom_the_policy_lets_in() {
+    let engine = guarded();
+    for (line, known) in [
+        ("OPTIONS /v1/data/private", "405"),
+        ("DELETE /v1/query", "405"),
+        ("PUT /health", "405 Method Not Allowed"),
+        ("HEAD /v1/data", "405"),
+        ("GET /v1/data/a/", "301"),
+        ("GET /v1//data", "307"),
+        ("POST /v1/data//a", "307"),
+        ("GET /nope", "404 404 page not found"),
+    ] {
+        let stranger = ask(&engine, line, "none", false, Vec::new());
+        assert_eq!(stranger, "401 unauthorized", "{line}");
+        assert_eq!(
+            ask(&engine, line, "secret", false, Vec::new()),
+            known,
+            "{line}"
+        );
+    }
+}
+
+/// The body is no gzip, so whoever has it unpacked is answered 400.
+#[test]
+fn bodies_of_strangers_are_not_unpacked() {
+    let engine = guarded();
+    let broken = || b"no gzip".to_vec();
+    for (line, token, answer) in [
+        ("POST /v1/data/private", "none", "401 unauthorized"),
+        ("POST /v0/data/private", "none", "401 unauthorized"),
+        ("POST /v1/compile", "none", "401 unauthorized"),
+        ("POST /v1/data/private", "secret", "400 invalid_parameter"),
+        ("POST /v1/data/by/body", "none", "400 invalid_parameter"),
+        ("POST /v1/data/by/object", "none", "400 invalid_parameter"),
+    ] {
+        assert_eq!(
+            ask(&engine, line, token, true, broken()),
+            answer,
+            "{line} {token}"
+        );
+    }
+    // Large bodies are not even read as JSON.
+    let large = || vec![b'{'; 100 << 10];
+    let line = "POST /v1/data/private";
+    assert_eq!(
+        ask(&engine, line, "none", false, large()),
+        "401 unauthorized"
+    );
+    assert_eq!(
+        ask(&engine, line, "secret", false, large()),
+        "400 invalid_parameter"
+    );
+}
+
+#[test]
+fn what_the_body_says_still_counts() {
+    let engine = guarded();
+    for (line, body, answer) in [
+        (
+            "POST /v1/data/by/body",
+            r#"{"input":{"please":true}}"#,
+            "200 {}",
+        ),
+        (
+            "POST /v1/data/by/object",
+            r#"{"input":{"please":true}}"#,
+            "200 {}",
+        ),
+        (
+            "POST /v1/data/by/body",
+            r#"{"input":{"please":false}}"#,
+            "401 unauthorized",
+        ),
+    ] {
+        let answered = ask(&engine, line, "none", true, gzip(body.as_bytes()));
+        assert_eq!(answered, answer, "{line} {body}");
+    }
+}

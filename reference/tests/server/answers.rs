@@ -1,0 +1,191 @@
+//! Long answers, and the memory that bodies and answers take.
+
+use std::io::Read;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use reference::Running;
+use tokio::io::AsyncReadExt;
+use tokio::net::TcpStream;
+
+use crate::wire::{ask, connect, engine, send};
+
+/// A document whose text is longer than all buffers on the way to a client.
+fn long() -> String {
+    let item = format!(r#"{{"name":"{}","list":[1,2,3]}}"#, "x".repeat(100));
+    format!("[{}]", vec![item; 100_000].join(","))
+}
+
+async fn put(running: &Running, path: &str, body: &str) {
+    let text = format!(
+        "PUT {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {}\r\n\r\n{body}",
+        body.len()
+    );
+    let answer = ask(running, &text).await;
+    let status = answer.lines().next().unwrap_or_default();
+    assert!(status.contains(" 20"), "{status}");
+}
+
+/// The head of the answer to a GET, and its body as it was sent.
+async fn get(running: &Running, path: &str, headers: &str) -> (String, Vec<u8>) {
+    let mut stream = connect(running).await;
+    let text = format!("GET {path} HTTP/1.0\r\n{headers}\r\n");
+    send(&mut stream, &text).await;
+    let mut bytes = Vec::new();
+    if let Err(failure) = stream.read_to_end(&mut bytes).await {
+        panic!("{path}: {failure}");
+    }
+    let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
+    let body = bytes.split_off(end.map_or(bytes.len(), |end| end + 4));
+    (String::from_utf8_lossy(&bytes).into_owned(), body)
+}
+
+#[tokio::test]
+async fn long_answers_are_whole() {
+    let running = engine(&[]).await;
+    let document = long();
+    put(&running, "/v1/data/long", &document).await;
+    let expected =
+        format!("{{\"result\":{document}}}\n").replace(r#"{"name""#, r#"{"list":[1,2,3],"name""#);
+    let expected = expected.replace(r#"","list":[1,2,3]}"#, r#""}"#);
+    let (head, body) = get(&running, "/v1/data/long", "").await;
+    let length = format!("content-length: {}\r\n", expected.len());
+    assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+    assert!(head.contains(&length), "{head}");
+    assert!(body == expected.as_bytes(), "{} bytes differ", body.len());
+    let (head, body) = get(&running, "/v1/data/long", "Accept-Encoding: gzip\r\n").await;
+    assert!(head.contains("content-encoding: gzip\r\n"), "{head}");
+    let mut text = Vec::new();
+    if let Err(failure) = GzDecoder::new(&*body).read_to_end(&mut text) {
+        panic!("{failure}");
+    }
+    assert!(text == expected.as_bytes(), "{} bytes differ", text.len());
+    running.shutdown().await;
+}
+
+/// Ten items within each other at 25 levels: no text is made of it, and none is sent.
+#[tokio::test]
+async fn an_endless_text_is_refused_before_it_is_made() {
+    let running = engine(&[]).await;
+    let mut policy = "package t\np0 := 1\n".to_owned();
+    for level in 1..=25 {
+        let below = vec![format!("p{}", level - 1); 10].join(", ");
+        policy.push_str(&format!("p{level} := [{below}]\n"));
+    }
+    put(&running, "/v1/policies/t", &policy).await;
+    let begun = Instant::now();
+    for headers in ["", "Accept-Encoding: gzip\r\n"] {
+        let (head, body) = get(&running, "/v1/data/t/p25", headers).await;
+        assert!(head.starts_with("HTTP/1.0 500"), "{head}");
+        let body = String::from_utf8_lossy(&body);
+        assert!(body.contains("internal_error"), "{body}");
+    }
+    assert!(
+        begun.elapsed() < Duration::from_secs(8),
+        "{:?}",
+        begun.elapsed()
+    );
+    running.shutdown().await;
+}
+
+/// The first line of the answer to a GET.
+async fn status(running: &Running, path: &str) -> String {
+    let (head, _) = get(running, path, "").await;
+    head
+}
+
+/// Asks until the answer begins with this status, for ten seconds at most.
+async fn wait_for(running: &Running, path: &str, wanted: &str) {
+    let mut head = String::new();
+    for _ in 0..100 {
+        head = status(running, path).await;
+        if head.starts_with(wanted) {
+            return;
+        }
+        tokio::time::sleep(Duration::from_millis(100)).await;
+    }
+    panic!("{path}: {head}");
+}
+
+#[tokio::test]
+async fn answers_that_nobody_reads_take_no_more_than_their_memory() {
+    let running = engine(&["--answer-memory", "300KiB"]).await;
+    put(&running, "/v1/data/long", &long()).await;
+    put(&running, "/v1/data/short", "1").await;
+    let mut silent: Vec<TcpStream> = Vec::new();
+    for _ in 0..2 {
+        let mut stream = connect(&running).await;
+        send(&mut stream, "GET /v1/data/long HTTP/1.1\r\nHost: x\r\n\r\n").await;
+        // Its answer has begun.
+        if let Err(failure) = stream.readable().await {
+            panic!("{failure}");
+        }
+        silent.push(stream);
+    }
+    let head = status(&running, "/v1/data/long").await;
+    assert!(head.starts_with("HTTP/1.0 503"), "{head}");
+    assert!(head.contains("retry-after: 1\r\n"), "{head}");
+    let head = status(&running, "/v1/data/short").await;
+    assert!(head.starts_with("HTTP/1.0 200"), "{head}");
+    drop(silent);
+    wait_for(&running, "/v1/data/long", "HTTP/1.0 200").await;
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn bodies_take_no_more_than_their_memory() {
+    let running = engine(&["--body-memory", "200KiB"]).await;
+    let post = |length: usize| {
+        format!(
+            "POST /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n"
+        )
+    };
+    let mut slow = connect(&running).await;
+    send(&mut slow, &(post(1 << 20) + &"x".repeat(150 << 10))).await;
+    tokio::time::sleep(Duration::from_millis(300)).await;
+    let large = post(100 << 10) + "{}" + &" ".repeat((100 << 10) - 2);
+    let answer = ask(&running, &large).await;
+    assert!(answer.starts_with("HTTP/1.1 503 "), "{answer}");
+    let answer = ask(&running, &(post(2) + "{}")).await;
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    drop(slow);
+    let mut answer = String::new();
+    for _ in 0..100 {
+        answer = ask(&running, &large).await;
+        if answer.starts_with("HTTP/1.1 200 ") {
+            break;
+        }
+    }
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    running.shutdown().await;
+}
+
+#[tokio::test]
+async fn decompressed_bodies_take_no_more_than_their_memory() {
+    use std::io::Write;
+    use tokio::io::AsyncWriteExt;
+
+    let running = engine(&["--body-memory", "1MiB"]).await;
+    for (length, wanted) in [(100 << 10, "HTTP/1.1 200 "), (20 << 20, "HTTP/1.1 503 ")] {
+        let text = format!(r#"{{"input":"{}"}}"#, "a".repeat(length));
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        let body = encoder
+            .write_all(text.as_bytes())
+            .and_then(|()| encoder.finish());
+        let Ok(body) = body else {
+            panic!("cannot compress");
+        };
+        let head = format!(
+            "POST /v1/data/a HTTP/1.1\r\nHost: x\r\nConnection: close\r\nContent-Encoding: gzip\r\nContent-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let mut stream = connect(&running).await;
+        send(&mut stream, &head).await;
+        if let Err(failure) = stream.write_all(&body).await {
+            panic!("{failure}");
+        }
+        let answer = crate::wire::all(&mut stream).await;
+        assert!(answer.starts_with(wanted), "{answer}");
+    }
+    running.shutdown().await;
+}
