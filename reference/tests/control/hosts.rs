@@ -80,9 +80,9 @@ fn allowed_hosts(world: World) -> Outcome {
         for (name, may) in &cases {
             // The server is no repository, and no issuer of tokens: whether it is asked counts.
             let wanted = match (*may, name.split('-').next()) {
-                (true, Some("git" | "oidc")) => "SYNC_FAILED",
+                (true, Some("git")) => "SYNC_FAILED",
+                (false, _) | (true, Some("oidc")) => "CONFIG_ERROR",
                 (true, _) => "SUCCESS",
-                (false, _) => "CONFIG_ERROR",
             };
             let status = status(&control, name, wanted).await?;
             let asked = !listener.requests_below(&format!("/{name}")).is_empty();

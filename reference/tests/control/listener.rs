@@ -8,7 +8,8 @@ use tokio::net::{TcpListener, TcpStream};
 
 /// What every request is answered with.
 const ANSWER: &[u8] = b"HTTP/1.1 200 OK\r\ncontent-type: application/json\r\n\
-    content-length: 2\r\nconnection: close\r\n\r\n{}";
+    content-length: 2\r\netag: \"e\"\r\n\
+    last-modified: Sun, 01 Nov 2026 00:00:00 GMT\r\nconnection: close\r\n\r\n{}";
 
 /// A server on the loopback interface, until the runtime ends.
 pub(crate) struct Listener {

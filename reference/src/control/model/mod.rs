@@ -25,6 +25,8 @@ pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, Source};
 pub(crate) use stack::Stack;
 
+use super::place;
+
 /// The four kinds of named things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) enum Kind {
@@ -201,8 +203,9 @@ pub(crate) struct Entry {
     pub(crate) uses: Uses,
     /// Whether everybody may refer to it, if that is said.
     pub(crate) shared: Option<bool>,
-    /// Where it is written to, and all forms of that place; only bundles are written.
+    /// Where it is written to; only bundles are.
     pub(crate) storage: Option<ObjectStorage>,
+    /// All forms of that place, at first without a look at the disk.
     pub(crate) places: BTreeSet<String>,
     /// What of it would send a secret over plain http, if anything would.
     pub(crate) sends_in_clear: Option<Invalid>,
@@ -246,14 +249,17 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
     let uses = definition.uses();
     uses.check_names()?;
     let text = serde_json::to_string(&definition);
+    let storage = definition.storage();
     Ok(Entry {
         kind: D::KIND,
         name: name.to_owned(),
         text: text.map_err(|failure| Invalid::new(failure.to_string()))?,
         uses,
         shared: definition.shared(),
-        storage: definition.storage().cloned(),
-        places: BTreeSet::new(),
+        storage: storage.cloned(),
+        places: storage
+            .map(|storage| place::places(storage, &[]))
+            .unwrap_or_default(),
         sends_in_clear: definition.sends_in_clear(),
     })
 }

@@ -1,8 +1,9 @@
 //! Places: which bundle has which place in a storage.
 //!
 //! The rows of the table are the truth, and its key lets nobody take a place that is taken. Each
-//! transaction that takes places takes them in their order and gives others up only afterwards,
-//! so that two of them cannot wait for each other in a circle.
+//! transaction takes the places of its bundle in their order and gives others up only afterwards,
+//! so that two of them cannot wait for each other in a circle; a start, which takes those of many
+//! bundles, does so alone.
 
 use std::collections::BTreeSet;
 use std::path::PathBuf;
@@ -12,7 +13,6 @@ use tracing::warn;
 
 use super::Store;
 use super::error::StoreError;
-use super::schema::START_LOCK;
 use crate::control::model::{Bundle, Entry, Kind, ObjectStorage};
 use crate::control::place;
 use crate::control::principal::Principal;
@@ -73,6 +73,7 @@ impl Store {
         transaction: &mut Transaction<'static, Any>,
         written: &[(i64, &Entry)],
     ) -> Result<(), StoreError> {
+        self.lock_places(transaction).await?;
         let bundles = written
             .iter()
             .filter(|(_, entry)| entry.kind == Kind::Bundle);
@@ -101,9 +102,7 @@ impl Store {
     /// One whose place is taken goes without, which the log says.
     pub(crate) async fn settle_places(&self, roots: &[PathBuf]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        if self.is_postgres() {
-            transaction.execute(START_LOCK).await?;
-        }
+        self.lock_places(&mut transaction).await?;
         let select = query(
             "SELECT r.id, r.name, r.definition FROM resources r WHERE r.kind = 'bundle' \
              AND NOT EXISTS (SELECT 1 FROM places p WHERE p.bundle_id = r.id) ORDER BY r.id",
@@ -120,6 +119,19 @@ impl Store {
             }
         }
         transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Lets nobody else take or leave a place until the transaction has ended, which is needed
+    /// where one of them takes the places of many bundles.
+    async fn lock_places(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), StoreError> {
+        if self.is_postgres() {
+            let lock = "LOCK TABLE places IN SHARE ROW EXCLUSIVE MODE";
+            transaction.execute(lock).await?;
+        }
         Ok(())
     }
 

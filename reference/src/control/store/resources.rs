@@ -1,10 +1,9 @@
 //! Bundles, sources, stacks and secrets: everything that has a kind, a name and an owner.
 
-use sqlx::{Any, AssertSqlSafe, Executor, Row as _, Transaction, query};
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::{Party, StoreError};
 use super::references::{FOLLOWED, Rights};
-use super::schema::START_LOCK;
 use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
@@ -119,9 +118,6 @@ impl Store {
     /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
-        if self.is_postgres() {
-            transaction.execute(START_LOCK).await?;
-        }
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.

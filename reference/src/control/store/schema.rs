@@ -13,7 +13,7 @@ pub(super) const STEPS: &[&str] = &[
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.
-pub(super) const START_LOCK: &str = "SELECT pg_advisory_xact_lock(7309940812735201)";
+const START_LOCK: &str = "SELECT pg_advisory_xact_lock(7309940812735201)";
 
 impl Store {
     /// Brings the schema up to date and makes sure, with `open` or `seal`, that the encryption
