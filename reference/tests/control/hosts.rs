@@ -106,7 +106,7 @@ fn over_http(world: World) -> Outcome {
         let mut config = String::from("secrets:\n");
         for (kind, _, value) in FETCHED {
             let value = value.replace("ADDRESS", &address).replace("NAME", kind);
-            config.push_str(&format!("  {kind}: {{{value}}}\n"));
+            config.push_str(&format!("  {kind}: {{\"value\": {{{value}}}}}\n"));
         }
         config.push_str("  azure: {\"type\":\"azure_auth\",\"account_name\":\"a\",\"account_key\":\"aHVzaA==\"}\nsources:\n");
         let filled = |text: &str, kind: &str| {

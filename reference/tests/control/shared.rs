@@ -78,7 +78,7 @@ fn declared(world: World) -> Outcome {
             ("secrets: {k: {type: t, shared: 1}}", "shared"),
             ("secrets: {k: {type: t, allowed_hosts: a}}", "allowed_hosts"),
             (
-                "secrets: {k: {value: {type: t}, allowed_hosts: ['(']}}",
+                "secrets: {k: {value: {type: t}, allowed_hosts: ['[']}}",
                 "allowed_hosts",
             ),
         ] {
