@@ -183,14 +183,13 @@ pub(super) async fn refused(
          WHERE u.user_id = $1 AND NOT {FOLLOWED} ORDER BY s.id LIMIT 1"
     );
     let select = query(AssertSqlSafe(select)).bind(user);
-    let row = select.fetch_optional(&mut **transaction).await?;
-    row.map(|row| {
-        Ok(StoreError::MissingReference {
-            user: Party::named(row.try_get(0)?, row.try_get(1)?),
-            missing: Party::new(Kind::Source, row.try_get(2)?),
-        })
-    })
-    .transpose()
+    let Some(row) = select.fetch_optional(&mut **transaction).await? else {
+        return Ok(None);
+    };
+    Ok(Some(StoreError::MissingReference {
+        user: Party::named(row.try_get(0)?, row.try_get(1)?),
+        missing: Party::new(Kind::Source, row.try_get(2)?),
+    }))
 }
 
 /// A definition names something that must exist and does not.

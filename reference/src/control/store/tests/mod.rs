@@ -1,6 +1,8 @@
 //! Changes, claims and statuses, on SQLite and, when `CONFORMANCE_POSTGRES_URL` names one, on
 //! PostgreSQL.
 
+mod tenants;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -8,7 +10,6 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::schema::STEPS;
 use super::{Claim, DatabaseUrl, Finish, Status, Store, StoreError};
 use crate::control::model::{Bundle, Definition, Document, Entry, Kind, Source, Stack, read};
 use crate::control::principal::{KeyDigest, Keys, Principal, Role};
@@ -250,105 +251,6 @@ async fn a_bundle_has_one_owner() -> Tested {
         assert!(!new.renew(&again, LEASE).await?);
         assert!(!new.finish(&again, &finish("t", "SUCCESS", None)).await?);
         assert!(new.inputs(again.bundle, u64::MAX).await?.is_none());
-    }
-    Ok(())
-}
-
-#[tokio::test]
-async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
-    for world in World::all("tenants").await? {
-        let store = world.store().await?;
-        drop_everything(&store).await?;
-        let identity = store.locking(
-            "INTEGER PRIMARY KEY AUTOINCREMENT",
-            "BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY",
-        );
-        let mut script = "CREATE TABLE schema_steps (step BIGINT PRIMARY KEY);".to_owned();
-        for (at, step) in STEPS.iter().take(2).enumerate() {
-            script.push_str(&step.replace("{identity}", identity));
-            script.push_str(&format!("INSERT INTO schema_steps (step) VALUES ({at});"));
-        }
-        let storage = r#"{"object_storage":{"filesystem":{"path":"x"}}}"#;
-        for (kind, name, owner, definition) in [
-            ("source", "boss", "admin", "{}"),
-            ("source", "own", "ann", "{}"),
-            ("bundle", "old", "ann", storage),
-            ("bundle", "young", "bob", storage),
-            ("bundle", "managed", "admin", "{}"),
-            ("secret", "key", "admin", ""),
-        ] {
-            script.push_str(&format!(
-                "INSERT INTO resources (kind, name, owner, definition) \
-                 VALUES ('{kind}', '{name}', '{owner}', '{definition}');"
-            ));
-        }
-        for (user, source) in [("old", "own"), ("old", "boss"), ("managed", "own")] {
-            script.push_str(&format!(
-                "INSERT INTO source_uses (user_id, source_id) SELECT u.id, s.id \
-                 FROM resources u, resources s WHERE u.name = '{user}' AND s.name = '{source}';"
-            ));
-        }
-        for (user, secret) in [("own", "key"), ("own", "late"), ("boss", "key")] {
-            script.push_str(&format!(
-                "INSERT INTO secret_uses (user_id, secret, place) \
-                 SELECT id, '{secret}', 'git' FROM resources WHERE name = '{user}';"
-            ));
-        }
-        let old = sqlx::raw_sql(sqlx::AssertSqlSafe(script));
-        old.execute(store.writer()).await?;
-        store
-            .prepare(|_| Tested::Ok(()), || Tested::Ok(String::new()))
-            .await?;
-        store.settle_places(&[]).await?;
-        for _ in 0..2 {
-            let left = store.settle_references(&["admin"]).await?;
-            let left: Vec<String> = left
-                .iter()
-                .map(|old| format!("{} of {} to {}", old.user, old.owner, old.target))
-                .collect();
-            assert_eq!(
-                left,
-                [
-                    "bundle `old` of ann to source `boss`",
-                    "source `own` of ann to secret `key`"
-                ]
-            );
-        }
-        // What was there is followed; what comes later is not.
-        let select = sqlx::query("SELECT id FROM resources WHERE name = 'old'");
-        let id: i64 = select.fetch_one(store.reader()).await?.try_get(0)?;
-        change(&store, "secret late {}").await?;
-        let inputs = store.inputs(id, u64::MAX).await?.ok_or("deleted")?;
-        assert_eq!(inputs.sources.len(), 2);
-        let own = inputs.sources.get("own").ok_or("not followed")?;
-        let names: Vec<&str> = own.secrets.keys().map(String::as_str).collect();
-        assert_eq!(names, ["key"]);
-        // The place is the older bundle's.
-        let select =
-            sqlx::query("SELECT r.name FROM places p JOIN resources r ON r.id = p.bundle_id");
-        let holders = select.fetch_all(store.reader()).await?;
-        let holders: Result<Vec<String>, _> = holders.iter().map(|row| row.try_get(0)).collect();
-        assert_eq!(holders?, ["old"]);
-    }
-    Ok(())
-}
-
-/// Empties a database.
-async fn drop_everything(store: &Store) -> Tested {
-    for table in [
-        "places",
-        "build_statuses",
-        "builds",
-        "changes",
-        "documents",
-        "secret_uses",
-        "source_uses",
-        "resources",
-        "keyring",
-        "schema_steps",
-    ] {
-        let drop = sqlx::AssertSqlSafe(format!("DROP TABLE {table}"));
-        sqlx::query(drop).execute(store.writer()).await?;
     }
     Ok(())
 }
