@@ -1,18 +1,22 @@
 //! The control plane: definitions of bundles, sources, stacks and secrets, and source data.
 
+mod admission;
 pub(crate) mod builder;
 pub(crate) mod cipher;
 mod config;
 pub(crate) mod destination;
+mod guard;
 mod health;
 mod hosts;
 mod metrics;
 pub(crate) mod model;
 mod options;
 mod page;
+mod place;
 mod principal;
 mod redact;
 mod routes;
+mod settle;
 mod storage;
 pub(crate) mod store;
 mod v1;
@@ -68,7 +72,7 @@ pub struct Control {
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
     let cipher = options.cipher()?;
-    let config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
+    let mut config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
     if config.keys.is_empty() {
         warn!("the configuration has no tokens, so every request below /v1 will be refused");
     }
@@ -85,6 +89,9 @@ pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
         },
     );
     checked.await?;
+    let roots = &options.bundle_root;
+    let settled = settle::settle(&store, &config.keys, &mut config.entries, roots).await;
+    settled.map_err(|failure| refused(&failure))?;
     let declared = store.declare(&config.entries).await;
     declared.map_err(|failure| StartError::new(format!("configuration: {failure}")))?;
     info!(declared = config.entries.len(), "the control plane is open");

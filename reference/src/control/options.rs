@@ -56,6 +56,14 @@ pub struct Options {
     /// `git.example.com`, `*.example.com` or `127.0.0.1:9000`; may be repeated. Without one, none may
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub(super) allow_host: Vec<String>,
+    /// Let secrets be sent over plain http, to datasources, repositories and object storages
+    #[arg(long)]
+    pub(super) allow_secrets_over_http: bool,
+    /// Folder in storages below which every owner's bundles lie in a folder of his name,
+    /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
+    /// everybody may
+    #[arg(long, value_name = "PREFIX")]
+    pub(super) owner_prefix: Option<String>,
     /// Folder that keeps repositories from one start to the next, for this process alone;
     /// otherwise a temporary one
     #[arg(long, value_name = "DIR")]
@@ -69,6 +77,11 @@ pub struct Options {
     /// Only serve the API; another process on the same database builds the bundles
     #[arg(long)]
     pub(super) no_builder: bool,
+}
+
+/// A prefix without slashes at its ends.
+fn trimmed(prefix: &str) -> String {
+    prefix.trim_matches('/').to_owned()
 }
 
 impl Options {
@@ -87,6 +100,10 @@ impl Options {
         if self.rebuild_interval.is_zero() {
             return Err(StartError::new("--rebuild-interval must be longer than 0"));
         }
+        let prefix = self.owner_prefix.as_deref().unwrap_or_default();
+        if prefix.split('/').any(|step| matches!(step, "." | "..")) {
+            return Err(StartError::new("--owner-prefix must not hold `.` or `..`"));
+        }
         if let Err(why) = Hosts::read(&self.allow_host) {
             return Err(StartError::new(format!("--allow-host {why}")));
         }
@@ -95,13 +112,16 @@ impl Options {
                 source_roots: self.source_root.clone(),
                 builtin_roots: self.builtin_root.clone(),
                 hosts: self.allow_host.clone(),
+                secrets_over_http: self.allow_secrets_over_http,
                 programs: PathBuf::new(),
                 limits: Limits::default(),
             },
             reach: Reach {
                 roots: self.bundle_root.clone(),
                 hosts: self.allow_host.clone(),
+                secrets_over_http: self.allow_secrets_over_http,
             },
+            owner_prefix: self.owner_prefix.as_deref().map(trimmed),
             work: self.data_dir.clone(),
             interval: self.rebuild_interval,
             concurrent: match self.no_builder {

@@ -105,6 +105,12 @@ impl Keys {
         self.0.is_empty()
     }
 
+    /// The names of those who see everything.
+    pub(crate) fn seeing_all(&self) -> Vec<&str> {
+        let all = self.0.values().filter(|principal| principal.sees_all());
+        all.map(Principal::name).collect()
+    }
+
     /// The principal of an Authorization header's value.
     pub(crate) fn principal(&self, authorization: &str) -> Option<&Principal> {
         let (scheme, key) = authorization.split_once(' ')?;

@@ -158,9 +158,13 @@ impl From<Invalid> for ApiError {
 impl From<store::StoreError> for ApiError {
     fn from(failure: store::StoreError) -> Self {
         let code = match failure {
-            store::StoreError::NotAuthorized => Code::NotAuthorized,
+            store::StoreError::NotAuthorized | store::StoreError::SharedByOthers => {
+                Code::NotAuthorized
+            }
             store::StoreError::NotFound(_) => Code::NotFound,
-            store::StoreError::InUse { .. } => Code::Conflict,
+            store::StoreError::InUse { .. } | store::StoreError::PlaceTaken { .. } => {
+                Code::Conflict
+            }
             store::StoreError::MissingReference { .. } => Code::InvalidReference,
             store::StoreError::Newer
             | store::StoreError::TooLarge(_)

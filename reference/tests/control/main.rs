@@ -6,13 +6,18 @@
 mod config;
 mod definitions;
 mod documents;
+mod hosts;
 mod input;
+mod listener;
 mod paging;
+mod places;
 mod races;
+mod references;
 mod replicas;
 mod roles;
 mod script;
 mod secrecy;
+mod shared;
 mod usage;
 mod workers;
 mod world;
@@ -37,12 +42,16 @@ fn main() -> ExitCode {
         config::CASES,
         definitions::CASES,
         documents::CASES,
+        hosts::CASES,
         input::CASES,
         paging::CASES,
+        places::CASES,
         races::CASES,
+        references::CASES,
         replicas::CASES,
         roles::CASES,
         secrecy::CASES,
+        shared::CASES,
         usage::CASES,
         workers::CASES,
     ];

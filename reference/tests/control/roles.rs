@@ -58,13 +58,18 @@ scripts! {
         owner2 PUT /v1/bundles/b {} => 200 {}
         owner GET /v1/bundles/b => 404 not_found
         owner PUT /v1/bundles/b {} => 403 not_authorized
-        # Things of others can be used, and keep what they use; who they are does not show.
+        # Things of others can be used when they are shared, and keep what they use; who they are
+        # does not show.
+        owner2 PUT /v1/bundles/b {"requirements":[{"source":"s"}]} => 422 invalid_reference source `s`
+        admin PUT /v1/sources/s {"shared":true} => 200 {}
         owner2 PUT /v1/bundles/b {"requirements":[{"source":"s"}]} => 200 {}
         owner DELETE /v1/sources/s => 409 conflict something that you may not see
         admin DELETE /v1/sources/s => 409 conflict bundle `b`
     "#,
     "stack-owner" => r#"
-        admin PUT /v1/sources/s {} => 200 {}
+        admin PUT /v1/sources/s {"shared":true} => 200 {}
+        admin PUT /v1/sources/p {} => 200 {}
+        stacker PUT /v1/stacks/t {"requirements":[{"source":"p"}]} => 422 invalid_reference
         stacker PUT /v1/stacks/t {"requirements":[{"source":"s"}]} => 200 {}
         stacker GET /v1/stacks/t => 200 {"result":{"name":"t","selector":{},"requirements":[{"source":"s"}]}}
         stacker PUT /v1/bundles/b {} => 403 not_authorized

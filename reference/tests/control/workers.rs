@@ -27,13 +27,13 @@ pub(crate) const CASES: &[Case] = &[
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The folder that bundles are written to.
-fn storage(world: &World) -> Result<PathBuf, Failed> {
+pub(crate) fn storage(world: &World) -> Result<PathBuf, Failed> {
     let folder = world.folder().join("bundles");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
+pub(crate) async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
     let root = storage(world)?.display().to_string();
     let mut arguments = vec!["--bundle-root", &root, "--rebuild-interval", "100ms"];
     arguments.extend(further);
@@ -41,7 +41,7 @@ async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
 }
 
 /// Waits until a question has an answer.
-async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
+pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
 where
     F: Future<Output = Result<Option<T>, Failed>>,
 {
@@ -58,7 +58,11 @@ where
 }
 
 /// Waits until the last status of a bundle is as wanted, and gives it.
-async fn status(control: &Arc<Control>, bundle: &str, wanted: &str) -> Result<Value, Failed> {
+pub(crate) async fn status(
+    control: &Arc<Control>,
+    bundle: &str,
+    wanted: &str,
+) -> Result<Value, Failed> {
     let target = format!("/v1/bundles/{bundle}/status/latest");
     eventually(&format!("{target} {wanted}"), || async {
         let reply = send(control, "admin", "GET", &target, "").await?;
@@ -71,7 +75,7 @@ async fn status(control: &Arc<Control>, bundle: &str, wanted: &str) -> Result<Va
 }
 
 /// The documents in a bundle's file.
-fn documents(file: &Path) -> Result<Option<Value>, Failed> {
+pub(crate) fn documents(file: &Path) -> Result<Option<Value>, Failed> {
     let bytes = match std::fs::read(file) {
         Ok(bytes) => bytes,
         Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
@@ -88,7 +92,7 @@ fn documents(file: &Path) -> Result<Option<Value>, Failed> {
 }
 
 /// Waits until a bundle's file holds a document.
-async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
+pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
     eventually(&format!("{} {wanted}", file.display()), || async {
         Ok((documents(file)?.as_ref() == Some(wanted)).then_some(()))
     })
@@ -314,7 +318,8 @@ fn visibility(world: World) -> Outcome {
 fn secrecy(world: World) -> Outcome {
     Box::pin(async move {
         // Nobody listens there.
-        let control = open(&world, &["--allow-host", "127.0.0.1"]).await?;
+        let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
+        let control = open(&world, &further).await?;
         let workers = control.start_workers().await?;
         play(
             &control,

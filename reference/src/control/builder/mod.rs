@@ -41,8 +41,17 @@ pub(crate) struct Job {
     pub(crate) stacks: Vec<(String, Stack)>,
     /// Sources by name, at least those that the bundle and its stacks lead to.
     pub(crate) sources: BTreeMap<String, SourceInput>,
-    /// Opened secrets by name, at least those that these sources name.
+    /// Opened secrets by name, those that the definition names and may use.
     pub(crate) secrets: BTreeMap<String, Secret>,
+}
+
+impl Job {
+    /// The secrets of the bundle and of its sources.
+    pub(crate) fn all_secrets(&self) -> impl Iterator<Item = &Secret> {
+        let sources = self.sources.values();
+        let theirs = sources.flat_map(|source| source.secrets.values());
+        self.secrets.values().chain(theirs)
+    }
 }
 
 /// A source and what was pushed to it.
@@ -52,6 +61,8 @@ pub(crate) struct SourceInput {
     pub(crate) definition: Source,
     /// Its documents: the stored path, which ends in `data.json`, and the JSON text.
     pub(crate) documents: Vec<(String, String)>,
+    /// Opened secrets by name, those that the definition names and may use.
+    pub(crate) secrets: BTreeMap<String, Secret>,
 }
 
 /// What builds may reach and take.
@@ -63,6 +74,8 @@ pub(crate) struct Access {
     pub(crate) builtin_roots: Vec<PathBuf>,
     /// Patterns of the hosts that datasources and repositories may be fetched from.
     pub(crate) hosts: Vec<String>,
+    /// Whether secrets may be sent over plain http.
+    pub(crate) secrets_over_http: bool,
     /// The folder of the programs of OpenSSH; where it is empty, the `PATH` leads to them.
     pub(crate) programs: PathBuf,
     /// The bounds.
@@ -138,7 +151,7 @@ pub(crate) async fn build(
 ) -> Result<Built, BuildError> {
     let built = attempt(job, access, work_dir, synced).await;
     built.map_err(|failure| BuildError {
-        message: redacted(failure.message, job.secrets.values()),
+        message: redacted(failure.message, job.all_secrets()),
         ..failure
     })
 }

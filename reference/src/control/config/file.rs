@@ -12,7 +12,7 @@ use serde_json::{Map, Value};
 
 use super::ConfigError;
 use super::token::{Token, expand};
-use crate::control::model::{Bundle, Kind, Secret, Source, Stack, wipe};
+use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Source, Stack, wipe};
 
 /// What a configuration file may hold.
 #[derive(Debug, Default, Deserialize)]
@@ -112,7 +112,7 @@ impl<'de, T: Deserialize<'de>> Visitor<'de> for Named<T> {
 
 /// A declared secret, with environment variables in its strings put in.
 #[derive(Debug)]
-pub(super) struct Declared(pub(super) Secret);
+pub(super) struct Declared(pub(super) GivenSecret);
 
 impl<'de> Deserialize<'de> for Declared {
     fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
@@ -133,7 +133,7 @@ impl<'de> Visitor<'de> for Fields {
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
         let mut members = Map::deserialize(MapAccessDeserializer::new(map))?;
         let expanded = members.values_mut().try_for_each(expand_strings);
-        let read = expanded.map(|()| Secret::from_members(&members));
+        let read = expanded.map(|()| Secret::from_members(&mut members));
         members.values_mut().for_each(wipe);
         let secret = read.map_err(A::Error::custom)?;
         secret.map(Declared).map_err(A::Error::custom)

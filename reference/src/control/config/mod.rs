@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 
 use self::file::File;
 use super::cipher::Cipher;
-use super::model::{self, Definition, Entry, Kind, Uses};
+use super::model::{self, Definition, Entry, Kind};
 use super::principal::Keys;
 
 /// What all files together say, ready to be used.
@@ -120,14 +120,12 @@ fn assemble(file: File, origins: &Origins, cipher: &Cipher) -> Result<Config, Co
         let failed =
             |problem: String| ConfigError::new(origins.place(Some(Kind::Secret), &name), problem);
         model::check_name(&name).map_err(|invalid| failed(invalid.to_string()))?;
-        let text = cipher.seal(&name, secret.0.expose());
+        let given = secret.0;
+        let text = cipher.seal(&name, &given.secret.stored());
         let text = text.map_err(|failure| failed(failure.to_string()))?;
-        config.entries.push(Entry {
-            kind: Kind::Secret,
-            name,
-            text,
-            uses: Uses::default(),
-        });
+        config
+            .entries
+            .push(Entry::secret(&name, text, given.shared));
     }
     config.entries.extend(entries(file.sources, origins)?);
     config.entries.extend(entries(file.bundles, origins)?);

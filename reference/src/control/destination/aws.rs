@@ -4,9 +4,10 @@ use std::sync::Arc;
 
 use object_store::ObjectStore;
 use object_store::aws::AmazonS3Builder;
+use reqwest::Url;
 use serde::Deserialize;
 
-use super::{DestinationError, Reach, credentials, host, plain};
+use super::{DestinationError, Reach, credentials, guarded, host, plain};
 use crate::control::model::{Aws, Secret};
 use crate::control::storage::{Straight, retries};
 
@@ -34,12 +35,24 @@ pub(super) fn open(
     builder = match aws.url.as_deref().filter(|url| !url.is_empty()) {
         Some(url) => {
             let url = host::checked(url, &[".amazonaws.com"], reach)?;
+            guarded(secret, &url, reach)?;
             builder
                 .with_allow_http(url.scheme() == "http")
                 .with_endpoint(url.as_str().trim_end_matches('/'))
         }
         // A certificate of Amazon does not cover a bucket with a dot in its name.
-        None => builder.with_virtual_hosted_style_request(!aws.bucket.contains('.')),
+        None => {
+            let is_in_host = !aws.bucket.contains('.');
+            let bucket = match is_in_host {
+                true => format!("{}.", aws.bucket),
+                false => String::new(),
+            };
+            let url = format!("https://{bucket}s3.{}.amazonaws.com", aws.region);
+            let url = Url::parse(&url);
+            let url = url.map_err(|failure| DestinationError::Config(failure.to_string()))?;
+            guarded(secret, &url, reach)?;
+            builder.with_virtual_hosted_style_request(is_in_host)
+        }
     };
     builder = match secret {
         Some(secret) => {

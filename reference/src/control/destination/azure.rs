@@ -7,7 +7,7 @@ use object_store::azure::MicrosoftAzureBuilder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{DestinationError, Reach, credentials, host, plain};
+use super::{DestinationError, Reach, credentials, guarded, host, plain};
 use crate::control::model::{Azure, Secret};
 use crate::control::storage::{Straight, retries};
 
@@ -33,6 +33,7 @@ pub(super) fn open(
 ) -> Result<Arc<dyn ObjectStore>, DestinationError> {
     plain(&azure.container, "container")?;
     let url = host::checked(&azure.account_url, HOSTS, reach)?;
+    guarded(secret, &url, reach)?;
     let mut builder = MicrosoftAzureBuilder::new()
         .with_container_name(&azure.container)
         .with_allow_http(url.scheme() == "http")

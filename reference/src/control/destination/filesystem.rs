@@ -33,7 +33,7 @@ impl Target {
     ///
     /// # Errors
     /// `Config` when there are no roots, or the path leads elsewhere or to no file.
-    pub(super) fn new(path: &str, roots: &[PathBuf]) -> Result<Self, DestinationError> {
+    pub(crate) fn new(path: &str, roots: &[PathBuf]) -> Result<Self, DestinationError> {
         let Some(first) = roots.first() else {
             let message = "the server writes no files: its operator names no --bundle-root";
             return Err(DestinationError::config(message));
@@ -69,6 +69,21 @@ impl Target {
             }),
             _ => Err(DestinationError::Config(format!("`{path}` names no file"))),
         }
+    }
+
+    /// The path from the operator's folder to the file.
+    pub(crate) fn below_root(&self) -> PathBuf {
+        self.folders.iter().collect::<PathBuf>().join(&self.name)
+    }
+
+    /// The file that links lead to. A folder that is not there lies where it would be made; the
+    /// file itself is replaced also where a link stands in its place.
+    pub(crate) fn real(&self) -> PathBuf {
+        let real = |path: PathBuf| path.canonicalize().unwrap_or(path);
+        let root = real(self.root.clone());
+        let folders = self.folders.iter();
+        let folder = folders.fold(root, |folder, name| real(folder.join(name)));
+        folder.join(&self.name)
     }
 
     /// Replaces the file: what is there before stays until the new one is complete on disk.

@@ -7,9 +7,12 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DestinationError, Reach, credentials, host, plain};
+use super::{DestinationError, Reach, credentials, guarded, host, plain};
 use crate::control::model::{Gcp, Secret};
 use crate::control::storage::{Straight, retries};
+
+/// Where Google's buckets are.
+const SERVER: &str = "https://storage.googleapis.com";
 
 /// A secret of type `gcp_auth`.
 #[derive(Deserialize)]
@@ -39,8 +42,12 @@ pub(super) fn open(
                 Some(key @ Value::Object(_)) => key,
                 _ => return Err(unfit()),
             };
-            if let Some(url) = key.get("gcs_base_url").and_then(Value::as_str) {
-                let url = host::checked(url, &[".googleapis.com"], reach)?;
+            let url = key.get("gcs_base_url").and_then(Value::as_str);
+            let own = host::checked(url.unwrap_or(SERVER), &[".googleapis.com"], reach)?;
+            // Google's own tokens come from Google, whatever hosts the secret allows.
+            guarded(Some(secret), &own, reach)?;
+            if url.is_some() {
+                let url = own;
                 let plain = url.as_str().trim_end_matches('/');
                 builder = builder.with_base_url(plain);
             }

@@ -20,9 +20,11 @@ use std::sync::Arc;
 
 use object_store::path::Path;
 use object_store::{ObjectStore, ObjectStoreExt};
+use reqwest::Url;
 use serde::de::DeserializeOwned;
 
-use self::filesystem::Target;
+pub(crate) use self::filesystem::Target;
+use super::guard::Guard;
 use super::model::{ObjectStorage, Secret};
 use super::storage::is_plain;
 
@@ -33,6 +35,8 @@ pub(crate) struct Reach {
     pub(crate) roots: Vec<PathBuf>,
     /// Patterns, of `HOST` or `HOST:PORT`, of what a custom URL may name.
     pub(crate) hosts: Vec<String>,
+    /// Whether secrets may be sent over plain http.
+    pub(crate) secrets_over_http: bool,
 }
 
 /// Why a bundle cannot be written.
@@ -133,6 +137,20 @@ impl Destination {
             }
         }
     }
+}
+
+/// Judges whether a secret may be sent to where a URL leads.
+fn guarded(
+    secret: Option<(&str, &Secret)>,
+    url: &Url,
+    reach: &Reach,
+) -> Result<(), DestinationError> {
+    let Some((name, secret)) = secret else {
+        return Ok(());
+    };
+    let guard = Guard::of(name, secret, reach.secrets_over_http);
+    let checked = guard.and_then(|guard| guard.check_url(url));
+    checked.map_err(DestinationError::Config)
 }
 
 /// The credentials of a secret, which must be of a type.

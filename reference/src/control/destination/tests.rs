@@ -42,6 +42,7 @@ fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, 
     let reach = Reach {
         roots: Vec::new(),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
+        secrets_over_http: true,
     };
     Ok(Destination::open(
         &storage,

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Place, Uses, check_glob};
+use super::{Definition, Invalid, Kind, Place, Uses, check_glob, in_clear};
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -55,5 +55,23 @@ impl Definition for Bundle {
             Place::ObjectStorage,
         );
         uses
+    }
+
+    fn storage(&self) -> Option<&ObjectStorage> {
+        self.object_storage
+            .as_ref()
+            .filter(|storage| !storage.is_empty())
+    }
+
+    fn sends_in_clear(&self) -> Option<Invalid> {
+        let storage = self.object_storage.as_ref()?;
+        let aws = storage.aws.as_ref().and_then(|aws| aws.url.as_deref());
+        let azure = storage.azure.as_ref().map(|azure| &*azure.account_url);
+        [(aws, "aws.url"), (azure, "azure.account_url")]
+            .into_iter()
+            .find_map(|(url, field)| {
+                let invalid = in_clear(url, storage.credentials())?;
+                Some(invalid.under(field).under("object_storage"))
+            })
     }
 }

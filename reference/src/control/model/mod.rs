@@ -21,9 +21,11 @@ pub(crate) use document::{Document, stored_path};
 pub(crate) use name::check_name;
 pub(crate) use object_storage::{Aws, Azure, Gcp, ObjectStorage};
 pub(crate) use requirement::Requirement;
-pub(crate) use secret::{Secret, wipe};
+pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, Source};
 pub(crate) use stack::Stack;
+
+use super::place;
 
 /// The four kinds of named things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -171,6 +173,21 @@ pub(crate) trait Definition: Serialize + DeserializeOwned {
 
     /// What it refers to.
     fn uses(&self) -> Uses;
+
+    /// Whether everybody may refer to it, if it says so.
+    fn shared(&self) -> Option<bool> {
+        None
+    }
+
+    /// Where it is written to.
+    fn storage(&self) -> Option<&ObjectStorage> {
+        None
+    }
+
+    /// What of it would send a secret over plain http, if anything would.
+    fn sends_in_clear(&self) -> Option<Invalid> {
+        None
+    }
 }
 
 /// A definition that is ready to be stored.
@@ -184,6 +201,30 @@ pub(crate) struct Entry {
     pub(crate) text: String,
     /// What it refers to.
     pub(crate) uses: Uses,
+    /// Whether everybody may refer to it, if that is said.
+    pub(crate) shared: Option<bool>,
+    /// Where it is written to; only bundles are.
+    pub(crate) storage: Option<ObjectStorage>,
+    /// All forms of that place, at first without a look at the disk.
+    pub(crate) places: BTreeSet<String>,
+    /// What of it would send a secret over plain http, if anything would.
+    pub(crate) sends_in_clear: Option<Invalid>,
+}
+
+impl Entry {
+    /// A secret, sealed.
+    pub(crate) fn secret(name: &str, sealed: String, shared: Option<bool>) -> Self {
+        Self {
+            kind: Kind::Secret,
+            name: name.to_owned(),
+            text: sealed,
+            uses: Uses::default(),
+            shared,
+            storage: None,
+            places: BTreeSet::new(),
+            sends_in_clear: None,
+        }
+    }
 }
 
 /// A definition from a request body, named by the path.
@@ -208,11 +249,30 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
     let uses = definition.uses();
     uses.check_names()?;
     let text = serde_json::to_string(&definition);
+    let storage = definition.storage();
     Ok(Entry {
         kind: D::KIND,
         name: name.to_owned(),
         text: text.map_err(|failure| Invalid::new(failure.to_string()))?,
         uses,
+        shared: definition.shared(),
+        storage: storage.cloned(),
+        places: storage
+            .map(|storage| place::places(storage, &[]))
+            .unwrap_or_default(),
+        sends_in_clear: definition.sends_in_clear(),
+    })
+}
+
+/// The refusal of an address that credentials would be sent to in the clear.
+fn in_clear(address: Option<&str>, credentials: Option<&str>) -> Option<Invalid> {
+    credentials.filter(|name| !name.is_empty())?;
+    let address = address?.trim_start().get(..5)?;
+    address.eq_ignore_ascii_case("http:").then(|| {
+        Invalid::new(
+            "credentials are not sent over plain http; use https, or have the operator start \
+             the server with --allow-secrets-over-http",
+        )
     })
 }
 

@@ -6,10 +6,25 @@ use serde_json::{Map, Value};
 use zeroize::{Zeroize, Zeroizing};
 
 use super::{Invalid, Kind, given, name};
+use crate::control::hosts::Hosts;
 
-/// The value of a secret as JSON text. It shows in no output of the program, and its memory is
-/// overwritten when it is dropped.
-pub(crate) struct Secret(Zeroizing<Vec<u8>>);
+/// The member of a secret that says where it may be sent.
+const ALLOWED_HOSTS: &str = "allowed_hosts";
+
+/// The value of a secret as JSON text, with the hosts that it may be sent to. It shows in no
+/// output of the program, and its memory is overwritten when it is dropped.
+pub(crate) struct Secret {
+    value: Zeroizing<Vec<u8>>,
+    allowed_hosts: Option<Vec<String>>,
+}
+
+/// A secret of a request or of the configuration, and whether everybody may refer to it, if that
+/// is said.
+#[derive(Debug)]
+pub(crate) struct GivenSecret {
+    pub(crate) secret: Secret,
+    pub(crate) shared: Option<bool>,
+}
 
 impl Secret {
     /// The secret of a request body, named by the path: what stands under `value`, or else the
@@ -19,7 +34,7 @@ impl Secret {
     ///
     /// # Errors
     /// When the body is not a JSON object, names another secret, or its value is no object.
-    pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<Self, Invalid> {
+    pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, Invalid> {
         name::check_name(path_name)?;
         let mut value = given::json(body)?;
         let read = match &mut value {
@@ -31,7 +46,7 @@ impl Secret {
     }
 
     /// The secret of a body whose name, if it has one, must be the one of the path.
-    fn named(path_name: &str, members: &mut Map<String, Value>) -> Result<Self, Invalid> {
+    fn named(path_name: &str, members: &mut Map<String, Value>) -> Result<GivenSecret, Invalid> {
         let body_name = match members.remove("name") {
             None | Some(Value::Null) => None,
             Some(Value::String(body_name)) => Some(body_name),
@@ -41,35 +56,106 @@ impl Secret {
         Self::from_members(members)
     }
 
-    /// The secret of an object, which holds the value under `value` or is the value itself.
+    /// The secret of an object, which holds the value under `value` or is the value itself. What
+    /// is said of the secret stands beside the value, `allowed_hosts` also in it.
     ///
     /// # Errors
-    /// When the value, its type or its token has the wrong type.
-    pub(crate) fn from_members(members: &Map<String, Value>) -> Result<Self, Invalid> {
+    /// When the value, its type or its token, or what is said of the secret, has the wrong type.
+    pub(crate) fn from_members(members: &mut Map<String, Value>) -> Result<GivenSecret, Invalid> {
+        let shared = match members.remove("shared") {
+            None | Some(Value::Null) => None,
+            Some(Value::Bool(shared)) => Some(shared),
+            Some(_) => return Err(Invalid::new("must be true or false").under("shared")),
+        };
+        let beside = hosts(members.remove(ALLOWED_HOSTS).as_ref())?;
         let value = match members.get("value") {
             None | Some(Value::Null) => members,
-            Some(Value::Object(value)) => value,
-            Some(_) => return Err(Invalid::new("must be an object").under("value")),
+            Some(_) => match members.get_mut("value").and_then(Value::as_object_mut) {
+                Some(value) => value,
+                None => return Err(Invalid::new("must be an object").under("value")),
+            },
         };
+        let within = hosts(value.remove(ALLOWED_HOSTS).as_ref());
+        let within = within.map_err(|invalid| invalid.under("value"))?;
+        let allowed_hosts = beside.or(within);
         for field in ["type", "token"] {
             if value.get(field).is_some_and(|field| !field.is_string()) {
                 return Err(Invalid::new("must be a string").under(field).under("value"));
             }
         }
         match serde_json::to_vec(value) {
-            Ok(text) => Ok(Self(Zeroizing::new(text))),
+            Ok(text) => {
+                let value = Zeroizing::new(text);
+                let secret = Self {
+                    value,
+                    allowed_hosts,
+                };
+                Ok(GivenSecret { secret, shared })
+            }
             Err(_) => Err(Invalid::new("cannot be written").under("value")),
         }
     }
 
-    /// A secret whose value was stored: the JSON text of an object.
-    pub(crate) fn opened(value: Zeroizing<Vec<u8>>) -> Self {
-        Self(value)
+    /// A secret that was stored: the JSON text of an object, the value with the allowed hosts.
+    pub(crate) fn opened(stored: Zeroizing<Vec<u8>>) -> Self {
+        let mut value: Value = serde_json::from_slice(&stored).unwrap_or_default();
+        let members = value.as_object_mut();
+        let allowed = members.and_then(|members| members.remove(ALLOWED_HOSTS));
+        // Nothing else is ever stored there; if it were, no host would be allowed.
+        let allowed_hosts = hosts(allowed.as_ref()).unwrap_or_else(|_| Some(Vec::new()));
+        let bare = serde_json::to_vec(&value);
+        wipe(&mut value);
+        let value = match (allowed, bare) {
+            (Some(_), Ok(bare)) => Zeroizing::new(bare),
+            _ => stored,
+        };
+        Self {
+            value,
+            allowed_hosts,
+        }
     }
 
     /// The value.
     pub(crate) fn expose(&self) -> &[u8] {
-        &self.0
+        &self.value
+    }
+
+    /// The text that is stored, after it is sealed.
+    pub(crate) fn stored(&self) -> Zeroizing<Vec<u8>> {
+        let mut text = self.value.clone();
+        if let Some(hosts) = &self.allowed_hosts
+            && text.pop() == Some(b'}')
+        {
+            let comma = match text.len() {
+                1 => "",
+                _ => ",",
+            };
+            let hosts = Value::from(hosts.clone());
+            text.extend(format!("{comma}\"{ALLOWED_HOSTS}\":{hosts}}}").bytes());
+        }
+        text
+    }
+
+    /// Patterns of the hosts that it may be sent to; `None` does not restrict them.
+    pub(crate) fn allowed_hosts(&self) -> Option<&[String]> {
+        self.allowed_hosts.as_deref()
+    }
+}
+
+/// Patterns of hosts, if there are any.
+fn hosts(given: Option<&Value>) -> Result<Option<Vec<String>>, Invalid> {
+    let refused = |why: &str| Invalid::new(why).under(ALLOWED_HOSTS);
+    let items = match given {
+        None | Some(Value::Null) => return Ok(None),
+        Some(Value::Array(items)) => items,
+        Some(_) => return Err(refused("must be an array of strings")),
+    };
+    let texts = items.iter().map(|item| item.as_str().map(str::to_owned));
+    let texts: Option<Vec<String>> = texts.collect();
+    let texts = texts.ok_or_else(|| refused("must be an array of strings"))?;
+    match Hosts::read(&texts) {
+        Ok(_) => Ok(Some(texts)),
+        Err(why) => Err(refused(&why)),
     }
 }
 
@@ -113,10 +199,59 @@ mod tests {
             ("null", None),
             ("{", None),
         ] {
-            let secret = Secret::read("s", body.as_bytes());
-            let text = secret.as_ref().ok().map(Secret::expose);
+            let given = Secret::read("s", body.as_bytes());
+            let text = given.as_ref().ok().map(|given| given.secret.expose());
             assert_eq!(text, expected.map(str::as_bytes), "{body}");
-            assert!(!format!("{secret:?}").contains("token_auth"));
+            assert!(!format!("{given:?}").contains("token_auth"));
         }
+    }
+
+    #[test]
+    fn what_is_said_of_a_secret_is_no_part_of_its_value() -> Result<(), Invalid> {
+        for (body, shared, hosts) in [
+            (r#"{"value":{"type":"t"}}"#, None, None),
+            (r#"{"type":"t","shared":true}"#, Some(true), None),
+            (
+                r#"{"value":{"type":"t"},"shared":false}"#,
+                Some(false),
+                None,
+            ),
+            (
+                r#"{"value":{"type":"t"},"allowed_hosts":["a"]}"#,
+                None,
+                Some(1),
+            ),
+            (
+                r#"{"type":"t","allowed_hosts":["a","*.b:1"]}"#,
+                None,
+                Some(2),
+            ),
+            (
+                r#"{"value":{"allowed_hosts":[],"type":"t"}}"#,
+                None,
+                Some(0),
+            ),
+            (r#"{"type":"t","allowed_hosts":null}"#, None, None),
+        ] {
+            let given = Secret::read("s", body.as_bytes())?;
+            assert_eq!(given.shared, shared, "{body}");
+            let opened = Secret::opened(given.secret.stored());
+            for secret in [given.secret, opened] {
+                assert_eq!(secret.expose(), br#"{"type":"t"}"#, "{body}");
+                assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts, "{body}");
+            }
+        }
+        for body in [
+            r#"{"value":{},"shared":1}"#,
+            r#"{"value":{},"allowed_hosts":"a"}"#,
+            r#"{"value":{},"allowed_hosts":[1]}"#,
+            r#"{"value":{"allowed_hosts":{}}}"#,
+            r#"{"value":{},"allowed_hosts":["["]}"#,
+        ] {
+            assert!(Secret::read("s", body.as_bytes()).is_err(), "{body}");
+        }
+        let empty = Secret::read("s", br#"{"allowed_hosts":["a"]}"#)?.secret;
+        assert_eq!(empty.stored().as_slice(), br#"{"allowed_hosts":["a"]}"#);
+        Ok(())
     }
 }

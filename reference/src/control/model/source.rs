@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Place, Uses};
+use super::{Definition, Invalid, Kind, Place, Uses, in_clear};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
@@ -29,6 +29,10 @@ pub(crate) struct Source {
     pub(crate) builtin: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) requirements: Option<Vec<Requirement>>,
+    /// Whether everybody may refer to it. It is kept beside the definition, because only
+    /// administrators say it.
+    #[serde(skip_serializing)]
+    shared: Option<bool>,
 }
 
 /// A version-control repository.
@@ -78,6 +82,19 @@ struct HttpConfig {
 }
 
 impl Datasource {
+    /// The address that it is fetched from, and the member of the config that says it.
+    fn address(&self) -> Option<(&'static str, &str)> {
+        let config = self.config.as_ref()?;
+        let text = |field: &'static str| Some((field, config.get(field)?.as_str()?));
+        let fields: &[&'static str] = match self.kind.as_deref() {
+            Some("http") => &["url"],
+            Some("s3") => &["endpoint", "url"],
+            _ => &[],
+        };
+        let mut given = fields.iter().filter_map(|field| text(field));
+        given.find(|(_, url)| !url.is_empty())
+    }
+
     /// Refuses an `http` config whose documented fields have the wrong type; other types are
     /// not documented and kept as they are.
     fn check(&self) -> Result<(), Invalid> {
@@ -115,5 +132,25 @@ impl Definition for Source {
             uses.secret(datasource.credentials.as_deref(), Place::Datasource);
         }
         uses
+    }
+
+    fn shared(&self) -> Option<bool> {
+        self.shared
+    }
+
+    fn sends_in_clear(&self) -> Option<Invalid> {
+        if let Some(git) = &self.git
+            && let Some(invalid) = in_clear(git.repo.as_deref(), git.credentials.as_deref())
+        {
+            return Some(invalid.under("repo").under("git"));
+        }
+        let datasources = self.datasources.iter().flatten().enumerate();
+        let mut datasources = datasources.filter_map(|(at, datasource)| {
+            let (field, url) = datasource.address()?;
+            let invalid = in_clear(Some(url), datasource.credentials.as_deref())?;
+            let place = format!("datasources[{at}]");
+            Some(invalid.under(field).under("config").under(place))
+        });
+        datasources.next()
     }
 }

@@ -33,6 +33,17 @@ pub(crate) enum StoreError {
         /// What is missing.
         missing: Party,
     },
+    /// Another bundle has the place that a bundle is to be written to.
+    #[error("bundle `{bundle}` cannot be written to a place that {} has", holder_of(holder.as_deref()))]
+    PlaceTaken {
+        /// The bundle that is to be written there.
+        bundle: String,
+        /// The bundle that has the place, if the principal may see it.
+        holder: Option<String>,
+    },
+    /// Whether something is shared is for administrators to say.
+    #[error("only an administrator may say whether something is shared")]
+    SharedByOthers,
     /// The database was made by a program that knows more of it.
     #[error("the database was made by a newer version of this program")]
     Newer,
@@ -61,9 +72,14 @@ pub(crate) struct Party {
 impl Party {
     /// A thing as a whole.
     pub(super) fn new(kind: Kind, name: &str) -> Self {
+        Self::named(kind.name().to_owned(), name.to_owned())
+    }
+
+    /// A thing as a whole, of which the kind was stored.
+    pub(super) fn named(kind: String, name: String) -> Self {
         Self {
-            kind: kind.name().to_owned(),
-            name: name.to_owned(),
+            kind,
+            name,
             place: None,
         }
     }
@@ -76,6 +92,13 @@ impl fmt::Display for Party {
             Some(place) => write!(f, " ({place})"),
             None => Ok(()),
         }
+    }
+}
+
+fn holder_of(name: Option<&str>) -> String {
+    match name {
+        Some(name) => format!("bundle `{name}`"),
+        None => "another bundle".to_owned(),
     }
 }
 

@@ -2,8 +2,9 @@
 
 use std::collections::BTreeMap;
 
-use sqlx::{Any, Row as _, Transaction, query};
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
+use super::references::{self, FOLLOWED};
 use super::{Store, StoreError};
 use crate::control::model::{Bundle, Kind, Stack};
 
@@ -18,7 +19,7 @@ pub(crate) struct Inputs {
     pub(crate) stacks: Vec<(String, Stack)>,
     /// Their sources and those that they require, by name.
     pub(crate) sources: BTreeMap<String, SourceRow>,
-    /// The sealed values of the secrets that they name, by name.
+    /// The sealed values of the secrets that the bundle names and may use, by name.
     pub(crate) secrets: BTreeMap<String, String>,
 }
 
@@ -29,6 +30,9 @@ pub(crate) struct SourceRow {
     pub(crate) definition: String,
     /// The paths and texts of its documents.
     pub(crate) documents: Vec<(String, String)>,
+    /// The sealed values of the secrets that it names and may use, by name. What another source
+    /// of the build may use under the same name is nothing to it.
+    pub(crate) secrets: BTreeMap<String, String>,
 }
 
 impl Store {
@@ -36,7 +40,8 @@ impl Store {
     /// however many requests change it meanwhile.
     ///
     /// # Errors
-    /// When the database fails, or the documents together have more than `limit` bytes.
+    /// When the database fails, the documents together have more than `limit` bytes, or something
+    /// requires a source that is not shared any more.
     pub(crate) async fn inputs(
         &self,
         bundle: i64,
@@ -65,7 +70,7 @@ impl Store {
                 inputs.stacks.push((row.try_get(1)?, stack));
             }
         }
-        secrets(&mut transaction, bundle, &mut inputs).await?;
+        inputs.secrets = secrets(&mut transaction, bundle).await?;
         let mut left = (limit, limit);
         for user in users {
             sources(&mut transaction, user, &mut inputs, &mut left).await?;
@@ -83,6 +88,9 @@ async fn sources(
     inputs: &mut Inputs,
     left: &mut (u64, u64),
 ) -> Result<(), StoreError> {
+    if let Some(refused) = references::refused(transaction, user).await? {
+        return Err(refused);
+    }
     let select = query(
         "WITH RECURSIVE needed (id) AS (SELECT source_id FROM source_uses WHERE user_id = $1 \
          UNION SELECT u.source_id FROM source_uses u JOIN needed ON u.user_id = needed.id) \
@@ -93,6 +101,9 @@ async fn sources(
         let (id, name): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
         if inputs.sources.contains_key(&name) {
             continue;
+        }
+        if let Some(refused) = references::refused(transaction, id).await? {
+            return Err(refused);
         }
         let size = query(
             "SELECT CAST(COALESCE(SUM(LENGTH(document)), 0) AS BIGINT) FROM documents \
@@ -114,25 +125,27 @@ async fn sources(
         let source = SourceRow {
             definition,
             documents,
+            secrets: secrets(transaction, id).await?,
         };
         inputs.sources.insert(name, source);
-        secrets(transaction, id, inputs).await?;
     }
     Ok(())
 }
 
-/// Adds the secrets that a thing names, as far as they exist.
+/// The secrets that a thing names, as far as they exist and it may use them.
 async fn secrets(
     transaction: &mut Transaction<'static, Any>,
     user: i64,
-    inputs: &mut Inputs,
-) -> Result<(), StoreError> {
-    let select = query(
-        "SELECT r.name, r.definition FROM secret_uses u \
-         JOIN resources r ON r.kind = 'secret' AND r.name = u.secret WHERE u.user_id = $1",
+) -> Result<BTreeMap<String, String>, StoreError> {
+    let select = format!(
+        "SELECT s.name, s.definition FROM secret_uses u \
+         JOIN resources s ON s.kind = 'secret' AND s.name = u.secret \
+         WHERE u.user_id = $1 AND {FOLLOWED}"
     );
-    for row in select.bind(user).fetch_all(&mut **transaction).await? {
-        inputs.secrets.insert(row.try_get(0)?, row.try_get(1)?);
-    }
-    Ok(())
+    let select = query(AssertSqlSafe(select)).bind(user);
+    let rows = select.fetch_all(&mut **transaction).await?;
+    let secrets = rows
+        .iter()
+        .map(|row| Ok((row.try_get(0)?, row.try_get(1)?)));
+    Ok(secrets.collect::<Result<_, sqlx::Error>>()?)
 }

@@ -1,8 +1,9 @@
 //! Bundles, sources, stacks and secrets: everything that has a kind, a name and an owner.
 
-use sqlx::{Any, Row as _, Transaction, query};
+use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::error::{Party, StoreError};
+use super::references::{FOLLOWED, Rights};
 use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
 use crate::control::page::Page;
@@ -33,10 +34,13 @@ impl Store {
         kind: Kind,
         name: &str,
     ) -> Result<String, StoreError> {
-        let select = "SELECT owner, definition FROM resources WHERE kind = $1 AND name = $2";
-        let select = query(select).bind(kind.name()).bind(name);
+        let select =
+            query("SELECT owner, definition, shared FROM resources WHERE kind = $1 AND name = $2");
+        let select = select.bind(kind.name()).bind(name);
         match select.fetch_optional(self.reader()).await? {
-            Some(row) if principal.sees(row.try_get(0)?) => Ok(row.try_get(1)?),
+            Some(row) if principal.sees(row.try_get(0)?) => {
+                Ok(shown(kind, row.try_get(1)?, row.try_get(2)?))
+            }
             _ => Err(absent(kind, name)),
         }
     }
@@ -52,12 +56,12 @@ impl Store {
         let wanted = page.limit as usize;
         let rows = if principal.sees_all() {
             query(
-                "SELECT id, name, definition FROM resources \
+                "SELECT id, name, definition, shared FROM resources \
                  WHERE kind = $1 AND id > $2 ORDER BY id LIMIT $3",
             )
         } else {
             query(
-                "SELECT id, name, definition FROM resources \
+                "SELECT id, name, definition, shared FROM resources \
                  WHERE kind = $1 AND id > $2 AND owner = $4 ORDER BY id LIMIT $3",
             )
         };
@@ -75,7 +79,7 @@ impl Store {
             Ok(Row {
                 id: row.try_get(0)?,
                 name: row.try_get(1)?,
-                definition: row.try_get(2)?,
+                definition: shown(kind, row.try_get(2)?, row.try_get(3)?),
             })
         });
         Ok((read.collect::<Result<_, sqlx::Error>>()?, more))
@@ -84,8 +88,9 @@ impl Store {
     /// Creates a thing, or replaces it whole.
     ///
     /// # Errors
-    /// `NotAuthorized`, or `MissingReference` when it names something that must exist and does
-    /// not; then nothing has changed.
+    /// `NotAuthorized`; `MissingReference` when it names something that must exist, and does not
+    /// or may not be referred to; `PlaceTaken` when another bundle has its place. Then nothing has
+    /// changed.
     pub(crate) async fn put(&self, principal: &Principal, entry: &Entry) -> Result<(), StoreError> {
         if !principal.may_write(entry.kind) {
             return Err(StoreError::NotAuthorized);
@@ -98,7 +103,9 @@ impl Store {
             principal.manages_all(),
         );
         let id = written.await?.ok_or(StoreError::NotAuthorized)?;
-        self.link(&mut transaction, id, entry).await?;
+        let rights = Rights::Of(principal);
+        self.link(&mut transaction, id, entry, rights).await?;
+        self.place(&mut transaction, id, entry, principal).await?;
         transaction.commit().await?;
         self.say_changed();
         Ok(())
@@ -106,6 +113,9 @@ impl Store {
 
     /// Creates or replaces what the configuration declares, all or nothing. Sources may require
     /// each other in any order.
+    ///
+    /// # Errors
+    /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
         let mut written = Vec::new();
@@ -115,9 +125,11 @@ impl Store {
                 written.push((id, entry));
             }
         }
-        for (id, entry) in written {
-            self.link(&mut transaction, id, entry).await?;
+        for (id, entry) in &written {
+            let rights = Rights::Operator;
+            self.link(&mut transaction, *id, entry, rights).await?;
         }
+        self.place_declared(&mut transaction, &written).await?;
         transaction.commit().await?;
         self.say_changed();
         Ok(())
@@ -162,56 +174,6 @@ impl Store {
         self.say_changed();
         Ok(())
     }
-
-    /// Replaces what a thing refers to.
-    async fn link(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        id: i64,
-        entry: &Entry,
-    ) -> Result<(), StoreError> {
-        for delete in [
-            "DELETE FROM source_uses WHERE user_id = $1",
-            "DELETE FROM secret_uses WHERE user_id = $1",
-        ] {
-            query(delete).bind(id).execute(&mut **transaction).await?;
-        }
-        for name in &entry.uses.sources {
-            let Some(source) = self.hold(transaction, Kind::Source, name).await? else {
-                return Err(missing(entry, Kind::Source, name));
-            };
-            let insert = "INSERT INTO source_uses (user_id, source_id) VALUES ($1, $2)";
-            let insert = query(insert).bind(id).bind(source);
-            insert.execute(&mut **transaction).await?;
-        }
-        for secret in &entry.uses.secrets {
-            let held = self.hold(transaction, Kind::Secret, &secret.name).await?;
-            if held.is_none() && secret.place.needs_existing() {
-                return Err(missing(entry, Kind::Secret, &secret.name));
-            }
-            let insert = "INSERT INTO secret_uses (user_id, secret, place) VALUES ($1, $2, $3)";
-            let insert = query(insert).bind(id).bind(secret.name.as_str());
-            let insert = insert.bind(secret.place.name());
-            insert.execute(&mut **transaction).await?;
-        }
-        Ok(())
-    }
-
-    /// The id of a thing, which cannot be deleted until the transaction has ended.
-    async fn hold(
-        &self,
-        transaction: &mut Transaction<'static, Any>,
-        kind: Kind,
-        name: &str,
-    ) -> Result<Option<i64>, StoreError> {
-        let select = self.locking(
-            "SELECT id FROM resources WHERE kind = $1 AND name = $2",
-            "SELECT id FROM resources WHERE kind = $1 AND name = $2 FOR KEY SHARE",
-        );
-        let select = query(select).bind(kind.name()).bind(name);
-        let row = select.fetch_optional(&mut **transaction).await?;
-        Ok(row.map(|row| row.try_get(0)).transpose()?)
-    }
 }
 
 /// There is no such thing, or none that the principal may see.
@@ -219,11 +181,14 @@ pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
     StoreError::NotFound(format!("{kind} `{name}` does not exist"))
 }
 
-/// A definition names something that must exist and does not.
-fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
-    StoreError::MissingReference {
-        user: Party::new(entry.kind, &entry.name),
-        missing: Party::new(kind, name),
+/// A definition as it is shown. Whether it is shared is kept beside it, because its owner may
+/// replace the one and not the other.
+fn shown(kind: Kind, definition: String, shared: i64) -> String {
+    match definition.strip_suffix('}') {
+        Some(members) if kind == Kind::Source && shared == 1 => {
+            format!(r#"{members},"shared":true}}"#)
+        }
+        _ => definition,
     }
 }
 
@@ -240,19 +205,28 @@ async fn write(
         changes::note_stack(transaction, &entry.name).await?;
     }
     let upsert = query(
-        "INSERT INTO resources (kind, name, owner, definition) VALUES ($1, $2, $3, $4) \
-         ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition \
-         WHERE resources.owner = excluded.owner OR $5 = 1 RETURNING id",
+        "INSERT INTO resources (kind, name, owner, definition, shared) \
+         VALUES ($1, $2, $3, $4, $6) \
+         ON CONFLICT (kind, name) DO UPDATE SET definition = excluded.definition, \
+         shared = CASE WHEN $5 = 1 THEN excluded.shared ELSE resources.shared END \
+         WHERE resources.owner = excluded.owner OR $5 = 1 RETURNING id, shared",
     );
+    // What an administrator has said of it stays when its owner replaces it.
+    let shared = of_others && entry.shared == Some(true);
     let upsert = upsert
         .bind(entry.kind.name())
         .bind(entry.name.as_str())
         .bind(owner)
         .bind(entry.text.as_str())
-        .bind(i32::from(of_others));
+        .bind(i32::from(of_others))
+        .bind(i64::from(shared));
     let Some(row) = upsert.fetch_optional(&mut **transaction).await? else {
         return Ok(None);
     };
+    let shared = row.try_get::<i64, _>(1)? == 1;
+    if entry.shared.is_some_and(|wanted| wanted != shared) {
+        return Err(StoreError::SharedByOthers);
+    }
     match entry.kind {
         Kind::Stack => changes::note_stack(transaction, &entry.name).await?,
         kind => changes::note(transaction, kind, &entry.name).await?,
@@ -275,12 +249,13 @@ async fn in_use(
              WHERE u.source_id = $1 AND u.user_id <> $1 ORDER BY u.user_id LIMIT $2",
         )
         .bind(id),
-        Kind::Secret => query(
+        // Who only names a secret that he may not use does not keep it from being deleted.
+        Kind::Secret => query(AssertSqlSafe(format!(
             "SELECT r.kind, r.name, r.owner, u.place FROM secret_uses u \
-             JOIN resources r ON r.id = u.user_id \
-             WHERE u.secret = $1 ORDER BY u.user_id LIMIT $2",
-        )
-        .bind(name),
+             JOIN resources r ON r.id = u.user_id JOIN resources s ON s.id = $1 \
+             WHERE u.secret = s.name AND {FOLLOWED} ORDER BY u.user_id LIMIT $2"
+        )))
+        .bind(id),
         Kind::Bundle | Kind::Stack => return Ok(None),
     };
     let users = users.bind(NAMED_USERS as i64 + 1);

@@ -6,7 +6,11 @@ use super::{Store, StoreError};
 
 /// The steps from an empty database to the present schema, oldest first; a step that was once
 /// released never changes. `{identity}` stands for the type of a generated key.
-const STEPS: &[&str] = &[include_str!("schema.sql"), include_str!("builds.sql")];
+pub(super) const STEPS: &[&str] = &[
+    include_str!("schema.sql"),
+    include_str!("builds.sql"),
+    include_str!("tenants.sql"),
+];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.
 const START_LOCK: &str = "SELECT pg_advisory_xact_lock(7309940812735201)";

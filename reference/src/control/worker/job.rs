@@ -33,20 +33,28 @@ impl Control {
             let input = SourceInput {
                 definition: serde_json::from_str(&source.definition)?,
                 documents: source.documents,
+                secrets: self.opened(source.secrets)?,
             };
             sources.insert(name, input);
-        }
-        let mut secrets = BTreeMap::new();
-        for (name, sealed) in inputs.secrets {
-            let secret = Secret::opened(self.cipher.open(&name, &sealed)?);
-            secrets.insert(name, secret);
         }
         Ok(Some(Job {
             name: inputs.name,
             bundle: inputs.bundle,
             stacks: inputs.stacks,
             sources,
-            secrets,
+            secrets: self.opened(inputs.secrets)?,
         }))
+    }
+
+    /// Secrets by name, opened.
+    fn opened(
+        &self,
+        sealed: BTreeMap<String, String>,
+    ) -> Result<BTreeMap<String, Secret>, CipherError> {
+        let secrets = sealed.into_iter().map(|(name, sealed)| {
+            let value = self.cipher.open(&name, &sealed)?;
+            Ok((name, Secret::opened(value)))
+        });
+        secrets.collect()
     }
 }

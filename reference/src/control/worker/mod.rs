@@ -10,6 +10,7 @@
 
 mod folder;
 mod job;
+mod place;
 mod publish;
 mod run;
 
@@ -62,6 +63,8 @@ pub(crate) struct Settings {
     pub(crate) access: Access,
     /// What destinations may be.
     pub(crate) reach: Reach,
+    /// The folder below which owners' bundles lie, each in a folder of the owner's name.
+    pub(crate) owner_prefix: Option<String>,
     /// Where repositories are kept; `None` is a folder that ends with the process.
     pub(crate) work: Option<PathBuf>,
     /// The time from a build to the next when nothing changes.

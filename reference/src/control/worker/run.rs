@@ -1,5 +1,6 @@
 //! One build, from its claim to its record.
 
+use std::collections::BTreeSet;
 use std::error::Error;
 use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
@@ -15,7 +16,7 @@ use super::{LEASE, Shared};
 use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
 use crate::control::redact::{redacted, shortened};
-use crate::control::store::{Claim, Finish, Status, StoreError};
+use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
 
 /// How often a lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(3);
@@ -46,8 +47,9 @@ impl Shared {
     pub(super) async fn run(self: Arc<Self>, claim: Claim, mut given_up: watch::Receiver<()>) {
         let begun = Instant::now();
         let mut name = String::new();
+        let mut places = BTreeSet::new();
         let ended = tokio::select! {
-            ended = AssertUnwindSafe(self.build(&claim, &mut name)).catch_unwind() => {
+            ended = AssertUnwindSafe(self.build(&claim, &mut name, &mut places)).catch_unwind() => {
                 ended.unwrap_or_else(|_| {
                     let message = "the builder failed on this bundle".to_owned();
                     Ended::Done(self.failed(&claim, "BUILD", "INTERNAL_ERROR", message))
@@ -57,6 +59,9 @@ impl Shared {
             _ = given_up.changed() => Ended::GivenUp,
         };
         let store = &self.control.store;
+        if let Err(failure) = store.write_again(claim.bundle, &places).await {
+            error!(bundle = name, %failure, "who has the place of a bundle now cannot be found");
+        }
         let recorded = match ended {
             Ended::Done(finish) => match store.finish(&claim, &finish).await {
                 Ok(true) => {
@@ -80,19 +85,26 @@ impl Shared {
     }
 
     /// Builds and publishes a bundle.
-    async fn build(&self, claim: &Claim, name: &mut String) -> Ended {
+    async fn build(
+        &self,
+        claim: &Claim,
+        name: &mut String,
+        places: &mut BTreeSet<String>,
+    ) -> Ended {
         let limit = self.settings.access.limits.total;
         let job = match self.control.job(claim.bundle, limit).await {
             Ok(Some(job)) => job,
             Ok(None) => return Ended::Deleted,
-            Err(JobError::Store(failure @ StoreError::TooLarge(_))) => {
+            Err(JobError::Store(
+                failure @ (StoreError::TooLarge(_) | StoreError::MissingReference { .. }),
+            )) => {
                 let failed = self.failed(claim, "SYNC", "CONFIG_ERROR", failure.to_string());
                 return Ended::Done(failed);
             }
             Err(failure) => return Ended::Done(self.broken(claim, "SYNC", &failure)),
         };
         job.name.clone_into(name);
-        match tokio::time::timeout(LONGEST, self.build_job(claim, &job)).await {
+        match tokio::time::timeout(LONGEST, self.build_job(claim, &job, places)).await {
             Ok(ended) => ended,
             Err(_) => {
                 let message = format!("the build took longer than {} s", LONGEST.as_secs());
@@ -101,7 +113,7 @@ impl Shared {
         }
     }
 
-    async fn build_job(&self, claim: &Claim, job: &Job) -> Ended {
+    async fn build_job(&self, claim: &Claim, job: &Job, places: &mut BTreeSet<String>) -> Ended {
         let Some(storage) = job
             .bundle
             .object_storage
@@ -119,6 +131,17 @@ impl Shared {
             Ok(destination) => destination,
             Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
         };
+        let taken = self.take_place(claim.bundle, &job.name, storage, places);
+        match taken.await {
+            Ok(Taken::Own) => {}
+            // The change has made it due again.
+            Ok(Taken::Changed) => return Ended::GivenUp,
+            Ok(Taken::Foreign(_)) => {
+                let message = "another bundle has the place in the storage".to_owned();
+                return Ended::Done(self.failed(claim, "PUSH", "CONFIG_ERROR", message));
+            }
+            Err(failure) => return Ended::Done(self.broken(claim, "PUSH", &failure)),
+        }
         let folder = self.work.of_bundle(claim.bundle);
         let synced = |source: &str, read| self.control.metrics.synced(source, read);
         let built = match builder::build(job, &self.settings.access, &folder, &synced).await {
@@ -167,7 +190,7 @@ impl Shared {
             DestinationError::Push(_) => "PUSH_FAILED",
         };
         // Storages may show in their answers what they were sent.
-        let message = redacted(failure.to_string(), job.secrets.values());
+        let message = redacted(failure.to_string(), job.all_secrets());
         let mut finish = self.failed(claim, "PUSH", status, message);
         revision.clone_into(&mut finish.status.revision);
         finish

@@ -171,7 +171,7 @@ fn gcp() -> Value {
     json!({
         "project": "project-x",
         "bucket": "policies",
-        "object": "bundles/app.tar.gz",
+        "object": "bundles/{ns}.tar.gz",
         "credentials": "{ns}",
     })
 }

@@ -112,7 +112,7 @@ fn complete(kind: &str) -> Value {
     match kind {
         "aws" => json!({
             "bucket": "policies",
-            "key": "bundles/app.tar.gz",
+            "key": "bundles/{ns}.tar.gz",
             "region": "eu-west-1",
             "credentials": "{ns}",
             "url": "https://s3.example.com",
@@ -120,13 +120,13 @@ fn complete(kind: &str) -> Value {
         "gcp" => json!({
             "project": "project-x",
             "bucket": "policies",
-            "object": "bundles/app.tar.gz",
+            "object": "bundles/{ns}.tar.gz",
             "credentials": "{ns}",
         }),
         "azure" => json!({
             "account_url": "https://account.blob.example.com",
             "container": "policies",
-            "path": "bundles/app.tar.gz",
+            "path": "bundles/{ns}.tar.gz",
             "credentials": "{ns}",
         }),
         _ => json!({"path": "{ns}.tar.gz"}),

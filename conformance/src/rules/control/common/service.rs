@@ -35,7 +35,7 @@ pub(crate) const RULES: &[Rule] =
         }),
         Rule::new("secret-not-leaked-elsewhere", || {
             let storage =
-                json!({"bucket": "b", "key": "k", "region": "eu-west-1", "credentials": "{ns}"});
+                json!({"bucket": "b", "key": "{ns}", "region": "eu-west-1", "credentials": "{ns}"});
             let git = json!({
                 "repo": "https://git.example.com/policies.git",
                 "reference": "refs/heads/main",

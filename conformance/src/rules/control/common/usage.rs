@@ -94,7 +94,7 @@ const BY_AWS: Relation = Relation {
     definition: || {
         json!({"object_storage": {"aws": {
             "bucket": "policies",
-            "key": "bundle.tar.gz",
+            "key": "{ns}.tar.gz",
             "region": "eu-north-1",
             "credentials": "{ns}",
         }}})
@@ -107,7 +107,7 @@ const BY_GCP: Relation = Relation {
         json!({"object_storage": {"gcp": {
             "project": "rules",
             "bucket": "policies",
-            "object": "bundle.tar.gz",
+            "object": "{ns}.tar.gz",
             "credentials": "{ns}",
         }}})
     },
@@ -119,7 +119,7 @@ const BY_AZURE: Relation = Relation {
         json!({"object_storage": {"azure": {
             "account_url": "https://rules.blob.example",
             "container": "policies",
-            "path": "bundle.tar.gz",
+            "path": "{ns}.tar.gz",
             "credentials": "{ns}",
         }}})
     },

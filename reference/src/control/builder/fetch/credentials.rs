@@ -1,5 +1,6 @@
 //! What secrets say about who fetches.
 
+use std::collections::BTreeMap;
 use std::fmt;
 
 use reqwest::{Certificate, Identity};
@@ -8,8 +9,8 @@ use serde_json::Value;
 use zeroize::Zeroizing;
 
 use super::Trouble;
-use crate::control::builder::Job;
-use crate::control::model::wipe;
+use crate::control::guard::Guard;
+use crate::control::model::{Secret, wipe};
 
 /// The value of a secret, by its type.
 #[derive(Deserialize)]
@@ -132,16 +133,27 @@ impl TlsCert {
     }
 }
 
-impl Credentials {
-    /// The credentials that a definition names.
+/// Credentials, and where they may be sent.
+#[derive(Debug)]
+pub(super) struct Held {
+    pub(super) credentials: Credentials,
+    pub(super) guard: Guard,
+}
+
+impl Held {
+    /// The credentials that a definition names, which is one that may use these secrets.
     ///
     /// # Errors
     /// When the secret is not there or has another shape. Says nothing of its value.
-    pub(super) fn of(job: &Job, name: Option<&str>) -> Result<Option<Self>, Trouble> {
+    pub(super) fn of(
+        secrets: &BTreeMap<String, Secret>,
+        name: Option<&str>,
+        over_http: bool,
+    ) -> Result<Option<Self>, Trouble> {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             return Ok(None);
         };
-        let Some(secret) = job.secrets.get(name) else {
+        let Some(secret) = secrets.get(name) else {
             let message = format!("secret `{name}` does not exist");
             return Err(Trouble::config(message));
         };
@@ -152,11 +164,14 @@ impl Credentials {
             Trouble::config(message)
         };
         let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
-        let read = Self::deserialize(&value).map_err(|_| refused());
+        let read = Credentials::deserialize(&value).map_err(|_| refused());
         wipe(&mut value);
-        read.map(Some)
+        let guard = Guard::of(name, secret, over_http).map_err(Trouble::Config)?;
+        read.map(|credentials| Some(Self { credentials, guard }))
     }
+}
 
+impl Credentials {
     /// The type, as secrets name it.
     pub(super) fn kind(&self) -> &'static str {
         match self {

@@ -3,7 +3,7 @@
 use rego::value::from_json;
 use serde_json::{Map, Value};
 
-use super::credentials::Credentials;
+use super::credentials::Held;
 use super::{Trouble, http, s3};
 use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, stored_path};
@@ -24,15 +24,15 @@ pub(super) fn path(definition: &Datasource) -> Result<String, Trouble> {
 /// When the config cannot be used, the host is not allowed, or there is no JSON document.
 pub(super) async fn fetch(
     definition: &Datasource,
-    credentials: Option<Credentials>,
+    held: Option<Held>,
     hosts: &Hosts,
     limit: u64,
 ) -> Result<Vec<u8>, Trouble> {
     let none = Map::new();
     let config = Config(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
-        Some("http") => http::fetch(&config, credentials, hosts, limit).await?,
-        Some("s3") => s3::fetch(&config, credentials, hosts, limit).await?,
+        Some("http") => http::fetch(&config, held, hosts, limit).await?,
+        Some("s3") => s3::fetch(&config, held, hosts, limit).await?,
         other => {
             let other = other.unwrap_or_default();
             let message = format!("type `{other}` is neither http nor s3");

@@ -18,6 +18,7 @@ use zeroize::Zeroizing;
 
 use super::credentials::GithubApp;
 use super::{Trouble, http};
+use crate::control::guard::Guard;
 use crate::control::hosts::Hosts;
 
 /// How far the clock of the server may be behind ours.
@@ -49,9 +50,13 @@ struct Answered {
 pub(super) async fn token(
     repo: &gix::Url,
     app: &GithubApp,
+    guard: &Guard,
     hosts: &Hosts,
 ) -> Result<String, Trouble> {
-    reused(&api(repo)?, app, hosts).await
+    let api = api(repo)?;
+    let url = http::address(&api, "the address of the GitHub App's tokens", hosts)?;
+    guard.check_url(&url).map_err(Trouble::Config)?;
+    reused(&api, app, hosts).await
 }
 
 /// A token that was had lately, or else a new one.

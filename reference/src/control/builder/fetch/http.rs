@@ -8,9 +8,10 @@ use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::credentials::{ClientCredentials, Credentials, KeyPlace, TlsCert};
+use super::credentials::{ClientCredentials, Credentials, Held, KeyPlace, TlsCert};
 use super::datasource::Config;
 use super::{Trouble, reach};
+use crate::control::guard::Guard;
 use crate::control::hosts::Hosts;
 
 /// The most redirections that a request follows.
@@ -48,11 +49,19 @@ const CONNECT: Duration = Duration::from_secs(20);
 /// a success or longer than `limit` bytes.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    credentials: Option<Credentials>,
+    held: Option<Held>,
     hosts: &Hosts,
     limit: u64,
 ) -> Result<Vec<u8>, Trouble> {
     let mut url = address(config.required("url")?, "config.url", hosts)?;
+    let (credentials, guard) = match held {
+        Some(Held { credentials, guard }) => (Some(credentials), Some(guard)),
+        None => (None, None),
+    };
+    // A redirection is followed on the same host and port only, over the same protocol.
+    if let Some(guard) = &guard {
+        guard.check_url(&url).map_err(Trouble::Config)?;
+    }
     let method = match config.text("method")? {
         "" => Method::GET,
         method => Method::from_bytes(method.as_bytes())
@@ -99,7 +108,7 @@ pub(super) async fn fetch(
             })?
         }
         Some(Credentials::Oidc(secret)) => {
-            let token = token(&client, &secret, hosts).await?;
+            let token = token(&client, &secret, guard.as_ref(), hosts).await?;
             request.bearer_auth(token)
         }
         Some(other) => return Err(other.unfit("HTTP")),
@@ -232,16 +241,24 @@ struct Answered {
 async fn token(
     client: &Client,
     secret: &ClientCredentials,
+    guard: Option<&Guard>,
     hosts: &Hosts,
 ) -> Result<String, Trouble> {
+    let guarded = |text: &str, what: &str| {
+        let url = address(text, what, hosts)?;
+        let checked = guard.map_or(Ok(()), |guard| guard.check_url(&url));
+        checked.map_err(|why| Trouble::config(format!("{what}: {why}")))?;
+        Ok::<Url, Trouble>(url)
+    };
     let mut endpoint = secret.token_endpoint.clone();
     if endpoint.is_empty() {
         let issuer = secret.issuer.trim_end_matches('/');
         let about = format!("{issuer}/.well-known/openid-configuration");
-        let about = address(&about, "issuer", hosts)?;
+        // Whoever answers this says where the secret is sent.
+        let about = guarded(&about, "issuer")?;
         endpoint = ask::<Answered>(client.get(about)).await?.token_endpoint;
     }
-    let endpoint = address(&endpoint, "token_endpoint", hosts)?;
+    let endpoint = guarded(&endpoint, "token_endpoint")?;
     let escape = |text: &str| utf8_percent_encode(text, NON_ALPHANUMERIC).to_string();
     let mut form = "grant_type=client_credentials".to_owned();
     if !secret.scopes.is_empty() {

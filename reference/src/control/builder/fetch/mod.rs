@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::credentials::Credentials;
+use self::credentials::{Credentials, Held};
 use self::steps::Steps;
 use super::files::{Budget, Files, Patterns, Selection};
 use super::transform::{self, Transform};
@@ -70,7 +70,6 @@ pub(super) struct Fetched {
 
 /// Fetches sources.
 pub(super) struct Fetcher<'j> {
-    job: &'j Job,
     access: &'j Access,
     hosts: Hosts,
     /// Where this bundle's repositories are kept, and which are in use.
@@ -95,7 +94,6 @@ impl<'j> Fetcher<'j> {
         let repositories = work_dir.join(git::folder(&job.name));
         git::forget_keys(&repositories);
         Ok(Self {
-            job,
             access,
             hosts,
             repositories,
@@ -137,7 +135,7 @@ impl<'j> Fetcher<'j> {
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
         {
             let commit = pin.or(git.commit.as_deref());
-            let read = self.repository(name, repo, git, commit).await;
+            let read = self.repository((name, input), repo, git, commit).await;
             (self.synced)(name, read.is_ok());
             let (layer, commit) = read?;
             fetched.layers.push(layer);
@@ -157,7 +155,7 @@ impl<'j> Fetcher<'j> {
                 let message = format!("two datasources are placed at `{path}`");
                 return Err(Trouble::config(message));
             }
-            let bytes = self.datasource(datasource).await?;
+            let bytes = self.datasource(input, datasource).await?;
             documents.insert(path.clone(), bytes);
             let query = datasource.transform_query.clone().unwrap_or_default();
             if !query.is_empty() {
@@ -200,7 +198,7 @@ impl<'j> Fetcher<'j> {
 
     async fn repository(
         &mut self,
-        source: &str,
+        (source, input): (&str, &SourceInput),
         repo: &str,
         definition: &Git,
         commit: Option<&str>,
@@ -214,15 +212,7 @@ impl<'j> Fetcher<'j> {
             selection(included, excluded)?,
         )?;
         let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
-        let mut credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
-        if let (Some(Credentials::GithubApp(app)), git::Origin::Remote(url)) =
-            (&credentials, &origin)
-        {
-            let time = self.access.limits.fetch;
-            let token = tokio::time::timeout(time, github::token(url, app, &self.hosts)).await;
-            let token = token.unwrap_or_else(|_| Err(Trouble::Sync(late(time))))?;
-            credentials = Some(Credentials::TokenAuth { token });
-        }
+        let credentials = self.shown_to(&origin, input, definition).await?;
         let reader = git::Reader {
             source: source.to_owned(),
             repo: repo.to_owned(),
@@ -242,10 +232,42 @@ impl<'j> Fetcher<'j> {
         Ok((read.files, read.commit))
     }
 
-    async fn datasource(&mut self, definition: &Datasource) -> Result<Vec<u8>, Trouble> {
-        let credentials = Credentials::of(self.job, definition.credentials.as_deref())?;
+    /// The credentials that a repository is shown; its submodules are shown them only on the same
+    /// host, over the same protocol.
+    async fn shown_to(
+        &self,
+        origin: &git::Origin,
+        input: &SourceInput,
+        definition: &Git,
+    ) -> Result<Option<Credentials>, Trouble> {
+        let over_http = self.access.secrets_over_http;
+        let held = Held::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let (Some(Held { credentials, guard }), git::Origin::Remote(url)) = (held, origin) else {
+            return Ok(None);
+        };
+        let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
+        let host = url.host().unwrap_or_default();
+        let checked = guard.check(is_private, host, url.port_or_default());
+        checked.map_err(|why| Trouble::config(format!("git: {why}")))?;
+        let Credentials::GithubApp(app) = &credentials else {
+            return Ok(Some(credentials));
+        };
+        let time = self.access.limits.fetch;
+        let token = github::token(url, app, &guard, &self.hosts);
+        let token = tokio::time::timeout(time, token).await;
+        let token = token.unwrap_or_else(|_| Err(Trouble::Sync(late(time))))?;
+        Ok(Some(Credentials::TokenAuth { token }))
+    }
+
+    async fn datasource(
+        &mut self,
+        input: &SourceInput,
+        definition: &Datasource,
+    ) -> Result<Vec<u8>, Trouble> {
+        let over_http = self.access.secrets_over_http;
+        let held = Held::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
         let limit = self.budget.next();
-        let fetch = datasource::fetch(definition, credentials, &self.hosts, limit);
+        let fetch = datasource::fetch(definition, held, &self.hosts, limit);
         let time = self.access.limits.fetch;
         let fetched = tokio::time::timeout(time, fetch).await;
         let bytes = fetched.unwrap_or_else(|_| Err(Trouble::Sync(late(time))));

@@ -5,7 +5,7 @@ use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{GetResult, ObjectStoreExt};
 
-use super::credentials::Credentials;
+use super::credentials::{Credentials, Held};
 use super::datasource::Config;
 use super::{Trouble, chain, http};
 use crate::control::hosts::Hosts;
@@ -21,7 +21,7 @@ const REGION: &str = "us-east-1";
 /// be had.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    credentials: Option<Credentials>,
+    held: Option<Held>,
     hosts: &Hosts,
     limit: u64,
 ) -> Result<Vec<u8>, Trouble> {
@@ -47,6 +47,9 @@ pub(super) async fn fetch(
             "config.endpoint must have no query and no fragment",
         ));
     }
+    if let Some(held) = &held {
+        held.guard.check_url(&url).map_err(Trouble::Config)?;
+    }
     let builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
         .with_region(region)
@@ -55,7 +58,7 @@ pub(super) async fn fetch(
         .with_allow_http(url.scheme() == "http")
         .with_retry(retries())
         .with_http_connector(Straight);
-    let builder = match credentials {
+    let builder = match held.map(|held| held.credentials) {
         // The server's own identity is nobody else's to use.
         None => builder.with_skip_signature(true),
         Some(Credentials::AwsAuth {

@@ -55,6 +55,7 @@ impl World {
                 source_roots: vec![root],
                 builtin_roots: vec![local, library],
                 hosts: vec!["127.0.0.1".to_owned()],
+                secrets_over_http: true,
                 programs: Path::new(env!("CARGO_MANIFEST_DIR"))
                     .join("src/control/builder/tests/programs"),
                 limits: Limits::default(),
@@ -79,22 +80,23 @@ impl World {
         let sources = written.sources.into_iter().map(|(name, definition)| {
             let documents = written.data.remove(&name).unwrap_or_default();
             let documents = documents.into_iter().collect();
+            let secrets = written.secrets.iter().map(|(name, value)| {
+                let value = Zeroizing::new(value.to_string().into_bytes());
+                (name.clone(), Secret::opened(value))
+            });
             let input = SourceInput {
                 definition,
                 documents,
+                secrets: secrets.collect(),
             };
             (name, input)
-        });
-        let secrets = written.secrets.into_iter().map(|(name, value)| {
-            let value = Zeroizing::new(value.to_string().into_bytes());
-            (name, Secret::opened(value))
         });
         Ok(Job {
             name: "bundle".to_owned(),
             bundle: written.bundle,
             stacks: written.stacks.into_iter().collect(),
             sources: sources.collect(),
-            secrets: secrets.collect(),
+            secrets: BTreeMap::new(),
         })
     }
 

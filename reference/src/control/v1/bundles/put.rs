@@ -14,6 +14,7 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     let bundle = model::read::<Bundle>(name, &request.body)?;
+    let bundle = control.admit(principal, bundle).await?;
     control.store.put(principal, &bundle).await?;
     Ok(answer::done(request))
 }

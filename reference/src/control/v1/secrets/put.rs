@@ -1,7 +1,7 @@
 //! PUT /v1/secrets/{secret}
 
 use crate::control::Control;
-use crate::control::model::{Entry, Kind, Secret, Uses};
+use crate::control::model::{Entry, Secret};
 use crate::control::principal::Principal;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
@@ -13,13 +13,9 @@ pub(in crate::control) async fn handle(
     request: &Request,
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
-    let secret = Secret::read(name, &request.body)?;
-    let entry = Entry {
-        kind: Kind::Secret,
-        name: name.to_owned(),
-        text: control.cipher.seal(name, secret.expose())?,
-        uses: Uses::default(),
-    };
+    let given = Secret::read(name, &request.body)?;
+    let sealed = control.cipher.seal(name, &given.secret.stored())?;
+    let entry = Entry::secret(name, sealed, given.shared);
     control.store.put(principal, &entry).await?;
     Ok(answer::done(request))
 }

@@ -14,6 +14,7 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     let source = model::read::<Source>(name, &request.body)?;
+    let source = control.admit(principal, source).await?;
     control.store.put(principal, &source).await?;
     Ok(answer::done(request))
 }

@@ -1,6 +1,8 @@
 //! Changes, claims and statuses, on SQLite and, when `CONFORMANCE_POSTGRES_URL` names one, on
 //! PostgreSQL.
 
+mod tenants;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -9,7 +11,7 @@ use sqlx::Row as _;
 use tempfile::TempDir;
 
 use super::{Claim, DatabaseUrl, Finish, Status, Store, StoreError};
-use crate::control::model::{Bundle, Definition, Document, Entry, Kind, Source, Stack, Uses, read};
+use crate::control::model::{Bundle, Definition, Document, Entry, Kind, Source, Stack, read};
 use crate::control::principal::{KeyDigest, Keys, Principal, Role};
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -75,12 +77,7 @@ fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
         Kind::Bundle => of::<Bundle>(name, body),
         Kind::Source => of::<Source>(name, body),
         Kind::Stack => of::<Stack>(name, body),
-        Kind::Secret => Ok(Entry {
-            kind,
-            name: name.to_owned(),
-            text: body.to_owned(),
-            uses: Uses::default(),
-        }),
+        Kind::Secret => Ok(Entry::secret(name, body.to_owned(), None)),
     }
 }
 

@@ -1,0 +1,51 @@
+//! What is asked of a definition beside its shape, before it is stored.
+
+use super::Control;
+use super::model::Entry;
+use super::place;
+use super::principal::Principal;
+use crate::http::{ApiError, Code};
+
+impl Control {
+    /// Finds out where a definition leads, and refuses one that leads where it must not.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when it would send a secret over plain http; `not_authorized` when a
+    /// bundle does not lie below its owner's prefix.
+    pub(super) async fn admit(
+        &self,
+        principal: &Principal,
+        mut entry: Entry,
+    ) -> Result<Entry, ApiError> {
+        // Whoever may not write at all is told that by the store, and nothing else.
+        if !principal.may_write(entry.kind) {
+            return Ok(entry);
+        }
+        let settings = &self.settings;
+        if let Some(invalid) = entry.sends_in_clear.take()
+            && !settings.access.secrets_over_http
+        {
+            return Err(invalid.into());
+        }
+        let Some(storage) = entry.storage.clone() else {
+            return Ok(entry);
+        };
+        let roots = settings.reach.roots.clone();
+        if let Some(prefix) = &settings.owner_prefix
+            && !principal.manages_all()
+            && !place::is_below(&storage, prefix, principal.name(), &roots)
+        {
+            let own = format!("{prefix}/{}/", principal.name());
+            let own = own.trim_start_matches('/');
+            let message = format!("bundles of `{}` lie below `{own}`", principal.name());
+            return Err(ApiError::new(Code::NotAuthorized, message));
+        }
+        // Following links reads the disk, which may take its time.
+        let places = tokio::task::spawn_blocking(move || place::places(&storage, &roots)).await;
+        entry.places = places.map_err(|failure| {
+            tracing::error!(%failure, "the place of a bundle cannot be found");
+            ApiError::new(Code::InternalError, "the server failed")
+        })?;
+        Ok(entry)
+    }
+}

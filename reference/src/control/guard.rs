@@ -1,0 +1,128 @@
+//! Where a secret may be sent.
+
+use reqwest::Url;
+
+use super::hosts::Hosts;
+use super::model::Secret;
+
+/// Where one secret may be sent.
+#[derive(Debug, Clone)]
+pub(super) struct Guard {
+    name: String,
+    /// The hosts that the secret allows; `None` is every one that the operator allows.
+    hosts: Option<Hosts>,
+    /// Whether the operator lets secrets be sent in the clear.
+    over_http: bool,
+}
+
+impl Guard {
+    /// What a secret says of where it may be sent.
+    ///
+    /// # Errors
+    /// When its patterns of hosts cannot be read.
+    pub(super) fn of(name: &str, secret: &Secret, over_http: bool) -> Result<Self, String> {
+        let hosts = secret.allowed_hosts().map(Hosts::read).transpose();
+        let hosts = hosts.map_err(|why| format!("secret `{name}`: allowed_hosts: {why}"))?;
+        Ok(Self {
+            name: name.to_owned(),
+            hosts,
+            over_http,
+        })
+    }
+
+    /// Judges whether the secret may be sent to a host.
+    ///
+    /// # Errors
+    /// Why not, without anything of its value.
+    pub(super) fn check(
+        &self,
+        is_private: bool,
+        host: &str,
+        port: Option<u16>,
+    ) -> Result<(), String> {
+        let name = &self.name;
+        if !is_private && !self.over_http {
+            return Err(format!(
+                "secret `{name}` is not sent over plain http; use https, or have the operator \
+                 start the server with --allow-secrets-over-http"
+            ));
+        }
+        match &self.hosts {
+            Some(hosts) if !hosts.allows(host, port) => Err(format!(
+                "secret `{name}` is not sent to host `{host}`, which is not among its allowed_hosts"
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Judges whether the secret may be sent to where a URL leads.
+    ///
+    /// # Errors
+    /// Why not, without anything of its value.
+    pub(super) fn check_url(&self, url: &Url) -> Result<(), String> {
+        let host = url.host_str().unwrap_or_default();
+        let is_private = url.scheme() == "https";
+        self.check(is_private, host, url.port_or_known_default())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use zeroize::Zeroizing;
+
+    use super::*;
+
+    #[test]
+    fn secrets_go_where_they_may() -> Result<(), Box<dyn std::error::Error>> {
+        for (hosts, over_http, url, expected) in [
+            ("", false, "https://a.example/x", ""),
+            ("", false, "http://a.example/x", "over plain http"),
+            ("", true, "http://a.example/x", ""),
+            (r#""allowed_hosts":null"#, false, "https://a.example", ""),
+            (
+                r#""allowed_hosts":[]"#,
+                true,
+                "https://a.example",
+                "to host `a.example`",
+            ),
+            (
+                r#""allowed_hosts":["*.example"]"#,
+                false,
+                "https://a.example",
+                "",
+            ),
+            (
+                r#""allowed_hosts":["*.example"]"#,
+                false,
+                "http://a.example",
+                "plain http",
+            ),
+            (
+                r#""allowed_hosts":["*.example"]"#,
+                true,
+                "https://a.example.org",
+                "to host",
+            ),
+            (
+                r#""allowed_hosts":["a.example:8443"]"#,
+                false,
+                "https://a.example:8443",
+                "",
+            ),
+            (
+                r#""allowed_hosts":["a.example:8443"]"#,
+                false,
+                "https://a.example",
+                "to host",
+            ),
+        ] {
+            let text = format!("{{{hosts}}}").into_bytes();
+            let secret = Secret::opened(Zeroizing::new(text));
+            let checked = Guard::of("k", &secret, over_http)?.check_url(&Url::parse(url)?);
+            let message = checked.err().unwrap_or_default();
+            let fits = message.contains(expected) && message.is_empty() == expected.is_empty();
+            assert!(fits, "{hosts} {url}: {message}");
+        }
+        Ok(())
+    }
+}

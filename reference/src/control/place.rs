@@ -1,0 +1,380 @@
+//! Places in storages, each written in one way only, however a definition names it.
+//!
+//! Two bundles at one place would replace each other for ever, so what might be one place counts
+//! as one: names of files that differ in case only, and names that differ in percent signs only,
+//! because there are file systems and servers that see no difference. Names of objects keep their
+//! case, as their storages do.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::net::{Ipv4Addr, Ipv6Addr};
+use std::path::PathBuf;
+
+use reqwest::Url;
+use sha2::{Digest, Sha256};
+
+use super::destination::Target;
+use super::model::{Aws, Azure, ObjectStorage};
+
+/// The server of Google Cloud Storage, which speaks the protocol of S3 as well.
+const GOOGLE: &str = "storage.googleapis.com";
+
+/// How the hosts of Amazon's storages end.
+const AMAZON: &[&str] = &[".amazonaws.com", ".amazonaws.com.cn"];
+
+/// The places of a storage, as digests: where its definition says it is, and where links on the
+/// disk lead from there. `roots` are the folders that files are below; without them only the
+/// definition counts.
+pub(super) fn places(storage: &ObjectStorage, roots: &[PathBuf]) -> BTreeSet<String> {
+    let mut places = BTreeSet::new();
+    if let Some(aws) = &storage.aws {
+        let (server, folder) = endpoint(aws);
+        let path = format!("{folder}/{}/", aws.bucket).to_lowercase();
+        places.insert(digest(&server, &steps(&format!("{path}{}", aws.key))));
+    }
+    if let Some(gcp) = &storage.gcp {
+        let path = format!("{}/{}", gcp.bucket.to_lowercase(), gcp.object);
+        places.insert(digest(GOOGLE, &steps(&path)));
+    }
+    if let Some(azure) = &storage.azure {
+        let (server, folder) = account(azure);
+        let path = format!("{folder}/{}/", azure.container).to_lowercase();
+        places.insert(digest(&server, &steps(&format!("{path}{}", azure.path))));
+    }
+    if let Some(file) = &storage.filesystem {
+        let named = file.path.clone();
+        let real = Target::new(&file.path, roots).ok();
+        let real = real.map(|target| target.real().to_string_lossy().into_owned());
+        for path in [Some(named), real].into_iter().flatten() {
+            let kind = match path.starts_with('/') {
+                true => "file /",
+                false => "file",
+            };
+            let path = String::from_utf8_lossy(&decoded(&path)).to_lowercase();
+            places.insert(digest(kind, &steps(&path)));
+        }
+    }
+    places
+}
+
+/// Whether a storage lies below a folder of an owner: `PREFIX/NAME/`.
+pub(super) fn is_below(
+    storage: &ObjectStorage,
+    prefix: &str,
+    name: &str,
+    roots: &[PathBuf],
+) -> bool {
+    if name.contains('/') || matches!(name, "." | "..") {
+        return false;
+    }
+    let path = if let Some(aws) = &storage.aws {
+        // A folder before the bucket makes what is called bucket a part of the name.
+        match endpoint(aws).1.trim_matches('/') {
+            "" => aws.key.clone(),
+            _ => return false,
+        }
+    } else if let Some(gcp) = &storage.gcp {
+        gcp.object.clone()
+    } else if let Some(azure) = &storage.azure {
+        // Servers other than Azure's have the account there.
+        match steps(&account(azure).1).len() {
+            0 | 1 => azure.path.clone(),
+            _ => return false,
+        }
+    } else if let Some(file) = &storage.filesystem {
+        match Target::new(&file.path, roots) {
+            Ok(target) => target.below_root().to_string_lossy().into_owned(),
+            Err(_) if file.path.starts_with('/') => return false,
+            Err(_) => file.path.clone(),
+        }
+    } else {
+        return true;
+    };
+    let own = format!("{prefix}/{name}");
+    let plain = |text: &str| -> Vec<Vec<u8>> { segments(text.as_bytes()) };
+    let is_inside = |path: Vec<Vec<u8>>, own: Vec<Vec<u8>>| {
+        path.len() > own.len() && path.starts_with(&own) && !path.contains(&b"..".to_vec())
+    };
+    is_inside(plain(&path), plain(&own))
+        && is_inside(segments(&decoded(&path)), segments(&decoded(&own)))
+}
+
+/// The server of a bucket, and what stands before the bucket: the folder of the URL, and the
+/// bucket that its host may name.
+fn endpoint(aws: &Aws) -> (String, String) {
+    let url = aws.url.as_deref().filter(|url| !url.is_empty());
+    let Some(url) = url else {
+        return ("s3".to_owned(), String::new());
+    };
+    let Some((host, server, folder)) = server(url) else {
+        return (url.to_lowercase(), String::new());
+    };
+    if let Some(bucket) = host.strip_suffix(GOOGLE) {
+        let bucket = bucket.trim_end_matches('.');
+        return (GOOGLE.to_owned(), format!("{bucket}/{folder}"));
+    }
+    let own = AMAZON.iter().find_map(|end| host.strip_suffix(end));
+    let Some(own) = own else {
+        return (server, folder);
+    };
+    let labels: Vec<&str> = own.split('.').collect();
+    let service = |label: &&str| *label == "s3" || label.starts_with("s3-");
+    let at = labels.iter().position(service).unwrap_or_default();
+    let bucket = labels.get(..at).unwrap_or_default().join(".");
+    ("s3".to_owned(), format!("{bucket}/{folder}"))
+}
+
+/// The server of a storage account, and the folder of its URL.
+fn account(azure: &Azure) -> (String, String) {
+    match server(&azure.account_url) {
+        Some((_, server, folder)) => (server, folder),
+        None => (azure.account_url.to_lowercase(), String::new()),
+    }
+}
+
+/// The host of a URL, the host with its port, and the folder. Which of the two usual ports it is,
+/// and how the loopback interface is called, makes no difference.
+fn server(url: &str) -> Option<(String, String, String)> {
+    let url = Url::parse(url).ok()?;
+    let host = url.host_str()?.trim_end_matches('.').to_lowercase();
+    let address = host.trim_start_matches('[').trim_end_matches(']');
+    let v6 = address.parse::<Ipv6Addr>().ok();
+    let v4 = address.parse::<Ipv4Addr>().ok();
+    let v4 = v4.or_else(|| v6?.to_ipv4_mapped());
+    let is_loopback = v4.is_some_and(|address| address.is_loopback())
+        || v6.is_some_and(|address| address.is_loopback())
+        || host == "localhost"
+        || host.ends_with(".localhost");
+    let host = match (is_loopback, v4) {
+        (true, _) => "localhost".to_owned(),
+        (false, Some(v4)) => v4.to_string(),
+        (false, None) => host,
+    };
+    let server = match url.port_or_known_default() {
+        None | Some(80 | 443) => host.clone(),
+        Some(port) => format!("{host}:{port}"),
+    };
+    Some((host, server, url.path().to_owned()))
+}
+
+/// The steps of a path with its percent signs decoded, without those that lead nowhere.
+fn steps(path: &str) -> Vec<Vec<u8>> {
+    let mut steps = Vec::new();
+    for step in segments(&decoded(path)) {
+        match step.as_slice() {
+            b".." => drop(steps.pop()),
+            _ => steps.push(step),
+        }
+    }
+    steps
+}
+
+/// The segments of a path that are neither empty nor `.`.
+fn segments(path: &[u8]) -> Vec<Vec<u8>> {
+    let segments = path.split(|byte| *byte == b'/');
+    let kept = segments.filter(|segment| !matches!(*segment, b"" | b"."));
+    kept.map(<[u8]>::to_vec).collect()
+}
+
+/// A text with its percent signs decoded until none is left that could be, in one pass.
+fn decoded(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::with_capacity(text.len());
+    for byte in text.bytes() {
+        bytes.push(byte);
+        while let [.., b'%', high, low] = bytes.as_slice()
+            && let (Some(high), Some(low)) = (digit(*high), digit(*low))
+        {
+            bytes.truncate(bytes.len() - 3);
+            bytes.push(high * 16 + low);
+        }
+    }
+    bytes
+}
+
+/// The value of a hexadecimal digit.
+fn digit(byte: u8) -> Option<u8> {
+    char::from(byte)
+        .to_digit(16)
+        .and_then(|digit| u8::try_from(digit).ok())
+}
+
+/// The digest of a place: names may be longer than the key of a table.
+fn digest(server: &str, steps: &[Vec<u8>]) -> String {
+    let mut hash = Sha256::new();
+    hash.update(server);
+    for step in steps {
+        hash.update(b"/");
+        hash.update(step);
+    }
+    let mut text = String::with_capacity(64);
+    for byte in hash.finalize() {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Tested = Result<(), Box<dyn std::error::Error>>;
+
+    /// Definitions of storages that are one place each.
+    const SAME: &[&[&str]] = &[
+        &[
+            r#"{"filesystem":{"path":"a/b.tgz"}}"#,
+            r#"{"filesystem":{"path":"./a//b.tgz"}}"#,
+            r#"{"filesystem":{"path":"a/x/../b.tgz"}}"#,
+            r#"{"filesystem":{"path":"A/B.tgz"}}"#,
+            r#"{"filesystem":{"path":"a%2Fb.tgz"}}"#,
+            r#"{"filesystem":{"path":"a%252fb%252Etgz"}}"#,
+            r#"{"filesystem":{"path":"ROOT/a/b.tgz"}}"#,
+            r#"{"filesystem":{"path":"link/b.tgz"}}"#,
+            r#"{"filesystem":{"path":"ROOT/link/b.tgz"}}"#,
+            r#"{"filesystem":{"path":"OTHER/a/b.tgz"}}"#,
+        ],
+        &[r#"{"filesystem":{"path":"b.tgz"}}"#],
+        &[r#"{"filesystem":{"path":"/a/b.tgz"}}"#],
+        &[
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r"}}"#,
+            r#"{"aws":{"bucket":"B","key":"/k/x","region":"other"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k%2fx","region":"r"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://s3.r.amazonaws.com"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://S3.amazonaws.com.:443/"}}"#,
+            r#"{"aws":{"bucket":"k","key":"x","region":"r","url":"https://b.s3.r.amazonaws.com"}}"#,
+            r#"{"aws":{"bucket":"k","key":"x","region":"r","url":"https://s3-r.amazonaws.com/b"}}"#,
+        ],
+        &[r#"{"aws":{"bucket":"b","key":"K/x","region":"r"}}"#],
+        &[r#"{"aws":{"bucket":"c","key":"k/x","region":"r"}}"#],
+        &[
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://127.0.0.1:9000"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://localhost:9000/"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://[::1]:9000"}}"#,
+            r#"{"aws":{"bucket":"k","key":"x","region":"r","url":"http://0x7f000001:9000/B"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://[::ffff:127.0.0.1]:9000"}}"#,
+        ],
+        &[r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://127.0.0.1:9001"}}"#],
+        &[
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"http://minio.example"}}"#,
+            r#"{"aws":{"bucket":"b","key":"k/x","region":"r","url":"https://MinIO.example/"}}"#,
+        ],
+        &[
+            r#"{"gcp":{"project":"p","bucket":"b","object":"o/x"}}"#,
+            r#"{"gcp":{"project":"q","bucket":"b","object":"o%2fx"}}"#,
+            r#"{"aws":{"bucket":"b","key":"o/x","region":"r","url":"https://storage.googleapis.com"}}"#,
+            r#"{"aws":{"bucket":"o","key":"x","region":"r","url":"https://b.storage.googleapis.com"}}"#,
+        ],
+        &[
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net","container":"c","path":"p/x"}}"#,
+            r#"{"azure":{"account_url":"https://A.blob.core.windows.net/","container":"C","path":"p//x"}}"#,
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net/c","container":"p","path":"x"}}"#,
+        ],
+        &[
+            r#"{"azure":{"account_url":"https://b.blob.core.windows.net","container":"c","path":"p/x"}}"#,
+        ],
+        &[
+            r#"{"azure":{"account_url":"https://a.blob.core.windows.net","container":"c","path":"P/x"}}"#,
+        ],
+        &[r#"{"azure":{"account_url":"none","container":"c","path":"p/x"}}"#],
+    ];
+
+    #[test]
+    fn a_place_has_one_form() -> Tested {
+        let folder = tempfile::tempdir()?;
+        let root = folder.path().join("root");
+        std::fs::create_dir_all(root.join("a"))?;
+        std::os::unix::fs::symlink("a", root.join("link"))?;
+        std::os::unix::fs::symlink(&root, folder.path().join("other"))?;
+        let other = folder.path().join("other");
+        let roots = [root.clone(), other.clone()];
+        let read = |text: &str| -> Result<BTreeSet<String>, serde_json::Error> {
+            let text = text.replace("ROOT", &root.to_string_lossy());
+            let text = text.replace("OTHER", &other.to_string_lossy());
+            Ok(places(&serde_json::from_str(&text)?, &roots))
+        };
+        for (at, group) in SAME.iter().enumerate() {
+            let first = group.first().copied().unwrap_or_default();
+            for one in *group {
+                let (own, first) = (read(one)?, read(first)?);
+                assert!(!own.is_disjoint(&first), "{one} is another place");
+                for other in SAME.iter().skip(at + 1).copied().flatten() {
+                    assert!(own.is_disjoint(&read(other)?), "{one} is {other}");
+                }
+            }
+        }
+        assert_eq!(read("{}")?, BTreeSet::new());
+        Ok(())
+    }
+
+    #[test]
+    fn percent_signs_take_time_in_proportion() {
+        let deep = format!("%{}41", "25".repeat(1 << 20));
+        assert_eq!(decoded(&deep), b"A");
+        for (text, expected) in [
+            ("%", "%"),
+            ("%4", "%4"),
+            ("%zz%41", "%zzA"),
+            ("%%34%31", "A"),
+            ("%2541", "A"),
+        ] {
+            assert_eq!(decoded(text), expected.as_bytes(), "{text}");
+        }
+    }
+
+    #[test]
+    fn owners_stay_below_their_prefix() -> Tested {
+        let roots = [PathBuf::from("/srv/a")];
+        for (storage, expected) in [
+            (r#"{"filesystem":{"path":"t/ann/x"}}"#, true),
+            (r#"{"filesystem":{"path":"/srv/a/t/ann/x"}}"#, true),
+            (r#"{"filesystem":{"path":"./t//ann/d/x"}}"#, true),
+            (r#"{"filesystem":{"path":"t/ann"}}"#, false),
+            (r#"{"filesystem":{"path":"t/anna/x"}}"#, false),
+            (r#"{"filesystem":{"path":"T/ann/x"}}"#, false),
+            (r#"{"filesystem":{"path":"t/ann/../bob/x"}}"#, false),
+            (r#"{"filesystem":{"path":"t/ann/%2e%2e/bob/x"}}"#, false),
+            (r#"{"filesystem":{"path":"t%2fann/x"}}"#, false),
+            (r#"{"filesystem":{"path":"/srv/b/t/ann/x"}}"#, false),
+            (r#"{"filesystem":{"path":"x"}}"#, false),
+            (
+                r#"{"aws":{"bucket":"b","key":"/t/ann/x","region":"r"}}"#,
+                true,
+            ),
+            (
+                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/"}}"#,
+                true,
+            ),
+            (
+                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://s3.r.amazonaws.com/v"}}"#,
+                false,
+            ),
+            (
+                r#"{"aws":{"bucket":"b","key":"t/ann/x","region":"r","url":"https://v.s3.r.amazonaws.com"}}"#,
+                false,
+            ),
+            (
+                r#"{"aws":{"bucket":"t","key":"ann/x","region":"r"}}"#,
+                false,
+            ),
+            (r#"{"gcp":{"bucket":"b","object":"t/ann/x"}}"#, true),
+            (r#"{"gcp":{"bucket":"b","object":"t/bob/x"}}"#, false),
+            (
+                r#"{"azure":{"account_url":"http://127.0.0.1:1/acc","container":"c","path":"t/ann/x"}}"#,
+                true,
+            ),
+            (
+                r#"{"azure":{"account_url":"https://a.example/c/d","container":"c","path":"t/ann/x"}}"#,
+                false,
+            ),
+            ("{}", true),
+        ] {
+            let read: ObjectStorage = serde_json::from_str(storage)?;
+            assert_eq!(is_below(&read, "t", "ann", &roots), expected, "{storage}");
+        }
+        let file: ObjectStorage = serde_json::from_str(r#"{"filesystem":{"path":"a/b/x"}}"#)?;
+        assert!(!is_below(&file, "", "a/b", &roots));
+        assert!(is_below(&file, "", "a", &roots));
+        Ok(())
+    }
+}

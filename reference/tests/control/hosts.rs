@@ -1,0 +1,180 @@
+//! Where secrets are sent: to the hosts that they allow, and not over plain http.
+
+use serde_json::Value;
+
+use crate::listener::Listener;
+use crate::script::play;
+use crate::workers::{open, status};
+use crate::world::World;
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("secrets-go-to-allowed-hosts", allowed_hosts),
+    ("secrets-do-not-go-over-http", over_http),
+];
+
+/// What a secret allows, with `ADDRESS` for the server's, and whether it is sent there.
+const ALLOWED: &[(&str, &str, bool)] = &[
+    ("all", "null", true),
+    ("own", r#"["ADDRESS"]"#, true),
+    ("host", r#"["a.example","127.0.0.1"]"#, true),
+    ("glob", r#"["127.0.*"]"#, true),
+    ("none", "[]", false),
+    ("other", r#"["a.example"]"#, false),
+    ("port", r#"["127.0.0.1:1"]"#, false),
+];
+
+/// Kinds of sources that are fetched with the secret `k`, by the path that is asked.
+const FETCHED: &[(&str, &str, &str)] = &[
+    (
+        "http",
+        r#"{"datasources":[{"name":"d","path":"d","type":"http","config":{"url":"http://ADDRESS/NAME"},"credentials":"SECRET"}]}"#,
+        r#""type":"token_auth","token":"hush-hush""#,
+    ),
+    (
+        "key",
+        r#"{"datasources":[{"name":"d","path":"d","type":"http","config":{"url":"http://ADDRESS/NAME"},"credentials":"SECRET"}]}"#,
+        r#""type":"api_key","key":"x-key","value":"hush-hush""#,
+    ),
+    (
+        "oidc",
+        r#"{"datasources":[{"name":"d","path":"d","type":"http","config":{"url":"http://ADDRESS/NAME"},"credentials":"SECRET"}]}"#,
+        r#""type":"oidc_client_credentials","issuer":"http://ADDRESS/NAME","client_id":"c","client_secret":"hush-hush""#,
+    ),
+    (
+        "s3",
+        r#"{"datasources":[{"name":"d","path":"d","type":"s3","config":{"endpoint":"http://ADDRESS","bucket":"NAME","key":"x"},"credentials":"SECRET"}]}"#,
+        r#""type":"aws_auth","access_key_id":"a","secret_access_key":"hush-hush""#,
+    ),
+    (
+        "git",
+        r#"{"git":{"repo":"http://ADDRESS/NAME","reference":"main","credentials":"SECRET"}}"#,
+        r#""type":"basic_auth","username":"u","password":"hush-hush""#,
+    ),
+];
+
+fn allowed_hosts(world: World) -> Outcome {
+    Box::pin(async move {
+        let listener = Listener::start().await?;
+        let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
+        let control = open(&world, &further).await?;
+        let mut script = String::new();
+        let mut cases = Vec::new();
+        for (kind, source, value) in FETCHED {
+            for (name, allowed, may) in ALLOWED {
+                let name = format!("{kind}-{name}");
+                let line = format!(
+                    r#"
+                    admin PUT /v1/secrets/NAME {{"value":{{{value}}},"allowed_hosts":{allowed}}} => 200
+                    admin PUT /v1/sources/NAME {source} => 200
+                    admin PUT /v1/bundles/NAME {{"object_storage":{{"filesystem":{{"path":"NAME.tgz"}}}},"requirements":[{{"source":"NAME"}}]}} => 200
+                    "#
+                );
+                let line = line.replace("SECRET", &name).replace("NAME", &name);
+                script.push_str(&line.replace("ADDRESS", &listener.address));
+                cases.push((name, *may));
+            }
+        }
+        play(&control, &script).await?;
+        let workers = control.start_workers().await?;
+        for (name, may) in &cases {
+            // The server is no repository, and no issuer of tokens: whether it is asked counts.
+            let wanted = match (*may, name.split('-').next()) {
+                (true, Some("git")) => "SYNC_FAILED",
+                (false, _) | (true, Some("oidc")) => "CONFIG_ERROR",
+                (true, _) => "SUCCESS",
+            };
+            let status = status(&control, name, wanted).await?;
+            let asked = !listener.requests_below(&format!("/{name}")).is_empty();
+            let message = status.get("error_message").and_then(Value::as_str);
+            let message = message.unwrap_or_default();
+            let refused = message.contains("allowed_hosts") && message.contains(name.as_str());
+            if asked != *may || refused == *may || message.contains("hush") {
+                return Err(format!("{name} asked {asked}: {status}").into());
+            }
+        }
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn over_http(world: World) -> Outcome {
+    Box::pin(async move {
+        let listener = Listener::start().await?;
+        let address = listener.address.clone();
+        // What is declared is not judged before it is built.
+        let mut config = String::from("secrets:\n");
+        for (kind, _, value) in FETCHED {
+            let value = value.replace("ADDRESS", &address).replace("NAME", kind);
+            config.push_str(&format!("  {kind}: {{\"value\": {{{value}}}}}\n"));
+        }
+        config.push_str("  azure: {\"type\":\"azure_auth\",\"account_name\":\"a\",\"account_key\":\"aHVzaA==\"}\nsources:\n");
+        let filled = |text: &str, kind: &str| {
+            let text = text.replace("SECRET", kind).replace("NAME", kind);
+            text.replace("ADDRESS", &address)
+        };
+        for (kind, source, _) in FETCHED {
+            config.push_str(&format!("  {kind}: {}\n", filled(source, kind)));
+        }
+        config.push_str("bundles:\n");
+        for (kind, _, _) in FETCHED {
+            config.push_str(&format!(
+                "  {kind}: {{\"object_storage\":{{\"filesystem\":{{\"path\":\"{kind}\"}}}},\"requirements\":[{{\"source\":\"{kind}\"}}]}}\n"
+            ));
+        }
+        let storages = [
+            (
+                "to-aws",
+                r#"{"aws":{"bucket":"b","key":"to-aws","region":"r","url":"http://ADDRESS","credentials":"s3"}}"#,
+                "object_storage.aws.url",
+            ),
+            (
+                "to-azure",
+                r#"{"azure":{"account_url":"http://ADDRESS/a","container":"c","path":"x","credentials":"azure"}}"#,
+                "object_storage.azure.account_url",
+            ),
+        ];
+        for (name, storage, _) in storages {
+            let storage = filled(storage, name);
+            config.push_str(&format!("  {name}: {{\"object_storage\":{storage}}}\n"));
+        }
+        let config = world.file("declared.yaml", &config)?;
+        let config = config.display().to_string();
+        let further = ["--config", &config, "--allow-host", "127.0.0.1"];
+        let control = open(&world, &further).await?;
+        let workers = control.start_workers().await?;
+        let kinds = FETCHED.iter().map(|(kind, ..)| *kind);
+        for name in kinds.chain(storages.iter().map(|(name, ..)| *name)) {
+            let status = status(&control, name, "CONFIG_ERROR").await?;
+            let message = status.get("error_message").and_then(Value::as_str);
+            let why = "is not sent over plain http";
+            if !message.is_some_and(|message| message.contains(why)) {
+                return Err(format!("{name}: {status}").into());
+            }
+        }
+        if !listener.requests_below("/").is_empty() {
+            return Err("the server was asked".into());
+        }
+        // At a request it is judged at once.
+        let mut script = String::new();
+        for (kind, source, _) in FETCHED {
+            let source = filled(source, kind);
+            script.push_str(&format!(
+                "admin PUT /v1/sources/{kind} {source} => 400 invalid_parameter credentials are not sent over plain http\n"
+            ));
+            let open = source.replace(&format!(",\"credentials\":\"{kind}\""), "");
+            script.push_str(&format!(
+                "admin PUT /v1/sources/open-{kind} {open} => 200\n"
+            ));
+        }
+        for (name, storage, place) in storages {
+            let storage = filled(storage, name);
+            script.push_str(&format!(
+                "admin PUT /v1/bundles/{name} {{\"object_storage\":{storage}}} => 400 invalid_parameter {place}\n"
+            ));
+        }
+        play(&control, &script).await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}

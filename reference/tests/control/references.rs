@@ -1,0 +1,423 @@
+//! References: who may refer to what, as a matrix of all of it, and what builds follow.
+
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+use libtest_mimic::Failed;
+use reference::control::Control;
+use serde_json::{Value, json};
+
+use crate::listener::Listener;
+use crate::script::play;
+use crate::workers::{holds, open, status, storage};
+use crate::world::{World, send, text};
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("references-reach-what-is-seen", matrix),
+    ("secrets-are-used-by-those-who-see-them", uses),
+    ("indirect-references", indirect),
+    ("old-references-stay", old_references),
+];
+
+/// Everybody with the kinds of things that he may write.
+const CALLERS: &[(&str, &[&str])] = &[
+    ("admin", &["bundles", "sources", "stacks", "secrets"]),
+    ("viewer", &[]),
+    ("owner", &["bundles", "sources", "secrets"]),
+    ("owner2", &["bundles", "sources", "secrets"]),
+    ("stacker", &["stacks"]),
+];
+
+/// Whose things there are, each once shared and once not; `nobody` has none.
+const OWNERS: &[&str] = &["admin", "owner", "owner2", "nobody"];
+
+/// Kinds of references: what has them, with `TARGET` for what they lead to, the kind of that, and
+/// whether it must be there.
+const REFERENCES: &[(&str, &str, &str, bool)] = &[
+    (
+        "bundles",
+        r#"{"requirements":[{"source":"TARGET"}]}"#,
+        "sources",
+        true,
+    ),
+    (
+        "bundles",
+        r#"{"requirements":[{"source":"sources-owner2-shared"},{"source":"TARGET","prefix":"x"}]}"#,
+        "sources",
+        true,
+    ),
+    (
+        "sources",
+        r#"{"requirements":[{"source":"TARGET"}]}"#,
+        "sources",
+        true,
+    ),
+    (
+        "stacks",
+        r#"{"selector":{"no":["one"]},"requirements":[{"source":"TARGET"}]}"#,
+        "sources",
+        true,
+    ),
+    (
+        "bundles",
+        r#"{"object_storage":{"aws":{"bucket":"b","key":"k","region":"r","credentials":"TARGET"}}}"#,
+        "secrets",
+        true,
+    ),
+    (
+        "bundles",
+        r#"{"object_storage":{"gcp":{"project":"p","bucket":"b","object":"o","credentials":"TARGET"}}}"#,
+        "secrets",
+        true,
+    ),
+    (
+        "bundles",
+        r#"{"object_storage":{"azure":{"account_url":"https://a.example","container":"c","path":"p","credentials":"TARGET"}}}"#,
+        "secrets",
+        true,
+    ),
+    (
+        "sources",
+        r#"{"git":{"repo":"https://git.example/r","reference":"main","credentials":"TARGET"}}"#,
+        "secrets",
+        false,
+    ),
+    (
+        "sources",
+        r#"{"datasources":[{"name":"d","path":"d","type":"http","config":{"url":"https://d.example"},"credentials":"TARGET"}]}"#,
+        "secrets",
+        false,
+    ),
+];
+
+/// A source and a secret of everybody who may have them, and those that an administrator shares.
+async fn furnish(control: &Arc<Control>) -> Result<(), Failed> {
+    let mut script = String::new();
+    for (who, kinds) in CALLERS {
+        for (kind, body) in [("sources", ""), ("secrets", r#""value":VALUE"#)] {
+            if !kinds.contains(&kind) {
+                writeln!(
+                    script,
+                    "{who} PUT /v1/{kind}/never {{}} => 403 not_authorized"
+                )?;
+                continue;
+            }
+            for end in ["", "-shared"] {
+                let name = format!("{kind}-{who}{end}");
+                let value = format!(r#"{{"type":"token_auth","token":"token-of-{name}"}}"#);
+                let body = body.replace("VALUE", &value);
+                writeln!(script, "{who} PUT /v1/{kind}/{name} {{{body}}} => 200 {{}}")?;
+                if end.is_empty() {
+                    continue;
+                }
+                let comma = if body.is_empty() { "" } else { "," };
+                writeln!(
+                    script,
+                    r#"admin PUT /v1/{kind}/{name} {{{body}{comma}"shared":true}} => 200 {{}}"#
+                )?;
+            }
+        }
+    }
+    play(control, &script).await
+}
+
+/// Whether somebody may refer to a thing.
+fn reaches(who: &str, owner: &str, is_shared: bool) -> bool {
+    owner != "nobody" && (is_shared || who == "admin" || who == owner)
+}
+
+fn matrix(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = open(&world, &[]).await?;
+        furnish(&control).await?;
+        let mut counts = [0; 3];
+        for (who, writes) in CALLERS {
+            for (kind, body, targets, must_exist) in REFERENCES {
+                for owner in OWNERS {
+                    for end in ["", "-shared"] {
+                        let target = format!("{targets}-{owner}{end}");
+                        let may = reaches(who, owner, !end.is_empty());
+                        let expected = match (writes.contains(kind), may || !must_exist) {
+                            (false, _) => 403,
+                            (true, true) => 200,
+                            (true, false) => 422,
+                        };
+                        let body = body.replace("TARGET", &target);
+                        let got = one(&control, who, kind, &body, &target).await?;
+                        if got != expected {
+                            let case = format!("{who} PUT {kind} {body}");
+                            return Err(format!("{case}: {got}, not {expected}").into());
+                        }
+                        let at = [200, 403, 422]
+                            .iter()
+                            .position(|status| *status == expected);
+                        if let Some(count) = at.and_then(|at| counts.get_mut(at)) {
+                            *count += 1;
+                        }
+                    }
+                }
+            }
+        }
+        // 5 callers, 9 kinds of references, 8 targets.
+        match counts.iter().sum::<usize>() == 360 && !counts.contains(&0) {
+            true => Ok(()),
+            false => Err(format!("the matrix has {counts:?} cases").into()),
+        }
+    })
+}
+
+/// Has somebody refer to a target from a thing that is there already; gives the status. A refusal
+/// leaves the thing as it was, and does not tell what is not there from what may not be seen.
+async fn one(
+    control: &Arc<Control>,
+    who: &str,
+    kind: &str,
+    body: &str,
+    target: &str,
+) -> Result<u16, Failed> {
+    let path = format!("/v1/{kind}/user");
+    send(control, who, "PUT", &path, "{}").await?;
+    let before = text(&send(control, "admin", "GET", &path, "").await?);
+    let reply = send(control, who, "PUT", &path, body.to_owned()).await?;
+    let status = reply.status.as_u16();
+    if status != 200 {
+        let after = text(&send(control, "admin", "GET", &path, "").await?);
+        if after != before {
+            return Err(format!("a refused {body} has changed {before} to {after}").into());
+        }
+    }
+    if status == 422 {
+        let singular = kind.trim_end_matches('s');
+        let of = target.split('-').next().unwrap_or_default();
+        let message = format!(
+            "{singular} `user` names {} `{target}`, which does not exist",
+            of.trim_end_matches('s')
+        );
+        let refusal: Value = serde_json::from_str(&text(&reply))?;
+        if refusal != json!({"code": "invalid_reference", "message": message}) {
+            return Err(format!("{body} is refused with {refusal}").into());
+        }
+    }
+    send(control, "admin", "DELETE", &path, "").await?;
+    Ok(status)
+}
+
+/// A bundle of its own for a source with a datasource that is fetched with a secret.
+fn fetched(who: &str, name: &str, address: &str, secret: &str) -> String {
+    format!(
+        r#"
+        {who} PUT /v1/sources/{name} {{"datasources":[{{"name":"d","path":"{name}","type":"http","config":{{"url":"http://{address}/{name}"}},"credentials":"{secret}"}}]}} => 200
+        {who} PUT /v1/bundles/{name} {{"object_storage":{{"filesystem":{{"path":"{name}.tgz"}}}},"requirements":[{{"source":"{name}"}}]}} => 200
+        "#
+    )
+}
+
+/// Waits until a bundle is built, or fails because of its secret; then the listener was sent the
+/// token, or nothing at all.
+async fn used(
+    control: &Arc<Control>,
+    listener: &Listener,
+    name: &str,
+    secret: &str,
+    may: bool,
+) -> Result<(), Failed> {
+    let wanted = if may { "SUCCESS" } else { "CONFIG_ERROR" };
+    let status = status(control, name, wanted).await?;
+    let requests = listener.requests(&format!("/{name}"));
+    let token = format!("authorization: bearer token-of-{secret}\r\n");
+    let fits = match may {
+        true => !requests.is_empty() && requests.iter().all(|head| head.contains(&token)),
+        false => {
+            let message = format!("secret `{secret}` does not exist");
+            let said = status.get("error_message").and_then(Value::as_str);
+            requests.is_empty() && said.is_some_and(|said| said.contains(&message))
+        }
+    };
+    match fits {
+        true => Ok(()),
+        false => Err(format!("{name}: {status} and {requests:?}").into()),
+    }
+}
+
+/// The arguments of a server that may fetch from here with secrets.
+const FETCHING: &[&str] = &["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
+
+fn uses(world: World) -> Outcome {
+    Box::pin(async move {
+        let listener = Listener::start().await?;
+        let address = &listener.address;
+        let control = open(&world, FETCHING).await?;
+        furnish(&control).await?;
+        let mut cases = Vec::new();
+        for who in ["admin", "owner"] {
+            for owner in OWNERS {
+                for end in ["", "-shared"] {
+                    let secret = format!("secrets-{owner}{end}");
+                    let name = format!("{who}-{owner}{end}");
+                    play(&control, &fetched(who, &name, address, &secret)).await?;
+                    cases.push((name, secret, reaches(who, owner, !end.is_empty())));
+                }
+            }
+        }
+        // Secrets that come only after they are named: it counts who made them.
+        let late = [
+            ("early", "owner", "owner", true),
+            ("stolen", "owner", "admin", false),
+            ("given", "admin", "owner2", true),
+        ];
+        for (name, who, owner, may) in late {
+            let secret = format!("secrets-late-{name}");
+            let value = format!(r#"{{"type":"token_auth","token":"token-of-{secret}"}}"#);
+            let named = fetched(who, name, address, &secret);
+            let made = format!("{owner} PUT /v1/secrets/{secret} {{\"value\":{value}}} => 200");
+            play(&control, &format!("{named}\n{made}")).await?;
+            cases.push((name.to_owned(), secret, may));
+        }
+        let workers = control.start_workers().await?;
+        for (name, secret, may) in &cases {
+            used(&control, &listener, name, secret, *may).await?;
+        }
+        workers.shutdown().await;
+        // Who only names what he may not use does not keep it.
+        play(
+            &control,
+            "
+            admin DELETE /v1/secrets/secrets-late-stolen => 200
+            admin DELETE /v1/secrets/secrets-late-early => 409 conflict source `early`
+            ",
+        )
+        .await
+    })
+}
+
+fn indirect(world: World) -> Outcome {
+    Box::pin(async move {
+        let listener = Listener::start().await?;
+        let address = &listener.address;
+        let control = open(&world, FETCHING).await?;
+        furnish(&control).await?;
+        let library = format!(
+            r#"{{"requirements":[{{"source":"sources-admin"}}],"datasources":[{{"name":"d","path":"lib/d","type":"http","config":{{"url":"http://{address}/lib"}},"credentials":"secrets-admin"}}]SHARED}}"#
+        );
+        let [private, shared] = ["", r#","shared":true"#].map(|end| library.replace("SHARED", end));
+        let stolen = fetched("owner", "stolen", address, "secrets-admin");
+        play(
+            &control,
+            &format!(
+                r#"
+                admin PUT /v1/sources/sources-admin/data/inner {{"v":1}} => 200
+                admin PUT /v1/sources/lib {shared} => 200
+                # What a shared source requires is followed with the rights of whoever wrote it.
+                owner PUT /v1/bundles/direct {{"object_storage":{{"filesystem":{{"path":"direct.tgz"}}}},"requirements":[{{"source":"lib"}}]}} => 200
+                owner PUT /v1/sources/mine {{"requirements":[{{"source":"lib","prefix":"data.mine"}}]}} => 200
+                owner PUT /v1/bundles/nested {{"object_storage":{{"filesystem":{{"path":"nested.tgz"}}}},"requirements":[{{"source":"mine"}}]}} => 200
+                admin PUT /v1/bundles/own {{"object_storage":{{"filesystem":{{"path":"own.tgz"}}}},"requirements":[{{"source":"lib"}}]}} => 200
+                # A stack brings what its owner may refer to into bundles of others.
+                stacker PUT /v1/stacks/all {{"selector":{{"team":["a*"]}},"requirements":[{{"source":"lib"}}]}} => 200
+                owner2 PUT /v1/bundles/chosen {{"labels":{{"team":"ab"}},"object_storage":{{"filesystem":{{"path":"chosen.tgz"}}}}}} => 200
+                # That a stack brings a secret into a build gives it to nobody else in the build.
+                {stolen}
+                owner PUT /v1/bundles/stolen {{"labels":{{"team":"a"}},"object_storage":{{"filesystem":{{"path":"stolen.tgz"}}}},"requirements":[{{"source":"stolen"}}]}} => 200
+                "#
+            ),
+        )
+        .await?;
+        let workers = control.start_workers().await?;
+        let files = storage(&world)?;
+        let content = json!({"inner": {"v": 1}, "lib": {"d": {}}});
+        for (file, content) in [
+            ("direct", content.clone()),
+            ("own", content.clone()),
+            ("nested", json!({"mine": content.clone()})),
+            ("chosen", json!({"stacks": {"all": content}})),
+        ] {
+            status(&control, file, "SUCCESS").await?;
+            holds(&files.join(format!("{file}.tgz")), &content).await?;
+        }
+        let sent = listener.requests("/lib");
+        if !sent
+            .iter()
+            .all(|head| head.contains("bearer token-of-secrets-admin"))
+        {
+            return Err(format!("the shared source was fetched by {sent:?}").into());
+        }
+        used(&control, &listener, "stolen", "secrets-admin", false).await?;
+        // What is shared no longer is nobody else's any more, and then again.
+        play(
+            &control,
+            &format!("admin PUT /v1/sources/lib {private} => 200"),
+        )
+        .await?;
+        for bundle in ["direct", "nested", "chosen"] {
+            let failed = status(&control, bundle, "CONFIG_ERROR").await?;
+            let message = failed.get("error_message").and_then(Value::as_str);
+            let lost = "names source `lib`, which does not exist";
+            if !message.is_some_and(|message| message.contains(lost)) {
+                return Err(format!("{bundle}: {failed}").into());
+            }
+        }
+        status(&control, "own", "SUCCESS").await?;
+        play(
+            &control,
+            &format!("admin PUT /v1/sources/lib {shared} => 200"),
+        )
+        .await?;
+        for bundle in ["direct", "nested", "chosen"] {
+            status(&control, bundle, "SUCCESS").await?;
+        }
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn old_references(world: World) -> Outcome {
+    Box::pin(async move {
+        let listener = Listener::start().await?;
+        let address = &listener.address;
+        let control = open(&world, FETCHING).await?;
+        furnish(&control).await?;
+        let stolen = fetched("owner", "stolen", address, "secrets-admin");
+        play(
+            &control,
+            &format!(
+                r#"
+                {stolen}
+                admin PUT /v1/sources/sources-admin/data/x {{"v":1}} => 200
+                owner PUT /v1/bundles/old {{}} => 200
+                admin PUT /v1/bundles/old {{"object_storage":{{"filesystem":{{"path":"old.tgz"}}}},"requirements":[{{"source":"sources-admin"}}]}} => 200
+                "#
+            ),
+        )
+        .await?;
+        drop(control);
+        // As a version left it that knew nothing of rights.
+        let pool = world.database().await?;
+        for table in ["source_uses", "secret_uses"] {
+            let forget = format!("UPDATE {table} SET rights = ''");
+            sqlx::query(sqlx::AssertSqlSafe(forget))
+                .execute(&pool)
+                .await?;
+        }
+        pool.close().await;
+        let control = open(&world, FETCHING).await?;
+        let workers = control.start_workers().await?;
+        used(&control, &listener, "stolen", "secrets-admin", true).await?;
+        let file = storage(&world)?.join("old.tgz");
+        holds(&file, &json!({"x": {"v": 1}})).await?;
+        // Writing the definition again asks anew, and what is refused changes nothing.
+        play(
+            &control,
+            r#"
+            owner PUT /v1/bundles/old {"object_storage":{"filesystem":{"path":"old.tgz"}},"requirements":[{"source":"sources-admin"}]} => 422 invalid_reference
+            admin PUT /v1/sources/sources-admin/data/x {"v":2} => 200
+            "#,
+        )
+        .await?;
+        holds(&file, &json!({"x": {"v": 2}})).await?;
+        play(&control, &stolen).await?;
+        status(&control, "stolen", "CONFIG_ERROR").await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}
