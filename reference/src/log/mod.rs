@@ -72,6 +72,8 @@ where
         let mut writer = Escaped(writer);
         match field.name() {
             "message" => write!(writer, "{value:?}"),
+            // Where libraries say something, which is not shown of this program either.
+            name if name.starts_with("log.") => Ok(()),
             name => write!(writer, "{name}={value:?}"),
         }
     });

@@ -31,6 +31,8 @@ pub(in crate::engine) struct Backlog {
     counts: Mutex<Counts>,
     /// Whether the last event could not be written.
     failing: AtomicBool,
+    /// Whether events were dropped since all that waited was sent.
+    dropping: AtomicBool,
 }
 
 impl Backlog {
@@ -54,8 +56,10 @@ impl Backlog {
             let taken = spool.take(&event);
             if taken.dropped > 0 {
                 self.count(|counts| counts.no_room += taken.dropped);
-                let dropped = taken.dropped;
-                error!(dropped, "the oldest decisions make room for new ones");
+                // Said once: at the limit it happens again and again.
+                if !self.dropping.swap(true, Ordering::Relaxed) {
+                    error!("there is no room on disk: the oldest decisions are dropped");
+                }
             }
             match taken.written {
                 Ok(()) => {
@@ -114,8 +118,9 @@ impl Backlog {
         retired.into_iter().chain([memory]).chain(now).collect()
     }
 
-    /// Lets go of the spools that are not used any more and are empty.
+    /// Lets go of the spools that are not used any more and are empty, as all that waited was sent.
     pub(super) fn release(&self) {
+        self.dropping.store(false, Ordering::Relaxed);
         self.retired().retain(|spool| !spool.close_if_empty());
     }
 

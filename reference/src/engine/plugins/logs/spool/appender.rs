@@ -247,7 +247,7 @@ impl Appender {
             first: self.next,
             length: 0,
         });
-        if sync == BufferSync::Always {
+        if sync != BufferSync::Never {
             File::open(&self.directory)?.sync_all()?;
         }
         self.file = Some(Arc::clone(&file));

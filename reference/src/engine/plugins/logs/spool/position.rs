@@ -24,12 +24,16 @@ impl Position {
         own(options.read(true).write(true).create(true).truncate(false));
         let file = options.open(directory.join(NAME))?;
         let mut bytes = [0; 12];
-        let number = match file.read_exact_at(&mut bytes, 0) {
-            Ok(()) => read(&bytes),
+        let read = match file.read_exact_at(&mut bytes, 0) {
+            Ok(()) => parse(&bytes),
             Err(why) if why.kind() == io::ErrorKind::UnexpectedEof => None,
             Err(why) => return Err(why),
         };
-        Ok((Self(file), number.unwrap_or_default()))
+        let (position, number) = (Self(file), read.unwrap_or_default());
+        // With the room for it taken, the number can be changed on a full disk, too. Without room
+        // it is only not remembered.
+        position.save(number).ok();
+        Ok((position, number))
     }
 
     /// Writes another number, in the place of the one before: that takes no room.
@@ -43,7 +47,7 @@ impl Position {
     }
 }
 
-fn read(bytes: &[u8; 12]) -> Option<u64> {
+fn parse(bytes: &[u8; 12]) -> Option<u64> {
     let (number, rest) = bytes.split_first_chunk()?;
     let (sum, _) = rest.split_first_chunk()?;
     (checksum(number) == u32::from_le_bytes(*sum)).then(|| u64::from_le_bytes(*number))

@@ -57,7 +57,7 @@ impl Reader {
             let Some(readable) = readable else {
                 break;
             };
-            if let Some(entry) = self.read(readable, directory)? {
+            if let Some(entry) = self.read(readable, directory, appender)? {
                 sum += entry.event.len();
                 self.window.push_back(entry);
             }
@@ -89,7 +89,12 @@ impl Reader {
 
     /// Reads one record of a segment. There may be none although its numbers say so: then the rest
     /// of the segment is damaged.
-    fn read(&mut self, readable: Readable, directory: &Path) -> io::Result<Option<Entry>> {
+    fn read(
+        &mut self,
+        readable: Readable,
+        directory: &Path,
+        appender: &Mutex<Appender>,
+    ) -> io::Result<Option<Entry>> {
         self.next = self.next.max(readable.segment.first);
         match self.scan(readable, directory) {
             Ok(Some(entry)) => {
@@ -99,6 +104,8 @@ impl Reader {
                 Ok(Some(entry))
             }
             Ok(None) => {
+                // It may have been dropped meanwhile, which is counted where that is done.
+                self.forget_before(lock(appender).position());
                 self.pass(readable.end);
                 Ok(None)
             }

@@ -53,7 +53,9 @@ pub(super) fn create(directory: &Path, first: u64) -> io::Result<File> {
 /// Removes a segment, if it is still there.
 pub(super) fn remove(directory: &Path, first: u64) {
     let path = path(directory, first);
-    if let Err(why) = fs::remove_file(&path)
+    // Whoever still reads it would keep its room on the disk.
+    let emptied = OpenOptions::new().write(true).truncate(true).open(&path);
+    if let Err(why) = emptied.and_then(|_| fs::remove_file(&path))
         && why.kind() != io::ErrorKind::NotFound
     {
         let file = path.display();

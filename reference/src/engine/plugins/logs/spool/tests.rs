@@ -251,6 +251,23 @@ fn the_oldest_make_room() -> Done {
 }
 
 #[test]
+fn what_is_removed_takes_no_room_though_it_is_read() -> Done {
+    let folder = tempfile::tempdir()?;
+    let spool = Spool::open(&disk(folder.path(), 3200))?;
+    put(&spool, 0..3)?;
+    // The oldest segment is open now, and stays so.
+    assert_eq!(spool.oldest(1).0?.len(), 1);
+    let oldest = files(folder.path())?.into_iter().next();
+    let open = fs::File::open(oldest.ok_or("no segment")?)?;
+    assert!(open.metadata()?.len() > 0);
+    put(&spool, 3..200)?;
+    assert_eq!(open.metadata()?.len(), 0);
+    let (events, damaged) = waiting(&spool)?;
+    assert_eq!((events.last(), damaged), (Some(&event(199)), 0));
+    Ok(())
+}
+
+#[test]
 fn a_full_spool_refuses_until_something_is_delivered() -> Done {
     let folder = tempfile::tempdir()?;
     let mut disk = disk(folder.path(), 3200);
