@@ -70,7 +70,7 @@ impl Engine {
                 calls: calls.map(RefCell::into_inner),
                 metrics: metrics.clone(),
             };
-            self.log(&state, &id, event);
+            self.log(&state, &id, event)?;
             envelope.insert("decision_id", Value::from(id));
         }
         let (result, explanation) = decided?;

@@ -57,37 +57,41 @@ fn secrets_are_not_shown() {
         r"
 services:
   depot:
-    url: https://depot.example/v1
+    url: https://user:hidden@depot.example/v1?sig=hidden
+    headers: {X-Api-Key: hidden, X-Other: hidden}
     credentials: {bearer: {token: hidden}}
 labels: {region: west, key: shown}
 keys:
   key: {algorithm: HS256, key: hidden, private_key: hidden, scope: write}
 decision_logs: {console: true}
 status: {service: depot}
-bundles: {rules: {service: depot, resource: rules.tar.gz}}
+bundles: {rules: {service: depot, resource: rules.tar.gz?sig=hidden}}
 default_decision: /checks/decision
 ",
     );
     assert_eq!(
         shown(&engine(options)),
         json!({
-            "services": {"depot": {"url": "https://depot.example/v1"}},
+            "services": {"depot": {
+                "url": "https://***@depot.example/v1?sig=***",
+                "headers": {"X-Api-Key": "***", "X-Other": "***"},
+            }},
             "labels": {"region": "west", "key": "shown"},
             "keys": {"key": {"algorithm": "HS256", "scope": "write"}},
             "decision_logs": {"console": true},
             "status": {"service": "depot"},
-            "bundles": {"rules": {"service": "depot", "resource": "rules.tar.gz"}},
+            "bundles": {"rules": {"service": "depot", "resource": "rules.tar.gz?sig=***"}},
             "default_decision": "/checks/decision",
             "default_authorization_decision": "/system/authz/allow",
         })
     );
     let (_folder, options) = file(
         "config.json",
-        r#"{"services": [{"name": "depot", "url": "http://depot", "credentials": {"bearer": {"token": "hidden"}}}]}"#,
+        r#"{"services": [{"name": "depot", "url": "http://depot", "headers": {"a": "hidden"}, "credentials": {"bearer": {"token": "hidden"}}}]}"#,
     );
     assert_eq!(
         shown(&engine(options))["services"],
-        json!([{"name": "depot", "url": "http://depot"}])
+        json!([{"name": "depot", "url": "http://depot", "headers": {"a": "***"}}])
     );
 }
 
@@ -409,6 +413,26 @@ fn what_is_not_known_is_refused_with_its_place() {
         (
             "decision_logs.reporting.buffer_size_limit_bytes=5,decision_logs.reporting.max_decisions_per_second=5",
             "either `buffer_size_limit_bytes` or `max_decisions_per_second`",
+        ),
+        (
+            "decision_logs.reporting.buffer_type=disk,decision_logs.reporting.buffer_size_limit_bytes=5",
+            "needs the buffer type `size`",
+        ),
+        (
+            "decision_logs.reporting.buffer_type=disk,decision_logs.reporting.buffer_size_limit_events=5",
+            "needs the buffer type `event`",
+        ),
+        (
+            "decision_logs.reporting.buffer_type=disk,decision_logs.reporting.buffer_disk_size_limit_bytes=0",
+            "`buffer_disk_size_limit_bytes` must be greater than 0",
+        ),
+        (
+            "decision_logs.reporting.buffer_full=refuse",
+            "`buffer_full` needs the buffer type `disk`",
+        ),
+        (
+            "decision_logs.reporting.buffer_type=disk,decision_logs.reporting.buffer_sync=often",
+            "unknown variant `often`",
         ),
         (
             "decision_logs.reporting.upload_size_limit_bytes=0",

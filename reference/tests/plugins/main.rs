@@ -6,6 +6,7 @@ mod bundles;
 mod caching;
 mod depot;
 mod discovery;
+mod disk;
 mod logs;
 mod program;
 mod services;

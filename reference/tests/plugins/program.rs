@@ -11,7 +11,7 @@ use crate::depot::Shelf;
 use crate::world::{Done, World, get, quick, until};
 
 /// The program, which ends with the test.
-struct Program(Child);
+pub(crate) struct Program(pub(crate) Child);
 
 impl Drop for Program {
     fn drop(&mut self) {
@@ -22,9 +22,25 @@ impl Drop for Program {
 
 impl Program {
     /// Starts the engine with a configuration, and gives its address.
-    fn start(world: &World, config: Value) -> Done<(Self, SocketAddr)> {
+    pub(crate) fn start(world: &World, config: Value) -> Done<(Self, SocketAddr)> {
+        Self::start_by(world, config, Command::new(env!("CARGO_BIN_EXE_reference")))
+    }
+
+    /// Starts the engine so that no file of it can be longer than so many blocks of 512 bytes.
+    pub(crate) fn start_with_short_files(
+        world: &World,
+        config: Value,
+        blocks: u32,
+    ) -> Done<(Self, SocketAddr)> {
+        let mut shell = Command::new("sh");
+        let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
+        shell.args(["-c", &script, env!("CARGO_BIN_EXE_reference")]);
+        Self::start_by(world, config, shell)
+    }
+
+    fn start_by(world: &World, config: Value, mut program: Command) -> Done<(Self, SocketAddr)> {
         let file = world.configure(config)?;
-        let child = Command::new(env!("CARGO_BIN_EXE_reference"))
+        let child = program
             .args(["engine", "--addr", "127.0.0.1:0", "--config-file"])
             .arg(file)
             .env("AWS_ACCESS_KEY_ID", "access")
@@ -35,19 +51,29 @@ impl Program {
         let mut program = Self(child);
         let log = program.0.stderr.take().ok_or("no log")?;
         let mut lines = BufReader::new(log).lines();
+        let mut said = String::new();
         for line in lines.by_ref() {
-            let line: Value = serde_json::from_str(&line?)?;
-            if let Some(address) = line["address"].as_str() {
+            let line = line?;
+            let event: Value = serde_json::from_str(&line)?;
+            if let Some(address) = event["address"].as_str() {
                 let address = address.parse()?;
                 // The log is read to its end, or the program would wait for room in it.
                 std::thread::spawn(move || lines.for_each(drop));
                 return Ok((program, address));
             }
+            said.push_str(&line);
         }
-        Err("the engine does not listen".into())
+        Err(format!("the engine does not listen: {said}").into())
     }
 
-    fn signal(&self, name: &str) -> Done {
+    /// Ends it at once, as a crash would.
+    pub(crate) fn kill(mut self) -> Done {
+        self.0.kill()?;
+        self.0.wait()?;
+        Ok(())
+    }
+
+    pub(crate) fn signal(&self, name: &str) -> Done {
         let pid = self.0.id().to_string();
         let sent = Command::new("sh")
             .args(["-c", "kill -s \"$0\" \"$1\"", name, &pid])

@@ -12,6 +12,8 @@ use crate::StartError;
 
 mod bundles;
 mod caching;
+mod disk;
+mod redact;
 mod reports;
 mod seconds;
 mod services;
@@ -19,10 +21,13 @@ mod set;
 mod shape;
 
 pub(super) use bundles::{Discovery, Key, Place, Source};
+pub(super) use disk::{BufferFull, BufferSync, Disk};
 pub(super) use reports::{DecisionLogs, Status, Upload};
 pub(super) use seconds::{Delay, Trigger};
 pub(super) use services::{AwsProfile, AwsSigning, Bearer, Credentials, OAuth2, Service};
 pub(super) use shape::Plugins;
+
+use redact::shown;
 use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
@@ -212,49 +217,4 @@ fn segments(path: &str) -> Vec<String> {
         .split('/')
         .map(str::to_owned)
         .collect()
-}
-
-/// What clients may see: what was given without its secrets, with defaults and labels.
-fn shown(given: &Value, id: &str) -> Value {
-    let mut shown = given.as_object().cloned().unwrap_or_default();
-    for (section, secrets) in [
-        ("services", &["credentials"][..]),
-        ("keys", &["key", "private_key"]),
-    ] {
-        if let Some(content) = shown.get_mut(section) {
-            hide(content, secrets, 0);
-        }
-    }
-    for (name, default) in [
-        ("default_decision", DECISION),
-        ("default_authorization_decision", AUTHORIZATION),
-    ] {
-        shown.insert_if_missing(name, || Value::from(default));
-    }
-    shown.insert_if_missing("labels", || Value::from(Object::new()));
-    if let Some(labels) = shown.get_mut("labels").and_then(Value::as_object_mut) {
-        labels.insert("id", Value::from(id));
-        labels.insert("version", Value::from(env!("CARGO_PKG_VERSION")));
-    }
-    Value::from(shown)
-}
-
-/// Removes the members with these names at any depth below the names that the section gives.
-fn hide(content: &mut Value, secrets: &[&str], depth: usize) {
-    match content {
-        Value::Object(members) => {
-            if depth > 0 {
-                members.retain(|name, _| name.as_str().is_none_or(|name| !secrets.contains(&name)));
-            }
-            for member in members.values_mut() {
-                hide(member, secrets, depth + 1);
-            }
-        }
-        Value::Array(items) => {
-            for item in items.iter_mut() {
-                hide(item, secrets, depth + 1);
-            }
-        }
-        _ => {}
-    }
 }

@@ -1,9 +1,12 @@
 //! The sections `decision_logs` and `status`.
 
+use std::path::{Path, PathBuf};
+
 use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
 
 use super::bundles::Known;
+use super::disk::{BufferFull, BufferSync, Disk, DiskShape};
 use super::seconds::{Delay, Seconds, Trigger};
 use super::segments;
 
@@ -64,6 +67,10 @@ struct ReportingShape {
     buffer_type: BufferType,
     buffer_size_limit_bytes: Option<usize>,
     buffer_size_limit_events: Option<usize>,
+    buffer_directory: Option<PathBuf>,
+    buffer_disk_size_limit_bytes: Option<u64>,
+    buffer_sync: Option<BufferSync>,
+    buffer_full: Option<BufferFull>,
     upload_size_limit_bytes: Option<usize>,
     max_decisions_per_second: Option<f64>,
     #[serde(default)]
@@ -76,6 +83,7 @@ enum BufferType {
     #[default]
     Size,
     Event,
+    Disk,
 }
 
 /// What is done with decisions.
@@ -102,10 +110,12 @@ pub(in crate::engine) struct Upload {
     pub(in crate::engine) resource: String,
     pub(in crate::engine) delay: Delay,
     pub(in crate::engine) trigger: Trigger,
-    /// The most decisions that wait.
+    /// The most decisions that wait in memory.
     pub(in crate::engine) events: usize,
-    /// The most bytes of decisions that wait.
+    /// The most bytes of decisions that wait in memory.
     pub(in crate::engine) bytes: usize,
+    /// Where decisions wait, if not in memory.
+    pub(in crate::engine) disk: Option<Disk>,
     /// The most compressed bytes of one upload.
     pub(in crate::engine) chunk: usize,
     /// The most decisions that are taken in one second.
@@ -120,13 +130,14 @@ impl Upload {
 }
 
 impl DecisionLogsShape {
-    /// What is done with decisions, if anything.
+    /// What is done with decisions, if anything, by an engine that keeps its bundles in a folder.
     pub(super) fn logs(
         &self,
         known: Known<'_>,
         calls: bool,
+        persistence: &Path,
     ) -> Result<Option<DecisionLogs>, String> {
-        let upload = self.upload(known)?;
+        let upload = self.upload(known, persistence)?;
         if upload.is_none() && !self.console {
             return Ok(None);
         }
@@ -147,33 +158,15 @@ impl DecisionLogsShape {
         }))
     }
 
-    fn upload(&self, known: Known<'_>) -> Result<Option<Upload>, String> {
+    fn upload(&self, known: Known<'_>, persistence: &Path) -> Result<Option<Upload>, String> {
         let reporting = &self.reporting;
         let delay = Delay::of(
             reporting.min_delay_seconds,
             reporting.max_delay_seconds,
             USUAL_DELAY,
         )?;
-        let bytes = reporting.buffer_size_limit_bytes;
-        let rate = reporting.max_decisions_per_second;
-        if bytes.is_some() && rate.is_some() {
-            let why = "either `buffer_size_limit_bytes` or `max_decisions_per_second`";
-            return Err(why.to_owned());
-        }
-        if rate.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
-            return Err("`max_decisions_per_second` must be greater than 0".to_owned());
-        }
-        let events = reporting.buffer_size_limit_events;
-        let (events, bytes) = match (reporting.buffer_type, events, bytes) {
-            (BufferType::Size, Some(_), _) => {
-                return Err("`buffer_size_limit_events` needs the buffer type `event`".to_owned());
-            }
-            (BufferType::Event, _, Some(_)) => {
-                return Err("`buffer_size_limit_bytes` needs the buffer type `size`".to_owned());
-            }
-            (BufferType::Size, None, bytes) => (usize::MAX, bytes.unwrap_or(USUAL_BYTES)),
-            (BufferType::Event, events, None) => (events.unwrap_or(USUAL_EVENTS), USUAL_BYTES),
-        };
+        let (events, bytes) = reporting.memory()?;
+        let disk = reporting.disk(persistence)?;
         let chunk = reporting.upload_size_limit_bytes.unwrap_or(USUAL_UPLOAD);
         for (name, value) in [
             ("buffer_size_limit_bytes", bytes),
@@ -198,9 +191,52 @@ impl DecisionLogsShape {
             trigger: reporting.trigger,
             events,
             bytes,
+            disk,
             chunk,
-            rate,
+            rate: reporting.max_decisions_per_second,
         }))
+    }
+}
+
+impl ReportingShape {
+    /// The most decisions, and the most bytes of them, that wait in memory.
+    fn memory(&self) -> Result<(usize, usize), String> {
+        let (events, bytes) = (self.buffer_size_limit_events, self.buffer_size_limit_bytes);
+        let rate = self.max_decisions_per_second;
+        if bytes.is_some() && rate.is_some() {
+            let why = "either `buffer_size_limit_bytes` or `max_decisions_per_second`";
+            return Err(why.to_owned());
+        }
+        if rate.is_some_and(|rate| !rate.is_finite() || rate <= 0.0) {
+            return Err("`max_decisions_per_second` must be greater than 0".to_owned());
+        }
+        match (self.buffer_type, events, bytes) {
+            (BufferType::Size | BufferType::Disk, Some(_), _) => {
+                Err("`buffer_size_limit_events` needs the buffer type `event`".to_owned())
+            }
+            (BufferType::Event | BufferType::Disk, _, Some(_)) => {
+                Err("`buffer_size_limit_bytes` needs the buffer type `size`".to_owned())
+            }
+            (BufferType::Size | BufferType::Disk, None, bytes) => {
+                Ok((usize::MAX, bytes.unwrap_or(USUAL_BYTES)))
+            }
+            (BufferType::Event, events, None) => Ok((events.unwrap_or(USUAL_EVENTS), USUAL_BYTES)),
+        }
+    }
+
+    /// Where decisions wait, if not in memory.
+    fn disk(&self, persistence: &Path) -> Result<Option<Disk>, String> {
+        let shape = DiskShape {
+            directory: self.buffer_directory.clone(),
+            bytes: self.buffer_disk_size_limit_bytes,
+            sync: self.buffer_sync,
+            full: self.buffer_full,
+        };
+        match (self.buffer_type, shape.given()) {
+            (BufferType::Disk, _) => shape.disk(persistence).map(Some),
+            (_, Some(key)) => Err(format!("`{key}` needs the buffer type `disk`")),
+            (_, None) => Ok(None),
+        }
     }
 }
 

@@ -132,6 +132,8 @@ impl Shape {
     /// The sections that name services and keys.
     pub(super) fn plugins(mut self) -> Result<Plugins, String> {
         let keys = self.keys.take().unwrap_or_default();
+        let persistence = self.persistence_directory.take();
+        let persistence = persistence.unwrap_or_else(|| PathBuf::from(PERSISTENCE));
         for service in self.services.iter() {
             service.check()?;
         }
@@ -146,7 +148,7 @@ impl Shape {
         let logs = self
             .decision_logs
             .as_ref()
-            .map(|shape| shape.logs(known, self.nd_builtin_cache));
+            .map(|shape| shape.logs(known, self.nd_builtin_cache, &persistence));
         let status = self.status.as_ref().map(|shape| shape.status(known));
         let at = |section: &'static str| move |why: String| format!("{section}: {why}");
         Ok(Plugins {
@@ -154,9 +156,7 @@ impl Shape {
             discovery: discovery.transpose().map_err(at("discovery"))?,
             decision_logs: logs.transpose().map_err(at("decision_logs"))?.flatten(),
             status: status.transpose().map_err(at("status"))?.flatten(),
-            persistence: self
-                .persistence_directory
-                .unwrap_or_else(|| PathBuf::from(PERSISTENCE)),
+            persistence,
             services: self.services,
             keys,
         })

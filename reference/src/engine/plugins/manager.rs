@@ -15,7 +15,7 @@ use super::bundles::Loader;
 use super::discovery::{Discoverer, merge};
 use super::download::{Downloader, Reading};
 use super::keep;
-use super::logs::Uploader;
+use super::logs::{Spool, Uploader};
 use super::poll::Poller;
 use super::prometheus::Collectors;
 use super::service::Client;
@@ -221,7 +221,7 @@ impl Manager {
         let before = (tasks.boot.clone(), tasks.discovered.clone());
         change(tasks);
         let prepared = self.prepare(tasks);
-        let (config, clients) = match prepared {
+        let (config, clients, spool) = match prepared {
             _ if tasks.stopped => return Ok(()),
             Ok(prepared) => prepared,
             Err(why) => {
@@ -231,6 +231,9 @@ impl Manager {
         };
         let plugins = config.plugins.clone();
         tasks.clients = clients;
+        let logs = plugins.decision_logs.as_ref();
+        let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
+        self.engine.plugins().logs.adopt(spool, disk);
         self.engine.configure(config);
         self.bundles(tasks, &plugins);
         self.uploads(tasks, &plugins);
@@ -239,8 +242,8 @@ impl Manager {
         Ok(())
     }
 
-    /// The configuration, and clients of its services.
-    fn prepare(&self, tasks: &mut Tasks) -> Result<(Config, Clients), String> {
+    /// The configuration, clients of its services, and where decisions wait on disk if they do.
+    fn prepare(&self, tasks: &mut Tasks) -> Result<(Config, Clients, Option<Arc<Spool>>), String> {
         if tasks.boot.get("discovery").is_none() {
             tasks.discovered = None;
         }
@@ -260,7 +263,11 @@ impl Manager {
             Ok((service.name.clone(), (service.clone(), client)))
         });
         let clients = clients.collect::<Result<_, String>>()?;
-        Ok((config, clients))
+        let logs = config.plugins.decision_logs.as_ref();
+        let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
+        let spool = self.engine.plugins().logs.prepare(disk);
+        let spool = spool.map_err(|why| format!("decision_logs: {why}"))?;
+        Ok((config, clients, spool))
     }
 
     fn bundles(&self, tasks: &mut Tasks, plugins: &config::Plugins) {

@@ -34,7 +34,7 @@ pub(in crate::engine) struct Plugins {
     /// What the plugins say of themselves.
     pub(in crate::engine) board: Board,
     /// Decisions that wait for their upload.
-    logs: logs::Buffer,
+    logs: logs::Backlog,
     /// How many decisions there were for the log.
     decisions: AtomicU64,
     activation: Activation,

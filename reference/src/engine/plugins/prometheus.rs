@@ -230,13 +230,25 @@ fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>
         return;
     };
     let (events, bytes) = plugins.logs.size();
-    let (name, size) = match upload.counts_events() {
-        true => ("decision_logs_buffer_size_events", events),
-        false => ("decision_logs_buffer_size_bytes", bytes),
-    };
-    let waiting = Gauge::<i64>::default();
-    waiting.set(i64::try_from(size).unwrap_or(i64::MAX));
-    registry.register(name, "Decisions that wait for their upload", waiting);
+    let on_disk = upload.disk.is_some();
+    for (name, size, shown) in [
+        (
+            "decision_logs_buffer_size_events",
+            events,
+            on_disk || upload.counts_events(),
+        ),
+        (
+            "decision_logs_buffer_size_bytes",
+            bytes,
+            on_disk || !upload.counts_events(),
+        ),
+    ] {
+        if shown {
+            let waiting = Gauge::<i64>::default();
+            waiting.set(i64::try_from(size).unwrap_or(i64::MAX));
+            registry.register(name, "Decisions that wait for their upload", waiting);
+        }
+    }
 }
 
 /// Shows values by their labels.

@@ -10,6 +10,7 @@ use rego::Value;
 use tokio::sync::watch;
 use tracing::{error, info};
 
+use super::board::DECISION_LOGS;
 use super::clock::Pauses;
 use super::prometheus::Collectors;
 use super::service::{Client, ServiceError};
@@ -27,6 +28,11 @@ impl Engine {
     pub(in crate::engine) fn report(&self) -> Value {
         let plugins = self.plugins();
         let mut report = plugins.board.report();
+        if let Some(logs) = report.get_mut(DECISION_LOGS).and_then(Value::as_object_mut)
+            && let Some(buffer) = plugins.logs.shown()
+        {
+            logs.insert("buffer", buffer);
+        }
         report.insert("labels", self.config().labels().clone());
         let counters = plugins.logs.counts().named();
         let counters =

@@ -1,124 +1,72 @@
-//! Decisions that wait for their upload.
+//! Decisions that wait in memory.
 
 use std::collections::VecDeque;
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::Instant;
 
 use bytes::Bytes;
 
+use super::entry::{Entry, fitting};
 use crate::engine::config::Upload;
 
 /// Events as they are sent, the oldest first. When there are too many, the oldest are dropped.
 #[derive(Debug, Default)]
-pub(in crate::engine) struct Buffer(Mutex<Waiting>);
+pub(super) struct Buffer(Mutex<Waiting>);
 
 #[derive(Debug, Default)]
 struct Waiting {
-    events: VecDeque<Bytes>,
+    events: VecDeque<Entry>,
     /// The bytes of all events.
     bytes: usize,
-    /// How many events have left, which numbers those that are still here.
-    gone: u64,
-    counts: Counts,
-    /// How many events may still come, and since when.
-    allowance: Option<(f64, Instant)>,
-}
-
-/// What became of events.
-#[derive(Debug, Clone, Copy, Default, PartialEq)]
-pub(in crate::engine::plugins) struct Counts {
-    /// Those that had to make room, or would have taken too much of it.
-    pub(in crate::engine::plugins) no_room: u64,
-    /// Those that were too many in one second.
-    pub(in crate::engine::plugins) too_fast: u64,
-    /// Those that alone are longer than an upload may be.
-    pub(in crate::engine::plugins) too_long: u64,
-    /// Those that were sent without what non-deterministic functions answered.
-    pub(in crate::engine::plugins) without_calls: u64,
-    /// Uploads.
-    pub(in crate::engine::plugins) uploads: u64,
-    /// Uploads that were not taken.
-    pub(in crate::engine::plugins) failed_uploads: u64,
-}
-
-impl Counts {
-    /// The counts by their names in reports.
-    pub(in crate::engine::plugins) fn named(&self) -> [(&'static str, u64); 6] {
-        [
-            ("decision_logs_chunks_uploaded", self.uploads),
-            ("decision_logs_chunks_upload_failed", self.failed_uploads),
-            (
-                "decision_logs_dropped_buffer_size_limit_exceeded",
-                self.no_room,
-            ),
-            ("decision_logs_dropped_rate_limit_exceeded", self.too_fast),
-            ("decision_logs_nd_builtin_cache_dropped", self.without_calls),
-            ("enc_log_exceeded_upload_size_limit_bytes", self.too_long),
-        ]
-    }
+    /// How many events ever came.
+    end: u64,
 }
 
 impl Buffer {
-    /// Takes an event.
-    pub(super) fn put(&self, event: Vec<u8>, limits: &Upload) {
+    /// Takes an event; how many had to make room for it, or would have taken too much.
+    pub(super) fn put(&self, event: Vec<u8>, limits: &Upload) -> u64 {
         let mut waiting = self.waiting();
-        if !limits.rate.is_none_or(|rate| waiting.may_come(rate)) {
-            waiting.counts.too_fast += 1;
-            return;
-        }
         if event.len() > limits.bytes {
-            waiting.counts.no_room += 1;
-            return;
+            return 1;
         }
         waiting.bytes += event.len();
-        waiting.events.push_back(Bytes::from(event));
+        let (number, event) = (waiting.end, Bytes::from(event));
+        waiting.end += 1;
+        waiting.events.push_back(Entry { number, event });
+        let mut dropped = 0;
         while waiting.bytes > limits.bytes || waiting.events.len() > limits.events {
             if !waiting.drop_first() {
                 break;
             }
-            waiting.counts.no_room += 1;
+            dropped += 1;
         }
+        dropped
     }
 
-    /// The oldest events that have at most so many bytes together, at least one if there is any,
-    /// and the number of the first.
-    pub(super) fn oldest(&self, bytes: usize) -> (u64, Vec<Bytes>) {
-        let waiting = self.waiting();
-        let mut sum = 0_usize;
-        let fits = waiting.events.iter().take_while(|event| {
-            let first = sum == 0;
-            sum = sum.saturating_add(event.len());
-            first || sum <= bytes
-        });
-        (waiting.gone, fits.cloned().collect())
+    /// The oldest events that have at most so many bytes together, at least one if there is any.
+    pub(super) fn oldest(&self, bytes: usize) -> Vec<Entry> {
+        fitting(&self.waiting().events, bytes)
     }
 
     /// How many events were ever taken and not refused.
     pub(super) fn end(&self) -> u64 {
-        let waiting = self.waiting();
-        waiting.gone + waiting.events.len() as u64
+        self.waiting().end
     }
 
     /// Removes the events before the one with this number, which were sent, or which cannot be.
     pub(super) fn remove_before(&self, number: u64) {
         let mut waiting = self.waiting();
-        while waiting.gone < number && waiting.drop_first() {}
-    }
-
-    /// Counts.
-    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
-        count(&mut self.waiting().counts);
+        while waiting
+            .events
+            .front()
+            .is_some_and(|entry| entry.number < number)
+            && waiting.drop_first()
+        {}
     }
 
     /// How many events wait, and their bytes.
-    pub(in crate::engine::plugins) fn size(&self) -> (usize, usize) {
+    pub(super) fn size(&self) -> (u64, u64) {
         let waiting = self.waiting();
-        (waiting.events.len(), waiting.bytes)
-    }
-
-    /// What became of events.
-    pub(in crate::engine::plugins) fn counts(&self) -> Counts {
-        self.waiting().counts
+        (waiting.events.len() as u64, waiting.bytes as u64)
     }
 
     fn waiting(&self) -> MutexGuard<'_, Waiting> {
@@ -128,23 +76,10 @@ impl Buffer {
 
 impl Waiting {
     fn drop_first(&mut self) -> bool {
-        let Some(event) = self.events.pop_front() else {
+        let Some(entry) = self.events.pop_front() else {
             return false;
         };
-        self.bytes -= event.len();
-        self.gone += 1;
+        self.bytes -= entry.event.len();
         true
-    }
-
-    /// Whether an event may come when at most `rate` may in one second.
-    fn may_come(&mut self, rate: f64) -> bool {
-        let now = Instant::now();
-        let most = rate.max(1.0);
-        let (left, since) = self.allowance.unwrap_or((most, now));
-        let earned = now.saturating_duration_since(since).as_secs_f64() * rate;
-        let left = (left + earned).min(most);
-        let comes = left >= 1.0;
-        self.allowance = Some((if comes { left - 1.0 } else { left }, now));
-        comes
     }
 }

@@ -4,6 +4,8 @@ use percent_encoding::percent_decode_str;
 use rego::Value;
 use rego::value::{MAX_DEPTH, Object};
 
+use super::hidden::Hidden;
+
 /// The members of events of which something can be hidden.
 const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];
 
@@ -18,7 +20,8 @@ struct Mask<'m> {
     value: Option<Value>,
 }
 
-/// Hides what the masks say in an event, and notes in it what was hidden.
+/// Hides what the masks say in an event, also where it appears elsewhere, and notes in it what was
+/// hidden.
 ///
 /// # Errors
 /// When a mask is no mask. Then the event may not be shown.
@@ -28,16 +31,26 @@ pub(super) fn apply(event: &mut Object, masks: &Value) -> Result<(), String> {
         Value::Set(members) => members.iter().collect(),
         other => return Err(format!("masks: expected an array, found {}", other.kind())),
     };
-    let (mut erased, mut masked) = (Vec::new(), Vec::new());
+    let (mut erased, mut masked, mut hidden) = (Vec::new(), Vec::new(), Hidden::default());
     for mask in masks {
         let mask = Mask::read(mask)?;
-        let done = match &mask.value {
-            None => remove(event, &mask.segments).then_some(&mut erased),
-            Some(value) => put(event, &mask.segments, value).then_some(&mut masked),
+        let (paths, before) = match &mask.value {
+            None => match remove(event, &mask.segments) {
+                None => continue,
+                removed => (&mut erased, removed),
+            },
+            Some(value) => match put(event, &mask.segments, value) {
+                None => continue,
+                Some(replaced) => (&mut masked, replaced),
+            },
         };
-        if let Some(done) = done {
-            done.push(Value::from(mask.path));
+        paths.push(Value::from(mask.path));
+        if let Some(before) = before {
+            hidden.add(&before, mask.value.as_ref());
         }
+    }
+    if !(erased.is_empty() && masked.is_empty()) {
+        hidden.cover(event);
     }
     for (name, paths) in [("erased", erased), ("masked", masked)] {
         if !paths.is_empty() {
@@ -85,59 +98,57 @@ impl<'m> Mask<'m> {
     }
 }
 
-/// Removes what is at a path; whether there was anything.
-fn remove(event: &mut Object, path: &[String]) -> bool {
+/// Removes what is at a path, and gives it if there was anything.
+fn remove(event: &mut Object, path: &[String]) -> Option<Value> {
     match path {
-        [] => false,
-        [last] => event.remove(last).is_some(),
-        [first, below @ ..] => event.get_mut(first).is_some_and(|at| cut(at, below)),
+        [] => None,
+        [last] => event.remove(last),
+        [first, below @ ..] => event.get_mut(first).and_then(|at| cut(at, below)),
     }
 }
 
-fn cut(value: &mut Value, path: &[String]) -> bool {
+fn cut(value: &mut Value, path: &[String]) -> Option<Value> {
     match (value, path) {
         (Value::Object(members), path) => remove(members, path),
         (Value::Array(items), [last]) => match last.parse() {
-            Ok(at) if at < items.len() => items.remove(at).is_some(),
-            _ => false,
+            Ok(at) if at < items.len() => items.remove(at),
+            _ => None,
         },
         (Value::Array(items), [first, below @ ..]) => {
             let item = first.parse().ok().and_then(|at| items.get_mut(at));
-            item.is_some_and(|item| cut(item, below))
+            item.and_then(|item| cut(item, below))
         }
-        _ => false,
+        _ => None,
     }
 }
 
-/// Puts a value at a path, and makes objects on the way to it; whether that can be.
-fn put(event: &mut Object, path: &[String], value: &Value) -> bool {
+/// Puts a value at a path, and makes objects on the way to it. If that can be, gives what was
+/// there, which may be nothing.
+fn put(event: &mut Object, path: &[String], value: &Value) -> Option<Option<Value>> {
     match path {
-        [] => false,
-        [part] if !event.contains_key(part) => false,
-        [part] => {
-            event.insert(part.as_str(), value.clone());
-            true
-        }
-        [part, below @ ..] => event.get_mut(part).is_some_and(|at| set(at, below, value)),
+        [] => None,
+        [part] if !event.contains_key(part) => None,
+        [part] => Some(event.insert(part.as_str(), value.clone())),
+        [part, below @ ..] => event.get_mut(part).and_then(|at| set(at, below, value)),
     }
 }
 
-fn set(at: &mut Value, path: &[String], value: &Value) -> bool {
+fn set(at: &mut Value, path: &[String], value: &Value) -> Option<Option<Value>> {
     let [first, below @ ..] = path else {
-        *at = value.clone();
-        return true;
+        return Some(Some(std::mem::replace(at, value.clone())));
     };
     match at {
         Value::Object(members) => {
             members.insert_if_missing(first.as_str(), || Value::from(Object::new()));
-            let member = members.get_mut(first);
-            member.is_some_and(|member| set(member, below, value))
+            members
+                .get_mut(first)
+                .and_then(|member| set(member, below, value))
         }
         Value::Array(items) => {
             let item = first.parse().ok().and_then(|at| items.get_mut(at));
-            item.is_some_and(|item| set(item, below, value))
+            item.and_then(|item| set(item, below, value))
         }
-        _ => false,
+        _ => None,
     }
 }
 

@@ -8,18 +8,27 @@ use rego::value::{Object, from_json};
 use rego::{Answer, Value};
 use tracing::{error, info};
 
+mod allowance;
+mod backlog;
 mod buffer;
+mod counts;
+mod entry;
+mod hidden;
 mod mask;
+mod pack;
+mod source;
+mod spool;
 mod upload;
 
-pub(super) use buffer::Buffer;
+pub(super) use backlog::Backlog;
+pub(super) use spool::Spool;
 pub(super) use upload::Uploader;
 
 use super::clock::written;
 use crate::engine::Engine;
 use crate::engine::config::DecisionLogs;
 use crate::engine::state::State;
-use crate::http::{ApiError, Request};
+use crate::http::{ApiError, Code, Request};
 
 /// An event that is written is not longer.
 const MAX_EVENT: usize = 1 << 30;
@@ -50,28 +59,44 @@ pub(in crate::engine) struct Event<'e> {
 impl Engine {
     /// Logs a decision that was made in a state, without what policies want hidden. An event
     /// about which they cannot be asked is not logged.
-    pub(in crate::engine) fn log(&self, state: &State, id: &str, event: Event<'_>) {
+    ///
+    /// # Errors
+    /// `unavailable` when the event cannot be kept until its upload and the configuration wants
+    /// the decision refused then.
+    pub(in crate::engine) fn log(
+        &self,
+        state: &State,
+        id: &str,
+        event: Event<'_>,
+    ) -> Result<(), ApiError> {
         let config = self.config();
         let Some(logs) = &config.plugins.decision_logs else {
-            return;
+            return Ok(());
         };
         let number = self.plugins().decisions.fetch_add(1, Ordering::Relaxed) + 1;
         let mut event = event.document(state, id, number, config.labels(), logs);
         match judge(state, logs, &mut event) {
             Ok(true) => {}
-            Ok(false) => return,
+            Ok(false) => return Ok(()),
             Err(why) => {
                 error!(decision_id = id, why, "a decision is not logged");
-                return;
+                return Ok(());
             }
         }
         if logs.console {
             print(id, &event);
         }
-        if let Some(upload) = &logs.upload {
-            match Value::from(event).to_json(false, MAX_EVENT) {
-                Ok(text) => self.plugins().logs.put(text, upload),
-                Err(why) => error!(decision_id = id, %why, "a decision is not logged"),
+        let Some(upload) = &logs.upload else {
+            return Ok(());
+        };
+        match Value::from(event).to_json(false, MAX_EVENT) {
+            Ok(text) => {
+                let kept = self.plugins().logs.put(text, upload);
+                kept.map_err(|why| ApiError::new(Code::Unavailable, why.to_string()))
+            }
+            Err(why) => {
+                error!(decision_id = id, %why, "a decision is not logged");
+                Ok(())
             }
         }
     }

@@ -1,18 +1,16 @@
 //! Sending decisions to a service.
 
-use std::io::Write;
 use std::sync::Arc;
 
 use bytes::Bytes;
-use flate2::Compression;
-use flate2::write::GzEncoder;
 use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use http::{HeaderMap, HeaderValue};
-use rego::value::from_json;
 use tokio::sync::watch;
+use tokio::task::spawn_blocking;
 use tracing::{debug, error};
 
-use super::MAX_EVENT;
+use super::pack::{Chunk, pack};
+use super::source::Source;
 use crate::engine::Engine;
 use crate::engine::config::{Trigger, Upload};
 use crate::engine::plugins::board::Failure;
@@ -25,7 +23,7 @@ const RATIO: usize = 16;
 /// What is wrong with an upload, as reports name it.
 const ERROR: &str = "decision_log_error";
 
-/// Sends what waits in the buffer, again and again.
+/// Sends what waits, again and again.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Uploader {
     pub(in crate::engine::plugins) engine: Engine,
@@ -33,28 +31,22 @@ pub(in crate::engine::plugins) struct Uploader {
     pub(in crate::engine::plugins) upload: Upload,
 }
 
-/// Part of what waits, as it is sent.
-#[derive(Debug)]
-struct Chunk {
-    /// The number of the event behind the last of them.
-    end: u64,
-    /// A compressed JSON array; nothing if its only event is dropped.
-    body: Option<Vec<u8>>,
-    /// Whether its only event lacks what non-deterministic functions answered.
-    without_calls: bool,
-}
-
 impl Uploader {
-    /// Goes on until it is told to stop, and then sends what is left.
+    /// Goes on until it is told to stop, and then sends what is left. What an earlier process left
+    /// on disk is sent at once.
     pub(in crate::engine::plugins) async fn run(self, mut stop: watch::Receiver<bool>) {
+        let periodic = self.upload.trigger == Trigger::Periodic;
         let mut pauses = Pauses::new(self.upload.delay);
         let mut fine = true;
+        let mut waited = self.upload.disk.is_some() && self.engine.plugins().logs.size().0 > 0;
         loop {
-            let pause = pauses.next(fine);
             let stopped = tokio::select! {
-                () = tokio::time::sleep(pause), if self.upload.trigger == Trigger::Periodic => false,
+                biased;
                 _ = stop.wait_for(|stop| *stop) => true,
+                () = std::future::ready(()), if periodic && waited => false,
+                () = tokio::time::sleep(pauses.next(fine)), if periodic => false,
             };
+            waited = false;
             let sent = self.flush().await;
             fine = sent.is_ok();
             if let Err(why) = &sent {
@@ -75,24 +67,35 @@ impl Uploader {
 
     /// Sends all that waits now.
     async fn flush(&self) -> Result<(), ServiceError> {
-        let buffer = &self.engine.plugins().logs;
-        let end = buffer.end();
+        for source in self.engine.plugins().logs.sources() {
+            self.drain(&source).await?;
+        }
+        self.engine.plugins().logs.release();
+        Ok(())
+    }
+
+    /// Sends all that waits in one place now.
+    async fn drain(&self, source: &Source) -> Result<(), ServiceError> {
+        let backlog = &self.engine.plugins().logs;
+        let end = source.end();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(CONTENT_ENCODING, HeaderValue::from_static("gzip"));
-        while let Some(chunk) = self.chunk(end).await? {
+        while let Some(chunk) = self.chunk(source, end).await? {
             match chunk.body {
                 None => {
                     error!("a decision is longer than an upload may be, and dropped");
-                    buffer.count(|counts| counts.too_long += 1);
+                    backlog.count(|counts| counts.too_long += 1);
                 }
                 Some(body) => self.send(body, &headers).await?,
             }
             if chunk.without_calls {
                 error!("a decision is sent without `nd_builtin_cache`, as it is too long");
-                buffer.count(|counts| counts.without_calls += 1);
+                backlog.count(|counts| counts.without_calls += 1);
             }
-            buffer.remove_before(chunk.end);
+            let source = source.clone();
+            let removed = spawn_blocking(move || source.remove_before(chunk.end)).await;
+            removed.map_err(ServiceError::failed)?;
         }
         Ok(())
     }
@@ -109,63 +112,24 @@ impl Uploader {
     }
 
     /// The next part of what waits before the event with a number, if there is any.
-    async fn chunk(&self, end: u64) -> Result<Option<Chunk>, ServiceError> {
+    async fn chunk(&self, source: &Source, end: u64) -> Result<Option<Chunk>, ServiceError> {
         let limit = self.upload.chunk;
-        let buffer = &self.engine.plugins().logs;
-        let (first, events) = buffer.oldest(limit.saturating_mul(RATIO));
-        if events.is_empty() || first >= end {
-            return Ok(None);
-        }
-        let packed = tokio::task::spawn_blocking(move || pack(first, &events, limit));
-        let packed = packed.await.map_err(ServiceError::failed)?;
-        packed.map(Some).map_err(ServiceError::failed)
-    }
-}
-
-/// Compresses as many of the first events as stay within the limit. One that alone does not is
-/// sent without what non-deterministic functions answered, if that is enough.
-fn pack(first: u64, events: &[Bytes], limit: usize) -> std::io::Result<Chunk> {
-    let mut count = events.len();
-    loop {
-        let packed = events.get(..count).unwrap_or(events);
-        let body = compress(packed)?;
-        let shorter = match packed {
-            _ if body.len() <= limit => None,
-            [] => None,
-            [only] => {
-                let shorter = without_calls(only);
-                let shorter = shorter.map(|event| compress(&[event])).transpose()?;
-                Some(shorter.filter(|body| body.len() <= limit))
+        let (engine, source) = (self.engine.clone(), source.clone());
+        let packed = spawn_blocking(move || {
+            let (entries, damaged) = source.oldest(limit.saturating_mul(RATIO));
+            if damaged > 0 {
+                engine
+                    .plugins()
+                    .logs
+                    .count(|counts| counts.damaged += damaged);
             }
-            _ => {
-                count /= 2;
-                continue;
+            let entries = entries?;
+            match entries.first() {
+                Some(first) if first.number < end => pack(&entries, limit),
+                _ => Ok(None),
             }
-        };
-        let without_calls = matches!(shorter, Some(Some(_)));
-        return Ok(Chunk {
-            end: first + count as u64,
-            body: shorter.unwrap_or(Some(body)),
-            without_calls,
         });
+        let packed = packed.await.map_err(ServiceError::failed)?;
+        packed.map_err(ServiceError::failed)
     }
-}
-
-/// An event without what non-deterministic functions answered, if they were asked.
-fn without_calls(event: &[u8]) -> Option<Bytes> {
-    let mut event = from_json(event).ok()?;
-    event.as_object_mut()?.remove("nd_builtin_cache")?;
-    event.to_json(false, MAX_EVENT).ok().map(Bytes::from)
-}
-
-fn compress(events: &[Bytes]) -> std::io::Result<Vec<u8>> {
-    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
-    let mut separator = b"[";
-    for event in events {
-        encoder.write_all(separator)?;
-        encoder.write_all(event)?;
-        separator = b",";
-    }
-    encoder.write_all(b"]")?;
-    encoder.finish()
 }

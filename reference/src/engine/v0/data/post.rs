@@ -36,7 +36,7 @@ pub(in crate::engine) fn bare(
             calls: None,
             metrics: None,
         };
-        engine.log(&engine.state(), &id::random(), event);
+        engine.log(&engine.state(), &id::random(), event)?;
     }
     Ok(Reply::document(
         StatusCode::OK,

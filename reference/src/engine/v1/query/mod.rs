@@ -72,7 +72,7 @@ fn answer(
             calls: calls.map(RefCell::into_inner),
             metrics: metrics.clone(),
         };
-        engine.log(&state, &id::random(), event);
+        engine.log(&state, &id::random(), event)?;
     }
     let (_, explanation) = evaluated?;
     let mut envelope = Object::new();

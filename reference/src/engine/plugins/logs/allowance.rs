@@ -1,0 +1,36 @@
+//! How many decisions may come in a second.
+
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// What is left of the rate that the configuration allows.
+#[derive(Debug, Default)]
+pub(super) struct Allowance(Mutex<Option<Left>>);
+
+/// How many events may still come, and since when.
+#[derive(Debug, Clone, Copy)]
+struct Left {
+    events: f64,
+    since: Instant,
+}
+
+impl Allowance {
+    /// Whether an event may come when at most `rate` may in one second.
+    pub(super) fn take(&self, rate: f64) -> bool {
+        let now = Instant::now();
+        let most = rate.max(1.0);
+        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let Left { events, since } = left.unwrap_or(Left {
+            events: most,
+            since: now,
+        });
+        let earned = now.saturating_duration_since(since).as_secs_f64() * rate;
+        let events = (events + earned).min(most);
+        let comes = events >= 1.0;
+        *left = Some(Left {
+            events: if comes { events - 1.0 } else { events },
+            since: now,
+        });
+        comes
+    }
+}

@@ -1,0 +1,195 @@
+//! All decisions that wait for their upload, in memory and on disk.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use arc_swap::ArcSwapOption;
+use rego::Value;
+use tracing::{error, info};
+
+use super::allowance::Allowance;
+use super::buffer::Buffer;
+use super::counts::Counts;
+use super::source::Source;
+use super::spool::{Spool, Unwritten};
+use crate::engine::config::{BufferFull, Disk, Upload};
+
+/// A decision that could not be logged and is therefore not answered.
+#[derive(Debug, thiserror::Error)]
+#[error("the decision cannot be logged")]
+pub(in crate::engine) struct Unlogged;
+
+/// Where events wait: on disk if the configuration says so, otherwise in memory.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct Backlog {
+    memory: Arc<Buffer>,
+    spool: ArcSwapOption<Spool>,
+    /// Spools that the configuration does not name any more, until they are empty. The first has
+    /// the oldest events.
+    retired: Mutex<Vec<Arc<Spool>>>,
+    allowance: Allowance,
+    counts: Mutex<Counts>,
+    /// Whether the last event could not be written.
+    failing: AtomicBool,
+    /// Whether events were dropped since all that waited was sent.
+    dropping: AtomicBool,
+}
+
+impl Backlog {
+    /// Takes an event.
+    ///
+    /// # Errors
+    /// When it cannot be kept, and the configuration wants its decision refused then.
+    pub(super) fn put(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
+        if upload.rate.is_some_and(|rate| !self.allowance.take(rate)) {
+            self.count(|counts| counts.too_fast += 1);
+            return Ok(());
+        }
+        loop {
+            let Some(spool) = self.spool.load_full() else {
+                let dropped = self.memory.put(event, upload);
+                if dropped > 0 {
+                    self.count(|counts| counts.no_room += dropped);
+                }
+                return Ok(());
+            };
+            let taken = spool.take(&event);
+            if taken.dropped > 0 {
+                self.count(|counts| counts.no_room += taken.dropped);
+                // Said once: at the limit it happens again and again.
+                if !self.dropping.swap(true, Ordering::Relaxed) {
+                    error!("there is no room on disk: the oldest decisions are dropped");
+                }
+            }
+            match taken.written {
+                Ok(()) => {
+                    self.works();
+                    return Ok(());
+                }
+                // Another spool has just taken its place.
+                Err(Unwritten::Closed) => {}
+                Err(why) => return self.fail(&why, spool.disk().full),
+            }
+        }
+    }
+
+    /// The spool that the configuration asks for, if any: one that is there, or a new one.
+    ///
+    /// # Errors
+    /// When its directory cannot be used.
+    pub(in crate::engine::plugins) fn prepare(
+        &self,
+        disk: Option<&Disk>,
+    ) -> Result<Option<Arc<Spool>>, String> {
+        let Some(disk) = disk else {
+            return Ok(None);
+        };
+        let retired = self.retired().clone();
+        let mut known = retired.into_iter().chain(self.spool.load_full());
+        match known.find(|spool| spool.is_at(&disk.directory)) {
+            Some(spool) => Ok(Some(spool)),
+            None => Spool::open(disk).map(Some),
+        }
+    }
+
+    /// Has events wait in a spool, or in memory, from now on. What waits elsewhere stays there
+    /// until it is sent.
+    pub(in crate::engine::plugins) fn adopt(&self, spool: Option<Arc<Spool>>, disk: Option<&Disk>) {
+        let mut retired = self.retired();
+        if let (Some(spool), Some(disk)) = (&spool, disk) {
+            retired.retain(|other| !Arc::ptr_eq(other, spool));
+            if let Err(why) = spool.configure(disk) {
+                error!(%why, "decisions are not synchronised with the disk");
+            }
+        }
+        let before = self.spool.swap(spool.clone());
+        if let Some(before) = before
+            && !spool.is_some_and(|spool| Arc::ptr_eq(&before, &spool))
+        {
+            retired.push(before);
+        }
+    }
+
+    /// The places where events wait, in the order in which they are sent.
+    pub(super) fn sources(&self) -> Vec<Source> {
+        let retired: Vec<_> = self.retired().iter().cloned().map(Source::Disk).collect();
+        let memory = Source::Memory(Arc::clone(&self.memory));
+        let now = self.spool.load_full().map(Source::Disk);
+        retired.into_iter().chain([memory]).chain(now).collect()
+    }
+
+    /// Lets go of the spools that are not used any more and are empty, as all that waited was sent.
+    pub(super) fn release(&self) {
+        self.dropping.store(false, Ordering::Relaxed);
+        self.retired().retain(|spool| !spool.close_if_empty());
+    }
+
+    /// How many events wait, and their bytes.
+    pub(in crate::engine::plugins) fn size(&self) -> (u64, u64) {
+        let (mut events, mut bytes) = self.memory.size();
+        let retired = self.retired();
+        for spool in retired.iter().chain(self.spool.load().as_ref()) {
+            let (more, longer) = spool.size();
+            events += more;
+            bytes += longer;
+        }
+        (events, bytes)
+    }
+
+    /// What reports show of the buffer on disk, if there is one.
+    pub(in crate::engine::plugins) fn shown(&self) -> Option<Value> {
+        let disk = self.spool.load().as_ref()?.disk();
+        let (events, bytes) = self.size();
+        let counts = self.counts();
+        Some(Value::object([
+            ("type", Value::from("disk")),
+            ("events", Value::from(events)),
+            ("size_bytes", Value::from(bytes)),
+            ("size_limit_bytes", Value::from(disk.bytes)),
+            ("dropped", Value::from(counts.no_room)),
+            ("write_failed", Value::from(counts.unwritten)),
+            ("refused", Value::from(counts.refused)),
+            ("damaged", Value::from(counts.damaged)),
+            ("failing", Value::from(self.failing.load(Ordering::Relaxed))),
+        ]))
+    }
+
+    /// What became of events.
+    pub(in crate::engine::plugins) fn counts(&self) -> Counts {
+        *self.counted()
+    }
+
+    /// Counts.
+    pub(super) fn count(&self, count: impl FnOnce(&mut Counts)) {
+        count(&mut self.counted());
+    }
+
+    fn works(&self) {
+        if self.failing.load(Ordering::Relaxed) && self.failing.swap(false, Ordering::Relaxed) {
+            info!("decisions are written to disk again");
+        }
+    }
+
+    fn fail(&self, why: &Unwritten, full: BufferFull) -> Result<(), Unlogged> {
+        if !self.failing.swap(true, Ordering::Relaxed) {
+            error!(%why, "decisions cannot be written to disk");
+        }
+        self.count(|counts| match (full, why) {
+            (BufferFull::Refuse, _) => counts.refused += 1,
+            (BufferFull::Drop, Unwritten::Full) => counts.no_room += 1,
+            (BufferFull::Drop, _) => counts.unwritten += 1,
+        });
+        match full {
+            BufferFull::Refuse => Err(Unlogged),
+            BufferFull::Drop => Ok(()),
+        }
+    }
+
+    fn retired(&self) -> MutexGuard<'_, Vec<Arc<Spool>>> {
+        self.retired.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn counted(&self) -> MutexGuard<'_, Counts> {
+        self.counts.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

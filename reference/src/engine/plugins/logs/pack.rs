@@ -1,0 +1,73 @@
+//! Decisions as they are sent: compressed JSON arrays of bounded length.
+
+use std::io::{self, Write};
+
+use bytes::Bytes;
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rego::value::from_json;
+
+use super::MAX_EVENT;
+use super::entry::Entry;
+
+/// Part of what waits, as it is sent.
+#[derive(Debug)]
+pub(super) struct Chunk {
+    /// The number behind the last event of it.
+    pub(super) end: u64,
+    /// A compressed JSON array; nothing if its only event is dropped.
+    pub(super) body: Option<Vec<u8>>,
+    /// Whether its only event lacks what non-deterministic functions answered.
+    pub(super) without_calls: bool,
+}
+
+/// Compresses as many of the first events as stay within the limit; nothing if there are none. One
+/// that alone does not is sent without what non-deterministic functions answered, if that is
+/// enough.
+pub(super) fn pack(entries: &[Entry], limit: usize) -> io::Result<Option<Chunk>> {
+    let mut count = entries.len();
+    loop {
+        let packed = entries.get(..count).unwrap_or(entries);
+        let Some(last) = packed.last() else {
+            return Ok(None);
+        };
+        let body = compress(packed.iter().map(|entry| &entry.event))?;
+        let shorter = match packed {
+            _ if body.len() <= limit => None,
+            [only] => {
+                let shorter = without_calls(&only.event);
+                let shorter = shorter.map(|event| compress([&event])).transpose()?;
+                Some(shorter.filter(|body| body.len() <= limit))
+            }
+            _ => {
+                count /= 2;
+                continue;
+            }
+        };
+        let without_calls = matches!(shorter, Some(Some(_)));
+        return Ok(Some(Chunk {
+            end: last.number + 1,
+            body: shorter.unwrap_or(Some(body)),
+            without_calls,
+        }));
+    }
+}
+
+/// An event without what non-deterministic functions answered, if they were asked.
+fn without_calls(event: &[u8]) -> Option<Bytes> {
+    let mut event = from_json(event).ok()?;
+    event.as_object_mut()?.remove("nd_builtin_cache")?;
+    event.to_json(false, MAX_EVENT).ok().map(Bytes::from)
+}
+
+fn compress<'e>(events: impl IntoIterator<Item = &'e Bytes>) -> io::Result<Vec<u8>> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
+    let mut separator = b"[";
+    for event in events {
+        encoder.write_all(separator)?;
+        encoder.write_all(event)?;
+        separator = b",";
+    }
+    encoder.write_all(b"]")?;
+    encoder.finish()
+}

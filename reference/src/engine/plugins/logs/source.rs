@@ -1,0 +1,43 @@
+//! A place from which decisions are sent.
+
+use std::io;
+use std::sync::Arc;
+
+use super::buffer::Buffer;
+use super::entry::Entry;
+use super::spool::Spool;
+
+/// A place where events wait.
+#[derive(Debug, Clone)]
+pub(super) enum Source {
+    Memory(Arc<Buffer>),
+    Disk(Arc<Spool>),
+}
+
+impl Source {
+    /// The number of the next event.
+    pub(super) fn end(&self) -> u64 {
+        match self {
+            Self::Memory(buffer) => buffer.end(),
+            Self::Disk(spool) => spool.end(),
+        }
+    }
+
+    /// The oldest events that have at most so many bytes together, at least one if there is any;
+    /// and how many damaged ones were passed over. This may wait for the disk.
+    pub(super) fn oldest(&self, bytes: usize) -> (io::Result<Vec<Entry>>, u64) {
+        match self {
+            Self::Memory(buffer) => (Ok(buffer.oldest(bytes)), 0),
+            Self::Disk(spool) => spool.oldest(bytes),
+        }
+    }
+
+    /// Removes the events before the one with this number, which were sent, or which cannot be.
+    /// This may wait for the disk.
+    pub(super) fn remove_before(&self, number: u64) {
+        match self {
+            Self::Memory(buffer) => buffer.remove_before(number),
+            Self::Disk(spool) => spool.remove_before(number),
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! The end of a spool, where events are written, and its beginning, where they are removed.
+
+use std::collections::VecDeque;
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+use super::commit::Group;
+use super::record;
+use super::segment::{self, Segment};
+use crate::engine::config::{BufferFull, BufferSync, Disk};
+
+/// A buffer for records is not kept when it is larger.
+const MAX_SCRATCH: usize = 1 << 20;
+
+/// The segments, and what is written to the last of them.
+#[derive(Debug)]
+pub(super) struct Appender {
+    directory: PathBuf,
+    /// The oldest first.
+    segments: VecDeque<Segment>,
+    /// The last segment, if it is written to.
+    file: Option<Arc<File>>,
+    /// The bytes of all segments.
+    bytes: u64,
+    /// The number of the next record.
+    next: u64,
+    /// The number of the first record that is neither delivered nor dropped.
+    position: u64,
+    /// The records that wait to be synchronised.
+    group: Arc<Group>,
+    /// Whether there are any.
+    unsynced: bool,
+    scratch: Vec<u8>,
+    /// Nothing is written any more.
+    closed: bool,
+}
+
+/// What became of an event.
+#[derive(Debug)]
+pub(super) struct Appended {
+    /// The group with which it is synchronised; otherwise why it was not written.
+    pub(super) written: Result<Arc<Group>, Unwritten>,
+    /// How many older ones went to make room.
+    pub(super) dropped: u64,
+}
+
+/// Why an event is not written.
+#[derive(Debug, thiserror::Error)]
+pub(in crate::engine::plugins) enum Unwritten {
+    /// There is no room for it.
+    #[error("there is no room")]
+    Full,
+    /// The system refuses it.
+    #[error(transparent)]
+    Failed(io::Error),
+    /// The spool is not used any more.
+    #[error("the directory is not used any more")]
+    Closed,
+}
+
+/// Records that can be read.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Readable {
+    /// The segment that holds them.
+    pub(super) segment: Segment,
+    /// The number behind its last record.
+    pub(super) end: u64,
+}
+
+impl Appender {
+    /// Goes on behind the segments that are there. `next` is larger than all of their numbers.
+    pub(super) fn new(
+        directory: PathBuf,
+        segments: Vec<Segment>,
+        position: u64,
+        next: u64,
+    ) -> Self {
+        Self {
+            directory,
+            bytes: segments.iter().map(|segment| segment.length).sum(),
+            position: position.max(segments.first().map_or(next, |segment| segment.first)),
+            segments: segments.into(),
+            file: None,
+            next,
+            group: Arc::default(),
+            unsynced: false,
+            scratch: Vec::new(),
+            closed: false,
+        }
+    }
+
+    /// Writes an event behind all others.
+    pub(super) fn append(&mut self, event: &[u8], disk: &Disk) -> Appended {
+        let mut dropped = 0;
+        let written = loop {
+            let drops = disk.full == BufferFull::Drop && self.bytes > 0;
+            match self.try_append(event, disk) {
+                Ok(()) => break Ok(self.group()),
+                Err(Unwritten::Full) if drops && record::size(event) <= disk.bytes => {
+                    dropped += self.drop_oldest();
+                }
+                Err(why) => break Err(why),
+            }
+        };
+        Appended { written, dropped }
+    }
+
+    /// Removes what lies before a record, as it is delivered. Gives the segments whose files are
+    /// not needed any more.
+    pub(super) fn deliver(&mut self, number: u64) -> Vec<Segment> {
+        self.position = self.position.max(number);
+        let mut gone = Vec::new();
+        while let Some(oldest) = self.segments.front().copied()
+            && oldest.length > 0
+            && self.end(0) <= self.position
+        {
+            self.pop_oldest();
+            gone.push(oldest);
+        }
+        gone
+    }
+
+    /// The oldest records that are not before this one, if there are any.
+    pub(super) fn readable(&self, number: u64) -> Option<Readable> {
+        let segments = self.segments.iter().enumerate();
+        let mut ends = segments.map(|(at, segment)| (segment, self.end(at)));
+        let (segment, end) = ends.find(|(_, end)| *end > number)?;
+        (end > segment.first).then_some(Readable {
+            segment: *segment,
+            end,
+        })
+    }
+
+    /// The number of the next record.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The number of the first record that is neither delivered nor dropped.
+    pub(super) fn position(&self) -> u64 {
+        self.position
+    }
+
+    /// How many records wait, and the bytes of all segments.
+    pub(super) fn size(&self) -> (u64, u64) {
+        (self.next.saturating_sub(self.position), self.bytes)
+    }
+
+    /// Writes nothing any more, if nothing waits; whether that is so.
+    pub(super) fn close_if_empty(&mut self) -> bool {
+        self.closed = self.position >= self.next;
+        self.closed
+    }
+
+    /// Takes events again.
+    pub(super) fn reopen(&mut self) {
+        self.closed = false;
+    }
+
+    /// The records that wait to be synchronised.
+    pub(super) fn group(&self) -> Arc<Group> {
+        Arc::clone(&self.group)
+    }
+
+    /// The records that wait to be synchronised, with their file; others begin a new group.
+    pub(super) fn take_group(&mut self) -> (Arc<Group>, Option<Arc<File>>) {
+        let file = self.file.clone().filter(|_| self.unsynced);
+        self.unsynced = false;
+        (std::mem::take(&mut self.group), file)
+    }
+
+    /// Writes no more to a file that cannot be synchronised.
+    pub(super) fn abandon(&mut self, file: &Arc<File>) {
+        if self.file.as_ref().is_some_and(|now| Arc::ptr_eq(now, file)) {
+            self.file = None;
+        }
+    }
+
+    fn try_append(&mut self, event: &[u8], disk: &Disk) -> Result<(), Unwritten> {
+        if self.closed {
+            return Err(Unwritten::Closed);
+        }
+        let size = record::size(event);
+        if self.bytes.saturating_add(size) > disk.bytes {
+            return Err(Unwritten::Full);
+        }
+        let Err(why) = self.write(event, size, disk) else {
+            return Ok(());
+        };
+        match why.kind() {
+            io::ErrorKind::StorageFull
+            | io::ErrorKind::QuotaExceeded
+            | io::ErrorKind::FileTooLarge => Err(Unwritten::Full),
+            _ => {
+                // Another file may fare better.
+                self.file = None;
+                Err(Unwritten::Failed(why))
+            }
+        }
+    }
+
+    fn write(&mut self, event: &[u8], size: u64, disk: &Disk) -> io::Result<()> {
+        let length = self.segments.back().map_or(0, |segment| segment.length);
+        if length > 0 && length.saturating_add(size) > disk.segment() {
+            self.finish(disk.sync);
+        }
+        let file = match &self.file {
+            Some(file) => Arc::clone(file),
+            None => self.begin(disk.sync)?,
+        };
+        self.scratch.clear();
+        if !record::encode(self.next, event, &mut self.scratch) {
+            return Err(io::ErrorKind::FileTooLarge.into());
+        }
+        let Some(segment) = self.segments.back_mut() else {
+            return Err(io::Error::other("no segment is open"));
+        };
+        let written = file.write_all_at(&self.scratch, segment.length);
+        if self.scratch.capacity() > MAX_SCRATCH {
+            self.scratch = Vec::new();
+        }
+        if let Err(why) = written {
+            // Part of the record may be there; the next one is written over it.
+            file.set_len(segment.length).ok();
+            return Err(why);
+        }
+        segment.length += size;
+        self.bytes += size;
+        self.next += 1;
+        self.unsynced = true;
+        Ok(())
+    }
+
+    /// Begins a segment.
+    fn begin(&mut self, sync: BufferSync) -> io::Result<Arc<File>> {
+        // One in which nothing could be written has the name of this one.
+        if self.segments.back().is_some_and(|last| last.length == 0)
+            && let Some(empty) = self.segments.pop_back()
+        {
+            segment::remove(&self.directory, empty.first);
+        }
+        let file = Arc::new(segment::create(&self.directory, self.next)?);
+        self.segments.push_back(Segment {
+            first: self.next,
+            length: 0,
+        });
+        if sync != BufferSync::Never {
+            File::open(&self.directory)?.sync_all()?;
+        }
+        self.file = Some(Arc::clone(&file));
+        Ok(file)
+    }
+
+    /// Ends the last segment.
+    fn finish(&mut self, sync: BufferSync) {
+        let Some(file) = self.file.take() else {
+            return;
+        };
+        if sync != BufferSync::Never
+            && self.unsynced
+            && let Err(why) = file.sync_data()
+        {
+            super::unsynced(&why);
+            std::mem::take(&mut self.group).finish(false);
+        }
+    }
+
+    /// Removes the oldest segment; how many records are lost with it.
+    fn drop_oldest(&mut self) -> u64 {
+        let end = self.end(0);
+        let Some(oldest) = self.pop_oldest() else {
+            return 0;
+        };
+        segment::remove(&self.directory, oldest.first);
+        let lost = end.saturating_sub(self.position.max(oldest.first));
+        self.position = self.position.max(end);
+        lost
+    }
+
+    fn pop_oldest(&mut self) -> Option<Segment> {
+        let oldest = self.segments.pop_front()?;
+        self.bytes -= oldest.length;
+        if self.segments.is_empty() {
+            self.file = None;
+        }
+        Some(oldest)
+    }
+
+    /// The number behind the last record of a segment.
+    fn end(&self, at: usize) -> u64 {
+        let next = self.segments.get(at + 1);
+        next.map_or(self.next, |next| next.first)
+    }
+}

@@ -1,0 +1,284 @@
+//! Events that wait on disk: in segments, files of records, which are removed when they are
+//! delivered.
+//!
+//! An event that was taken is in a file, so that it outlives the process. Delivery goes on where
+//! it was known to be; what was sent just before a crash is sent again.
+
+use std::fs::{self, DirBuilder, File, OpenOptions, TryLockError};
+use std::io;
+use std::os::unix::fs::DirBuilderExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use std::time::Duration;
+
+use arc_swap::ArcSwap;
+use tracing::{error, info, warn};
+
+mod appender;
+mod commit;
+mod position;
+mod reader;
+mod record;
+mod recovery;
+mod scanner;
+mod segment;
+#[cfg(test)]
+mod tests;
+
+use super::entry::Entry;
+use crate::engine::config::{BufferSync, Disk};
+pub(in crate::engine::plugins) use appender::Unwritten;
+use appender::{Appended, Appender};
+use commit::Group;
+use position::Position;
+use reader::Reader;
+
+/// The name of the file that is locked.
+const LOCK: &str = "lock";
+
+/// Only the owner looks into the directory.
+const MODE: u32 = 0o700;
+
+/// The pause between two synchronisations.
+const SYNC_INTERVAL: Duration = Duration::from_millis(100);
+
+/// Events on disk. No other process has the same directory.
+#[derive(Debug)]
+pub(in crate::engine::plugins) struct Spool {
+    directory: PathBuf,
+    disk: ArcSwap<Disk>,
+    /// Locked as long as this exists.
+    _lock: File,
+    appender: Mutex<Appender>,
+    reader: Mutex<Reader>,
+    position: Position,
+    /// Held by who synchronises; others wait for it and find their records synchronised.
+    syncing: Mutex<()>,
+    /// Whether there is a thread that synchronises again and again.
+    ticks: AtomicBool,
+}
+
+/// What became of an event.
+#[derive(Debug)]
+pub(in crate::engine::plugins) struct Taken {
+    pub(in crate::engine::plugins) written: Result<(), Unwritten>,
+    /// How many older ones went to make room.
+    pub(in crate::engine::plugins) dropped: u64,
+}
+
+impl Spool {
+    /// Opens the directory, which is made if it is not there.
+    ///
+    /// # Errors
+    /// When that cannot be, or another process has it.
+    pub(in crate::engine::plugins) fn open(disk: &Disk) -> Result<Arc<Self>, String> {
+        let wrong = |why: &dyn std::fmt::Display| {
+            let directory = disk.directory.display();
+            format!("the buffer directory `{directory}`: {why}")
+        };
+        let directory = make(&disk.directory).map_err(|why| wrong(&why))?;
+        let lock = match try_lock(&directory) {
+            Ok(lock) => lock,
+            Err(TryLockError::WouldBlock) => {
+                return Err(wrong(&"another process uses it"));
+            }
+            Err(TryLockError::Error(why)) => return Err(wrong(&why)),
+        };
+        let opened = || {
+            let (position, delivered) = Position::open(&directory)?;
+            let (segments, next) = recovery::recover(&directory, delivered)?;
+            let appender = Appender::new(directory.clone(), segments, delivered, next);
+            Ok((position, appender))
+        };
+        let (position, appender) = opened().map_err(|why: io::Error| wrong(&why))?;
+        let (events, bytes) = appender.size();
+        if events > 0 {
+            info!(events, bytes, "decisions wait on disk");
+        }
+        let spool = Arc::new(Self {
+            directory,
+            disk: ArcSwap::from_pointee(disk.clone()),
+            _lock: lock,
+            reader: Mutex::new(Reader::new(appender.position())),
+            appender: Mutex::new(appender),
+            position,
+            syncing: Mutex::new(()),
+            ticks: AtomicBool::new(false),
+        });
+        spool.tick().map_err(|why| wrong(&why))?;
+        Ok(spool)
+    }
+
+    /// Whether this is the directory of the spool.
+    pub(in crate::engine::plugins) fn is_at(&self, directory: &Path) -> bool {
+        fs::canonicalize(directory).is_ok_and(|directory| directory == self.directory)
+    }
+
+    /// Goes by other limits of the same directory from now on.
+    ///
+    /// # Errors
+    /// When the system refuses a thread.
+    pub(in crate::engine::plugins) fn configure(self: &Arc<Self>, disk: &Disk) -> io::Result<()> {
+        self.disk.store(Arc::new(disk.clone()));
+        self.appender().reopen();
+        self.tick()
+    }
+
+    /// What it goes by.
+    pub(in crate::engine::plugins) fn disk(&self) -> Arc<Disk> {
+        self.disk.load_full()
+    }
+
+    /// Takes an event, which survives a crash from then on as the configuration says.
+    pub(in crate::engine::plugins) fn take(&self, event: &[u8]) -> Taken {
+        let disk = self.disk.load();
+        let Appended { written, dropped } = self.appender().append(event, &disk);
+        let written = match written {
+            Ok(group) if disk.sync == BufferSync::Always => self.commit(&group),
+            written => written.map(drop),
+        };
+        Taken { written, dropped }
+    }
+
+    /// The oldest events that have at most so many bytes together, at least one if there is any;
+    /// and how many damaged ones were passed over.
+    ///
+    /// # Errors
+    /// When they cannot be read.
+    pub(in crate::engine::plugins::logs) fn oldest(
+        &self,
+        bytes: usize,
+    ) -> (io::Result<Vec<Entry>>, u64) {
+        let mut reader = lock(&self.reader);
+        let entries = reader.oldest(bytes, &self.directory, &self.appender);
+        let (damaged, next) = (reader.take_damaged(), reader.next());
+        drop(reader);
+        // What is damaged up to its end is not waited for.
+        if entries.as_ref().is_ok_and(Vec::is_empty) && self.appender().position() < next {
+            self.remove_before(next);
+        }
+        (entries, damaged)
+    }
+
+    /// The number of the next event.
+    pub(in crate::engine::plugins) fn end(&self) -> u64 {
+        self.appender().next()
+    }
+
+    /// Removes the events before the one with this number, which are delivered or cannot be.
+    pub(in crate::engine::plugins) fn remove_before(&self, number: u64) {
+        lock(&self.reader).forget_before(number);
+        let gone = self.appender().deliver(number);
+        if let Err(why) = self.position.save(number) {
+            warn!(%why, "decisions may be sent again after a restart");
+        }
+        for segment in gone {
+            segment::remove(&self.directory, segment.first);
+        }
+    }
+
+    /// How many events wait, and the bytes of the files.
+    pub(in crate::engine::plugins) fn size(&self) -> (u64, u64) {
+        self.appender().size()
+    }
+
+    /// Takes no events any more, if none wait; whether that is so.
+    pub(in crate::engine::plugins) fn close_if_empty(&self) -> bool {
+        self.appender().close_if_empty()
+    }
+
+    /// Has everything survive a crash of the machine.
+    fn sync(&self) {
+        let group = self.appender().group();
+        // That it failed is in the log.
+        self.commit(&group).ok();
+    }
+
+    /// Waits until a group is synchronised. Whoever comes first does it for all that are written
+    /// until then.
+    fn commit(&self, group: &Group) -> Result<(), Unwritten> {
+        let failed = || Unwritten::Failed(io::Error::other("it cannot be synchronised"));
+        let done = |synced| if synced { Ok(()) } else { Err(failed()) };
+        if let Some(synced) = group.outcome() {
+            return done(synced);
+        }
+        let _syncing = lock(&self.syncing);
+        if let Some(synced) = group.outcome() {
+            return done(synced);
+        }
+        let (written, file) = self.appender().take_group();
+        let synced = file.as_ref().map_or(Ok(()), |file| file.sync_data());
+        if let (Err(why), Some(file)) = (&synced, &file) {
+            unsynced(why);
+            self.appender().abandon(file);
+        }
+        written.finish(synced.is_ok());
+        done(group.outcome().unwrap_or_default())
+    }
+
+    /// Begins to synchronise again and again, if the configuration says so.
+    fn tick(self: &Arc<Self>) -> io::Result<()> {
+        let wanted = self.disk.load().sync == BufferSync::Interval;
+        if !wanted || self.ticks.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let spool = Arc::downgrade(self);
+        let thread = std::thread::Builder::new().name("decision-log".to_owned());
+        thread.spawn(move || synchronise(&spool)).map(drop)
+    }
+
+    fn appender(&self) -> MutexGuard<'_, Appender> {
+        lock(&self.appender)
+    }
+}
+
+impl Drop for Spool {
+    fn drop(&mut self) {
+        if self.disk.load().sync != BufferSync::Never {
+            self.sync();
+        }
+    }
+}
+
+/// Synchronises again and again, as long as the spool exists.
+fn synchronise(spool: &Weak<Spool>) {
+    loop {
+        std::thread::sleep(SYNC_INTERVAL);
+        let Some(spool) = spool.upgrade() else {
+            return;
+        };
+        if spool.disk.load().sync == BufferSync::Interval {
+            spool.sync();
+        }
+    }
+}
+
+/// The directory by its one name.
+fn make(directory: &Path) -> io::Result<PathBuf> {
+    if let Some(parent) = directory.parent() {
+        fs::create_dir_all(parent)?;
+    }
+    match DirBuilder::new().mode(MODE).create(directory) {
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
+        _ => fs::canonicalize(directory),
+    }
+}
+
+fn try_lock(directory: &Path) -> Result<File, TryLockError> {
+    let mut options = OpenOptions::new();
+    segment::own(options.write(true).create(true).truncate(false));
+    let file = options.open(directory.join(LOCK));
+    let file = file.map_err(TryLockError::Error)?;
+    file.try_lock()?;
+    Ok(file)
+}
+
+/// Says that records may not survive a crash of the machine.
+fn unsynced(why: &io::Error) {
+    error!(%why, "decisions cannot be synchronised with the disk");
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,0 +1,65 @@
+//! A record: an event as it lies in a file, with its number and a checksum.
+
+use flate2::Crc;
+
+/// Begins every record. UTF-8 text never has its first byte, so that nothing within an event looks
+/// like it. The last byte is the version of the format.
+pub(super) const MARK: [u8; 4] = [0xff, b'D', b'L', 1];
+
+/// The bytes before the event: the mark, then its length, its number and the checksum of these two
+/// and the event, all with the lowest byte first.
+pub(super) const HEADER: usize = 20;
+
+/// What stands before an event.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Header {
+    pub(super) length: u32,
+    pub(super) number: u64,
+    checksum: u32,
+}
+
+/// How many bytes the record of an event has.
+pub(super) fn size(event: &[u8]) -> u64 {
+    (HEADER + event.len()) as u64
+}
+
+/// Puts the record of an event into an empty buffer; false if the event is too long for one.
+pub(super) fn encode(number: u64, event: &[u8], into: &mut Vec<u8>) -> bool {
+    let Ok(length) = u32::try_from(event.len()) else {
+        return false;
+    };
+    into.extend_from_slice(&MARK);
+    into.extend_from_slice(&length.to_le_bytes());
+    into.extend_from_slice(&number.to_le_bytes());
+    into.extend_from_slice(&checksum(length, number, event).to_le_bytes());
+    into.extend_from_slice(event);
+    true
+}
+
+impl Header {
+    /// Reads a header, if there is one.
+    pub(super) fn read(bytes: &[u8; HEADER]) -> Option<Self> {
+        let (mark, rest) = bytes.split_first_chunk()?;
+        let (length, rest) = rest.split_first_chunk()?;
+        let (number, rest) = rest.split_first_chunk()?;
+        let (checksum, _) = rest.split_first_chunk()?;
+        (*mark == MARK).then_some(Self {
+            length: u32::from_le_bytes(*length),
+            number: u64::from_le_bytes(*number),
+            checksum: u32::from_le_bytes(*checksum),
+        })
+    }
+
+    /// Whether this is the header of these bytes.
+    pub(super) fn fits(&self, event: &[u8]) -> bool {
+        self.checksum == checksum(self.length, self.number, event)
+    }
+}
+
+fn checksum(length: u32, number: u64, event: &[u8]) -> u32 {
+    let mut crc = Crc::new();
+    crc.update(&length.to_le_bytes());
+    crc.update(&number.to_le_bytes());
+    crc.update(event);
+    crc.sum()
+}

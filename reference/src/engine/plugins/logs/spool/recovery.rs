@@ -1,0 +1,60 @@
+//! What a start does with the segments that an earlier process left.
+
+use std::fs::OpenOptions;
+use std::io;
+use std::path::Path;
+
+use tracing::warn;
+
+use super::scanner::Scanner;
+use super::segment::{self, Segment};
+
+/// The segments that are not yet delivered, and the number of the next record. What follows the
+/// last whole record was being written when the process ended, and is cut off.
+pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segment>, u64)> {
+    let mut segments = segment::list(directory)?;
+    let mut next = delivered;
+    while let Some(last) = segments.pop() {
+        let (length, end) = scan(directory, last)?;
+        if length < last.length {
+            let bytes = last.length - length;
+            warn!(
+                bytes,
+                "the end of the decision log is incomplete and cut off"
+            );
+        }
+        // Numbers are not used again, whatever became of the records.
+        next = next.max(last.first).max(end);
+        if length == 0 {
+            segment::remove(directory, last.first);
+            continue;
+        }
+        if length < last.length {
+            let path = segment::path(directory, last.first);
+            OpenOptions::new().write(true).open(path)?.set_len(length)?;
+        }
+        segments.push(Segment { length, ..last });
+        break;
+    }
+    // The next segment begins where the one before ends.
+    let ends = segments.iter().skip(1).map(|segment| segment.first);
+    let ends: Vec<u64> = ends.chain([next]).collect();
+    let (gone, left): (Vec<_>, Vec<_>) = segments
+        .into_iter()
+        .zip(ends)
+        .partition(|(_, end)| *end <= delivered);
+    for (segment, _) in gone {
+        segment::remove(directory, segment.first);
+    }
+    Ok((left.into_iter().map(|(segment, _)| segment).collect(), next))
+}
+
+/// The bytes up to the end of the last whole record of a segment, and the number behind it.
+fn scan(directory: &Path, segment: Segment) -> io::Result<(u64, u64)> {
+    let mut scanner = Scanner::open(&segment::path(directory, segment.first))?;
+    let mut end = segment.first;
+    while let Some(found) = scanner.next(segment.length)? {
+        end = end.max(found.number.saturating_add(1));
+    }
+    Ok((scanner.at(), end))
+}

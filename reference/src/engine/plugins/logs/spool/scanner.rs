@@ -1,0 +1,104 @@
+//! Reading the records of a segment, past what is damaged.
+
+use std::fs::File;
+use std::io;
+use std::os::unix::fs::FileExt;
+use std::path::Path;
+
+use super::record::{HEADER, Header, MARK};
+
+/// So many bytes are searched at once.
+const BLOCK: usize = 64 << 10;
+
+/// Reads one record after the other.
+#[derive(Debug)]
+pub(super) struct Scanner {
+    file: File,
+    /// Where the next record should begin.
+    at: u64,
+}
+
+/// A whole record.
+#[derive(Debug, PartialEq)]
+pub(super) struct Found {
+    pub(super) number: u64,
+    pub(super) event: Vec<u8>,
+}
+
+impl Scanner {
+    /// Begins with the first record of a file.
+    pub(super) fn open(path: &Path) -> io::Result<Self> {
+        let file = File::open(path)?;
+        Ok(Self { file, at: 0 })
+    }
+
+    /// The place behind the last record that was found.
+    pub(super) fn at(&self) -> u64 {
+        self.at
+    }
+
+    /// The next whole record of which all bytes lie before `end`. Damaged bytes are passed over.
+    pub(super) fn next(&mut self, end: u64) -> io::Result<Option<Found>> {
+        let mut at = self.at;
+        loop {
+            if let Some(found) = self.record(at, end)? {
+                self.at = at + (HEADER + found.event.len()) as u64;
+                return Ok(Some(found));
+            }
+            match self.mark(at + 1, end)? {
+                Some(next) => at = next,
+                None => return Ok(None),
+            }
+        }
+    }
+
+    /// The record at a place, if there is a whole one.
+    fn record(&self, at: u64, end: u64) -> io::Result<Option<Found>> {
+        let Some(room) = end.checked_sub(at.saturating_add(HEADER as u64)) else {
+            return Ok(None);
+        };
+        let mut header = [0; HEADER];
+        if !self.read(&mut header, at)? {
+            return Ok(None);
+        }
+        let Some(header) = Header::read(&header) else {
+            return Ok(None);
+        };
+        // A damaged length never asks for more memory than the file has bytes.
+        if u64::from(header.length) > room {
+            return Ok(None);
+        }
+        let mut event = vec![0; header.length as usize];
+        let whole = self.read(&mut event, at + HEADER as u64)? && header.fits(&event);
+        let number = header.number;
+        Ok(whole.then_some(Found { number, event }))
+    }
+
+    /// The first place from one on where a record seems to begin.
+    fn mark(&self, from: u64, end: u64) -> io::Result<Option<u64>> {
+        let mut at = from;
+        while at + (HEADER as u64) <= end {
+            let block = usize::try_from(end - at).unwrap_or(BLOCK).min(BLOCK);
+            let mut bytes = vec![0; block];
+            if !self.read(&mut bytes, at)? {
+                return Ok(None);
+            }
+            let mut windows = bytes.windows(MARK.len());
+            if let Some(place) = windows.position(|window| window == MARK) {
+                return Ok(Some(at + place as u64));
+            }
+            // The mark may begin at the end of this block.
+            at += (block - MARK.len() + 1) as u64;
+        }
+        Ok(None)
+    }
+
+    /// Reads bytes; false if the file ends before.
+    fn read(&self, bytes: &mut [u8], at: u64) -> io::Result<bool> {
+        match self.file.read_exact_at(bytes, at) {
+            Ok(()) => Ok(true),
+            Err(why) if why.kind() == io::ErrorKind::UnexpectedEof => Ok(false),
+            Err(why) => Err(why),
+        }
+    }
+}

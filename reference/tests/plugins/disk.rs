@@ -1,0 +1,416 @@
+//! The decision log that waits on disk.
+
+use std::collections::BTreeSet;
+use std::net::SocketAddr;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+
+use serde_json::{Value, json};
+
+use crate::depot::{Shelf, bundle};
+use crate::program::Program;
+use crate::world::{Done, World, quick, until};
+
+/// A section `decision_logs` whose buffer lies in a folder of the world.
+fn logs(world: &World, folder: &str, more: Value) -> Value {
+    let mut reporting = quick();
+    reporting["buffer_type"] = json!("disk");
+    reporting["buffer_directory"] = json!(place(world, folder));
+    for (name, value) in more.as_object().into_iter().flatten() {
+        reporting[name] = value.clone();
+    }
+    json!({"service": "depot", "reporting": reporting})
+}
+
+fn place(world: &World, folder: &str) -> PathBuf {
+    world.folder.path().join(folder)
+}
+
+/// The ids of the events that came since so many requests, in their order.
+fn arrived(world: &World, since: usize) -> Vec<String> {
+    let uploads = world.depot.seen("/logs").split_off(since);
+    let events = uploads.into_iter().filter_map(|upload| match upload.body {
+        Value::Array(events) => Some(events),
+        _ => None,
+    });
+    let ids = events.flatten().map(|event| event["decision_id"].clone());
+    ids.filter_map(|id| id.as_str().map(str::to_owned))
+        .collect()
+}
+
+/// Waits until the events of all decisions came since so many requests.
+async fn until_all_arrive(world: &World, since: usize, asked: &[String]) -> Done<Vec<String>> {
+    until("all decisions", || {
+        let ids = arrived(world, since);
+        let there: BTreeSet<&String> = ids.iter().collect();
+        asked.iter().all(|id| there.contains(id)).then_some(ids)
+    })
+    .await
+}
+
+/// Whether these came in this order, whatever came between them and however often.
+fn in_order(ids: &[String], asked: &[String]) -> bool {
+    let first = |id: &String| ids.iter().position(|other| other == id);
+    let places: Vec<_> = asked.iter().map(first).collect();
+    places.iter().all(Option::is_some) && places.is_sorted()
+}
+
+fn client() -> Done<reqwest::Client> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    Ok(reqwest::Client::builder().no_proxy().build()?)
+}
+
+/// The status of a decision, and its id.
+async fn decide(
+    client: &reqwest::Client,
+    address: SocketAddr,
+    path: &str,
+) -> Done<(u16, Option<String>)> {
+    let url = format!("http://{address}/v1/data/{path}");
+    let answer = client.get(url).send().await?;
+    let status = answer.status().as_u16();
+    let body: Value = serde_json::from_slice(&answer.bytes().await?)?;
+    Ok((status, body["decision_id"].as_str().map(str::to_owned)))
+}
+
+/// All that lies in the files of a folder.
+fn on_disk(folder: &Path) -> Done<Vec<u8>> {
+    let mut bytes = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        bytes.extend(std::fs::read(entry?.path())?);
+    }
+    Ok(bytes)
+}
+
+fn contains(bytes: &[u8], text: &str) -> bool {
+    bytes
+        .windows(text.len())
+        .any(|window| window == text.as_bytes())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn decisions_outlive_a_killed_process() -> Done {
+    for sync in ["always", "interval", "never"] {
+        let world = World::new().await?;
+        world.depot.answer_posts(503);
+        let config = json!({"decision_logs": logs(&world, "spool", json!({"buffer_sync": sync}))});
+        let (program, address) = Program::start(&world, config.clone())?;
+        let (killed, count) = (
+            Arc::new(AtomicBool::new(false)),
+            Arc::<AtomicUsize>::default(),
+        );
+        let client = client()?;
+        let askers = (0..4).map(|_| {
+            let (client, killed, count) = (client.clone(), Arc::clone(&killed), Arc::clone(&count));
+            tokio::spawn(async move {
+                let mut asked = Vec::new();
+                // The kill breaks off what is under way.
+                while let Ok((200, Some(id))) = decide(&client, address, "a").await {
+                    asked.push(id);
+                    count.fetch_add(1, Ordering::Relaxed);
+                }
+                assert!(killed.load(Ordering::Relaxed), "it stopped before");
+                asked
+            })
+        });
+        let askers: Vec<_> = askers.collect();
+        until("many decisions", || {
+            (count.load(Ordering::Relaxed) >= 400).then_some(())
+        })
+        .await?;
+        killed.store(true, Ordering::Relaxed);
+        program.kill()?;
+        let refused = world.depot.seen("/logs").len();
+        world.depot.answer_posts(200);
+        let (_program, address) = Program::start(&world, config)?;
+        let (_, last) = decide(&client, address, "last").await?;
+        let mut all: Vec<String> = last.into_iter().collect();
+        let mut lists = Vec::new();
+        for asker in askers {
+            let asked = asker.await?;
+            all.extend(asked.iter().cloned());
+            lists.push(asked);
+        }
+        assert!(all.len() > 400, "{}", all.len());
+        let ids = until_all_arrive(&world, refused, &all).await?;
+        for asked in lists {
+            assert!(in_order(&ids, &asked), "{sync}");
+        }
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
+    let world = World::new().await?;
+    world.depot.answer_posts(503);
+    let config = json!({"decision_logs": logs(&world, "spool", json!({}))});
+    let (mut program, address) = Program::start(&world, config.clone())?;
+    let client = client()?;
+    let mut asked = Vec::new();
+    for path in ["a", "b", "c"] {
+        asked.extend(decide(&client, address, path).await?.1);
+    }
+    program.signal("TERM")?;
+    assert!(program.0.wait()?.success());
+    let refused = world.depot.seen("/logs").len();
+    world.depot.answer_posts(200);
+    // Nothing is asked of the next process, and its first upload would be minutes away.
+    let mut patient = config;
+    patient["decision_logs"]["reporting"]["min_delay_seconds"] = json!(300);
+    patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(600);
+    let (_program, _) = Program::start(&world, patient)?;
+    assert_eq!(until_all_arrive(&world, refused, &asked).await?, asked);
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn two_processes_do_not_share_a_directory() -> Done {
+    let world = World::new().await?;
+    let config = json!({"decision_logs": logs(&world, "spool", json!({}))});
+    let (_program, _) = Program::start(&world, config.clone())?;
+    let refused = Program::start(&world, config).err().ok_or("it started")?;
+    let refused = refused.to_string();
+    assert!(refused.contains("another process uses it"), "{refused}");
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_is_masked_is_nowhere() -> Done {
+    let mut world = World::new().await?;
+    let policy = r#"
+        package system.log
+        import rego.v1
+        mask contains "/input/password"
+        mask contains {"op": "upsert", "path": "/input/token", "value": "***"}
+    "#;
+    let rules = r#"
+        package a
+        import rego.v1
+        fails := to_number(input.password)
+        echo := sprintf("no %s, no %v", [input.password, input.token])
+    "#;
+    let files = [
+        (".manifest", r#"{"roots": ["a", "system/log"]}"#),
+        ("log.rego", policy),
+        ("a.rego", rules),
+    ];
+    let shelf = Shelf::of(bundle(&files)?, "1");
+    world.depot.put("/bundles/rules", shelf);
+    world.depot.answer_posts(503);
+    let bundles = json!({"rules": {"polling": quick()}});
+    let config = json!({"bundles": bundles, "decision_logs": logs(&world, "spool", json!({}))});
+    world.engine(config).await?;
+    world
+        .wait_for("/health?bundles", |status, _| status == 200)
+        .await?;
+    let input = "%7B%22password%22:%22PWSECRET%22,%22token%22:987654321%7D";
+    let failing = format!("/v1/data/a/fails?strict-builtin-errors&input={input}");
+    let (status, answer) = world.get(&failing).await?;
+    assert_eq!(status, 500);
+    assert!(answer.to_string().contains("PWSECRET"), "{answer}");
+    let (_, echoed) = world.get(&format!("/v1/data/a/echo?input={input}")).await?;
+    assert_eq!(echoed["result"], "no PWSECRET, no 987654321");
+    let id = echoed["decision_id"].as_str().ok_or("no id")?;
+
+    let folder = place(&world, "spool");
+    let written = on_disk(&folder)?;
+    assert!(contains(&written, id) && contains(&written, "eval_builtin_error"));
+    for secret in ["PWSECRET", "987654321"] {
+        assert!(!contains(&written, secret), "{secret}");
+    }
+    let mode = |path: &Path| Ok::<_, std::io::Error>(path.metadata()?.permissions().mode() & 0o777);
+    assert_eq!(mode(&folder)?, 0o700);
+    for entry in std::fs::read_dir(&folder)? {
+        assert_eq!(mode(&entry?.path())?, 0o600);
+    }
+
+    let refused = world.depot.seen("/logs").len();
+    world.depot.answer_posts(200);
+    until_all_arrive(&world, refused, &[id.to_owned()]).await?;
+    for upload in world.depot.seen("/logs") {
+        let text = upload.body.to_string();
+        assert!(
+            !text.contains("PWSECRET") && !text.contains("987654321"),
+            "{text}"
+        );
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
+    let world = World::new().await?;
+    world.depot.answer_posts(503);
+    let limit = json!({"buffer_disk_size_limit_bytes": 20_000, "buffer_full": "drop"});
+    let config =
+        json!({"decision_logs": logs(&world, "spool", limit), "status": {"console": true}});
+    let client = client()?;
+    // Want of room as the configuration says, and as the system does.
+    for short_files in [false, true] {
+        let mut config = config.clone();
+        let (_program, address) = if short_files {
+            let reporting = &mut config["decision_logs"]["reporting"];
+            reporting["buffer_disk_size_limit_bytes"] = json!(1 << 30);
+            reporting["buffer_directory"] = json!(place(&world, "short"));
+            Program::start_with_short_files(&world, config, 32)?
+        } else {
+            Program::start(&world, config)?
+        };
+        let mut asked = Vec::new();
+        for _ in 0..200 {
+            let (status, id) = decide(&client, address, "a").await?;
+            assert_eq!(status, 200);
+            asked.extend(id);
+        }
+        let (_, status) = crate::world::get(address, "/v1/status").await?;
+        let status = &status["result"];
+        let shown = &status["decision_logs"]["buffer"];
+        let waiting = shown["events"].as_u64().unwrap_or_default() as usize;
+        let dropped = shown["dropped"].as_u64().unwrap_or_default() as usize;
+        assert!(waiting > 0 && dropped > 0, "{status}");
+        assert_eq!(waiting + dropped, 200, "{status}");
+        assert!(shown["size_bytes"].as_u64() <= Some(20_000), "{status}");
+        assert_eq!(
+            status["metrics"]["prometheus"]["counter_decision_logs_dropped_buffer_size_limit_exceeded"],
+            dropped
+        );
+        let refused = world.depot.seen("/logs").len();
+        world.depot.answer_posts(200);
+        let left = asked.split_off(dropped);
+        let ids = until_all_arrive(&world, refused, &left).await?;
+        assert!(in_order(&ids, &left));
+        world.depot.answer_posts(503);
+    }
+    Ok(())
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
+    let world = World::new().await?;
+    let limit = json!({"buffer_disk_size_limit_bytes": 20_000, "buffer_full": "refuse"});
+    let config =
+        json!({"decision_logs": logs(&world, "spool", limit), "status": {"console": true}});
+    let client = client()?;
+    for short_files in [false, true] {
+        world.depot.answer_posts(503);
+        let mut config = config.clone();
+        let (_program, address) = if short_files {
+            let reporting = &mut config["decision_logs"]["reporting"];
+            reporting["buffer_disk_size_limit_bytes"] = json!(1 << 30);
+            reporting["buffer_directory"] = json!(place(&world, "short"));
+            Program::start_with_short_files(&world, config, 32)?
+        } else {
+            Program::start(&world, config)?
+        };
+        let mut asked = Vec::new();
+        while let (200, Some(id)) = decide(&client, address, "a").await? {
+            asked.push(id);
+            assert!(asked.len() < 500, "nothing is refused");
+        }
+        for path in ["/v1/data/a", "/v1/query?q=x=1", "/v0/data/system/version"] {
+            let url = format!("http://{address}{path}");
+            let answer = match path.starts_with("/v0") {
+                true => client.post(url).body("{}").send().await?,
+                false => client.get(url).send().await?,
+            };
+            assert_eq!(answer.status(), 503, "{path}");
+            assert_eq!(answer.headers()["retry-after"], "1", "{path}");
+            let body: Value = serde_json::from_slice(&answer.bytes().await?)?;
+            assert_eq!(body["code"], "unavailable", "{path}");
+            assert!(body["result"].is_null(), "{path}");
+        }
+        // What needs no log is answered.
+        assert_eq!(
+            client
+                .get(format!("http://{address}/health"))
+                .send()
+                .await?
+                .status(),
+            200
+        );
+        let (_, status) = crate::world::get(address, "/v1/status").await?;
+        let shown = &status["result"]["decision_logs"]["buffer"];
+        assert_eq!(shown["refused"], 4, "{status}");
+        assert_eq!(shown["failing"], true, "{status}");
+        assert_eq!(shown["events"], asked.len(), "{status}");
+        let refused = world.depot.seen("/logs").len();
+        world.depot.answer_posts(200);
+        let ids = until_all_arrive(&world, refused, &asked).await?;
+        assert!(in_order(&ids, &asked));
+        let mut again = None;
+        while again.is_none() {
+            again = decide(&client, address, "a").await?.1;
+        }
+        until_all_arrive(&world, refused, again.as_slice()).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
+    let mut world = World::new().await?;
+    world.depot.answer_posts(503);
+    let memory = json!({"service": "depot", "reporting": quick()});
+    let configs = [
+        memory.clone(),
+        logs(&world, "one", json!({})),
+        logs(
+            &world,
+            "one",
+            json!({"buffer_sync": "interval", "buffer_full": "refuse"}),
+        ),
+        logs(&world, "two", json!({})),
+        memory,
+    ];
+    let mut asked = Vec::new();
+    for logs in configs {
+        let config = json!({"decision_logs": logs, "status": {"console": true}});
+        match world.running {
+            None => world.engine(config).await?,
+            Some(_) => {
+                world.configure(config)?;
+                world.reload().await;
+            }
+        }
+        let (_, answer) = world.get("/v1/data/a").await?;
+        asked.extend(answer["decision_id"].as_str().map(str::to_owned));
+    }
+    assert_eq!(asked.len(), 5);
+    let refused = world.depot.seen("/logs").len();
+    world.depot.answer_posts(200);
+    until_all_arrive(&world, refused, &asked).await?;
+    let buffer = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
+    world.wait_for("/v1/status", buffer).await?;
+    // Directories that are not used any more are free for others.
+    for folder in ["one", "two"] {
+        let lock = std::fs::File::open(place(&world, folder).join("lock"))?;
+        until("the lock", || lock.try_lock().ok()).await?;
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn a_directory_that_cannot_be_used_changes_nothing() -> Done {
+    let mut world = World::new().await?;
+    std::fs::write(place(&world, "file"), "")?;
+    let section = logs(&world, "file", json!({}));
+    let refused = world.engine(json!({"decision_logs": section})).await;
+    let refused = refused.err().ok_or("it started")?.to_string();
+    assert!(
+        refused.contains("decision_logs: the buffer directory"),
+        "{refused}"
+    );
+    let good = json!({"decision_logs": logs(&world, "good", json!({}))});
+    world.engine(good).await?;
+    world.configure(json!({"decision_logs": section}))?;
+    world.reload().await;
+    let (_, answer) = world.get("/v1/data/a").await?;
+    let id = answer["decision_id"].as_str().ok_or("no id")?.to_owned();
+    until_all_arrive(&world, 0, &[id]).await?;
+    Ok(())
+}
