@@ -162,6 +162,7 @@ impl Meter {
     }
 
     /// Counts a value that was made, without what is in its parts.
+    #[inline]
     pub(crate) fn make_value(&self, value: &Value) {
         self.make(match value {
             Value::Array(items) => 2 + items.len(),

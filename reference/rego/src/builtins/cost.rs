@@ -186,15 +186,19 @@ impl Call<'_> {
     ///
     /// # Errors
     /// When the evaluation has to end; a trial does before a call that may take long.
+    #[inline]
     pub(crate) fn afford(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
-        let meter = &self.session.meter;
-        if !meter.is_trial() {
-            let units = match cost {
-                Cost::Size(0) | Cost::Any => operands.iter().map(size).sum(),
-                Cost::Size(_) | Cost::Product | Cost::Match => 0,
-            };
-            return self.spend(units);
+        if self.session.meter.is_trial() {
+            return self.afford_in_trial(cost, operands);
         }
+        let units = match cost {
+            Cost::Size(0) | Cost::Any => operands.iter().map(size).sum(),
+            Cost::Size(_) | Cost::Product | Cost::Match => 0,
+        };
+        self.spend(units)
+    }
+
+    fn afford_in_trial(&self, cost: Cost, operands: &[Value]) -> Result<(), Failure> {
         let (free, most) = match cost {
             Cost::Size(free) => (free, SIZE),
             Cost::Product => (0, PRODUCT),
@@ -207,12 +211,14 @@ impl Call<'_> {
             !is_free || matches!(operand, Value::String(_))
         };
         let counted = operands.iter().enumerate().filter(counts);
+        let meter = &self.session.meter;
         meter.admits_within(counted.map(|(_, operand)| operand), most);
         self.check()
     }
 }
 
 /// How large an operand is, without a look into its parts.
+#[inline]
 fn size(operand: &Value) -> usize {
     match operand {
         Value::Array(items) => items.len(),
