@@ -22,6 +22,9 @@ use crate::http::reply::Reply;
 use crate::http::sending::{Sending, admit};
 use crate::http::serve::Service;
 
+/// An answer on its way.
+pub(super) type Answer = hyper::Response<Sent<Sending>>;
+
 /// How long a request that is cancelled, because its client has closed its side, may still take
 /// to be answered. A client that only half-closed is given the answer.
 const CANCELLED: Duration = Duration::from_secs(1);
@@ -87,7 +90,7 @@ impl<S: Service> Connection<S> {
         &self,
         request: hyper::Request<Incoming>,
         exchange: Exchange,
-    ) -> hyper::Response<Sent<Sending>> {
+    ) -> Answer {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());

@@ -5,8 +5,6 @@ use std::future::Future;
 use std::net::SocketAddr;
 use std::sync::Arc;
 
-use bytes::Bytes;
-use http_body_util::Full;
 use hyper::body::Incoming;
 use tokio::net::TcpStream;
 use tokio::time::timeout;
@@ -26,8 +24,7 @@ mod stream;
 mod timer;
 
 use activity::{Activity, Leaving};
-use exchange::Exchange;
-use sent::Sent;
+use exchange::{Answer, Exchange};
 use socket::Socket;
 use stream::{Protocol, Stream};
 
@@ -93,8 +90,7 @@ impl<S: Service> Connection<S> {
     fn call(
         self: &Arc<Self>,
         mut request: hyper::Request<Incoming>,
-    ) -> impl Future<Output = Result<hyper::Response<Sent<Full<Bytes>>>, Infallible>> + Send + use<S>
-    {
+    ) -> impl Future<Output = Result<Answer, Infallible>> + Send + use<S> {
         let exchange = Exchange::begin(&self.activity, request.version());
         let fragments = &self.activity.fragments;
         if fragments.has(request.method(), request.uri()) {
