@@ -109,7 +109,7 @@ async fn decisions_outlive_a_killed_process() -> Done {
             tokio::spawn(async move {
                 let mut asked = Vec::new();
                 // The kill breaks off what is under way.
-                while let Some((200, Some(id))) = decide(&client, address, "a").await.ok() {
+                while let Ok((200, Some(id))) = decide(&client, address, "a").await {
                     asked.push(id);
                     count.fetch_add(1, Ordering::Relaxed);
                 }

@@ -260,7 +260,7 @@ fn make(directory: &Path) -> io::Result<PathBuf> {
         fs::create_dir_all(parent)?;
     }
     match DirBuilder::new().mode(MODE).create(directory) {
-        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => return Err(why),
+        Err(why) if why.kind() != io::ErrorKind::AlreadyExists => Err(why),
         _ => fs::canonicalize(directory),
     }
 }
