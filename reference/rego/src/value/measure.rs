@@ -52,6 +52,9 @@ impl Value {
             own: 0,
         };
         let extent = ruler.value(self, true)?;
+        if extent.length > limit {
+            return Err(TooLong(limit).into());
+        }
         Ok(Measured {
             length: extent.length,
             own: ruler.own,
