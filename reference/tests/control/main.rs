@@ -13,6 +13,8 @@ mod replicas;
 mod roles;
 mod script;
 mod secrecy;
+mod storage;
+mod stored;
 mod usage;
 mod workers;
 mod world;
@@ -43,6 +45,7 @@ fn main() -> ExitCode {
         replicas::CASES,
         roles::CASES,
         secrecy::CASES,
+        stored::CASES,
         usage::CASES,
         workers::CASES,
     ];

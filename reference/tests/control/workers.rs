@@ -27,7 +27,7 @@ pub(crate) const CASES: &[Case] = &[
 const PATIENCE: Duration = Duration::from_secs(60);
 
 /// The folder that bundles are written to.
-fn storage(world: &World) -> Result<PathBuf, Failed> {
+pub(crate) fn storage(world: &World) -> Result<PathBuf, Failed> {
     let folder = world.folder().join("bundles");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
@@ -41,7 +41,7 @@ async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
 }
 
 /// Waits until a question has an answer.
-async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
+pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> Result<T, Failed>
 where
     F: Future<Output = Result<Option<T>, Failed>>,
 {
@@ -58,7 +58,11 @@ where
 }
 
 /// Waits until the last status of a bundle is as wanted, and gives it.
-async fn status(control: &Arc<Control>, bundle: &str, wanted: &str) -> Result<Value, Failed> {
+pub(crate) async fn status(
+    control: &Arc<Control>,
+    bundle: &str,
+    wanted: &str,
+) -> Result<Value, Failed> {
     let target = format!("/v1/bundles/{bundle}/status/latest");
     eventually(&format!("{target} {wanted}"), || async {
         let reply = send(control, "admin", "GET", &target, "").await?;
@@ -72,19 +76,23 @@ async fn status(control: &Arc<Control>, bundle: &str, wanted: &str) -> Result<Va
 
 /// The documents in a bundle's file.
 fn documents(file: &Path) -> Result<Option<Value>, Failed> {
-    let bytes = match std::fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(failure) => return Err(failure.into()),
-    };
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
+    match std::fs::read(file) {
+        Ok(bytes) => unpacked(&bytes).map(Some),
+        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// The documents in a bundle.
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
     for entry in archive.entries()? {
         let entry = entry?;
         if entry.path()?.ends_with("data.json") {
-            return Ok(Some(serde_json::from_reader(entry)?));
+            return Ok(serde_json::from_reader(entry)?);
         }
     }
-    Err(format!("{} has no data.json", file.display()).into())
+    Err("a bundle has no data.json".into())
 }
 
 /// Waits until a bundle's file holds a document.
@@ -96,7 +104,11 @@ async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
 }
 
 /// The sum of the samples of a metric whose labels hold a text.
-async fn counted(control: &Arc<Control>, metric: &str, label: &str) -> Result<u64, Failed> {
+pub(crate) async fn counted(
+    control: &Arc<Control>,
+    metric: &str,
+    label: &str,
+) -> Result<u64, Failed> {
     let reply = send(control, "nobody", "GET", "/metrics", "").await?;
     let shown = text(&reply);
     let samples = shown
