@@ -6,6 +6,7 @@
 mod config;
 mod definitions;
 mod documents;
+mod frozen;
 mod input;
 mod paging;
 mod races;
@@ -39,6 +40,7 @@ fn main() -> ExitCode {
         config::CASES,
         definitions::CASES,
         documents::CASES,
+        frozen::CASES,
         input::CASES,
         paging::CASES,
         races::CASES,

@@ -44,6 +44,8 @@ pub(crate) struct Storage {
 #[derive(Debug)]
 struct State {
     manner: Manner,
+    /// Whether those that hang go on hanging.
+    held: bool,
     objects: BTreeMap<String, Object>,
     /// How many writes were made, and how many now wait.
     generation: u64,
@@ -108,6 +110,7 @@ impl Storage {
             address: listener.local_addr()?,
             state: Arc::new(Mutex::new(State {
                 manner: Manner::Faithful,
+                held: false,
                 objects: BTreeMap::new(),
                 generation: 0,
                 waiting: 0,
@@ -151,8 +154,16 @@ impl Storage {
         .join("\n")
     }
 
+    /// From here on requests are treated like this, those that hang at present, too.
     pub(crate) fn behave(&self, manner: Manner) {
-        self.state().manner = manner;
+        let mut state = self.state();
+        state.manner = manner;
+        state.held = matches!(manner, Manner::Silent | Manner::Stalls);
+    }
+
+    /// Treats requests that come as it should, and leaves those alone that hang.
+    pub(crate) fn pass_new(&self) {
+        self.state().manner = Manner::Faithful;
     }
 
     /// What is kept of a bundle.
@@ -205,7 +216,7 @@ impl Storage {
         };
         if stalls {
             self.state().waiting += 1;
-            while self.state().manner == manner {
+            while self.state().held {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             // What was received is kept even if nobody waits for the answer any more.
