@@ -1,10 +1,9 @@
 //! What a bundle says about itself.
 
-use globset::{Glob, GlobMatcher};
 use rego::value::{Object, from_json_prefix};
 use rego::{Value, Version};
 
-use super::{BundleError, Roots};
+use super::{BundleError, Roots, Versions};
 
 /// The name of the file.
 pub(super) const NAME: &str = ".manifest";
@@ -18,9 +17,7 @@ pub struct Manifest {
     pub roots: Roots,
     /// Anything else that its author wants to be known.
     pub metadata: Option<Value>,
-    rego_version: Option<Version>,
-    /// Patterns of the paths of files that have another version, in their order.
-    file_versions: Vec<(GlobMatcher, Version)>,
+    versions: Versions,
 }
 
 impl Manifest {
@@ -54,14 +51,7 @@ impl Manifest {
             given.as_object().ok_or("`metadata` must be an object")?;
             manifest.metadata = Some(given.clone());
         }
-        if let Some(given) = member("rego_version") {
-            manifest.rego_version = Some(version(given, "rego_version")?);
-        }
-        if let Some(given) = member("file_rego_versions") {
-            let given = given.as_object();
-            let given = given.ok_or("`file_rego_versions` must be an object")?;
-            manifest.file_versions = given.iter().map(file_version).collect::<Result<_, _>>()?;
-        }
+        manifest.versions = Versions::read(members)?;
         if let Some(given) = member("wasm") {
             let resolvers = given.as_array().ok_or("`wasm` must be an array")?;
             if !resolvers.is_empty() {
@@ -74,11 +64,7 @@ impl Manifest {
     /// The version in which the policy at a path is written: that of the first pattern that is
     /// met, else that of the bundle. Absent if the manifest does not say.
     pub(super) fn version_of(&self, path: &str) -> Option<Version> {
-        let rooted = format!("/{path}");
-        let mut patterns = self.file_versions.iter();
-        let named =
-            patterns.find(|(pattern, _)| pattern.is_match(path) || pattern.is_match(&rooted));
-        named.map(|(_, version)| *version).or(self.rego_version)
+        self.versions.of(path)
     }
 
     /// The manifest as `data.system.bundles` shows it.
@@ -88,15 +74,7 @@ impl Manifest {
         let mut shown = Object::new();
         shown.insert("revision", Value::from(self.revision.as_str()));
         shown.insert("roots", Value::from(roots));
-        if let Some(version) = self.rego_version {
-            shown.insert("rego_version", number(version));
-        }
-        if !self.file_versions.is_empty() {
-            let versions = self.file_versions.iter();
-            let versions =
-                versions.map(|(pattern, version)| (pattern.glob().glob(), number(*version)));
-            shown.insert("file_rego_versions", Value::object(versions));
-        }
+        self.versions.show(&mut shown);
         if let Some(metadata) = &self.metadata {
             shown.insert("metadata", metadata.clone());
         }
@@ -104,31 +82,9 @@ impl Manifest {
     }
 }
 
-fn number(version: Version) -> Value {
-    Value::from(i64::from(version.number()))
-}
-
 fn roots(given: &Value) -> Result<Roots, String> {
     let items = given.as_array().ok_or("`roots` must be an array")?;
     let texts = items.iter().map(Value::as_str).collect::<Option<Vec<_>>>();
     let texts = texts.ok_or("`roots` must be an array of strings")?;
     Roots::read(texts.into_iter())
-}
-
-fn version(given: &Value, of: &str) -> Result<Version, String> {
-    let number = match given {
-        Value::Number(number) => number.as_i64(),
-        _ => None,
-    };
-    number
-        .and_then(Version::of_number)
-        .ok_or_else(|| format!("`{of}`: the version of Rego must be 0 or 1, found {given}"))
-}
-
-fn file_version((pattern, given): (&Value, &Value)) -> Result<(GlobMatcher, Version), String> {
-    let text = pattern.as_str().unwrap_or_default();
-    let of = format!("file_rego_versions.{text}");
-    let version = version(given, &of)?;
-    let pattern = Glob::new(text).map_err(|error| format!("`{of}`: {error}"))?;
-    Ok((pattern.compile_matcher(), version))
 }

@@ -16,6 +16,7 @@ mod patch;
 mod read;
 mod roots;
 mod signature;
+mod versions;
 
 pub use error::BundleError;
 pub use manifest::Manifest;
@@ -23,6 +24,7 @@ pub(crate) use merge::merge;
 pub use patch::{Change, Operation};
 pub use roots::Roots;
 pub use signature::{Key, Verification};
+pub(crate) use versions::Versions;
 
 /// A bundle, read and checked by itself.
 #[derive(Debug, Clone)]

@@ -7,6 +7,7 @@ mod config;
 mod definitions;
 mod documents;
 mod hosts;
+mod frozen;
 mod input;
 mod listener;
 mod paging;
@@ -18,6 +19,8 @@ mod roles;
 mod script;
 mod secrecy;
 mod shared;
+mod storage;
+mod stored;
 mod usage;
 mod workers;
 mod world;
@@ -43,6 +46,7 @@ fn main() -> ExitCode {
         definitions::CASES,
         documents::CASES,
         hosts::CASES,
+        frozen::CASES,
         input::CASES,
         paging::CASES,
         places::CASES,
@@ -52,6 +56,7 @@ fn main() -> ExitCode {
         roles::CASES,
         secrecy::CASES,
         shared::CASES,
+        stored::CASES,
         usage::CASES,
         workers::CASES,
     ];

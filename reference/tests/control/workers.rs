@@ -76,19 +76,23 @@ pub(crate) async fn status(
 
 /// The documents in a bundle's file.
 pub(crate) fn documents(file: &Path) -> Result<Option<Value>, Failed> {
-    let bytes = match std::fs::read(file) {
-        Ok(bytes) => bytes,
-        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => return Ok(None),
-        Err(failure) => return Err(failure.into()),
-    };
-    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes.as_slice()));
+    match std::fs::read(file) {
+        Ok(bytes) => unpacked(&bytes).map(Some),
+        Err(failure) if failure.kind() == std::io::ErrorKind::NotFound => Ok(None),
+        Err(failure) => Err(failure.into()),
+    }
+}
+
+/// The documents in a bundle.
+pub(crate) fn unpacked(bytes: &[u8]) -> Result<Value, Failed> {
+    let mut archive = tar::Archive::new(flate2::read::GzDecoder::new(bytes));
     for entry in archive.entries()? {
         let entry = entry?;
         if entry.path()?.ends_with("data.json") {
-            return Ok(Some(serde_json::from_reader(entry)?));
+            return Ok(serde_json::from_reader(entry)?);
         }
     }
-    Err(format!("{} has no data.json", file.display()).into())
+    Err("a bundle has no data.json".into())
 }
 
 /// Waits until a bundle's file holds a document.
@@ -100,7 +104,11 @@ pub(crate) async fn holds(file: &Path, wanted: &Value) -> Result<(), Failed> {
 }
 
 /// The sum of the samples of a metric whose labels hold a text.
-async fn counted(control: &Arc<Control>, metric: &str, label: &str) -> Result<u64, Failed> {
+pub(crate) async fn counted(
+    control: &Arc<Control>,
+    metric: &str,
+    label: &str,
+) -> Result<u64, Failed> {
     let reply = send(control, "nobody", "GET", "/metrics", "").await?;
     let shown = text(&reply);
     let samples = shown

@@ -103,6 +103,11 @@ impl World {
         self.folder.path()
     }
 
+    /// The address of the database.
+    pub(crate) fn url(&self) -> &str {
+        &self.url
+    }
+
     /// A connection to the database beside the control plane's own.
     pub(crate) async fn database(&self) -> Result<sqlx::AnyPool, Failed> {
         sqlx::any::install_default_drivers();

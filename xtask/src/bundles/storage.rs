@@ -15,6 +15,9 @@ use crate::{debian, report, root};
 /// The bucket or container of every server.
 pub(super) const BUCKET: &str = "bundles";
 
+/// What damage leaves of an object.
+pub(super) const DAMAGED: &str = "damaged";
+
 /// The account of the S3-compatible server.
 pub(super) const S3_KEY: &str = "bundle-writer";
 pub(super) const S3_SECRET: &str = "bundle-writer-secret";
@@ -194,6 +197,32 @@ impl Storage {
                 Ok(found)
             }
         }
+    }
+
+    /// Puts something else in the place of an object, past the control plane.
+    ///
+    /// # Errors
+    /// When the server cannot be asked.
+    pub(super) async fn damage(&self, object: &str) -> Result<(), Box<dyn Error>> {
+        match self.kind {
+            Kind::S3 => fs::write(self.folder.join(BUCKET).join(object), DAMAGED)?,
+            Kind::Gcs => {
+                let url = format!(
+                    "http://{}/upload/storage/v1/b/{BUCKET}/o?uploadType=media&name={}",
+                    self.address,
+                    object.replace('/', "%2F")
+                );
+                let sent = reqwest::Client::new().post(url).body(DAMAGED).send();
+                sent.await?.error_for_status()?;
+            }
+            Kind::Azure => self.azure(&format!(
+                "await container.getBlockBlobClient({}).upload({}, {});",
+                json!(object),
+                json!(DAMAGED),
+                DAMAGED.len()
+            ))?,
+        }
+        Ok(())
     }
 
     /// Runs a script on the container with the client of Azure itself.

@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 use serde_json::json;
 
 use super::archive;
-use super::plane::Home;
-use super::storage::{Kind, Storage};
+use super::plane::{Administrator, Home};
+use super::storage::{DAMAGED, Kind, Storage};
 use crate::report;
 
 /// A change must be in storage within this time.
@@ -17,7 +17,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// How often each bundle changes.
 const CHANGES: u32 = 5;
 
-/// Builds a bundle into each kind of storage, and again after each change of its data.
+/// Builds a bundle into each kind of storage, again after each change of its data, and again after
+/// it was damaged there.
 ///
 /// # Errors
 /// When a server does not start, or a change does not reach its storage.
@@ -41,22 +42,40 @@ pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
             plane
                 .put("/v1/sources/stock/data/count", &json!(count))
                 .await?;
-            let begun = Instant::now();
-            loop {
-                let held = storage.object(object).await?;
-                let held = held.map(|bundle| archive::data(&bundle)).transpose()?;
-                if held == Some(json!({"count": count})) {
-                    break;
-                }
-                if begun.elapsed() > PATIENCE {
-                    let latest = plane.latest("stock").await?;
-                    let name = kind.name();
-                    return Err(format!("{name}: {held:?} instead of {count}: {latest}").into());
-                }
-                tokio::time::sleep(Duration::from_millis(50)).await;
-            }
+            come_to(&storage, plane, object, count).await?;
         }
-        report("uploaded", &format!("{CHANGES} changes to {}", kind.name()));
+        storage.damage(object).await?;
+        come_to(&storage, plane, object, CHANGES).await?;
+        report(
+            "uploaded",
+            &format!(
+                "{CHANGES} changes to {}, and what was damaged there",
+                kind.name()
+            ),
+        );
     }
     Ok(())
+}
+
+/// Waits until a bundle in storage holds a count.
+async fn come_to(
+    storage: &Storage,
+    plane: &Administrator,
+    object: &str,
+    count: u32,
+) -> Result<(), Box<dyn Error>> {
+    let begun = Instant::now();
+    loop {
+        let held = storage.object(object).await?;
+        let held = held.filter(|held| held != DAMAGED.as_bytes());
+        let held = held.map(|bundle| archive::data(&bundle)).transpose()?;
+        if held == Some(json!({"count": count})) {
+            return Ok(());
+        }
+        if begun.elapsed() > PATIENCE {
+            let (name, latest) = (storage.kind.name(), plane.latest("stock").await?);
+            return Err(format!("{name}: {held:?} instead of {count}: {latest}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
 }

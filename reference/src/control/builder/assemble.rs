@@ -5,14 +5,16 @@ use std::fmt::Write as _;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rego::value::from_json;
-use rego::{Compiler, Module, Policy, Value};
+use rego::{Compiler, Module, Policy, Value, Version};
 use serde::Deserialize;
+use serde_json::Map;
 use sha2::{Digest, Sha256};
 
-use super::files::{Budget, Files, Kind, Patterns};
+use super::files::{self, Budget, Files, Kind, Patterns};
 use super::mount::{self, Mount};
 use super::requirements::Part;
 use super::roots::{Path, Roots};
+use super::versions::Written as Versions;
 use super::{Limits, archive, documents, rewrite, roots};
 
 /// What stands in the name of a folder as it is; the other characters are escaped.
@@ -21,15 +23,12 @@ const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.')
 /// The most steps that mounts and folders put before a document.
 const DEEPEST: usize = 128;
 
-/// The version of the language of all modules.
-const REGO_VERSION: u8 = 1;
-
 /// A bundle so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
     documents: Value,
-    /// Modules by their names in the archive.
-    modules: BTreeMap<String, String>,
+    /// Modules by their names in the archive, with their versions of the language.
+    modules: BTreeMap<String, (String, Version)>,
     roots: Roots,
     /// What the manifests of sources say.
     given: Given,
@@ -53,7 +52,6 @@ struct Given {
 struct Manifest {
     revision: String,
     roots: Option<Vec<String>>,
-    rego_version: Option<u8>,
 }
 
 /// A bundle without its name.
@@ -92,12 +90,17 @@ impl Assembly {
         let mut is_empty = true;
         for layer in layers {
             let mut folder = None;
+            // How files are to be read is said also by a manifest that the bundle leaves out.
+            let versions = files::versions(layer);
+            let versions = versions.map_err(|why| format!("source `{}`: {why}", part.source))?;
             for (path, bytes) in layer.iter().filter(|(path, _)| !excluded.matches(path)) {
                 is_empty = false;
                 let root = match Kind::of(path) {
                     Some(Kind::Policy) => {
                         let folder = folder.get_or_insert_with(|| self.folder(&part.source));
-                        self.module(&part.mounts, &format!("{folder}/{path}"), bytes)
+                        let id = format!("{folder}/{path}");
+                        let version = versions.of(path).unwrap_or_default();
+                        self.module(&part.mounts, &id, bytes, version)
                     }
                     Some(Kind::Manifest) if part.mounts.is_empty() => {
                         self.manifest(&part.source, bytes).map(|()| None)
@@ -130,18 +133,24 @@ impl Assembly {
         }
     }
 
-    fn module(&mut self, mounts: &[Mount], id: &str, bytes: &[u8]) -> Result<Option<Path>, String> {
+    fn module(
+        &mut self,
+        mounts: &[Mount],
+        id: &str,
+        bytes: &[u8],
+        version: Version,
+    ) -> Result<Option<Path>, String> {
         let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
         let mut text = text.to_owned();
         for mount in mounts {
-            match rewrite::rewrite(id, &text, mount)? {
+            match rewrite::rewrite(id, &text, version, mount)? {
                 Some(moved) => text = moved,
                 None => return Ok(None),
             }
         }
-        let module = Module::parse(id, &text).map_err(|errors| errors.to_string())?;
+        let module = Module::parse_as(id, &text, version).map_err(|errors| errors.to_string())?;
         self.budget.take(id, text.len() as u64)?;
-        self.modules.insert(id.to_owned(), text);
+        self.modules.insert(id.to_owned(), (text, version));
         Ok(Some(rewrite::package(&module)))
     }
 
@@ -171,14 +180,6 @@ impl Assembly {
         let refused = |why: String| format!("`.manifest`: {why}");
         let manifest: Manifest =
             serde_json::from_slice(bytes).map_err(|why| refused(why.to_string()))?;
-        // Modules of version 0 that say what they use are modules of version 1, too; the others
-        // are refused where they are read.
-        if let Some(other) = manifest
-            .rego_version
-            .filter(|version| *version > REGO_VERSION)
-        {
-            return Err(refused(format!("rego_version {other} is not known")));
-        }
         if !manifest.revision.is_empty() && self.given.revision.is_none() {
             self.given.revision = Some(manifest.revision);
         }
@@ -201,8 +202,9 @@ impl Assembly {
             roots.push(roots::of_nothing(bundle));
         }
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
-        for (id, text) in &self.modules {
-            let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+        for (id, (text, version)) in &self.modules {
+            let module = Module::parse_as(id, text, *version);
+            let module = module.map_err(|errors| errors.to_string())?;
             compiler = compiler.put(id, module);
         }
         compiler.compile().map_err(|errors| errors.to_string())?;
@@ -210,18 +212,20 @@ impl Assembly {
         from_json(documents.as_bytes()).map_err(|why| format!("the documents together: {why}"))?;
         let mut files = vec![("data.json", documents.as_bytes())];
         let modules = self.modules.iter();
-        files.extend(modules.map(|(id, text)| (id.as_str(), text.as_bytes())));
+        files.extend(modules.map(|(id, (text, _))| (id.as_str(), text.as_bytes())));
+        let modules = self.modules.iter();
+        let modules = modules.map(|(id, (_, version))| (id.as_str(), *version));
+        let versions = Versions::of(modules);
         let revision = match self.given.revision {
             Some(revision) => revision,
-            None => digest(&roots, &files),
+            None => digest(&roots, &versions, &files),
         };
         // In the order of the alphabet, whether maps keep another order or not.
-        let manifest = serde_json::json!({
-            "rego_version": REGO_VERSION,
-            "revision": revision,
-            "roots": roots,
-        });
-        let manifest = manifest.to_string();
+        let mut manifest = Map::new();
+        versions.write(&mut manifest);
+        manifest.insert("revision".to_owned(), revision.as_str().into());
+        manifest.insert("roots".to_owned(), roots.into());
+        let manifest = serde_json::Value::from(manifest).to_string();
         files.push((".manifest", manifest.as_bytes()));
         let archive = archive::write(files).map_err(|why| format!("archive: {why}"))?;
         Ok(Assembled { archive, revision })
@@ -257,13 +261,14 @@ impl Assembly {
 }
 
 /// A revision that is the same for the same content.
-fn digest(roots: &[String], files: &[(&str, &[u8])]) -> String {
+fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) -> String {
     let mut hash = Sha256::new();
     let mut part = |bytes: &[u8]| {
         hash.update((bytes.len() as u64).to_be_bytes());
         hash.update(bytes);
     };
     roots.iter().for_each(|root| part(root.as_bytes()));
+    versions.told().for_each(|told| part(told.as_bytes()));
     for (name, bytes) in files {
         part(name.as_bytes());
         part(bytes);

@@ -1,10 +1,18 @@
 //! Files of sources: which ones matter, and how much of them is taken.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
+use rego::Value;
+use rego::value::from_json;
 
 use super::Limits;
+use crate::bundle::Versions;
+
+/// The name of the manifest that a source comes with.
+const MANIFEST: &str = ".manifest";
 
 /// The files of one origin by their paths, whose segments are neither empty nor `.` or `..`.
 pub(super) type Files = BTreeMap<String, Vec<u8>>;
@@ -25,7 +33,7 @@ pub(super) enum Kind {
 impl Kind {
     /// What a path names; `None` for what bundles leave out.
     pub(super) fn of(path: &str) -> Option<Self> {
-        if path == ".manifest" {
+        if path == MANIFEST {
             return Some(Self::Manifest);
         }
         // Signatures are of the archive that the files came in, not of the one they go to.
@@ -39,6 +47,24 @@ impl Kind {
             "yaml" | "yml" => Some(Self::Yaml),
             _ => None,
         }
+    }
+}
+
+/// What the manifest among the files of an origin says of the versions of its modules.
+///
+/// # Errors
+/// What is wrong with the manifest.
+pub(super) fn versions(files: &Files) -> Result<Versions, String> {
+    let Some(bytes) = files.get(MANIFEST) else {
+        return Ok(Versions::default());
+    };
+    let refused = |why: String| format!("`{MANIFEST}`: {why}");
+    match from_json(bytes).map_err(|why| refused(why.to_string()))? {
+        Value::Object(members) => Versions::read(&members).map_err(refused),
+        other => Err(refused(format!(
+            "expected an object, found {}",
+            other.kind()
+        ))),
     }
 }
 
@@ -81,16 +107,9 @@ impl Patterns {
         self.set.as_ref().is_some_and(|set| set.is_match(path))
     }
 
-    /// Whether one of the patterns may match a path in a folder, which ends in a slash. Only what
-    /// stands before the first wildcard tells that it does not.
+    /// Whether one of the patterns may match a path in a folder, which ends in a slash.
     fn may_match_in(&self, folder: &str) -> bool {
-        self.texts.iter().any(|text| {
-            let wild = text.find(['*', '?', '[', '{', '\\']);
-            match wild.and_then(|wild| text.get(..wild)) {
-                Some(start) => start.starts_with(folder) || folder.starts_with(start),
-                None => text.starts_with(folder),
-            }
-        })
+        self.texts.iter().any(|text| reaches(text, folder))
     }
 
     /// Whether one of the patterns surely matches every path in a folder, which ends in a slash:
@@ -102,27 +121,75 @@ impl Patterns {
     }
 }
 
+/// Whether a pattern may match a path in a folder, which ends in a slash. Only what stands before
+/// the first wildcard tells that it does not.
+fn reaches(pattern: &str, folder: &str) -> bool {
+    let wild = pattern.find(['*', '?', '[', '{', '\\']);
+    match wild.and_then(|wild| pattern.get(..wild)) {
+        Some(start) => start.starts_with(folder) || folder.starts_with(start),
+        None => pattern.starts_with(folder),
+    }
+}
+
 /// Which files of an origin are taken.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Selection {
     /// If any: only these.
-    pub(super) included: Patterns,
+    included: Patterns,
     /// Not these.
-    pub(super) excluded: Patterns,
+    excluded: Patterns,
+    /// Which of the patterns of the included files a file has met so far. Clones share it.
+    met: Arc<[AtomicBool]>,
 }
 
 impl Selection {
+    /// Takes the included files, or all if there are no patterns of those, without the excluded.
+    pub(super) fn new(included: Patterns, excluded: Patterns) -> Self {
+        Self {
+            met: included
+                .texts
+                .iter()
+                .map(|_| AtomicBool::new(false))
+                .collect(),
+            included,
+            excluded,
+        }
+    }
+
     /// Whether a file matters to a bundle and is taken.
     pub(super) fn takes(&self, path: &str) -> bool {
-        Kind::of(path).is_some()
-            && (self.included.is_empty() || self.included.matches(path))
-            && !self.excluded.matches(path)
+        let included = match &self.included.set {
+            None => true,
+            Some(set) => {
+                let matches = set.matches(path);
+                let met = matches.iter().filter_map(|at| self.met.get(*at));
+                met.for_each(|met| met.store(true, Ordering::Relaxed));
+                !matches.is_empty()
+            }
+        };
+        Kind::of(path).is_some() && included && !self.excluded.matches(path)
     }
 
     /// Whether a file may be taken that is in a folder, which ends in a slash.
     pub(super) fn reaches(&self, folder: &str) -> bool {
         (self.included.is_empty() || self.included.may_match_in(folder))
             && !self.excluded.match_all_in(folder)
+    }
+
+    /// Says that nobody looks into a folder, which ends in a slash: what is in it may meet patterns.
+    pub(super) fn passes_over(&self, folder: &str) {
+        for (text, met) in self.included.texts.iter().zip(self.met.iter()) {
+            if reaches(text, folder) {
+                met.store(true, Ordering::Relaxed);
+            }
+        }
+    }
+
+    /// The first pattern of included files that no file has met, after all were looked at.
+    pub(super) fn unmet(&self) -> Option<&str> {
+        let mut patterns = self.included.texts.iter().zip(self.met.iter());
+        let unmet = patterns.find(|(_, met)| !met.load(Ordering::Relaxed));
+        unmet.map(|(text, _)| text.as_str())
     }
 }
 
@@ -214,10 +281,10 @@ mod tests {
             (&["lib/*"], &["lib/in/*"], false),
             (&["lib/*"], &["lib/out/*"], true),
         ] {
-            let selection = Selection {
-                included: patterns(included).unwrap_or_default(),
-                excluded: patterns(excluded).unwrap_or_default(),
-            };
+            let selection = Selection::new(
+                patterns(included).unwrap_or_default(),
+                patterns(excluded).unwrap_or_default(),
+            );
             let reaches = selection.reaches("lib/in/");
             assert_eq!(reaches, expected, "{included:?} {excluded:?}");
             let takes = ["a.rego", "b/c.json", "x.rego"]
@@ -256,10 +323,10 @@ mod tests {
                 &["a.rego", "b/c/a.rego"],
             ),
         ] {
-            let selection = Selection {
-                included: patterns(included).unwrap_or_default(),
-                excluded: patterns(excluded).unwrap_or_default(),
-            };
+            let selection = Selection::new(
+                patterns(included).unwrap_or_default(),
+                patterns(excluded).unwrap_or_default(),
+            );
             for (paths, expected) in [(taken, true), (left, false)] {
                 for path in paths {
                     assert_eq!(selection.takes(path), expected, "{path}");
@@ -267,6 +334,33 @@ mod tests {
             }
         }
         assert!(patterns(&["a", "[b"]).is_err());
+    }
+
+    #[test]
+    fn patterns_that_meet_nothing_are_known() {
+        for (included, files, unmet) in [
+            (&[] as &[&str], &[] as &[&str], None),
+            (&["*"], &[], Some("*")),
+            (&["*"], &["README.md"], None),
+            (&["b/*", "a.rego"], &["a.rego", "c/b/x"], Some("b/*")),
+            (&["b/*", "*.rego"], &["b/a.rego"], None),
+            (&["ab"], &["ab/x.rego"], Some("ab")),
+        ] {
+            let selection = Selection::new(
+                patterns(included).unwrap_or_default(),
+                patterns(&["*.rego"]).unwrap_or_default(),
+            );
+            let other = selection.clone();
+            let taken = files.iter().filter(|file| other.takes(file)).count();
+            assert!(taken <= files.len());
+            assert_eq!(selection.unmet(), unmet, "{included:?} {files:?}");
+        }
+        let selection = Selection::new(
+            patterns(&["lib/*", "a/*"]).unwrap_or_default(),
+            Patterns::default(),
+        );
+        selection.passes_over("lib/in/");
+        assert_eq!(selection.unmet(), Some("a/*"));
     }
 
     #[test]

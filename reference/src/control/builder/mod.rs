@@ -15,6 +15,7 @@ mod requirements;
 mod rewrite;
 mod roots;
 mod transform;
+mod versions;
 mod walk;
 mod work;
 

@@ -7,7 +7,7 @@ use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
 
 use super::documents;
-use super::files::{Files, Kind};
+use super::files::{self, Files, Kind};
 
 /// A file and the query whose result takes its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,12 +84,15 @@ fn evaluate(
 fn policy(layers: &[Files]) -> Result<Policy, String> {
     let mut compiler = Compiler::new(&Policy::default());
     for (layer, files) in layers.iter().enumerate() {
+        let versions = files::versions(files)?;
         let policies = files
             .iter()
             .filter(|(path, _)| Kind::of(path) == Some(Kind::Policy));
         for (path, bytes) in policies {
             let text = std::str::from_utf8(bytes).map_err(|why| format!("`{path}`: {why}"))?;
-            let module = Module::parse(path, text).map_err(|errors| errors.to_string())?;
+            let version = versions.of(path).unwrap_or_default();
+            let module = Module::parse_as(path, text, version);
+            let module = module.map_err(|errors| errors.to_string())?;
             compiler = compiler.put(&format!("{layer}/{path}"), module);
         }
     }

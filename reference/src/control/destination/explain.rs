@@ -1,21 +1,66 @@
 //! What storages answer.
 
 use object_store::Error;
+use object_store::client::HttpError;
 
-/// Why a storage did not take a bundle, on one line.
-pub(super) fn explain(failure: &Error) -> String {
-    let kind = match failure {
-        Error::NotFound { .. } => "the storage has no such bucket or container",
-        Error::PermissionDenied { .. } => "the storage refuses the credentials",
-        Error::Unauthenticated { .. } => "the storage does not know the credentials",
-        _ => "the storage cannot be written to",
+/// How the innermost reason begins when a storage answered with a status that is no success.
+const STATUS: &str = "Server returned non-2xx status code: ";
+
+/// What was asked of a storage.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Doing {
+    /// To say what it has.
+    Read,
+    /// To take a bundle.
+    Write,
+}
+
+/// Why a storage did not do what it was asked, on one line.
+pub(super) fn explain(failure: &Error, doing: Doing) -> String {
+    let kind = match (failure, doing) {
+        (Error::NotFound { .. }, _) => "the storage has no such bucket or container",
+        (Error::PermissionDenied { .. }, _) => "the storage refuses the credentials",
+        (Error::Unauthenticated { .. }, _) => "the storage does not know the credentials",
+        (_, Doing::Read) => "the storage cannot be read",
+        (_, Doing::Write) => "the storage cannot be written to",
     };
-    // The innermost reason says most; the others repeat it with an address around it.
+    let reason = innermost(failure);
+    let words: Vec<&str> = reason.split_whitespace().collect();
+    format!("{kind}: {}", words.join(" "))
+}
+
+/// Whether a storage does not know what it was asked to do: to write under a condition, or to say
+/// what it has.
+pub(super) fn is_unknown(failure: &Error) -> bool {
+    matches!(failure, Error::NotImplemented { .. })
+        || matches!(status(failure), Some(400 | 405 | 501))
+}
+
+/// Whether a storage answered, and what it said of an object has no sense.
+pub(super) fn is_senseless(failure: &Error) -> bool {
+    let mut reason: Option<&dyn std::error::Error> = Some(failure);
+    while let Some(at) = reason {
+        // Then there was no answer.
+        if at.is::<HttpError>() {
+            return false;
+        }
+        reason = at.source();
+    }
+    status(failure).is_none()
+}
+
+/// The status that a storage answered with, if it was no success.
+fn status(failure: &Error) -> Option<u16> {
+    let reason = innermost(failure);
+    let digits = reason.strip_prefix(STATUS)?.get(..3)?;
+    digits.parse().ok()
+}
+
+/// The innermost reason says most; the others repeat it with an address around it.
+fn innermost(failure: &Error) -> String {
     let mut reason: &dyn std::error::Error = failure;
     while let Some(inner) = reason.source() {
         reason = inner;
     }
-    let reason = reason.to_string();
-    let words: Vec<&str> = reason.split_whitespace().collect();
-    format!("{kind}: {}", words.join(" "))
+    reason.to_string()
 }

@@ -1,21 +1,29 @@
 //! Files below the folders that the operator names.
 
+use std::fmt::Write as _;
 use std::fs::{self, Permissions};
-use std::io;
+use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Component, Path, PathBuf};
 use std::time::Duration;
 
+use sha2::{Digest, Sha256};
 use tempfile::TempPath;
-use tokio::io::AsyncWriteExt;
 
-use super::DestinationError;
+use super::{DestinationError, Held, Identity};
 
-/// How the names of files begin that are not complete yet.
-const PARTIAL: &str = ".partial-bundle-";
+/// The folder, beside a bundle, of files that are not complete yet.
+const STAGING: &str = ".partial-bundles";
 
 /// An incomplete file of this age is left over from a process that was killed.
 const LEFT_OVER: Duration = Duration::from_secs(3600);
+
+/// How often a new file is tried to be made: another process takes the folder away when it is
+/// empty.
+const TRIES: usize = 20;
+
+/// Bytes that are compared at a time.
+const BUFFER: usize = 64 << 10;
 
 /// A file below a folder that the operator names.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,6 +61,10 @@ impl Target {
         let mut folders = Vec::new();
         for component in rest.components() {
             match component {
+                Component::Normal(name) if name == STAGING => {
+                    let message = format!("`{path}` must not hold `{STAGING}`");
+                    return Err(DestinationError::Config(message));
+                }
                 Component::Normal(name) => folders.push(PathBuf::from(name)),
                 Component::CurDir => {}
                 Component::ParentDir | Component::RootDir | Component::Prefix(_) => {
@@ -86,54 +98,175 @@ impl Target {
         folder.join(&self.name)
     }
 
-    /// Replaces the file: what is there before stays until the new one is complete on disk.
+    /// Compares the file with an archive, byte by byte. Incomplete files that are to replace it
+    /// go: whoever wrote them has lost the bundle.
     ///
     /// # Errors
-    /// `Config` when a link leads out of the root, `Push` when the file cannot be written.
-    pub(super) async fn write(&self, bytes: &[u8]) -> Result<(), DestinationError> {
+    /// `Config` when a link leads out of the root, `Push` when the folder cannot be used.
+    pub(super) fn compare(&self, archive: &[u8]) -> Result<Held, DestinationError> {
         let folder = self.folder()?;
-        let target = folder.join(&self.name);
-        let failed = |failure: io::Error| {
-            DestinationError::Push(format!("`{}`: {failure}", target.display()))
-        };
-        let (file, partial) = begin(&folder).map_err(failed)?;
-        let mut file = tokio::fs::File::from_std(file);
-        file.write_all(bytes).await.map_err(failed)?;
-        file.sync_all().await.map_err(failed)?;
-        // From here on nothing waits, so that whoever gives the write up does so before or after.
-        partial
-            .persist(&target)
-            .map_err(|failure| failed(failure.error))?;
-        let synced = fs::File::open(&folder).and_then(|folder| folder.sync_all());
-        synced.map_err(failed)
+        let path = folder.join(&self.name);
+        self.revoke(&folder.join(STAGING), None)
+            .map_err(|failure| refused(&path, failure))?;
+        match fs::symlink_metadata(&path) {
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(Held::Nothing),
+            Err(failure) => return Err(refused(&path, failure)),
+            Ok(found) if !found.is_file() || found.len() != archive.len() as u64 => {
+                return Ok(Held::Other(Identity::default()));
+            }
+            Ok(_) => {}
+        }
+        // What cannot be read is damaged, too, and writing it again may help.
+        Ok(
+            match fs::File::open(&path).and_then(|file| is_same(file, archive)) {
+                Ok(true) => Held::Same(Identity::default()),
+                Ok(false) | Err(_) => Held::Other(Identity::default()),
+            },
+        )
     }
 
-    /// Whether the file is there with that many bytes.
-    pub(super) fn holds(&self, bytes: u64) -> bool {
-        let found = self.folder().ok().and_then(|folder| {
-            let found = fs::symlink_metadata(folder.join(&self.name));
-            found.ok()
-        });
-        found.is_some_and(|found| found.is_file() && found.len() == bytes)
+    /// Writes an archive to the disk, beside the file that it is to replace.
+    ///
+    /// # Errors
+    /// `Config` when a link leads out of the root, `Push` when it cannot be written.
+    pub(super) fn stage(&self, archive: &[u8]) -> Result<Partial, DestinationError> {
+        let folder = self.folder()?;
+        let target = folder.join(&self.name);
+        let written = self
+            .begin(&folder.join(STAGING))
+            .and_then(|(mut file, path)| {
+                file.write_all(archive)?;
+                file.sync_all()?;
+                Ok(path)
+            });
+        match written {
+            Ok(path) => Ok(Partial { path, target }),
+            Err(failure) => {
+                drop(fs::remove_dir(folder.join(STAGING)));
+                Err(refused(&target, failure))
+            }
+        }
+    }
+
+    /// Puts an incomplete file in its place: what was there before stays until then. `false` when
+    /// the incomplete file is gone, because somebody else has the bundle now.
+    ///
+    /// INVARIANT: whoever has a bundle takes the incomplete files of others away before anything
+    /// else, and looks whether the bundle is still his after he has made his own. So one who has
+    /// lost the bundle in between, however long he stood still, has no file to put anywhere.
+    ///
+    /// # Errors
+    /// `Push` when it cannot be put there.
+    pub(super) fn place(&self, partial: Partial) -> Result<bool, DestinationError> {
+        let Partial { path, target } = partial;
+        let failed = |failure| refused(&target, failure);
+        let staging = path.parent().map(Path::to_owned).unwrap_or_default();
+        self.revoke(&staging, Some(&path)).map_err(failed)?;
+        match path.persist(&target) {
+            Ok(()) => {}
+            Err(failure) if failure.error.kind() == io::ErrorKind::NotFound => return Ok(false),
+            Err(failure) => {
+                let error = failure.error;
+                drop(failure.path);
+                drop(fs::remove_dir(&staging));
+                return Err(refused(&target, error));
+            }
+        }
+        // Somebody else may be at work there.
+        drop(fs::remove_dir(&staging));
+        let folder = target.parent().unwrap_or(&target);
+        let synced = fs::File::open(folder).and_then(|folder| folder.sync_all());
+        synced.map_err(failed)?;
+        Ok(true)
+    }
+
+    /// How the names of incomplete files begin that are to replace this one.
+    fn prefix(&self) -> String {
+        let digest = Sha256::digest(self.name.as_os_str().as_encoded_bytes());
+        let digest = digest.iter().take(16);
+        // Writing to a string does not fail.
+        digest.fold(String::new(), |mut text, byte| {
+            let _ = write!(text, "{byte:02x}");
+            text
+        }) + "-"
+    }
+
+    /// A new incomplete file, which goes away unless it is put in its place.
+    fn begin(&self, staging: &Path) -> io::Result<(fs::File, TempPath)> {
+        let prefix = self.prefix();
+        let mut builder = tempfile::Builder::new();
+        let builder = builder.prefix(&prefix);
+        let builder = builder.permissions(Permissions::from_mode(0o644));
+        let mut tries = 1;
+        loop {
+            match fs::create_dir(staging) {
+                Err(failure) if failure.kind() != io::ErrorKind::AlreadyExists => {
+                    return Err(failure);
+                }
+                _ => {}
+            }
+            match builder.tempfile_in(staging) {
+                Err(failure) if failure.kind() == io::ErrorKind::NotFound && tries < TRIES => {
+                    tries += 1;
+                }
+                made => return made.map(tempfile::NamedTempFile::into_parts),
+            }
+        }
+    }
+
+    /// Takes away the incomplete files that are to replace this one, but for one's own, and what
+    /// earlier processes have left.
+    fn revoke(&self, staging: &Path, own: Option<&Path>) -> io::Result<()> {
+        let prefix = self.prefix();
+        let entries = match staging.read_dir() {
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(()),
+            entries => entries?,
+        };
+        for entry in entries {
+            let entry = entry?;
+            if own == Some(entry.path().as_path()) {
+                continue;
+            }
+            if entry
+                .file_name()
+                .as_encoded_bytes()
+                .starts_with(prefix.as_bytes())
+            {
+                match fs::remove_file(entry.path()) {
+                    Err(failure) if failure.kind() != io::ErrorKind::NotFound => {
+                        return Err(failure);
+                    }
+                    _ => {}
+                }
+            } else {
+                let modified = entry.metadata().and_then(|found| found.modified());
+                let age = modified.ok().and_then(|at| at.elapsed().ok());
+                if age.is_some_and(|age| age > LEFT_OVER) {
+                    // Another process may have been quicker.
+                    drop(fs::remove_file(entry.path()));
+                }
+            }
+        }
+        if own.is_none() {
+            drop(fs::remove_dir(staging));
+        }
+        Ok(())
     }
 
     /// The folder of the file, which is made if it is not there. No step to it leaves the root.
     fn folder(&self) -> Result<PathBuf, DestinationError> {
-        let failed = |path: &Path, failure: io::Error| {
-            DestinationError::Push(format!("`{}`: {failure}", path.display()))
-        };
         let real = self.root.canonicalize();
-        let root = real.map_err(|failure| failed(&self.root, failure))?;
+        let root = real.map_err(|failure| refused(&self.root, failure))?;
         let mut folder = root.clone();
         for name in &self.folders {
             let next = folder.join(name);
             match fs::create_dir(&next) {
                 Ok(()) => {}
                 Err(failure) if failure.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(failure) => return Err(failed(&next, failure)),
+                Err(failure) => return Err(refused(&next, failure)),
             }
             let real = next.canonicalize();
-            folder = real.map_err(|failure| failed(&next, failure))?;
+            folder = real.map_err(|failure| refused(&next, failure))?;
             if !folder.starts_with(&root) {
                 let message = format!("`{}` leads out of the operator's folder", next.display());
                 return Err(DestinationError::Config(message));
@@ -143,25 +276,32 @@ impl Target {
     }
 }
 
-/// A new file in a folder, which goes away unless it is given a name. Takes away what earlier
-/// processes have left.
-fn begin(folder: &Path) -> io::Result<(fs::File, TempPath)> {
-    for entry in folder.read_dir()? {
-        let entry = entry?;
-        if entry.file_name().to_string_lossy().starts_with(PARTIAL) {
-            let modified = entry.metadata().and_then(|found| found.modified());
-            let age = modified.ok().and_then(|at| at.elapsed().ok());
-            if age.is_some_and(|age| age > LEFT_OVER) {
-                // Another process may have been quicker.
-                drop(fs::remove_file(entry.path()));
-            }
+/// A bundle that is complete on the disk and not yet in its place. Goes away when dropped.
+#[derive(Debug)]
+pub(crate) struct Partial {
+    path: TempPath,
+    target: PathBuf,
+}
+
+fn refused(path: &Path, failure: io::Error) -> DestinationError {
+    DestinationError::Push(format!("`{}`: {failure}", path.display()))
+}
+
+/// Whether a file holds these bytes and nothing else.
+fn is_same(mut file: fs::File, bytes: &[u8]) -> io::Result<bool> {
+    let mut buffer = vec![0; BUFFER];
+    let mut left = bytes;
+    loop {
+        let read = file.read(&mut buffer)?;
+        let part = buffer.get(..read).unwrap_or_default();
+        match left.strip_prefix(part) {
+            Some(rest) => left = rest,
+            None => return Ok(false),
+        }
+        if part.is_empty() {
+            return Ok(left.is_empty());
         }
     }
-    let file = tempfile::Builder::new()
-        .prefix(PARTIAL)
-        .permissions(Permissions::from_mode(0o644))
-        .tempfile_in(folder)?;
-    Ok(file.into_parts())
 }
 
 #[cfg(test)]
@@ -190,6 +330,8 @@ mod tests {
             (".", None),
             ("..", None),
             ("a\0b", None),
+            (".partial-bundles", None),
+            ("p/.partial-bundles/x", None),
         ] {
             let target = Target::new(path, &roots).ok().map(|target| {
                 let folder = target.root.join(target.folders.iter().collect::<PathBuf>());
@@ -200,25 +342,74 @@ mod tests {
         assert!(Target::new("x", &[]).is_err());
     }
 
-    #[tokio::test]
-    async fn writes_replace_whole_files() -> Tested {
+    /// Writes as a replica does that has the bundle all the time.
+    fn write(target: &Target, bytes: &[u8]) -> Result<bool, DestinationError> {
+        target.place(target.stage(bytes)?)
+    }
+
+    #[test]
+    fn writes_replace_whole_files() -> Tested {
         let root = tempfile::tempdir()?;
         let roots = [root.path().to_owned()];
         let target = Target::new("p/q/x.tar.gz", &roots)?;
-        assert!(!target.holds(3));
+        assert_eq!(target.compare(b"one")?, Held::Nothing);
+        let file = root.path().join("p/q/x.tar.gz");
         for content in ["one", "three"] {
-            target.write(content.as_bytes()).await?;
-            let file = root.path().join("p/q/x.tar.gz");
+            assert!(write(&target, content.as_bytes())?);
             assert_eq!(fs::read_to_string(&file)?, content);
-            assert!(target.holds(content.len() as u64));
+            assert!(matches!(target.compare(content.as_bytes())?, Held::Same(_)));
             let names = fs::read_dir(root.path().join("p/q"))?.count();
             assert_eq!(names, 1, "nothing incomplete is left");
         }
+        // As many bytes, and the times of before.
+        let times = fs::metadata(&file)?.modified()?;
+        fs::write(&file, "thrEe")?;
+        fs::File::options()
+            .write(true)
+            .open(&file)?
+            .set_modified(times)?;
+        assert!(matches!(target.compare(b"three")?, Held::Other(_)));
+        fs::remove_file(&file)?;
+        fs::create_dir(&file)?;
+        assert!(matches!(target.compare(b"three")?, Held::Other(_)));
+        let written = write(&target, b"three");
+        assert!(
+            matches!(written, Err(DestinationError::Push(_))),
+            "{written:?}"
+        );
+        let names = fs::read_dir(root.path().join("p/q"))?.count();
+        assert_eq!(names, 1, "nothing incomplete is left of a failed write");
         Ok(())
     }
 
-    #[tokio::test]
-    async fn links_do_not_leave_the_root() -> Tested {
+    /// One replica stands still between its write and the move to the place, while another one
+    /// takes the bundle over.
+    #[test]
+    fn who_has_lost_a_bundle_has_nothing_to_place() -> Tested {
+        let root = tempfile::tempdir()?;
+        let roots = [root.path().to_owned()];
+        let target = Target::new("x.tar.gz", &roots)?;
+        let other = Target::new("y.tar.gz", &roots)?;
+        let file = root.path().join("x.tar.gz");
+        let beside = other.stage(b"beside")?;
+        let stale = target.stage(b"stale")?;
+        assert!(write(&target, b"newer")?);
+        assert!(!target.place(stale)?);
+        assert_eq!(fs::read_to_string(&file)?, "newer");
+        // Also when the other one finds that there is nothing to write.
+        let stale = target.stage(b"stale")?;
+        assert!(matches!(target.compare(b"newer")?, Held::Same(_)));
+        assert!(!target.place(stale)?);
+        assert_eq!(fs::read_to_string(&file)?, "newer");
+        // Bundles beside it are left alone.
+        assert!(other.place(beside)?);
+        assert_eq!(fs::read_to_string(root.path().join("y.tar.gz"))?, "beside");
+        assert_eq!(fs::read_dir(root.path())?.count(), 2);
+        Ok(())
+    }
+
+    #[test]
+    fn links_do_not_leave_the_root() -> Tested {
         let root = tempfile::tempdir()?;
         let outside = tempfile::tempdir()?;
         let victim = outside.path().join("victim");
@@ -227,13 +418,15 @@ mod tests {
         std::os::unix::fs::symlink(&victim, root.path().join("file"))?;
         let roots = [root.path().to_owned()];
         for path in ["folder/victim", "folder/new/x"] {
-            let written = Target::new(path, &roots)?.write(b"bundle").await;
+            let written = write(&Target::new(path, &roots)?, b"bundle");
             assert!(
                 matches!(written, Err(DestinationError::Config(_))),
                 "{path}"
             );
         }
-        Target::new("file", &roots)?.write(b"bundle").await?;
+        let target = Target::new("file", &roots)?;
+        assert!(matches!(target.compare(b"kept")?, Held::Other(_)));
+        assert!(write(&target, b"bundle")?);
         assert_eq!(fs::read_to_string(root.path().join("file"))?, "bundle");
         assert_eq!(fs::read_to_string(&victim)?, "kept");
         assert_eq!(fs::read_dir(outside.path())?.count(), 1);

@@ -1,6 +1,9 @@
 //! Destinations: where bundles are written to.
 //!
-//! A write replaces the object as a whole: whoever reads sees the old bundle or the new one.
+//! A write replaces the object as a whole: whoever reads sees the old bundle or the new one. It
+//! replaces what was seen there before, and nothing newer, so that a replica that stood still in
+//! the middle of its write does no harm: storages are told what they may replace, and of a file
+//! that is not yet in its place nothing is left once another replica has the bundle.
 //! What definitions say of a destination is checked before it is reached: a file lies below a
 //! folder that the operator names, a server is one of the providers' or one that the operator
 //! allows, and the credentials are those of the named secret, never the machine's own.
@@ -10,20 +13,24 @@ mod azure;
 mod explain;
 mod filesystem;
 mod gcp;
+mod held;
 mod host;
+mod object;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use std::sync::Arc;
 
+use bytes::Bytes;
 use object_store::path::Path;
-use object_store::{ObjectStore, ObjectStoreExt};
 use reqwest::Url;
 use serde::de::DeserializeOwned;
 
+use self::filesystem::Partial;
 pub(crate) use self::filesystem::Target;
+pub(crate) use self::held::{Held, Identity};
+use self::object::{Condition, Object};
 use super::guard::Guard;
 use super::model::{ObjectStorage, Secret};
 use super::storage::is_plain;
@@ -60,14 +67,22 @@ impl DestinationError {
 #[derive(Debug)]
 pub(crate) enum Destination {
     /// An object of a storage.
-    Object {
-        /// The storage.
-        store: Arc<dyn ObjectStore>,
-        /// The place in it.
-        path: Path,
-    },
+    Object(Object),
     /// A file.
     File(Target),
+}
+
+/// A bundle on its way to its place. Goes away when dropped.
+#[derive(Debug)]
+pub(crate) struct Staged {
+    archive: Bytes,
+    to: To,
+}
+
+#[derive(Debug)]
+enum To {
+    Object(Object),
+    File(Target, Partial),
 }
 
 impl Destination {
@@ -90,12 +105,14 @@ impl Destination {
                 }
             },
         };
-        let (store, path) = if let Some(aws) = &storage.aws {
-            (aws::open(aws, secret, reach)?, &aws.key)
+        let (store, path, condition) = if let Some(aws) = &storage.aws {
+            (aws::open(aws, secret, reach)?, &aws.key, Condition::ETag)
         } else if let Some(gcp) = &storage.gcp {
-            (gcp::open(gcp, secret, reach)?, &gcp.object)
+            let store = gcp::open(gcp, secret, reach)?;
+            (store, &gcp.object, Condition::Generation)
         } else if let Some(azure) = &storage.azure {
-            (azure::open(azure, secret, reach)?, &azure.path)
+            let store = azure::open(azure, secret, reach)?;
+            (store, &azure.path, Condition::ETag)
         } else if let Some(filesystem) = &storage.filesystem {
             let target = Target::new(&filesystem.path, &reach.roots)?;
             return Ok(Self::File(target));
@@ -109,34 +126,80 @@ impl Destination {
                 return Err(DestinationError::Config(message));
             }
         };
-        Ok(Self::Object { store, path })
+        Ok(Self::Object(Object {
+            store,
+            path,
+            condition,
+        }))
     }
 
-    /// Replaces what is there. If this is dropped before it ends, nothing or everything of it
-    /// has happened.
+    /// Compares what is there with an archive. Of an object that the storage says the same of as
+    /// it said of the archive, no more is read.
     ///
     /// # Errors
-    /// When the storage refuses it, cannot be reached, or takes too long.
-    pub(crate) async fn write(&self, bytes: Vec<u8>) -> Result<(), DestinationError> {
+    /// When the definition leads elsewhere, or the storage does not answer.
+    pub(crate) async fn compare(
+        &self,
+        archive: &Bytes,
+        known: Option<&Identity>,
+    ) -> Result<Held, DestinationError> {
         match self {
-            Self::File(target) => target.write(&bytes).await,
-            Self::Object { store, path } => match store.put(path, bytes.into()).await {
-                Ok(_) => Ok(()),
-                Err(failure) => Err(DestinationError::Push(explain::explain(&failure))),
-            },
-        }
-    }
-
-    /// Whether there is something of that many bytes; when that cannot be told, not.
-    pub(crate) async fn holds(&self, bytes: u64) -> bool {
-        match self {
-            Self::File(target) => target.holds(bytes),
-            Self::Object { store, path } => {
-                let found = store.head(path).await;
-                found.is_ok_and(|found| found.size == bytes)
+            Self::Object(object) => object.compare(archive, known).await,
+            Self::File(target) => {
+                let (target, archive) = (target.clone(), archive.clone());
+                blocking(move || target.compare(&archive)).await
             }
         }
     }
+
+    /// Does what can be done of a write before it is seen: a file is complete on the disk then.
+    /// Whoever writes has to make sure after this, and before it is put in its place, that the
+    /// bundle is still his.
+    ///
+    /// # Errors
+    /// When the definition leads elsewhere, or the disk does not take it.
+    pub(crate) async fn stage(&self, archive: &Bytes) -> Result<Staged, DestinationError> {
+        let to = match self {
+            Self::Object(object) => To::Object(object.clone()),
+            Self::File(target) => {
+                let (target, archive) = (target.clone(), archive.clone());
+                let staged = blocking(move || {
+                    let partial = target.stage(&archive)?;
+                    Ok(To::File(target, partial))
+                });
+                staged.await?
+            }
+        };
+        let archive = archive.clone();
+        Ok(Staged { archive, to })
+    }
+}
+
+impl Staged {
+    /// Replaces what was seen there; `None`, and nothing is replaced, when there is something
+    /// newer. If this is dropped before it ends, nothing or everything of it has happened, or a
+    /// storage does it later, as far as its condition holds then.
+    ///
+    /// # Errors
+    /// When the storage refuses it, cannot be reached, or takes too long.
+    pub(crate) async fn place(self, seen: &Held) -> Result<Option<Identity>, DestinationError> {
+        let Self { archive, to } = self;
+        match to {
+            To::Object(object) => object.write(&archive, seen).await,
+            To::File(target, partial) => {
+                let placed = blocking(move || target.place(partial)).await?;
+                Ok(placed.then(Identity::default))
+            }
+        }
+    }
+}
+
+/// Does what waits for a disk.
+async fn blocking<T: Send + 'static>(
+    work: impl FnOnce() -> Result<T, DestinationError> + Send + 'static,
+) -> Result<T, DestinationError> {
+    let done = tokio::task::spawn_blocking(work).await;
+    done.unwrap_or_else(|failure| Err(DestinationError::Push(failure.to_string())))
 }
 
 /// Judges whether a secret may be sent to where a URL leads.

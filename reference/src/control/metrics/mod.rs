@@ -53,6 +53,8 @@ const FAILED: &str = "FAILED";
 pub(crate) enum Upload {
     /// It was written.
     Success,
+    /// It was written again, because the storage no longer held it.
+    Repaired,
     /// It was there already.
     Unchanged,
     /// It could not be written.
@@ -144,6 +146,7 @@ impl Metrics {
     pub(super) fn uploaded(&self, upload: Upload) {
         let state = match upload {
             Upload::Success => SUCCESS,
+            Upload::Repaired => "REPAIRED",
             Upload::Unchanged => "UNCHANGED",
             Upload::Failed => FAILED,
         };

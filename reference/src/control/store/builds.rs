@@ -24,7 +24,7 @@ pub(crate) struct Claim {
     wanted: i64,
     /// How many builds have failed since the last that succeeded, or the last change.
     pub(crate) failures: u32,
-    /// Digest of what was last written, and where to; empty when that is not known.
+    /// What is known of what was last written, and where to; empty when nothing is.
     pub(crate) published: String,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct Finish {
     pub(crate) status: Status,
     /// Whether it succeeded.
     pub(crate) succeeded: bool,
-    /// Digest of what is in the storage now, and where; `None` leaves it as it was.
+    /// What is known of what is in the storage now, and where; `None` leaves it as it was.
     pub(crate) published: Option<String>,
     /// When to build again if nothing changes; `None` is never.
     pub(crate) again: Option<Duration>,
@@ -101,6 +101,14 @@ impl Store {
         Ok(())
     }
 
+    /// Makes every bundle due that has ever been built: somebody starts, and nobody may have
+    /// looked meanwhile at what is in the storages.
+    pub(crate) async fn look_again(&self) -> Result<(), StoreError> {
+        let due = query(self.spell("UPDATE builds SET due = {now} WHERE due > {now}"));
+        due.execute(self.writer()).await?;
+        Ok(())
+    }
+
     /// Records what a build came to and ends its claim; `false`, and nothing is recorded, when the
     /// bundle is lost or deleted.
     pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
@@ -134,6 +142,32 @@ impl Store {
         }
         transaction.commit().await?;
         Ok(kept)
+    }
+
+    /// Ends the leases that reach further than `lease`, and makes due what is due later than
+    /// `latest` from now: they were given before the clock of the database was put back. Gives
+    /// how many bundles that concerned.
+    pub(crate) async fn mend_times(
+        &self,
+        lease: Duration,
+        latest: Duration,
+    ) -> Result<u64, StoreError> {
+        // A second for the time between two statements.
+        let lease = milliseconds(lease).saturating_add(1000);
+        let latest = milliseconds(latest);
+        let ahead = "SELECT 1 FROM builds WHERE lease > {now} + $1 OR due > {now} + $2 LIMIT 1";
+        let ahead = query(self.spell(ahead)).bind(lease).bind(latest);
+        if ahead.fetch_optional(self.reader()).await?.is_none() {
+            return Ok(0);
+        }
+        // Whoever still builds keeps the claim, unless another one is quicker.
+        let mend = query(self.spell(
+            "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
+             due = CASE WHEN due > {now} + $2 THEN {now} ELSE due END \
+             WHERE lease > {now} + $1 OR due > {now} + $2",
+        ));
+        let mended = mend.bind(lease).bind(latest).execute(self.writer());
+        Ok(mended.await?.rows_affected())
     }
 
     /// Makes a bundle due, and forgets what is published of it, so that it is written again even

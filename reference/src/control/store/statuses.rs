@@ -20,7 +20,7 @@ pub(crate) struct Status {
     pub(crate) phase: &'static str,
     /// `SUCCESS`, or how the step failed.
     pub(crate) status: &'static str,
-    /// Why it failed; empty when it did not.
+    /// Why it failed; when it did not, why the bundle had to be written again, or empty.
     pub(crate) message: String,
 }
 
@@ -73,19 +73,28 @@ impl Store {
         bundle: i64,
         status: &Status,
     ) -> Result<(), StoreError> {
+        // The order of statuses is that of builds, also when the clock was put back.
+        let latest =
+            query("SELECT COALESCE(MAX(updated), 0) FROM build_statuses WHERE bundle_id = $1");
+        let latest = latest.bind(bundle).fetch_one(&mut **transaction).await?;
+        let latest: i64 = latest.try_get(0)?;
+        // A bundle that was written again stays so while nothing else happens to it.
         let upsert = query(self.spell(
             "INSERT INTO build_statuses \
              (bundle_id, revision, phase, status, message, created, updated) \
-             VALUES ($1, $2, $3, $4, $5, {now}, {now}) \
+             VALUES ($1, $2, $3, $4, $5, {now}, CASE WHEN {now} > $6 THEN {now} ELSE $6 + 1 END) \
              ON CONFLICT (bundle_id, revision) DO UPDATE SET phase = excluded.phase, \
-             status = excluded.status, message = excluded.message, updated = excluded.updated",
+             status = excluded.status, updated = excluded.updated, message = CASE \
+             WHEN excluded.message = '' AND build_statuses.status = excluded.status \
+             THEN build_statuses.message ELSE excluded.message END",
         ));
         let upsert = upsert
             .bind(bundle)
             .bind(status.revision.as_str())
             .bind(status.phase)
             .bind(status.status)
-            .bind(status.message.as_str());
+            .bind(status.message.as_str())
+            .bind(latest);
         upsert.execute(&mut **transaction).await?;
         let forget = query(
             "DELETE FROM build_statuses WHERE bundle_id = $1 AND \

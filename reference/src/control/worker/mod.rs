@@ -14,12 +14,11 @@ mod place;
 mod publish;
 mod run;
 
-use std::collections::HashMap;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{error, info, warn};
 
@@ -56,6 +55,17 @@ const GRACE: Duration = Duration::from_secs(10);
 /// How long builds that are given up may take to say so.
 const RELEASE: Duration = Duration::from_secs(3);
 
+/// The KiB of all archives on their way to storages that do not count as builds, and what each of
+/// them counts at least. A storage that hangs holds up its own bundle only.
+const UPLOADS: u32 = 256 << 10;
+const UPLOAD: u32 = 1 << 10;
+
+/// How often it is looked whether the clock of the database was put back.
+const CLOCK: Duration = Duration::from_secs(10);
+
+/// No build that ended is due later than this after the interval.
+const SLACK: Duration = Duration::from_secs(60);
+
 /// What the workers are told.
 #[derive(Debug, Clone)]
 pub(crate) struct Settings {
@@ -81,8 +91,10 @@ struct Shared {
     /// Names this process in claims.
     owner: String,
     work: WorkFolder,
-    /// What this process has written, or has found to be there still: digests by bundle.
-    confirmed: Mutex<HashMap<i64, String>>,
+    /// One for each build that may run at the same time.
+    slots: Arc<Semaphore>,
+    /// One for each KiB of the archives that are on their way to storages.
+    uploads: Arc<Semaphore>,
 }
 
 /// The workers of a process; dropping them stops them without waiting.
@@ -103,12 +115,16 @@ impl Workers {
             StartError::new(format!("folder for the builds' files: {failure}"))
         })?;
         control.store.release_all().await?;
+        if settings.concurrent > 0 {
+            control.store.look_again().await?;
+        }
         let shared = Arc::new(Shared {
             owner: owner()?,
             control,
+            slots: Arc::new(Semaphore::new(settings.concurrent)),
+            uploads: Arc::new(Semaphore::new(UPLOADS as usize)),
             settings,
             work,
-            confirmed: Mutex::default(),
         });
         let (stop, stopped) = watch::channel(());
         let task = tokio::spawn(shared.work(stopped));
@@ -143,6 +159,7 @@ impl Shared {
         let mut builds = JoinSet::new();
         let (give_up, given_up) = watch::channel(());
         let mut sweep = tokio::time::interval(SWEEP);
+        let mut clock = tokio::time::interval(CLOCK);
         loop {
             // A database that does not answer must not hold up the end. A claim that is lost on
             // the way ends by itself.
@@ -161,6 +178,7 @@ impl Shared {
                 _ = stopped.changed() => break,
                 () = self.control.store.changed() => tokio::time::sleep(SETTLE).await,
                 _ = sweep.tick() => self.sweep().await,
+                _ = clock.tick() => self.mend_times().await,
                 () = tokio::time::sleep(pause) => {}
                 Some(ended) = builds.join_next() => report(ended),
             }
@@ -189,32 +207,33 @@ impl Shared {
         let store = &self.control.store;
         let mut rounds = 0..ROUNDS;
         while rounds.next().is_some() && store.pass_on_changes().await? {}
-        while builds.len() < self.settings.concurrent {
+        while let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
             let Some(claim) = store.claim(&self.owner, LEASE).await? else {
                 break;
             };
             let shared = Arc::clone(self);
-            builds.spawn(shared.run(claim, given_up.clone()));
+            builds.spawn(shared.run(claim, slot, given_up.clone()));
         }
         Ok(())
     }
 
-    /// Whether this process knows that a bundle's storage holds this.
-    fn is_confirmed(&self, bundle: i64, digest: &str) -> bool {
-        let confirmed = self
-            .confirmed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        confirmed.get(&bundle).is_some_and(|known| known == digest)
+    /// What a build holds while it writes an archive: its slot goes to another one, unless there
+    /// are too many archives on their way.
+    fn upload(&self, slot: OwnedSemaphorePermit, archive: usize) -> OwnedSemaphorePermit {
+        let size = u32::try_from(archive >> 10).unwrap_or(u32::MAX);
+        let uploads = Arc::clone(&self.uploads);
+        let upload = uploads.try_acquire_many_owned(size.max(UPLOAD));
+        upload.unwrap_or(slot)
     }
 
-    /// Remembers that a bundle's storage holds this.
-    fn confirm(&self, bundle: i64, digest: &str) {
-        let mut confirmed = self
-            .confirmed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        confirmed.insert(bundle, digest.to_owned());
+    /// Mends what a clock that was put back would hold up.
+    async fn mend_times(&self) {
+        let latest = self.settings.interval.saturating_add(SLACK);
+        match self.control.store.mend_times(LEASE, latest).await {
+            Ok(0) => {}
+            Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
+            Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),
+        }
     }
 
     /// Forgets what belongs to bundles and sources that are deleted.
@@ -229,12 +248,6 @@ impl Shared {
                 return;
             }
         };
-        let mut confirmed = self
-            .confirmed
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        confirmed.retain(|bundle, _| bundles.contains_key(bundle));
-        drop(confirmed);
         self.work.sweep(&bundles.keys().copied().collect());
         let bundles = bundles.into_values().map(|name| (Kind::Bundle, name));
         let sources = sources.into_values().map(|name| (Kind::Source, name));

@@ -2,19 +2,24 @@
 
 use std::fmt::Write as _;
 
+use bytes::Bytes;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
+use tracing::warn;
 
 use super::Shared;
-use crate::control::builder::Built;
-use crate::control::destination::{Destination, DestinationError};
+use crate::control::destination::{Destination, DestinationError, Held, Identity};
 use crate::control::metrics::Upload;
 use crate::control::model::ObjectStorage;
 use crate::control::store::{Claim, StoreError};
 
+/// How often a write is begun anew because something else was written meanwhile.
+const ATTEMPTS: u32 = 4;
+
 /// Why a bundle was not written.
 #[derive(Debug, thiserror::Error)]
 pub(super) enum PublishError {
-    /// Another owner has the bundle; nothing was written.
+    /// Another owner has the bundle. What was written may have come after what he wrote.
     #[error("the bundle is no longer this replica's")]
     Lost,
     #[error(transparent)]
@@ -23,51 +28,128 @@ pub(super) enum PublishError {
     Store(#[from] StoreError),
 }
 
+/// A bundle that is where it belongs.
+#[derive(Debug)]
+pub(super) struct Published {
+    /// What is to be known of it at the next build.
+    pub(super) record: String,
+    /// What was wrong with what the storage held of it, if it had to be written again.
+    pub(super) repaired: Option<&'static str>,
+}
+
+/// What is known of a bundle that was written.
+#[derive(Debug, Serialize, Deserialize)]
+struct Record {
+    /// The digest of the archive.
+    archive: String,
+    /// The digest of the definition of its place.
+    place: String,
+    /// What the storage said of it.
+    identity: Identity,
+}
+
 impl Shared {
-    /// Writes an archive to its destination, unless it is there already. Gives the digest of
-    /// what is there, and where.
+    /// Sees to it that the destination holds an archive: looks what is there, and writes unless
+    /// it is that.
     pub(super) async fn publish(
         &self,
         claim: &Claim,
-        built: &Built,
+        archive: &Bytes,
         storage: &ObjectStorage,
         destination: &Destination,
-    ) -> Result<String, PublishError> {
+    ) -> Result<Published, PublishError> {
         let metrics = &self.control.metrics;
-        let digest = digest(built, storage)?;
-        if claim.published == digest {
-            let size = u64::try_from(built.archive.len()).unwrap_or(u64::MAX);
-            if self.is_confirmed(claim.bundle, &digest) || destination.holds(size).await {
-                self.confirm(claim.bundle, &digest);
+        let place = serde_json::to_vec(storage);
+        let place = place.map_err(|failure| DestinationError::Config(failure.to_string()))?;
+        let (digest, place) = (digest(archive), self::digest(&place));
+        // What older programs noted is no such record; then all of the object is read once.
+        let known: Option<Record> = serde_json::from_str(&claim.published).ok();
+        let known = known.filter(|known| known.archive == digest && known.place == place);
+        let known = known.map(|known| known.identity);
+        let held = destination.compare(archive, known.as_ref()).await?;
+        let repaired = match (&held, &known) {
+            (Held::Nothing, Some(_)) => Some("held nothing"),
+            (Held::Other(_), Some(_)) => Some("held something else"),
+            _ => None,
+        };
+        let identity = match held {
+            Held::Same(identity) => {
                 metrics.uploaded(Upload::Unchanged);
-                return Ok(digest);
+                identity
+            }
+            held => {
+                let written = self.write(claim, archive, held, destination).await;
+                metrics.uploaded(match (&written, repaired) {
+                    (Ok(_), None) => Upload::Success,
+                    (Ok(_), Some(_)) => Upload::Repaired,
+                    (Err(_), _) => Upload::Failed,
+                });
+                written?
+            }
+        };
+        let record = Record {
+            archive: digest,
+            place,
+            identity,
+        };
+        let record = serde_json::to_string(&record);
+        let record = record.map_err(|failure| DestinationError::Config(failure.to_string()))?;
+        Ok(Published { record, repaired })
+    }
+
+    /// Replaces what was seen at a destination; gives what the storage says of the archive.
+    async fn write(
+        &self,
+        claim: &Claim,
+        archive: &Bytes,
+        mut seen: Held,
+        destination: &Destination,
+    ) -> Result<Identity, PublishError> {
+        for _ in 0..ATTEMPTS {
+            let staged = destination.stage(archive).await?;
+            self.still_ours(claim).await?;
+            let placed = staged.place(&seen).await?;
+            // One who stood still in the middle of it could have come too late, where a storage
+            // knows no conditions.
+            self.still_ours(claim).await?;
+            let told = placed.as_ref();
+            let held = destination.compare(archive, told).await?;
+            match (held, placed) {
+                (Held::Same(identity), _) => return Ok(identity),
+                (Held::Unknown, Some(identity)) => return Ok(identity),
+                (_, Some(_)) => {
+                    let message = "the storage took the bundle and does not hold it";
+                    return Err(DestinationError::Push(message.to_owned()).into());
+                }
+                // A storage that refuses what holds does not know its own conditions.
+                (held, None) if held == seen => {
+                    warn!(
+                        bundle = claim.bundle,
+                        "a storage refuses a condition that holds"
+                    );
+                    seen = Held::Unknown;
+                }
+                (held, None) => seen = held,
             }
         }
-        // Whoever has lost the bundle must not write after the one who has it now.
-        if !self.control.store.renew(claim, super::LEASE).await? {
-            return Err(PublishError::Lost);
+        let message = "somebody else writes to the same place all the time";
+        Err(DestinationError::Push(message.to_owned()).into())
+    }
+
+    /// Makes sure that nobody else has the bundle.
+    async fn still_ours(&self, claim: &Claim) -> Result<(), PublishError> {
+        match self.control.store.renew(claim, super::LEASE).await? {
+            true => Ok(()),
+            false => Err(PublishError::Lost),
         }
-        let written = destination.write(built.archive.clone()).await;
-        metrics.uploaded(match written {
-            Ok(()) => Upload::Success,
-            Err(_) => Upload::Failed,
-        });
-        written?;
-        self.confirm(claim.bundle, &digest);
-        Ok(digest)
     }
 }
 
-/// The digest of an archive and of the definition of its place.
-fn digest(built: &Built, storage: &ObjectStorage) -> Result<String, DestinationError> {
-    let place = serde_json::to_vec(storage);
-    let place = place.map_err(|failure| DestinationError::Config(failure.to_string()))?;
-    let mut text = String::new();
-    for part in [Sha256::digest(&built.archive), Sha256::digest(place)] {
-        for byte in part {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-        }
-    }
-    Ok(text)
+fn digest(bytes: &[u8]) -> String {
+    let digest = Sha256::digest(bytes);
+    digest.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }

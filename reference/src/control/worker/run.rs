@@ -6,14 +6,16 @@ use std::panic::AssertUnwindSafe;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
+use bytes::Bytes;
+use chrono::{SecondsFormat, Utc};
 use futures_util::FutureExt;
-use tokio::sync::watch;
+use tokio::sync::{OwnedSemaphorePermit, watch};
 use tracing::{debug, error, info, warn};
 
 use super::job::JobError;
-use super::publish::PublishError;
+use super::publish::{PublishError, Published};
 use super::{LEASE, Shared};
-use crate::control::builder::{self, BuildError, Job};
+use crate::control::builder::{self, BuildError, Built, Job};
 use crate::control::destination::{Destination, DestinationError};
 use crate::control::redact::{redacted, shortened};
 use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
@@ -44,12 +46,17 @@ enum Ended {
 
 impl Shared {
     /// Runs a build and records what it came to.
-    pub(super) async fn run(self: Arc<Self>, claim: Claim, mut given_up: watch::Receiver<()>) {
+    pub(super) async fn run(
+        self: Arc<Self>,
+        claim: Claim,
+        slot: OwnedSemaphorePermit,
+        mut given_up: watch::Receiver<()>,
+    ) {
         let begun = Instant::now();
         let mut name = String::new();
         let mut places = BTreeSet::new();
         let ended = tokio::select! {
-            ended = AssertUnwindSafe(self.build(&claim, &mut name, &mut places)).catch_unwind() => {
+            ended = AssertUnwindSafe(self.build(&claim, slot, &mut name, &mut places)).catch_unwind() => {
                 ended.unwrap_or_else(|_| {
                     let message = "the builder failed on this bundle".to_owned();
                     Ended::Done(self.failed(&claim, "BUILD", "INTERNAL_ERROR", message))
@@ -88,6 +95,7 @@ impl Shared {
     async fn build(
         &self,
         claim: &Claim,
+        slot: OwnedSemaphorePermit,
         name: &mut String,
         places: &mut BTreeSet<String>,
     ) -> Ended {
@@ -104,7 +112,7 @@ impl Shared {
             Err(failure) => return Ended::Done(self.broken(claim, "SYNC", &failure)),
         };
         job.name.clone_into(name);
-        match tokio::time::timeout(LONGEST, self.build_job(claim, &job, places)).await {
+        match tokio::time::timeout(LONGEST, self.build_job(claim, slot, job, places)).await {
             Ok(ended) => ended,
             Err(_) => {
                 let message = format!("the build took longer than {} s", LONGEST.as_secs());
@@ -113,25 +121,27 @@ impl Shared {
         }
     }
 
-    async fn build_job(&self, claim: &Claim, job: &Job, places: &mut BTreeSet<String>) -> Ended {
-        let Some(storage) = job
-            .bundle
-            .object_storage
-            .as_ref()
-            .filter(|one| !one.is_empty())
-        else {
+    async fn build_job(
+        &self,
+        claim: &Claim,
+        slot: OwnedSemaphorePermit,
+        mut job: Job,
+        places: &mut BTreeSet<String>,
+    ) -> Ended {
+        let storage = job.bundle.object_storage.clone();
+        let Some(storage) = storage.filter(|one| !one.is_empty()) else {
             let message = "the bundle has no object_storage".to_owned();
             let mut finish = self.failed(claim, "PUSH", "CONFIG_ERROR", message);
             // Only a change can help.
             finish.again = None;
             return Ended::Done(finish);
         };
-        let opened = Destination::open(storage, &job.secrets, &self.settings.reach);
+        let opened = Destination::open(&storage, &job.secrets, &self.settings.reach);
         let destination = match opened {
             Ok(destination) => destination,
-            Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
+            Err(failure) => return Ended::Done(self.not_pushed(claim, &job, "", &failure)),
         };
-        let taken = self.take_place(claim.bundle, &job.name, storage, places);
+        let taken = self.take_place(claim.bundle, &job.name, &storage, places);
         match taken.await {
             Ok(Taken::Own) => {}
             // The change has made it due again.
@@ -144,7 +154,7 @@ impl Shared {
         }
         let folder = self.work.of_bundle(claim.bundle);
         let synced = |source: &str, read| self.control.metrics.synced(source, read);
-        let built = match builder::build(job, &self.settings.access, &folder, &synced).await {
+        let built = match builder::build(&job, &self.settings.access, &folder, &synced).await {
             Ok(built) => built,
             Err(BuildError {
                 phase,
@@ -156,26 +166,45 @@ impl Shared {
             }
         };
         debug!(bundle = job.name, commits = ?built.commits, "sources read");
-        let published = self.publish(claim, &built, storage, &destination).await;
-        let revision = &built.revision;
-        Ended::Done(match published {
-            Ok(digest) => Finish {
-                status: Status {
-                    revision: revision.clone(),
-                    phase: "PUSH",
-                    status: "SUCCESS",
-                    message: String::new(),
-                },
-                succeeded: true,
-                published: Some(digest),
-                again: Some(self.settings.interval),
-            },
+        let Built {
+            archive, revision, ..
+        } = built;
+        // Storages may be slow, and sources large.
+        job.sources.clear();
+        let _upload = self.upload(slot, archive.len());
+        let archive = Bytes::from(archive);
+        let published = self.publish(claim, &archive, &storage, &destination);
+        Ended::Done(match published.await {
+            Ok(published) => self.pushed(&job.name, revision, published),
             Err(PublishError::Destination(failure)) => {
-                self.not_pushed(claim, job, revision, &failure)
+                self.not_pushed(claim, &job, &revision, &failure)
             }
             Err(PublishError::Store(failure)) => self.broken(claim, "PUSH", &failure),
             Err(PublishError::Lost) => return Ended::Lost,
         })
+    }
+
+    /// The result of a build that succeeded.
+    fn pushed(&self, name: &str, revision: String, published: Published) -> Finish {
+        let message = published.repaired.map(|why| {
+            warn!(
+                bundle = name,
+                revision, "the storage {why}; bundle written again"
+            );
+            let time = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
+            format!("written again at {time}, because the storage {why}")
+        });
+        Finish {
+            status: Status {
+                revision,
+                phase: "PUSH",
+                status: "SUCCESS",
+                message: message.unwrap_or_default(),
+            },
+            succeeded: true,
+            published: Some(published.record),
+            again: Some(self.settings.interval),
+        }
     }
 
     fn not_pushed(

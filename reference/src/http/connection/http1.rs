@@ -86,8 +86,9 @@ fn refusal(status: StatusCode) -> Vec<u8> {
         _ => "the head of the request is malformed",
     };
     let reply = ApiError::new(Code::InvalidParameter, message).reply();
-    let mut answer = head(status, &reply.headers, reply.body.len()).into_bytes();
-    answer.extend(reply.body);
+    let body = reply.body.bytes();
+    let mut answer = head(status, &reply.headers, body.len()).into_bytes();
+    answer.extend(body);
     answer
 }
 

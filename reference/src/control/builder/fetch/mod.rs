@@ -125,11 +125,15 @@ impl<'j> Fetcher<'j> {
         if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
             fetched.layers.push(self.builtin(builtin).await?);
         }
+        let paths = source.paths.as_deref().unwrap_or_default();
         if let Some(directory) = source.directory.as_deref().filter(|path| !path.is_empty()) {
-            let paths = source.paths.as_deref().unwrap_or_default();
             let selection = selection(paths, &[])?;
-            let layer = self.directory(directory, selection).await?;
+            let layer = self.directory(directory, selection.clone()).await?;
+            all_met(&selection, "paths")?;
             fetched.layers.push(layer);
+        } else if let Some(path) = paths.first() {
+            let message = format!("paths: there is no directory that `{path}` could be in");
+            return Err(Trouble::Config(message));
         }
         if let Some(git) = &source.git
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
@@ -205,11 +209,12 @@ impl<'j> Fetcher<'j> {
     ) -> Result<(Files, String), Trouble> {
         let included = definition.included_files.as_deref().unwrap_or_default();
         let excluded = definition.excluded_files.as_deref().unwrap_or_default();
+        let selection = selection(included, excluded)?;
         let wanted = git::Wanted::new(
             definition.reference.as_deref(),
             commit,
             definition.path.as_deref(),
-            selection(included, excluded)?,
+            selection.clone(),
         )?;
         let origin = git::Origin::read(repo, &self.access.source_roots, &self.hosts)?;
         let credentials = self.shown_to(&origin, input, definition).await?;
@@ -227,6 +232,7 @@ impl<'j> Fetcher<'j> {
             Ok((read, budget))
         });
         let (read, budget) = read.await?;
+        all_met(&selection, "git.included_files")?;
         self.budget = budget;
         self.used.extend(read.folders.into_keys());
         Ok((read.files, read.commit))
@@ -317,10 +323,19 @@ pub(super) fn forget_keys(work_dir: &Path) {
 }
 
 fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Trouble> {
-    Ok(Selection {
-        included: Patterns::read(included).map_err(Trouble::Config)?,
-        excluded: Patterns::read(excluded).map_err(Trouble::Config)?,
-    })
+    Ok(Selection::new(
+        Patterns::read(included).map_err(Trouble::Config)?,
+        Patterns::read(excluded).map_err(Trouble::Config)?,
+    ))
+}
+
+/// Refuses patterns that no file has met: a misspelt one would leave policies out unseen.
+fn all_met(selection: &Selection, field: &str) -> Result<(), Trouble> {
+    let Some(pattern) = selection.unmet() else {
+        return Ok(());
+    };
+    let message = format!("{field}: no file matches `{pattern}`");
+    Err(Trouble::Config(message))
 }
 
 /// Refuses a host that the operator does not allow.

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, HashMap};
 
 use rego::syntax::{Import, Location, Ref, Term, TermValue};
-use rego::{Module, Query};
+use rego::{Module, Query, Version};
 
 use super::mount::{self, Mount};
 use super::walk;
@@ -13,8 +13,13 @@ use super::walk;
 ///
 /// # Errors
 /// When the text is no module, or cannot be moved without changing what it means.
-pub(super) fn rewrite(id: &str, text: &str, mount: &Mount) -> Result<Option<String>, String> {
-    let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+pub(super) fn rewrite(
+    id: &str,
+    text: &str,
+    version: Version,
+    mount: &Mount,
+) -> Result<Option<String>, String> {
+    let module = Module::parse_as(id, text, version).map_err(|errors| errors.to_string())?;
     let Some(moved) = mount.moved(&package(&module)) else {
         return Ok(None);
     };
@@ -27,7 +32,7 @@ pub(super) fn rewrite(id: &str, text: &str, mount: &Mount) -> Result<Option<Stri
             "{id}: the package cannot be called `{called}`; a prefix that begins with a name helps"
         ));
     }
-    let mut rewriter = Rewriter::new(&module, mount)?;
+    let mut rewriter = Rewriter::new(&module, version, mount)?;
     rewriter.package(&moved)?;
     for import in &module.imports {
         rewriter.import(import)?;
@@ -77,6 +82,7 @@ fn references(module: &Module) -> Vec<&Ref> {
 #[derive(Debug)]
 struct Rewriter<'m> {
     module: &'m Module,
+    version: Version,
     mount: &'m Mount,
     /// The names of imports of documents above what is moved, and their paths.
     above: HashMap<String, Vec<String>>,
@@ -85,7 +91,7 @@ struct Rewriter<'m> {
 }
 
 impl<'m> Rewriter<'m> {
-    fn new(module: &'m Module, mount: &'m Mount) -> Result<Self, String> {
+    fn new(module: &'m Module, version: Version, mount: &'m Mount) -> Result<Self, String> {
         let mut above = HashMap::new();
         for import in &module.imports {
             if let (Some(name), Some(path)) = (name(import), imported(import))
@@ -113,6 +119,7 @@ impl<'m> Rewriter<'m> {
             )),
             None => Ok(Self {
                 module,
+                version,
                 mount,
                 above,
                 edits: BTreeMap::new(),
@@ -165,6 +172,7 @@ impl<'m> Rewriter<'m> {
         for (start, end) in walk::bare_branches(self.module) {
             let text = self.module.text.get(start..end).unwrap_or_default();
             let body = text.trim_start().strip_prefix("if").unwrap_or_default();
+            // Only with the keywords of version 1 are there such bodies, whatever the module's is.
             // What cannot be read like this is missed, which the check at the end finds.
             let Ok(read) = Query::read(body) else {
                 continue;
@@ -263,7 +271,8 @@ impl<'m> Rewriter<'m> {
     /// Makes sure that the new text refers to what the old one did, but for what was moved.
     fn check(&self, text: &str, package: &[String]) -> Result<(), String> {
         let id = &self.module.file;
-        let module = Module::parse(id, text).map_err(|errors| errors.to_string())?;
+        let module = Module::parse_as(id, text, self.version);
+        let module = module.map_err(|errors| errors.to_string())?;
         let mut wanted: Vec<_> = references(self.module)
             .into_iter()
             .filter_map(|reference| {

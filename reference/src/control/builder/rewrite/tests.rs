@@ -7,7 +7,7 @@ fn moved(from: &str, to: &str, text: &str) -> Result<Option<String>, String> {
         from: mount::parse(from)?,
         to: mount::parse(to)?,
     };
-    rewrite("m.rego", text, &mount)
+    rewrite("m.rego", text, Version::V1, &mount)
 }
 
 #[test]

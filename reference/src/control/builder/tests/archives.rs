@@ -230,7 +230,56 @@ const CASES: &[(&str, &str, &str)] = &[
         /data.json {}
         /a/a.rego package a.b
         /b/b.rego package v.b
-        /.manifest {"rego_version":1,"revision":"REV","roots":["a","v"]}
+        /.manifest {"file_rego_versions":{"/a/a.rego":0},"rego_version":1,"revision":"REV","roots":["a","v"]}
+        "#,
+    ),
+    (
+        "modules of version 0",
+        r#"
+        bundle: {requirements: [{source: a}, {source: m, prefix: v}]}
+        sources: {a: {directory: ROOT/a}, m: {directory: ROOT/m}}
+        files:
+          a/.manifest: '{"rego_version":0}'
+          a/a.rego: |
+            package a
+            allow { input.in == data.v.m.q[_] }
+            contains = 1
+          m/.manifest: '{"rego_version":0,"file_rego_versions":{"new/*":1}}'
+          m/old.rego: |
+            package m
+            q[x] { x = data.m.r }
+          m/new/r.rego: |
+            package m
+            r := 1 if data.m.s
+        "#,
+        r#"
+        /data.json {}
+        /a/a.rego package a
+        allow { input.in == data.v.m.q[_] }
+        contains = 1
+        /m/new/r.rego package v.m
+        r := 1 if data.v.m.s
+        /m/old.rego package v.m
+        q[x] { x = data.v.m.r }
+        /.manifest {"file_rego_versions":{"/a/a.rego":0,"/m/old.rego":0},"rego_version":1,"revision":"REV","roots":["a","v/m"]}
+        "#,
+    ),
+    (
+        "nothing but modules of version 0, with a manifest that the bundle leaves out",
+        r#"
+        bundle: {excluded_files: [.manifest], requirements: [{source: a}]}
+        sources: {a: {directory: ROOT/a, paths: ["*"]}}
+        files:
+          a/.manifest: '{"rego_version":0,"revision":"left out"}'
+          a/a.rego: |
+            package a
+            p[1]
+        "#,
+        r#"
+        /data.json {}
+        /a/a.rego package a
+        p[1]
+        /.manifest {"rego_version":0,"revision":"REV","roots":["a"]}
         "#,
     ),
 ];

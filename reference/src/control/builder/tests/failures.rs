@@ -179,7 +179,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT/a}}, files: {a/.manifest: '{\"rego_version\":2}'}}",
-        "BUILD BUILD_FAILED: source `a`: `.manifest`: rego_version 2 is not known",
+        "BUILD BUILD_FAILED: source `a`: `.manifest`: `rego_version`: the version of Rego must be 0 or 1, found 2",
     ),
     (
         "{bundle: {requirements: [{source: a}, {source: b}]}, sources: {a: {directory: ROOT/a}, b: {}}, files: {a/.manifest: '{\"roots\":[\"a\"]}', a/a.rego: package a}, data: {b: {b/data.json: '{}'}}}",
@@ -209,6 +209,23 @@ const CASES: &[(&str, &str)] = &[
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: root}}}",
         "SYNC CONFIG_ERROR: source `a`: `root` is not there",
+    ),
+    // Patterns that no file matches.
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT/a, paths: [x.rego, y.rego]}}, files: {a/x.rego: package x}}",
+        "SYNC CONFIG_ERROR: source `a`: paths: no file matches `y.rego`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT/a, paths: [../b/data.json]}}, files: {a/x.rego: package x, b/data.json: '{}'}}",
+        "SYNC CONFIG_ERROR: source `a`: paths: no file matches `../b/data.json`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ROOT/a, paths: [b]}}, files: {a/b/x.rego: package x}}",
+        "SYNC CONFIG_ERROR: source `a`: paths: no file matches `b`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {paths: [/etc/passwd]}}}",
+        "SYNC CONFIG_ERROR: source `a`: paths: there is no directory that `/etc/passwd` could be in",
     ),
     // Libraries.
     (

@@ -231,6 +231,29 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
+/// Modules are of the version that the manifest of their source says.
+#[tokio::test]
+async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
+    let (address, _) = server().await?;
+    let data = "type: http, config: {url: ADDRESS/list}, transform_query: data.p.ids";
+    let world = World::new()?;
+    let policy = "package p\n\nids[x] { x := input[_].id }";
+    let job = world.job(&job(data, "", policy, &address))?;
+    let root = world.root().join("a/.manifest");
+    for (manifest, expected) in [
+        (r#"{"rego_version":0}"#, r#"/data.json {"d":["a","b"]}"#),
+        (r#"{"rego_version":1}"#, "TRANSFORM_FAILED: source `a`: "),
+    ] {
+        std::fs::write(&root, manifest)?;
+        let found = match world.build(&job).await {
+            Ok(built) => super::listing(&built)?,
+            Err(failure) => failure.to_string(),
+        };
+        assert!(found.starts_with(expected), "{found}");
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> {
     let (address, _) = server().await?;

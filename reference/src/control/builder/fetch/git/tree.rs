@@ -64,7 +64,10 @@ pub(super) fn read(
                     let mut blob = repository.find_object(id).map_err(failed)?;
                     files.insert(shown, std::mem::take(&mut blob.data));
                 }
-                EntryKind::Commit if selection.reaches(&format!("{shown}/")) => {
+                EntryKind::Commit if !selection.reaches(&format!("{shown}/")) => {
+                    selection.passes_over(&format!("{shown}/"));
+                }
+                EntryKind::Commit => {
                     let own = shown.strip_prefix(before).unwrap_or(&shown).to_owned();
                     submodules.push((own, shown, entry.object_id()));
                 }

@@ -1,0 +1,78 @@
+//! In which version of the language the policies of a bundle are written.
+
+use globset::{Glob, GlobMatcher};
+use rego::value::Object;
+use rego::{Value, Version};
+
+/// What a manifest says of the version of policies.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Versions {
+    all: Option<Version>,
+    /// Patterns of the paths of files that have another version, in their order.
+    files: Vec<(GlobMatcher, Version)>,
+}
+
+impl Versions {
+    /// Reads the members `rego_version` and `file_rego_versions` of a manifest.
+    ///
+    /// # Errors
+    /// Which of them is of the wrong kind, names no known version or has no pattern for a name.
+    pub(crate) fn read(members: &Object) -> Result<Self, String> {
+        let member = |name| members.get(name).filter(|value| **value != Value::Null);
+        let mut versions = Self::default();
+        if let Some(given) = member("rego_version") {
+            versions.all = Some(version(given, "rego_version")?);
+        }
+        if let Some(given) = member("file_rego_versions") {
+            let given = given.as_object();
+            let given = given.ok_or("`file_rego_versions` must be an object")?;
+            versions.files = given.iter().map(file_version).collect::<Result<_, _>>()?;
+        }
+        Ok(versions)
+    }
+
+    /// The version in which the policy at a path is written: that of the first pattern that is
+    /// met, else that of the bundle. Absent if the manifest does not say.
+    pub(crate) fn of(&self, path: &str) -> Option<Version> {
+        let rooted = format!("/{path}");
+        let mut patterns = self.files.iter();
+        let named =
+            patterns.find(|(pattern, _)| pattern.is_match(path) || pattern.is_match(&rooted));
+        named.map(|(_, version)| *version).or(self.all)
+    }
+
+    /// Adds the members as a manifest has them.
+    pub(super) fn show(&self, manifest: &mut Object) {
+        if let Some(version) = self.all {
+            manifest.insert("rego_version", number(version));
+        }
+        if !self.files.is_empty() {
+            let versions = self.files.iter();
+            let versions =
+                versions.map(|(pattern, version)| (pattern.glob().glob(), number(*version)));
+            manifest.insert("file_rego_versions", Value::object(versions));
+        }
+    }
+}
+
+fn number(version: Version) -> Value {
+    Value::from(i64::from(version.number()))
+}
+
+fn version(given: &Value, of: &str) -> Result<Version, String> {
+    let number = match given {
+        Value::Number(number) => number.as_i64(),
+        _ => None,
+    };
+    number
+        .and_then(Version::of_number)
+        .ok_or_else(|| format!("`{of}`: the version of Rego must be 0 or 1, found {given}"))
+}
+
+fn file_version((pattern, given): (&Value, &Value)) -> Result<(GlobMatcher, Version), String> {
+    let text = pattern.as_str().unwrap_or_default();
+    let of = format!("file_rego_versions.{text}");
+    let version = version(given, &of)?;
+    let pattern = Glob::new(text).map_err(|error| format!("`{of}`: {error}"))?;
+    Ok((pattern.compile_matcher(), version))
+}

@@ -1,0 +1,85 @@
+//! What the manifest of a bundle says of the versions of its modules.
+
+use rego::Version;
+use serde_json::{Map, Value};
+
+/// The characters that mean something in a pattern.
+const SPECIAL: [char; 8] = ['\\', '*', '?', '[', ']', '{', '}', '!'];
+
+/// The versions of modules: one that most of them have, and those that have the other one.
+#[derive(Debug, Default)]
+pub(super) struct Written<'m> {
+    all: Version,
+    others: Vec<&'m str>,
+}
+
+impl<'m> Written<'m> {
+    /// The versions of modules by their names in the archive. Where all have the same one, no
+    /// module is named: engines that know no versions of single files read such bundles, too.
+    pub(super) fn of(modules: impl Iterator<Item = (&'m str, Version)>) -> Self {
+        let (old, new): (Vec<_>, Vec<_>) =
+            modules.partition(|(_, version)| *version == Version::V0);
+        match (old.is_empty(), new.is_empty()) {
+            (false, true) => Self {
+                all: Version::V0,
+                others: Vec::new(),
+            },
+            _ => Self {
+                all: Version::V1,
+                others: old.into_iter().map(|(id, _)| id).collect(),
+            },
+        }
+    }
+
+    /// Adds the members of the manifest.
+    pub(super) fn write(&self, manifest: &mut Map<String, Value>) {
+        if !self.others.is_empty() {
+            let others = self.others.iter();
+            let others = others.map(|id| (pattern(id), Version::V0.number()));
+            manifest.insert("file_rego_versions".to_owned(), Value::from_iter(others));
+        }
+        manifest.insert("rego_version".to_owned(), self.all.number().into());
+    }
+
+    /// What tells bundles apart whose files differ in nothing but their versions; nothing for
+    /// those of which all modules are of version 1.
+    pub(super) fn told(&self) -> impl Iterator<Item = &str> {
+        let all = (self.all == Version::V0).then_some("rego_version 0");
+        all.into_iter().chain(self.others.iter().copied())
+    }
+}
+
+/// The pattern that only the file of this name meets.
+fn pattern(id: &str) -> String {
+    let mut text = "/".to_owned();
+    for character in id.chars() {
+        if SPECIAL.contains(&character) {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn versions_are_told_as_shortly_as_can_be() {
+        use Version::{V0, V1};
+        for (modules, expected) in [
+            (&[] as &[(&str, Version)], r#"{"rego_version":1}"#),
+            (&[("a.rego", V1)], r#"{"rego_version":1}"#),
+            (&[("a.rego", V0), ("b.rego", V0)], r#"{"rego_version":0}"#),
+            (
+                &[("a/a.rego", V0), ("b.rego", V1), ("c*[d].rego", V0)],
+                r#"{"file_rego_versions":{"/a/a.rego":0,"/c\\*\\[d\\].rego":0},"rego_version":1}"#,
+            ),
+        ] {
+            let mut manifest = Map::new();
+            Written::of(modules.iter().copied()).write(&mut manifest);
+            assert_eq!(Value::from(manifest).to_string(), expected);
+        }
+    }
+}
