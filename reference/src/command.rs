@@ -69,7 +69,10 @@ struct EngineCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 struct ControlCommand {
+    #[command(subcommand)]
+    task: Option<ControlTask>,
     /// Address to listen on, HOST:PORT; may be repeated
     #[arg(
         short,
@@ -85,6 +88,12 @@ struct ControlCommand {
     serve: ServeOptions,
     #[command(flatten)]
     log: LogOptions,
+}
+
+/// What is done once, without a server.
+#[derive(Debug, Subcommand)]
+enum ControlTask {
+    RotateKey(control::RotateKey),
 }
 
 #[derive(Debug, Args)]
@@ -124,6 +133,20 @@ impl CommandLine {
             Role::Engine(command) => &command.log,
             Role::Control(command) => &command.log,
             Role::All(command) => &command.log,
+        }
+    }
+
+    /// Does what the command line asks for if that needs no server, and gives what was done.
+    ///
+    /// # Errors
+    /// When it cannot be done; then nothing has changed.
+    pub async fn run_task(&self) -> Option<Result<String, StartError>> {
+        match &self.role {
+            Role::Control(ControlCommand {
+                task: Some(ControlTask::RotateKey(rotate)),
+                ..
+            }) => Some(rotate.run().await),
+            _ => None,
         }
     }
 
@@ -174,6 +197,8 @@ pub struct Running {
     /// The control plane's (first) address.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
+    /// The control plane, and its workers.
+    plane: Option<Arc<control::Control>>,
     workers: Option<control::Workers>,
     /// What the engine does by itself, and how long it may go on when told to stop.
     plugins: Option<(engine::Running, Duration)>,
@@ -197,15 +222,20 @@ impl Running {
         }
     }
 
-    /// Has the engine read its configuration again and go by it. If that cannot be, everything
-    /// stays as it is, and the log says why.
+    /// Has the engine and the control plane read their configurations again and go by them. One
+    /// that cannot be used leaves everything of its server as it is, and the log says why.
     pub async fn reload(&self) {
-        let Some((plugins, _)) = &self.plugins else {
-            return;
-        };
-        match plugins.reload().await {
-            Ok(()) => info!("the configuration was read again"),
-            Err(why) => error!(why, "the configuration stays as it was"),
+        if let Some((plugins, _)) = &self.plugins {
+            match plugins.reload().await {
+                Ok(()) => info!("the configuration was read again"),
+                Err(why) => error!(why, "the configuration stays as it was"),
+            }
+        }
+        if let Some(plane) = &self.plane {
+            match plane.reload().await {
+                Ok(()) => info!("the control plane's configuration was read again"),
+                Err(why) => error!(%why, "the control plane's configuration stays as it was"),
+            }
         }
     }
 
@@ -243,6 +273,7 @@ impl Running {
             self.listening.push(listening);
         }
         self.workers = Some(control.start_workers().await?);
+        self.plane = Some(control);
         Ok(())
     }
 }

@@ -20,7 +20,23 @@ async fn main() -> ExitCode {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
-    // A database that does not answer makes a start long.
+    // A database that does not answer makes a start long, and a task, too.
+    let task = tokio::select! {
+        task = command.run_task() => task,
+        _ = interrupted.recv() => return ExitCode::FAILURE,
+        _ = terminated.recv() => return ExitCode::FAILURE,
+    };
+    match task {
+        None => {}
+        Some(Ok(done)) => {
+            println!("{done}");
+            return ExitCode::SUCCESS;
+        }
+        Some(Err(failure)) => {
+            error!("{failure}");
+            return ExitCode::FAILURE;
+        }
+    }
     let started = tokio::select! {
         started = command.start() => started,
         _ = interrupted.recv() => return ExitCode::FAILURE,
@@ -39,12 +55,17 @@ async fn main() -> ExitCode {
     if let Some(address) = running.control {
         info!(%address, "the control plane is listening");
     }
-    loop {
-        tokio::select! {
-            _ = interrupted.recv() => break,
-            _ = terminated.recv() => break,
-            _ = hung_up.recv() => running.reload().await,
+    let reloading = async {
+        while hung_up.recv().await.is_some() {
+            running.reload().await;
         }
+        std::future::pending::<()>().await;
+    };
+    // Nothing that a reload waits for holds up the end.
+    tokio::select! {
+        _ = interrupted.recv() => {}
+        _ = terminated.recv() => {}
+        () = reloading => {}
     }
     info!("stopping");
     running.shutdown().await;

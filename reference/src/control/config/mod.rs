@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use self::file::File;
-use super::cipher::Cipher;
+use super::keyring::Keyring;
 use super::model::{self, Definition, Entry, Kind, Uses};
 use super::principal::Keys;
 
@@ -52,7 +52,7 @@ impl ConfigError {
 /// # Errors
 /// When a file cannot be read, holds an unknown key or a wrong value, two tokens have the same
 /// key, or an environment variable is missing.
-pub(crate) fn load(paths: &[PathBuf], cipher: &Cipher) -> Result<Config, ConfigError> {
+pub(crate) fn load(paths: &[PathBuf], cipher: &Keyring) -> Result<Config, ConfigError> {
     let mut whole = File::default();
     let mut origins = Origins::default();
     for path in paths {
@@ -106,7 +106,7 @@ impl Origins {
     }
 }
 
-fn assemble(file: File, origins: &Origins, cipher: &Cipher) -> Result<Config, ConfigError> {
+fn assemble(file: File, origins: &Origins, cipher: &Keyring) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     for (name, token) in &file.tokens {
         let place = || origins.place(None, name);

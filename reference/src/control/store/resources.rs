@@ -91,6 +91,8 @@ impl Store {
             return Err(StoreError::NotAuthorized);
         }
         let mut transaction = self.begin().await?;
+        self.hold_key(&mut transaction, std::slice::from_ref(entry))
+            .await?;
         let written = write(
             &mut transaction,
             entry,
@@ -108,6 +110,7 @@ impl Store {
     /// each other in any order.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
+        self.hold_key(&mut transaction, entries).await?;
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::control::model::{Entry, Kind, Secret, Uses};
 use crate::control::principal::Principal;
+use crate::control::store::StoreError;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
@@ -14,12 +15,20 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     let secret = Secret::read(name, &request.body)?;
-    let entry = Entry {
-        kind: Kind::Secret,
-        name: name.to_owned(),
-        text: control.cipher.seal(name, secret.expose())?,
-        uses: Uses::default(),
+    let entry = || -> Result<Entry, ApiError> {
+        Ok(Entry {
+            kind: Kind::Secret,
+            name: name.to_owned(),
+            text: control.cipher.seal(name, secret.expose())?,
+            uses: Uses::default(),
+        })
     };
-    control.store.put(principal, &entry).await?;
+    match control.store.put(principal, &entry()?).await {
+        Err(StoreError::KeyRotated) => {
+            control.follow_rotation().await?;
+            control.store.put(principal, &entry()?).await?;
+        }
+        stored => stored?,
+    }
     Ok(answer::done(request))
 }
