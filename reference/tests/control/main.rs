@@ -7,12 +7,16 @@ mod config;
 mod definitions;
 mod documents;
 mod input;
+mod keys;
+mod outage;
 mod paging;
 mod races;
 mod replicas;
 mod roles;
 mod script;
 mod secrecy;
+mod start;
+mod trouble;
 mod usage;
 mod workers;
 mod world;
@@ -38,11 +42,15 @@ fn main() -> ExitCode {
         definitions::CASES,
         documents::CASES,
         input::CASES,
+        keys::CASES,
+        outage::CASES,
         paging::CASES,
         races::CASES,
         replicas::CASES,
         roles::CASES,
         secrecy::CASES,
+        start::CASES,
+        trouble::CASES,
         usage::CASES,
         workers::CASES,
     ];

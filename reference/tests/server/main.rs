@@ -3,6 +3,7 @@
 #![expect(clippy::panic, reason = "a test fails by panicking")]
 
 mod bundles;
+mod control;
 mod limits;
 mod stop;
 mod tls;
