@@ -43,20 +43,22 @@ fn main() -> ExitCode {
         documents::CASES,
         input::CASES,
         keys::CASES,
-        outage::CASES,
         paging::CASES,
         races::CASES,
         replicas::CASES,
         roles::CASES,
         secrecy::CASES,
-        start::CASES,
         trouble::CASES,
         usage::CASES,
         workers::CASES,
     ];
     let mut trials = Vec::new();
     for database in Database::present() {
-        for (name, case) in cases.iter().copied().flatten().copied() {
+        let own: &[&[Case]] = match database {
+            Database::Sqlite => &[start::SQLITE, trouble::SQLITE],
+            Database::Postgres { .. } => &[start::POSTGRES, outage::POSTGRES],
+        };
+        for (name, case) in cases.iter().chain(own).copied().flatten().copied() {
             let database = database.clone();
             let id = format!("{}/{name}", database.name());
             trials.push(Trial::test(id, move || run(&database, name, case)));

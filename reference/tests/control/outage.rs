@@ -19,7 +19,7 @@ use crate::trouble::health;
 use crate::world::{World, send, text};
 use crate::{Case, Outcome};
 
-pub(crate) const CASES: &[Case] = &[("outages-lose-nothing", outages)];
+pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
 
 /// Who writes at the same time.
 const WRITERS: usize = 4;
@@ -70,9 +70,6 @@ async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Li
 
 fn outages(world: World) -> Outcome {
     Box::pin(async move {
-        if world.is_sqlite() {
-            return Ok(());
-        }
         let mut options: AnyConnectOptions = world.url().parse()?;
         let url = &mut options.database_url;
         let host = url.host_str().ok_or("an address without a host")?;

@@ -12,12 +12,17 @@ use crate::script::play;
 use crate::world::World;
 use crate::{Case, Outcome};
 
-pub(crate) const CASES: &[Case] = &[
+pub(crate) const SQLITE: &[Case] = &[
     ("databases-of-others-are-refused", of_others),
     ("a-damaged-database-is-refused", damaged),
     ("a-locked-database-is-refused", locked),
     ("a-lost-key-is-noticed", lost_key),
     ("database-files-are-private", private_files),
+];
+
+pub(crate) const POSTGRES: &[Case] = &[
+    ("schemas-of-others-are-refused", schemas_of_others),
+    ("a-server-that-is-not-there", no_server),
 ];
 
 /// A start that is refused takes no longer, also on a busy machine.
@@ -72,9 +77,6 @@ fn contents(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Failed> {
 
 fn of_others(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return of_others_on_a_server(world).await;
-        }
         let folder = world.folder().join("others");
         fs::create_dir(&folder)?;
         let file = folder.join("other.db");
@@ -103,39 +105,45 @@ fn of_others(world: World) -> Outcome {
     })
 }
 
-async fn of_others_on_a_server(world: World) -> Result<(), Failed> {
-    let pool = world.database().await?;
-    let key = world.folder().join("key").display().to_string();
-    let key = ["--encryption-key-file", &key];
-    pool.execute("CREATE TABLE documents (id BIGINT)").await?;
-    let message = refusal(&world, world.url(), &key).await?;
-    holds(&message, "it has a table `documents`")?;
-    // Tables of other names may be beside those of this program.
-    pool.execute("ALTER TABLE documents RENAME TO customers")
-        .await?;
-    drop(world.open_at(world.url(), &key).await?);
-    pool.execute("INSERT INTO schema_steps (step) VALUES (1000)")
-        .await?;
-    let message = refusal(&world, world.url(), &key).await?;
-    holds(&message, "made by a newer version")?;
-    let nowhere = "postgres://nobody:wrong@127.0.0.1:1/nowhere?connect_timeout=1";
-    let waited = Instant::now();
-    let refused = world.open_at(nowhere, &key).await;
-    match refused.map_err(|refusal| refusal.to_string()) {
-        Err(message) => holds(&message, "PostgreSQL database cannot be used")?,
-        Ok(_) => return Err("a server that is not there was accepted".into()),
-    }
-    match waited.elapsed() < Duration::from_secs(60) {
-        true => Ok(()),
-        false => Err("the start waited too long for the server".into()),
-    }
+fn schemas_of_others(world: World) -> Outcome {
+    Box::pin(async move {
+        let pool = world.database().await?;
+        let key = world.folder().join("key").display().to_string();
+        let key = ["--encryption-key-file", &key];
+        pool.execute("CREATE TABLE documents (id BIGINT)").await?;
+        let message = refusal(&world, world.url(), &key).await?;
+        holds(&message, "it has a table `documents`")?;
+        // Tables of other names may be beside those of this program.
+        pool.execute("ALTER TABLE documents RENAME TO customers")
+            .await?;
+        drop(world.open_at(world.url(), &key).await?);
+        pool.execute("INSERT INTO schema_steps (step) VALUES (1000)")
+            .await?;
+        let message = refusal(&world, world.url(), &key).await?;
+        holds(&message, "made by a newer version")
+    })
+}
+
+fn no_server(world: World) -> Outcome {
+    Box::pin(async move {
+        let key = world.folder().join("key").display().to_string();
+        let key = ["--encryption-key-file", &key];
+        let begun = Instant::now();
+        let nowhere = "postgres://nobody:wrong@127.0.0.1:1/nowhere";
+        match world.open_at(nowhere, &key).await {
+            Ok(_) => return Err("a server that is not there was accepted".into()),
+            Err(refusal) => holds(&refusal.to_string(), "PostgreSQL database cannot be used")?,
+        }
+        // A server that is just starting is waited for, but not for ever.
+        match begun.elapsed() < Duration::from_secs(60) {
+            true => Ok(()),
+            false => Err(format!("the start waited for {:?}", begun.elapsed()).into()),
+        }
+    })
 }
 
 fn damaged(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let control = world.open_at(world.url(), &[]).await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
         let document = "x".repeat(2_000);
@@ -167,9 +175,6 @@ fn damaged(world: World) -> Outcome {
 
 fn locked(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         drop(world.open_at(world.url(), &[]).await?);
         // The pools of the first server close by themselves a moment later.
         let mut other = SqliteConnection::connect(world.url()).await?;
@@ -188,9 +193,6 @@ fn locked(world: World) -> Outcome {
 
 fn lost_key(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let control = world.open_at(world.url(), &[]).await?;
         let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
         play(&control, put).await?;
@@ -211,9 +213,6 @@ fn lost_key(world: World) -> Outcome {
 
 fn private_files(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let names = [
             "control.db",
             "control.db-wal",

@@ -12,11 +12,12 @@ use crate::script::play;
 use crate::world::{World, send, text};
 use crate::{Case, Outcome};
 
-pub(crate) const CASES: &[Case] = &[
+pub(crate) const CASES: &[Case] = &[("health-probes-are-shared", probes_are_shared)];
+
+pub(crate) const SQLITE: &[Case] = &[
     ("a-locked-database-is-unavailable", locked),
     ("a-database-that-is-damaged-later", damaged_later),
     ("a-database-that-is-replaced", replaced),
-    ("health-probes-are-shared", probes_are_shared),
 ];
 
 /// A locked database is given up within this time, also on a busy machine.
@@ -44,9 +45,6 @@ pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> R
 
 fn locked(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let control = world.open("").await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
         health(&control, 200, "{}").await?;
@@ -95,9 +93,6 @@ fn locked(world: World) -> Outcome {
 
 fn damaged_later(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let control = world.open("").await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
         let document = "x".repeat(3_000);
@@ -136,9 +131,6 @@ fn damaged_later(world: World) -> Outcome {
 
 fn replaced(world: World) -> Outcome {
     Box::pin(async move {
-        if !world.is_sqlite() {
-            return Ok(());
-        }
         let control = world.open("").await?;
         health(&control, 200, "{}").await?;
         let file = world.folder().join("control.db");

@@ -27,6 +27,9 @@ const SQLITE_ACQUIRE: Duration = Duration::from_secs(3);
 /// How long a transaction that writes tries to begin while another process holds the lock.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
 
+/// How often connections that cannot begin a transaction are looked for.
+const BROKEN: usize = 20;
+
 /// Connections to a PostgreSQL server.
 const POSTGRES_CONNECTIONS: u32 = 16;
 
@@ -176,11 +179,11 @@ impl Store {
     /// Begins a transaction that writes.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
         if self.postgres {
-            return Ok(self.write.begin_with("BEGIN").await?);
+            return Ok(begin_on(&self.write, "BEGIN").await?);
         }
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
-            match self.write.begin_with("BEGIN IMMEDIATE").await {
+            match begin_on(&self.write, "BEGIN IMMEDIATE").await {
                 Err(failure)
                     if Trouble::of(&failure) == Trouble::Locked && Instant::now() < deadline => {}
                 begun => return Ok(begun?),
@@ -195,7 +198,7 @@ impl Store {
         } else {
             "BEGIN"
         };
-        Ok(self.read.begin_with(statement).await?)
+        Ok(begin_on(&self.read, statement).await?)
     }
 
     /// The connections that write, for single statements.
@@ -245,6 +248,41 @@ impl Store {
     pub(crate) fn request_limit(&self) -> Option<Duration> {
         self.postgres.then_some(POSTGRES_REQUEST)
     }
+}
+
+/// Begins a transaction on a connection of a pool. A full disk ends the transaction of SQLite
+/// itself, so that its driver believes for ever that the connection is still in one.
+async fn begin_on(
+    pool: &AnyPool,
+    statement: &'static str,
+) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let mut attempts = 0..BROKEN;
+    loop {
+        match pool.begin_with(statement).await {
+            Err(sqlx::Error::InvalidSavePointStatement) if attempts.next().is_some() => {
+                close_broken(pool).await?;
+            }
+            begun => return begun,
+        }
+    }
+}
+
+/// Closes the connections of a pool on which no transaction can begin.
+async fn close_broken(pool: &AnyPool) -> Result<(), sqlx::Error> {
+    let mut connections = vec![pool.acquire().await?];
+    while let Some(connection) = pool.try_acquire() {
+        connections.push(connection);
+    }
+    for mut connection in connections {
+        let works = match connection.begin_with("BEGIN").await {
+            Ok(transaction) => transaction.rollback().await.is_ok(),
+            Err(_) => false,
+        };
+        if !works {
+            connection.close().await?;
+        }
+    }
+    Ok(())
 }
 
 /// Makes the file of an SQLite database that is not there, and has it keep a write-ahead log,
