@@ -1,10 +1,10 @@
-//! The configuration: tokens, and the things that every start declares anew.
+//! The configuration: tokens, and the things that every start and reload declares anew.
 //!
 //! Files are YAML (so JSON, too); a folder stands for its `.yaml`, `.yml` and `.json` files in
 //! the order of their names. All files make one configuration; where two name the same thing,
-//! the later one counts. What is declared is created or replaced at every start, so changes over
-//! the API last until then. What is no longer declared stays in the database; a token that is
-//! no longer declared is gone.
+//! the later one counts. What is declared is created or replaced at every start, and whenever the
+//! configuration is read again, so changes over the API last until then. What is no longer
+//! declared stays in the database; a token that is no longer declared is gone.
 
 mod file;
 mod token;
