@@ -1,5 +1,6 @@
 //! The `reference` program.
 
+use std::io::Write;
 use std::process::ExitCode;
 
 use clap::Parser;
@@ -29,7 +30,8 @@ async fn main() -> ExitCode {
     match task {
         None => {}
         Some(Ok(done)) => {
-            println!("{done}");
+            // What was done is done, whoever hears of it.
+            drop(writeln!(std::io::stdout(), "{done}"));
             return ExitCode::SUCCESS;
         }
         Some(Err(failure)) => {

@@ -12,7 +12,7 @@ use tracing::{info, warn};
 
 use super::schema::STEPS;
 use super::trouble::Trouble;
-use super::{Database, DatabaseUrl, StoreError, files};
+use super::{Database, DatabaseUrl, files};
 
 /// How long the start waits for somebody else's lock.
 const LOCK_WAIT: Duration = Duration::from_secs(3);
@@ -70,8 +70,8 @@ pub(crate) enum Unusable {
     Locked(String),
     #[error("{name} cannot be used: {failure}")]
     Failed { name: String, failure: sqlx::Error },
-    #[error(transparent)]
-    Store(#[from] StoreError),
+    #[error("the database was made by a newer version of this program")]
+    Newer,
 }
 
 /// How the look for damage in a database ended.
@@ -225,7 +225,7 @@ async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
 fn ours(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
     match usize::try_from(steps) {
         Ok(steps) if steps <= STEPS.len() => Ok(Contents::Ours { check }),
-        _ => Err(StoreError::Newer.into()),
+        _ => Err(Unusable::Newer),
     }
 }
 
