@@ -12,6 +12,9 @@ use crate::http::serve::{Listening, listen};
 use crate::log::LogOptions;
 use crate::{control, engine};
 
+/// How long the control plane may take to apply its configuration while it runs.
+const RELOAD: Duration = Duration::from_secs(60);
+
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -232,9 +235,11 @@ impl Running {
             }
         }
         if let Some(plane) = &self.plane {
-            match plane.reload().await {
-                Ok(()) => info!("the control plane's configuration was read again"),
-                Err(why) => error!(%why, "the control plane's configuration stays as it was"),
+            let stays = "the control plane's configuration stays as it was";
+            match tokio::time::timeout(RELOAD, plane.reload()).await {
+                Ok(Ok(())) => info!("the control plane's configuration was read again"),
+                Ok(Err(why)) => error!(%why, "{stays}"),
+                Err(_) => error!(why = "the database does not answer", "{stays}"),
             }
         }
     }

@@ -63,13 +63,14 @@ fn holds(message: &str, part: &str) -> Result<(), Failed> {
     }
 }
 
-/// The names and bytes of the files of a folder.
-fn contents(folder: &Path) -> Result<Vec<(String, Vec<u8>)>, Failed> {
+/// The names, modes and bytes of the files of a folder.
+fn contents(folder: &Path) -> Result<Vec<(String, u32, Vec<u8>)>, Failed> {
     let mut files = Vec::new();
     for entry in folder.read_dir()? {
         let entry = entry?;
         let name = entry.file_name().to_string_lossy().into_owned();
-        files.push((name, fs::read(entry.path())?));
+        let mode = entry.metadata()?.permissions().mode();
+        files.push((name, mode, fs::read(entry.path())?));
     }
     files.sort();
     Ok(files)

@@ -77,7 +77,8 @@ impl Plane {
         let log = plane.log();
         let line = log.lines().find(|line| line.contains(listens));
         let line: Value = serde_json::from_str(line.unwrap_or_default())?;
-        plane.address = line["address"].as_str().unwrap_or_default().parse()?;
+        let address = line.get("address").and_then(Value::as_str);
+        plane.address = address.unwrap_or_default().parse()?;
         Ok(plane)
     }
 

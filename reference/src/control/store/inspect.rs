@@ -105,7 +105,6 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
     if !there && !path.is_dir() {
         return Ok(Contents::Nothing);
     }
-    files::tighten_database(&path);
     let name = format!("database `{}`", path.display());
     let failed = |failure: sqlx::Error| match Trouble::of(&failure) {
         Trouble::Locked => Unusable::Locked(name.clone()),
@@ -137,6 +136,7 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
              `sqlite3 FILE 'PRAGMA quick_check'` does"
         ),
     }
+    files::tighten_database(&path);
     Ok(contents)
 }
 
