@@ -15,6 +15,9 @@ use crate::{control, engine};
 /// How long running builds take at most to end, in seconds.
 const LONGEST_BUILDS: u64 = 15;
 
+/// How long the control plane may take to apply its configuration while it runs.
+const RELOAD: Duration = Duration::from_secs(60);
+
 /// Why a server did not start.
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
@@ -72,7 +75,10 @@ struct EngineCommand {
 }
 
 #[derive(Debug, Args)]
+#[command(args_conflicts_with_subcommands = true)]
 struct ControlCommand {
+    #[command(subcommand)]
+    task: Option<ControlTask>,
     /// Address to listen on, HOST:PORT; may be repeated
     #[arg(
         short,
@@ -88,6 +94,12 @@ struct ControlCommand {
     serve: ServeOptions,
     #[command(flatten)]
     log: LogOptions,
+}
+
+/// What is done once, without a server.
+#[derive(Debug, Subcommand)]
+enum ControlTask {
+    RotateKey(control::RotateKey),
 }
 
 #[derive(Debug, Args)]
@@ -146,6 +158,20 @@ impl CommandLine {
         Duration::from_secs(serve.shutdown_wait_period.saturating_add(ends))
     }
 
+    /// Does what the command line asks for if that needs no server, and gives what was done.
+    ///
+    /// # Errors
+    /// When it cannot be done; then nothing has changed.
+    pub async fn run_task(&self) -> Option<Result<String, StartError>> {
+        match &self.role {
+            Role::Control(ControlCommand {
+                task: Some(ControlTask::RotateKey(rotate)),
+                ..
+            }) => Some(rotate.run().await),
+            _ => None,
+        }
+    }
+
     /// Starts the servers.
     ///
     /// # Errors
@@ -193,6 +219,8 @@ pub struct Running {
     /// The control plane's (first) address.
     pub control: Option<SocketAddr>,
     listening: Vec<Listening>,
+    /// The control plane, and its workers.
+    plane: Option<Arc<control::Control>>,
     workers: Option<control::Workers>,
     /// What the engine does by itself, and how long it may go on when told to stop.
     plugins: Option<(engine::Running, Duration)>,
@@ -216,15 +244,22 @@ impl Running {
         }
     }
 
-    /// Has the engine read its configuration again and go by it. If that cannot be, everything
-    /// stays as it is, and the log says why.
+    /// Has the engine and the control plane read their configurations again and go by them. One
+    /// that cannot be used leaves everything of its server as it is, and the log says why.
     pub async fn reload(&self) {
-        let Some((plugins, _)) = &self.plugins else {
-            return;
-        };
-        match plugins.reload().await {
-            Ok(()) => info!("the configuration was read again"),
-            Err(why) => error!(why, "the configuration stays as it was"),
+        if let Some((plugins, _)) = &self.plugins {
+            match plugins.reload().await {
+                Ok(()) => info!("the configuration was read again"),
+                Err(why) => error!(why, "the configuration stays as it was"),
+            }
+        }
+        if let Some(plane) = &self.plane {
+            let stays = "the control plane's configuration stays as it was";
+            match tokio::time::timeout(RELOAD, plane.reload()).await {
+                Ok(Ok(())) => info!("the control plane's configuration was read again"),
+                Ok(Err(why)) => error!(%why, "{stays}"),
+                Err(_) => error!(why = "the database does not answer", "{stays}"),
+            }
         }
     }
 
@@ -262,6 +297,7 @@ impl Running {
             self.listening.push(listening);
         }
         self.workers = Some(control.start_workers().await?);
+        self.plane = Some(control);
         Ok(())
     }
 }

@@ -1,5 +1,6 @@
 //! The `reference` program.
 
+use std::io::Write;
 use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
@@ -47,11 +48,29 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
         error!("signals cannot be received");
         return ExitCode::FAILURE;
     };
+    // A database that does not answer makes a start long, and a task, too.
+    let task = tokio::select! {
+        task = command.run_task() => task,
+        _ = interrupted.recv() => return ExitCode::FAILURE,
+        _ = terminated.recv() => return ExitCode::FAILURE,
+    };
+    match task {
+        None => {}
+        Some(Ok(done)) => {
+            // What was done is done, whoever hears of it.
+            drop(writeln!(std::io::stdout(), "{done}"));
+            return ExitCode::SUCCESS;
+        }
+        Some(Err(failure)) => {
+            error!("{failure}");
+            return ExitCode::FAILURE;
+        }
+    }
     let longest = command.longest_stop() + MARGIN;
     let (reload, reloads) = mpsc::channel(1);
+    let (stop, stopped) = oneshot::channel();
     let (started, start) = oneshot::channel();
-    let mut serving = servers.spawn(serve(command, started, reloads));
-    // A database that does not answer makes a start long.
+    let mut serving = servers.spawn(serve(command, started, reloads, stopped));
     let started = tokio::select! {
         started = start => started,
         _ = interrupted.recv() => return ExitCode::FAILURE,
@@ -71,7 +90,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
             }
         }
     }
-    drop(reload);
+    drop(stop);
     if serving.is_finished() {
         return ExitCode::FAILURE;
     }
@@ -92,6 +111,7 @@ async fn serve(
     command: CommandLine,
     started: oneshot::Sender<()>,
     mut reloads: mpsc::Receiver<()>,
+    stopped: oneshot::Receiver<()>,
 ) -> Result<(), StartError> {
     let running = command
         .start()
@@ -99,8 +119,15 @@ async fn serve(
         .inspect_err(|failure| error!("{failure}"))?;
     tell(&running);
     started.send(()).ok();
-    while reloads.recv().await.is_some() {
-        running.reload().await;
+    let reloading = async {
+        while reloads.recv().await.is_some() {
+            running.reload().await;
+        }
+    };
+    // Nothing that a reload waits for holds up the end.
+    tokio::select! {
+        _ = stopped => {}
+        () = reloading => {}
     }
     running.shutdown().await;
     Ok(())

@@ -1,20 +1,29 @@
 //! Encryption of secrets at rest: XChaCha20-Poly1305 with a random nonce for each value, bound
 //! to the name of its secret.
+//!
+//! A sealed value is `ID:BASE64`, the id of its key and the nonce with what was encrypted. Those
+//! that older versions made have no id.
 
 use std::fmt;
-use std::fs::{File, OpenOptions};
+use std::fs::File;
 use std::io::{ErrorKind, Read, Write};
-use std::os::unix::fs::OpenOptionsExt;
 use std::path::Path;
 
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 use chacha20poly1305::aead::{Aead, KeyInit, Payload};
 use chacha20poly1305::{Key, XChaCha20Poly1305, XNonce};
+use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 /// Length of a nonce in bytes.
 const NONCE: usize = 24;
+
+/// Length of a key's id in hexadecimal digits.
+const ID: usize = 16;
+
+/// What is hashed before a key to make its id, so that the id is good for nothing else.
+const ID_PURPOSE: &[u8] = b"id of an encryption key\0";
 
 /// Why a key or a sealed value cannot be used. Says nothing about the key or the value.
 #[derive(Debug, thiserror::Error)]
@@ -29,10 +38,22 @@ pub(crate) enum CipherError {
     Seal,
     #[error("the encryption key is not the one that the secrets were encrypted with")]
     OtherKey,
+    #[error("the encryption key was rotated, and this server has not been given the new one")]
+    Rotated,
 }
 
 /// Seals secrets with a key.
-pub(crate) struct Cipher(XChaCha20Poly1305);
+pub(crate) struct Cipher {
+    id: String,
+    aead: XChaCha20Poly1305,
+}
+
+/// The id of the key that a value was sealed with, if it says so.
+pub(crate) fn key_id(sealed: &str) -> Option<&str> {
+    let (id, _) = sealed.split_once(':')?;
+    let is_id = id.len() == ID && id.bytes().all(|byte| byte.is_ascii_hexdigit());
+    is_id.then_some(id)
+}
 
 impl Cipher {
     /// A cipher with a key in base64.
@@ -40,7 +61,14 @@ impl Cipher {
         let bytes = STANDARD.decode(text.trim()).map(Zeroizing::new);
         let bytes = bytes.map_err(|_| CipherError::Malformed)?;
         let key = <&Key>::try_from(bytes.as_slice()).map_err(|_| CipherError::Malformed)?;
-        Ok(Self(XChaCha20Poly1305::new(key)))
+        let digest = Sha256::new_with_prefix(ID_PURPOSE)
+            .chain_update(key)
+            .finalize();
+        let id = digest.iter().take(ID / 2).map(|byte| format!("{byte:02x}"));
+        Ok(Self {
+            id: id.collect(),
+            aead: XChaCha20Poly1305::new(key),
+        })
     }
 
     /// A cipher with the key of a file.
@@ -53,21 +81,32 @@ impl Cipher {
     }
 
     /// A cipher with the key of a file, which is made, for its owner's eyes only, when there is
-    /// none.
+    /// none. It is there whole or not at all.
     pub(crate) fn from_file_or_new(path: &Path) -> Result<Self, CipherError> {
         let failed = |failure| CipherError::File(path.display().to_string(), failure);
-        let mut options = OpenOptions::new();
-        let created = options.write(true).create_new(true).mode(0o600).open(path);
-        match created {
-            Ok(mut file) => {
-                let mut line = random_key()?;
-                line.push('\n');
-                file.write_all(line.as_bytes()).map_err(failed)?;
-                file.sync_all().map_err(failed)?;
+        if path.try_exists().map_err(failed)? {
+            return Self::from_file(path);
+        }
+        let folder = match path.parent() {
+            Some(folder) if !folder.as_os_str().is_empty() => folder,
+            _ => Path::new("."),
+        };
+        let mut line = random_key()?;
+        line.push('\n');
+        let mut file = tempfile::NamedTempFile::new_in(folder).map_err(failed)?;
+        file.write_all(line.as_bytes()).map_err(failed)?;
+        file.as_file().sync_all().map_err(failed)?;
+        match file.persist_noclobber(path) {
+            Ok(_) => {
+                let folder = File::open(folder).map_err(failed)?;
+                folder.sync_all().map_err(failed)?;
                 Self::from_text(&line)
             }
-            Err(failure) if failure.kind() == ErrorKind::AlreadyExists => Self::from_file(path),
-            Err(failure) => Err(failed(failure)),
+            // Another process was faster.
+            Err(failure) if failure.error.kind() == ErrorKind::AlreadyExists => {
+                Self::from_file(path)
+            }
+            Err(failure) => Err(failed(failure.error)),
         }
     }
 
@@ -76,7 +115,12 @@ impl Cipher {
         Self::from_text(&random_key()?)
     }
 
-    /// Seals a value under a name, as base64 text.
+    /// The id of the key.
+    pub(crate) fn id(&self) -> &str {
+        &self.id
+    }
+
+    /// Seals a value under a name, as text.
     pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
         let mut nonce = [0; NONCE];
         getrandom::fill(&mut nonce).map_err(|_| CipherError::NoRandomness)?;
@@ -84,15 +128,20 @@ impl Cipher {
             msg: value,
             aad: name.as_bytes(),
         };
-        let encrypted = self.0.encrypt(&XNonce::from(nonce), payload);
+        let encrypted = self.aead.encrypt(&XNonce::from(nonce), payload);
         let mut sealed = nonce.to_vec();
         sealed.extend(encrypted.map_err(|_| CipherError::Seal)?);
-        Ok(STANDARD.encode(sealed))
+        Ok(format!("{}:{}", self.id, STANDARD.encode(sealed)))
     }
 
     /// Opens a value that was sealed under a name.
     pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
-        let sealed = STANDARD.decode(sealed).map_err(|_| CipherError::OtherKey)?;
+        let text = match key_id(sealed) {
+            Some(id) if id != self.id => return Err(CipherError::OtherKey),
+            Some(_) => sealed.split_once(':').map_or(sealed, |(_, text)| text),
+            None => sealed,
+        };
+        let sealed = STANDARD.decode(text).map_err(|_| CipherError::OtherKey)?;
         let (nonce, encrypted) = sealed
             .split_first_chunk::<NONCE>()
             .ok_or(CipherError::OtherKey)?;
@@ -100,7 +149,7 @@ impl Cipher {
             msg: encrypted,
             aad: name.as_bytes(),
         };
-        let opened = self.0.decrypt(&XNonce::from(*nonce), payload);
+        let opened = self.aead.decrypt(&XNonce::from(*nonce), payload);
         opened
             .map(Zeroizing::new)
             .map_err(|_| CipherError::OtherKey)
@@ -130,9 +179,14 @@ mod tests {
         let sealed = cipher.seal("a", b"hush")?;
         assert_ne!(sealed, cipher.seal("a", b"hush")?);
         assert_eq!(cipher.open("a", &sealed)?.as_slice(), b"hush");
+        assert_eq!(key_id(&sealed), Some(cipher.id()));
+        // What older versions sealed has no id.
+        let (_, old) = sealed.split_once(':').unwrap_or_default();
+        assert_eq!(key_id(old), None);
+        assert_eq!(cipher.open("a", old)?.as_slice(), b"hush");
         assert!(cipher.open("b", &sealed).is_err());
         assert!(Cipher::ephemeral()?.open("a", &sealed).is_err());
-        for broken in ["", "AAAA", "not base64!"] {
+        for broken in ["", "AAAA", "not base64!", "0123456789abcdef:AAAA"] {
             assert!(cipher.open("a", broken).is_err(), "{broken}");
         }
         for key in ["", "AAAA", "!"] {

@@ -8,6 +8,7 @@ pub(crate) mod destination;
 mod guard;
 mod health;
 mod hosts;
+mod keyring;
 mod metrics;
 pub(crate) mod model;
 mod options;
@@ -15,6 +16,8 @@ mod page;
 mod place;
 mod principal;
 mod redact;
+mod reload;
+mod rotate;
 mod routes;
 mod settle;
 mod storage;
@@ -25,17 +28,20 @@ mod worker;
 use std::sync::Arc;
 use std::time::Instant;
 
+use arc_swap::ArcSwap;
 use http::{Method, StatusCode};
 use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
-use tracing::{error, info, warn};
+use tracing::{error, info};
 
-use self::cipher::Cipher;
+use self::health::Health;
+use self::keyring::Keyring;
 use self::metrics::Metrics;
 pub use self::options::Options;
 use self::principal::{Keys, Principal};
+pub use self::rotate::RotateKey;
 use self::routes::{Handler, ROUTES};
-use self::store::{Store, StoreError};
+use self::store::{Contents, Store, StoreError, Trouble, Unusable};
 use self::worker::Settings;
 pub use self::worker::Workers;
 use crate::StartError;
@@ -48,61 +54,61 @@ const BODY_LIMIT: usize = 8 << 20;
 /// Requests that run at the same time; further ones wait on their connections.
 const RUNNING: usize = 64;
 
-/// The name that the key check of a database is sealed under; no secret can have it.
-const KEY_CHECK: &str = "";
-
 /// The control plane.
 #[derive(Debug)]
 pub struct Control {
+    options: Options,
     store: Store,
-    cipher: Cipher,
-    keys: Keys,
+    cipher: Keyring,
+    keys: ArcSwap<Keys>,
+    health: Health,
     settings: Settings,
     metrics: Metrics,
     /// A permit for each request that may run at the same time.
     running: Arc<Semaphore>,
 }
 
-/// Opens the control plane: reads the configuration, connects to the database, brings its schema
-/// up to date, and declares what the configuration says.
+/// Opens the control plane: looks at the database, reads the configuration, brings the schema of
+/// the database up to date, and declares what the configuration says.
 ///
 /// # Errors
 /// When something that the options name cannot be used, or the encryption key is not the one
-/// that the database was made with.
+/// that the database was made with. A database that cannot be used is left as it was.
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
-    let cipher = options.cipher()?;
-    let mut config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
-    if config.keys.is_empty() {
-        warn!("the configuration has no tokens, so every request below /v1 will be refused");
+    let settings = options.settings()?;
+    options.check_database()?;
+    let contents = store::inspect(&options.database).await?;
+    let cipher = options.keyring(&contents)?;
+    if let Contents::Ours { check: Some(check) } = &contents {
+        cipher.adopt(check).map_err(|failure| refused(&failure))?;
     }
-    let store = Store::connect(&options.database).await;
-    let store = store.map_err(|failure| refused(&failure))?;
+    let config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
+    let store = Store::connect(&options.database).await?;
     let checked = store.prepare(
-        |sealed| {
-            let opened = cipher.open(KEY_CHECK, sealed);
-            opened.map(drop).map_err(|failure| refused(&failure))
-        },
-        || {
-            let sealed = cipher.seal(KEY_CHECK, KEY_CHECK.as_bytes());
-            sealed.map_err(|failure| refused(&failure))
-        },
+        |check| cipher.adopt(check).map_err(|failure| refused(&failure)),
+        || cipher.check().map_err(|failure| refused(&failure)),
     );
     checked.await?;
-    let roots = &options.bundle_root;
-    let settled = settle::settle(&store, &config.keys, &mut config.entries, roots).await;
-    settled.map_err(|failure| refused(&failure))?;
-    let declared = store.declare(&config.entries).await;
-    declared.map_err(|failure| StartError::new(format!("configuration: {failure}")))?;
-    info!(declared = config.entries.len(), "the control plane is open");
-    Ok(Arc::new(Control {
+    let control = Control {
+        options: options.clone(),
         store,
         cipher,
-        keys: config.keys,
-        settings: options.settings()?,
+        keys: ArcSwap::default(),
+        health: Health::default(),
+        settings,
         metrics: Metrics::default(),
         running: Arc::new(Semaphore::new(RUNNING)),
-    }))
+    };
+    let declared = control.apply(config, &control.cipher).await?;
+    info!(declared, "the control plane is open");
+    Ok(Arc::new(control))
+}
+
+impl From<Unusable> for StartError {
+    fn from(failure: Unusable) -> Self {
+        Self::new(failure.to_string())
+    }
 }
 
 impl From<StoreError> for StartError {
@@ -115,16 +121,22 @@ impl Service for Control {
     /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
     /// so that none leaves a transaction open on a pooled connection of the database.
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        let permit = Arc::clone(&self.running).acquire_owned().await;
-        // Who looks at the state of the server is not to wait for a thread.
-        let works = request.path.starts_with("/v1/");
+        // Who asks for the state is answered also when all requests wait for the database, and does
+        // not wait for a thread.
+        let works = !routes::is_public(&request.path);
+        let permit = match works {
+            true => Arc::clone(&self.running).acquire_owned().await.ok(),
+            false => None,
+        };
         let answered = async move {
             let begun = Instant::now();
             let method = request.method.clone();
             let mut handler = "none";
-            let reply = self.route(request, &mut handler).await;
+            let reply = self.route_in_time(request, &mut handler).await;
+            if permit.is_some() && reply.status == StatusCode::INTERNAL_SERVER_ERROR {
+                self.store.probe().suspect();
+            }
             drop(permit);
-            let reply = reply.unwrap_or_else(|failure| failure.reply());
             let took = begun.elapsed();
             self.metrics.answered(handler, &method, reply.status, took);
             reply
@@ -150,6 +162,22 @@ impl Service for Control {
 }
 
 impl Control {
+    /// Answers a request, in limited time where the database may have gone without a word.
+    async fn route_in_time(&self, request: Request, name: &mut &'static str) -> Reply {
+        let routed = self.route(request, name);
+        let answered = match self.store.request_limit() {
+            None => routed.await,
+            Some(limit) => match tokio::time::timeout(limit, routed).await {
+                Ok(answered) => answered,
+                Err(_) => Err(ApiError::new(
+                    Code::Unavailable,
+                    Trouble::Silent.to_string(),
+                )),
+            },
+        };
+        answered.unwrap_or_else(|failure| failure.reply())
+    }
+
     /// The checks that come before a handler, in their order: the path, the method, the key, the
     /// escapes of the path. Names the handler by the pattern of its route.
     async fn route(
@@ -181,7 +209,7 @@ impl Control {
                 match handler {
                     Handler::Public(handle) => handle(self, &request).await,
                     Handler::Bearer(handle) => match self.principal(&request) {
-                        Some(principal) => handle(self, principal, &request).await,
+                        Some(principal) => handle(self, &principal, &request).await,
                         None => Ok(unauthorized()),
                     },
                 }
@@ -192,8 +220,11 @@ impl Control {
         }
     }
 
-    fn principal(&self, request: &Request) -> Option<&Principal> {
-        self.keys.principal(request.header("authorization")?)
+    /// Who asks, by the keys as they are now: one that is gone counts no longer, whatever the
+    /// connection was used for before.
+    fn principal(&self, request: &Request) -> Option<Principal> {
+        let keys = self.keys.load();
+        keys.principal(request.header("authorization")?).cloned()
     }
 }
 

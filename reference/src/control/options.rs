@@ -1,7 +1,7 @@
 //! What the command line says about the control plane.
 
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use tracing::info;
@@ -11,14 +11,21 @@ use super::builder::{Access, Limits};
 use super::cipher::{Cipher, CipherError};
 use super::destination::Reach;
 use super::hosts::Hosts;
-use super::store::{Database, DatabaseUrl};
+use super::keyring::Keyring;
+use super::store::{Contents, Database, DatabaseUrl, tighten};
 use super::worker::Settings;
 use crate::StartError;
 use crate::http::tls::period;
 
 /// The environment variable with the encryption key. It is no flag, because flags show in lists
 /// of processes.
-const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
+pub(super) const KEY_VARIABLE: &str = "REFERENCE_ENCRYPTION_KEY";
+
+/// The environment variable with a key that secrets may still be encrypted with.
+const PREVIOUS_KEY_VARIABLE: &str = "REFERENCE_PREVIOUS_ENCRYPTION_KEY";
+
+/// The environment variable with the key that a rotation encrypts secrets with.
+pub(super) const NEW_KEY_VARIABLE: &str = "REFERENCE_NEW_ENCRYPTION_KEY";
 
 /// What the command line says about the control plane.
 #[derive(Debug, Clone, clap::Args)]
@@ -40,6 +47,10 @@ pub struct Options {
     /// REFERENCE_ENCRYPTION_KEY counts, and beside an SQLite file a key file is made
     #[arg(long, value_name = "FILE")]
     pub(super) encryption_key_file: Option<PathBuf>,
+    /// File with another key that secrets may be encrypted with, before or after a rotation; may
+    /// be repeated; otherwise the variable REFERENCE_PREVIOUS_ENCRYPTION_KEY counts
+    #[arg(long, value_name = "FILE")]
+    pub(super) previous_encryption_key_file: Vec<PathBuf>,
     /// Folder below which sources may name directories and local repositories; may be repeated.
     /// Without one, no source reads the server's disk
     #[arg(long, value_name = "DIR")]
@@ -131,32 +142,96 @@ impl Options {
         })
     }
 
-    /// The cipher with the key that the options, the environment or the database lead to.
+    /// Makes sure that there is a database that can be used.
     ///
     /// # Errors
-    /// When the database is none that can be used, or there is no usable key for it.
-    pub(super) fn cipher(&self) -> Result<Cipher, StartError> {
-        let Some(database) = self.database.database() else {
-            return Err(StartError::new(
-                "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME",
-            ));
-        };
-        let from_environment = std::env::var(KEY_VARIABLE).map(Zeroizing::new);
-        let cipher = match (&self.encryption_key_file, from_environment, database) {
-            (Some(path), _, _) => Cipher::from_file(path),
-            (None, Ok(text), _) => Cipher::from_text(&text),
-            (None, Err(_), Database::Memory) => Cipher::ephemeral(),
-            (None, Err(_), Database::File(file)) => {
-                let path = PathBuf::from(format!("{}.key", file.display()));
+    /// When the address names none.
+    pub(super) fn check_database(&self) -> Result<Database, StartError> {
+        let message =
+            "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
+        let database = self.database.database();
+        database.ok_or_else(|| StartError::new(message))
+    }
+
+    /// The keys that the options, the environment or the database lead to. Beside an SQLite file
+    /// that holds nothing yet, a key is made.
+    ///
+    /// # Errors
+    /// When there is no usable key for the database.
+    pub(super) fn keyring(&self, contents: &Contents) -> Result<Keyring, StartError> {
+        if let Some(given) = self.given_keyring()? {
+            return Ok(given);
+        }
+        let current = match self.check_database()? {
+            Database::Memory => Cipher::ephemeral()?,
+            Database::File(file) => {
+                let path = key_beside(&file);
+                if matches!(contents, Contents::Ours { check: Some(_) }) {
+                    return Err(StartError::new(format!(
+                        "the encryption key file `{}` is gone, and without it the secrets of \
+                         the database cannot be read; put it back, or give the key with \
+                         --encryption-key-file or {KEY_VARIABLE}",
+                        path.display()
+                    )));
+                }
                 info!(file = %path.display(), "the encryption key is in a file beside the database");
-                Cipher::from_file_or_new(&path)
+                Cipher::from_file_or_new(&path)?
             }
-            (None, Err(_), Database::Postgres) => {
+            Database::Postgres => {
                 return Err(StartError::new(format!(
                     "PostgreSQL needs an encryption key: give --encryption-key-file or {KEY_VARIABLE}"
                 )));
             }
         };
-        cipher.map_err(|failure: CipherError| StartError::new(failure.to_string()))
+        Ok(Keyring::new(current, self.previous_keys()?))
     }
+
+    /// The keys that are there already; `None` when there is none that counts before others.
+    ///
+    /// # Errors
+    /// When one that is given cannot be used.
+    pub(super) fn given_keyring(&self) -> Result<Option<Keyring>, StartError> {
+        let given = match (&self.encryption_key_file, self.check_database()?) {
+            (Some(path), _) => Some(Cipher::from_file(path)),
+            (None, database) => from_variable(KEY_VARIABLE).or_else(|| match database {
+                Database::File(file) => {
+                    let path = key_beside(&file);
+                    tighten(&path);
+                    path.exists().then(|| Cipher::from_file(&path))
+                }
+                Database::Memory | Database::Postgres => None,
+            }),
+        };
+        match given {
+            Some(current) => Ok(Some(Keyring::new(current?, self.previous_keys()?))),
+            None => Ok(None),
+        }
+    }
+
+    fn previous_keys(&self) -> Result<Vec<Cipher>, StartError> {
+        let files = self.previous_encryption_key_file.iter();
+        let mut keys = Vec::new();
+        for key in files.map(|path| Cipher::from_file(path)) {
+            keys.push(key?);
+        }
+        if keys.is_empty()
+            && let Some(key) = from_variable(PREVIOUS_KEY_VARIABLE)
+        {
+            keys.push(key?);
+        }
+        Ok(keys)
+    }
+}
+
+/// The file with the key of an SQLite file when no other key is given.
+pub(super) fn key_beside(database: &Path) -> PathBuf {
+    let mut name = database.as_os_str().to_owned();
+    name.push(".key");
+    PathBuf::from(name)
+}
+
+/// The key in an environment variable, if it is set.
+pub(super) fn from_variable(name: &str) -> Option<Result<Cipher, CipherError>> {
+    let text = std::env::var(name).map(Zeroizing::new).ok()?;
+    Some(Cipher::from_text(&text))
 }

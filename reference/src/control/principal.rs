@@ -86,7 +86,7 @@ impl fmt::Debug for KeyDigest {
 }
 
 /// The valid keys, by digest. A key that the configuration does not hold is in no place at all,
-/// so it stops working with the start that no longer knows it.
+/// so it stops working as soon as the configuration is read without it.
 #[derive(Debug, Default)]
 pub(crate) struct Keys(HashMap<KeyDigest, Principal>);
 

@@ -22,6 +22,13 @@ pub(super) enum Handler {
     Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> Answer<'a>),
 }
 
+/// Whether a path is one that everybody may ask for.
+pub(super) fn is_public(path: &str) -> bool {
+    let is_public = |route: &Route<Handler>| matches!(route.handler, Handler::Public(_));
+    let mut routes = ROUTES.iter().filter(|route| is_public(route));
+    routes.any(|route| route.pattern == path)
+}
+
 /// A line of the table for an endpoint below /v1.
 macro_rules! bearer {
     ($method:ident, $pattern:literal, $($endpoint:ident)::+) => {

@@ -157,6 +157,10 @@ impl From<Invalid> for ApiError {
 
 impl From<store::StoreError> for ApiError {
     fn from(failure: store::StoreError) -> Self {
+        if let Some(trouble) = failure.trouble().filter(|trouble| trouble.may_pass()) {
+            tracing::warn!(%failure, "the database cannot be used");
+            return Self::new(Code::Unavailable, trouble.to_string());
+        }
         let code = match failure {
             store::StoreError::NotAuthorized | store::StoreError::SharedByOthers => {
                 Code::NotAuthorized
@@ -166,6 +170,7 @@ impl From<store::StoreError> for ApiError {
                 Code::Conflict
             }
             store::StoreError::MissingReference { .. } => Code::InvalidReference,
+            store::StoreError::KeyRotated => Code::Unavailable,
             store::StoreError::Newer
             | store::StoreError::TooLarge(_)
             | store::StoreError::Unreadable(_)
@@ -181,6 +186,9 @@ impl From<store::StoreError> for ApiError {
 impl From<CipherError> for ApiError {
     fn from(failure: CipherError) -> Self {
         tracing::error!(%failure, "a secret could not be sealed");
+        if matches!(failure, CipherError::Rotated) {
+            return Self::new(Code::Unavailable, failure.to_string());
+        }
         Self::new(Code::InternalError, "the server failed")
     }
 }

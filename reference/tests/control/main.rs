@@ -6,10 +6,12 @@
 mod config;
 mod definitions;
 mod documents;
-mod hosts;
 mod frozen;
+mod hosts;
 mod input;
+mod keys;
 mod listener;
+mod outage;
 mod paging;
 mod places;
 mod races;
@@ -19,8 +21,10 @@ mod roles;
 mod script;
 mod secrecy;
 mod shared;
+mod start;
 mod storage;
 mod stored;
+mod trouble;
 mod usage;
 mod workers;
 mod world;
@@ -48,6 +52,7 @@ fn main() -> ExitCode {
         hosts::CASES,
         frozen::CASES,
         input::CASES,
+        keys::CASES,
         paging::CASES,
         places::CASES,
         races::CASES,
@@ -57,12 +62,17 @@ fn main() -> ExitCode {
         secrecy::CASES,
         shared::CASES,
         stored::CASES,
+        trouble::CASES,
         usage::CASES,
         workers::CASES,
     ];
     let mut trials = Vec::new();
     for database in Database::present() {
-        for (name, case) in cases.iter().copied().flatten().copied() {
+        let own: &[&[Case]] = match database {
+            Database::Sqlite => &[start::SQLITE, trouble::SQLITE],
+            Database::Postgres { .. } => &[start::POSTGRES, outage::POSTGRES],
+        };
+        for (name, case) in cases.iter().chain(own).copied().flatten().copied() {
             let database = database.clone();
             let id = format!("{}/{name}", database.name());
             trials.push(Trial::test(id, move || run(&database, name, case)));

@@ -108,6 +108,28 @@ impl World {
         &self.url
     }
 
+    /// Whether the database is a file of this world.
+    pub(crate) fn is_sqlite(&self) -> bool {
+        self.url.starts_with("sqlite:")
+    }
+
+    /// Opens a control plane with the tokens of every role, at an address and with arguments
+    /// that are all there are.
+    pub(crate) async fn open_at(
+        &self,
+        url: &str,
+        further: &[&str],
+    ) -> Result<Arc<Control>, StartError> {
+        let tokens = self.folder.path().join("tokens.yaml");
+        if let Err(failure) = std::fs::write(&tokens, TOKENS) {
+            return Err(StartError::new(failure.to_string()));
+        }
+        let tokens = tokens.display().to_string();
+        let arguments = ["control", "--database", url, "--config", &tokens];
+        let arguments = arguments.iter().chain(further).copied();
+        open(&CommandLine::try_parse_from(arguments)?.options).await
+    }
+
     /// A connection to the database beside the control plane's own.
     pub(crate) async fn database(&self) -> Result<sqlx::AnyPool, Failed> {
         sqlx::any::install_default_drivers();

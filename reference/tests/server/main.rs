@@ -4,6 +4,7 @@
 
 mod answers;
 mod bundles;
+mod control;
 mod crowds;
 mod descriptors;
 mod errors;

@@ -1,10 +1,10 @@
-//! The configuration: tokens, and the things that every start declares anew.
+//! The configuration: tokens, and the things that every start and reload declares anew.
 //!
 //! Files are YAML (so JSON, too); a folder stands for its `.yaml`, `.yml` and `.json` files in
 //! the order of their names. All files make one configuration; where two name the same thing,
-//! the later one counts. What is declared is created or replaced at every start, so changes over
-//! the API last until then. What is no longer declared stays in the database; a token that is
-//! no longer declared is gone.
+//! the later one counts. What is declared is created or replaced at every start, and whenever the
+//! configuration is read again, so changes over the API last until then. What is no longer
+//! declared stays in the database; a token that is no longer declared is gone.
 
 mod file;
 mod token;
@@ -13,7 +13,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::path::{Path, PathBuf};
 
 use self::file::File;
-use super::cipher::Cipher;
+use super::keyring::Keyring;
 use super::model::{self, Definition, Entry, Kind};
 use super::principal::Keys;
 
@@ -52,7 +52,7 @@ impl ConfigError {
 /// # Errors
 /// When a file cannot be read, holds an unknown key or a wrong value, two tokens have the same
 /// key, or an environment variable is missing.
-pub(crate) fn load(paths: &[PathBuf], cipher: &Cipher) -> Result<Config, ConfigError> {
+pub(crate) fn load(paths: &[PathBuf], cipher: &Keyring) -> Result<Config, ConfigError> {
     let mut whole = File::default();
     let mut origins = Origins::default();
     for path in paths {
@@ -106,7 +106,7 @@ impl Origins {
     }
 }
 
-fn assemble(file: File, origins: &Origins, cipher: &Cipher) -> Result<Config, ConfigError> {
+fn assemble(file: File, origins: &Origins, cipher: &Keyring) -> Result<Config, ConfigError> {
     let mut config = Config::default();
     for (name, token) in &file.tokens {
         let place = || origins.place(None, name);

@@ -5,24 +5,50 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use sqlx::any::AnyPoolOptions;
-use sqlx::{Any, AnyPool, AssertSqlSafe, Executor, Transaction};
+use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
+use sqlx::{
+    Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Transaction,
+};
 use tokio::sync::Notify;
 
-use super::StoreError;
+use super::probe::Probe;
+use super::trouble::Trouble;
+use super::{StoreError, files};
 
 /// Connections that read from one SQLite file at the same time.
 const SQLITE_READERS: u32 = 4;
 
-/// How long a health check waits for the database.
-const PING: Duration = Duration::from_secs(2);
+/// How long a statement waits for a connection to an SQLite file.
+const SQLITE_ACQUIRE: Duration = Duration::from_secs(3);
 
-/// What every SQLite connection starts with. Without the write-ahead log readers would wait for
-/// writers; without full synchronisation a power cut could take back what was confirmed.
-const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; \
-     PRAGMA synchronous = FULL; PRAGMA foreign_keys = ON";
+/// How long a transaction that writes tries to begin while another process holds the lock.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+
+/// How often connections that cannot begin a transaction are looked for.
+const BROKEN: usize = 20;
+
+/// Connections to a PostgreSQL server.
+const POSTGRES_CONNECTIONS: u32 = 16;
+
+/// How long a statement waits for a connection to a PostgreSQL server: long enough for the
+/// server to be started again meanwhile.
+const POSTGRES_ACQUIRE: Duration = Duration::from_secs(5);
+
+/// How long a connection to a PostgreSQL server may take to show that it still works when it is
+/// given back.
+const POSTGRES_RELEASE: Duration = Duration::from_secs(5);
+
+/// How long a request may take at a PostgreSQL server, which may have gone without a word.
+const POSTGRES_REQUEST: Duration = Duration::from_secs(10);
+
+/// What every SQLite connection starts with. Without full synchronisation a power cut could take
+/// back what was confirmed. SQLite asks for a lock more and more seldom, so that one that waits
+/// long loses it to others again and again; therefore each wait is short, and repeated.
+const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = FULL; \
+     PRAGMA foreign_keys = ON";
 
 /// The address of a database. It may hold a password, so it is never shown.
 #[derive(Clone, PartialEq, Eq)]
@@ -69,12 +95,18 @@ impl DatabaseUrl {
         }
     }
 
-    /// The address with which a missing file is created.
-    fn creating(&self) -> String {
+    /// The address as it was given.
+    pub(super) fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The address with which a file must be there already: one that was deleted meanwhile is
+    /// not made again, empty.
+    fn existing(&self) -> String {
         match self.database() {
             Some(Database::File(_)) if !self.0.contains("mode=") => {
                 let separator = if self.0.contains('?') { '&' } else { '?' };
-                format!("{}{separator}mode=rwc", self.0)
+                format!("{}{separator}mode=rw", self.0)
             }
             _ => self.0.clone(),
         }
@@ -88,39 +120,45 @@ pub(crate) struct Store {
     write: AnyPool,
     postgres: bool,
     changed: Arc<Notify>,
+    probe: Arc<Probe>,
 }
 
 impl Store {
-    /// Connects to a database.
+    /// Connects to a database. The file of SQLite is made if there is none.
     ///
     /// # Errors
-    /// When the database cannot be reached.
+    /// When the database cannot be used.
     pub(crate) async fn connect(url: &DatabaseUrl) -> Result<Self, StoreError> {
         sqlx::any::install_default_drivers();
         let database = url.database();
         let options =
             AnyPoolOptions::new().test_before_acquire(database == Some(Database::Postgres));
-        let url = &url.creating();
+        let address = &url.existing();
         let (read, write) = match database {
             Some(Database::Memory) => {
                 // The database lives as long as its connection.
                 let one = options.min_connections(1).max_connections(1);
                 let one = sqlite(one.idle_timeout(None).max_lifetime(None));
-                let pool = one.connect(url).await?;
+                let pool = one.connect(address).await?;
                 (pool.clone(), pool)
             }
-            Some(Database::File(_)) => (
-                sqlite(options.clone().max_connections(SQLITE_READERS))
-                    .connect(url)
-                    .await?,
-                sqlite(options.max_connections(1)).connect(url).await?,
-            ),
+            Some(Database::File(_)) => {
+                create(url).await?;
+                let options = sqlite(options).acquire_timeout(SQLITE_ACQUIRE);
+                let readers = options.clone().max_connections(SQLITE_READERS);
+                (
+                    readers.connect_lazy(address)?,
+                    options.max_connections(1).connect_lazy(address)?,
+                )
+            }
             Some(Database::Postgres) | None => {
-                let pool = options.max_connections(16).connect(url).await?;
+                let options = postgres(options).max_connections(POSTGRES_CONNECTIONS);
+                let pool = options.connect_lazy(address)?;
                 (pool.clone(), pool)
             }
         };
         Ok(Self {
+            probe: Arc::new(Probe::new(url, address, read.clone())),
             read,
             write,
             postgres: database == Some(Database::Postgres),
@@ -140,12 +178,17 @@ impl Store {
 
     /// Begins a transaction that writes.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
-        let statement = if self.postgres {
-            "BEGIN"
-        } else {
-            "BEGIN IMMEDIATE"
-        };
-        Ok(self.write.begin_with(statement).await?)
+        if self.postgres {
+            return Ok(begin_on(&self.write, "BEGIN").await?);
+        }
+        let deadline = Instant::now() + LOCK_WAIT;
+        loop {
+            match begin_on(&self.write, "BEGIN IMMEDIATE").await {
+                Err(failure)
+                    if Trouble::of(&failure) == Trouble::Locked && Instant::now() < deadline => {}
+                begun => return Ok(begun?),
+            }
+        }
     }
 
     /// Begins a transaction that reads, and sees the database as it is at its first statement.
@@ -155,7 +198,7 @@ impl Store {
         } else {
             "BEGIN"
         };
-        Ok(self.read.begin_with(statement).await?)
+        Ok(begin_on(&self.read, statement).await?)
     }
 
     /// The connections that write, for single statements.
@@ -196,16 +239,94 @@ impl Store {
         if self.postgres { postgres } else { sqlite }
     }
 
-    /// Whether the database answers.
-    pub(crate) async fn is_ready(&self) -> bool {
-        let ping = self.read.execute("SELECT 1");
-        matches!(tokio::time::timeout(PING, ping).await, Ok(Ok(_)))
+    /// What tells whether the database can be used.
+    pub(crate) fn probe(&self) -> &Arc<Probe> {
+        &self.probe
+    }
+
+    /// How long a request may take, where something far away could keep it for ever.
+    pub(crate) fn request_limit(&self) -> Option<Duration> {
+        self.postgres.then_some(POSTGRES_REQUEST)
+    }
+}
+
+/// Begins a transaction on a connection of a pool. A full disk ends the transaction of SQLite
+/// itself, so that its driver believes for ever that the connection is still in one.
+async fn begin_on(
+    pool: &AnyPool,
+    statement: &'static str,
+) -> Result<Transaction<'static, Any>, sqlx::Error> {
+    let mut attempts = 0..BROKEN;
+    loop {
+        match pool.begin_with(statement).await {
+            Err(sqlx::Error::InvalidSavePointStatement) if attempts.next().is_some() => {
+                close_broken(pool).await?;
+            }
+            begun => return begun,
+        }
+    }
+}
+
+/// Closes the connections of a pool on which no transaction can begin.
+async fn close_broken(pool: &AnyPool) -> Result<(), sqlx::Error> {
+    let mut connections = vec![pool.acquire().await?];
+    while let Some(connection) = pool.try_acquire() {
+        connections.push(connection);
+    }
+    for mut connection in connections {
+        let works = match connection.begin_with("BEGIN").await {
+            Ok(transaction) => transaction.rollback().await.is_ok(),
+            Err(_) => false,
+        };
+        if !works {
+            connection.close().await?;
+        }
+    }
+    Ok(())
+}
+
+/// Makes the file of an SQLite database that is not there, and has it keep a write-ahead log,
+/// without which readers would wait for writers.
+async fn create(url: &DatabaseUrl) -> Result<(), StoreError> {
+    let mut options: SqliteConnectOptions = url.as_str().parse()?;
+    if let Some(path) = url.path()
+        && !url.as_str().contains("mode=")
+    {
+        files::create_private(&path).map_err(sqlx::Error::Io)?;
+        options = options.create_if_missing(false);
+    }
+    let options = options.journal_mode(SqliteJournalMode::Wal);
+    let deadline = Instant::now() + LOCK_WAIT;
+    loop {
+        match options.connect().await {
+            Ok(connection) => return Ok(connection.close().await?),
+            // SQLite does not wait for the lock that a change of the journal needs.
+            Err(failure)
+                if Trouble::of(&failure) == Trouble::Locked && Instant::now() < deadline =>
+            {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+            Err(failure) => return Err(failure.into()),
+        }
     }
 }
 
 fn sqlite(options: AnyPoolOptions) -> AnyPoolOptions {
     options.after_connect(|connection, _| {
         Box::pin(async move { connection.execute(SQLITE_SETTINGS).await.map(drop) })
+    })
+}
+
+/// Gives up connections to a server that no longer answers, so that others take their place.
+fn postgres(options: AnyPoolOptions) -> AnyPoolOptions {
+    let options = options.acquire_timeout(POSTGRES_ACQUIRE);
+    options.after_release(|connection: &mut AnyConnection, _| {
+        Box::pin(async move {
+            match tokio::time::timeout(POSTGRES_RELEASE, connection.ping()).await {
+                Ok(answered) => answered.map(|()| true),
+                Err(late) => Err(sqlx::Error::Io(late.into())),
+            }
+        })
     })
 }
 

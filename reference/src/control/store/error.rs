@@ -2,6 +2,7 @@
 
 use std::fmt;
 
+use super::trouble::Trouble;
 use crate::control::model::Kind;
 
 /// Why the store did not do what it was asked to.
@@ -47,6 +48,9 @@ pub(crate) enum StoreError {
     /// The database was made by a program that knows more of it.
     #[error("the database was made by a newer version of this program")]
     Newer,
+    /// A secret was sealed with another key than the one that the others are sealed with.
+    #[error("the encryption key was rotated")]
+    KeyRotated,
     /// The documents that a bundle is built from are too many.
     #[error("the source data of the bundle is larger than {0} bytes")]
     TooLarge(u64),
@@ -56,6 +60,16 @@ pub(crate) enum StoreError {
     /// The database failed.
     #[error("the database failed: {0}")]
     Database(#[from] sqlx::Error),
+}
+
+impl StoreError {
+    /// What is wrong with the database, if that is what failed.
+    pub(crate) fn trouble(&self) -> Option<Trouble> {
+        match self {
+            Self::Database(failure) => Some(Trouble::of(failure)),
+            _ => None,
+        }
+    }
 }
 
 /// Something that uses another thing, or is used.

@@ -16,18 +16,27 @@ mod changes;
 mod data;
 mod database;
 mod error;
+mod files;
 mod inputs;
+mod inspect;
+mod keyring;
 mod places;
+mod probe;
 mod references;
 mod resources;
 mod schema;
 mod statuses;
 #[cfg(test)]
 mod tests;
+mod trouble;
 
 pub(crate) use builds::{Claim, Finish};
 pub(crate) use database::{Database, DatabaseUrl, Store};
 pub(crate) use error::StoreError;
+pub(crate) use files::tighten;
+pub(crate) use inspect::{Contents, Unusable, inspect};
 pub(crate) use places::Taken;
+pub(crate) use probe::Probe;
 pub(crate) use resources::Row;
 pub(crate) use statuses::{KEPT, Status};
+pub(crate) use trouble::Trouble;

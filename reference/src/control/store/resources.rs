@@ -96,6 +96,8 @@ impl Store {
             return Err(StoreError::NotAuthorized);
         }
         let mut transaction = self.begin().await?;
+        self.hold_key(&mut transaction, std::slice::from_ref(entry))
+            .await?;
         let written = write(
             &mut transaction,
             entry,
@@ -118,6 +120,7 @@ impl Store {
     /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
     pub(crate) async fn declare(&self, entries: &[Entry]) -> Result<(), StoreError> {
         let mut transaction = self.begin().await?;
+        self.hold_key(&mut transaction, entries).await?;
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.

@@ -3,6 +3,7 @@
 use sqlx::{AssertSqlSafe, Executor, Row, query};
 
 use super::{Store, StoreError};
+use crate::control::cipher::key_id;
 
 /// The steps from an empty database to the present schema, oldest first; a step that was once
 /// released never changes. `{identity}` stands for the type of a generated key.
@@ -10,6 +11,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("schema.sql"),
     include_str!("builds.sql"),
     include_str!("tenants.sql"),
+    include_str!("probes.sql"),
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.
@@ -61,7 +63,16 @@ impl Store {
         let stored = "SELECT sealed FROM keyring";
         let row = transaction.fetch_optional(stored).await;
         match row.map_err(StoreError::from)? {
-            Some(row) => open(row.try_get(0).map_err(StoreError::from)?)?,
+            Some(row) => {
+                let check: String = row.try_get(0).map_err(StoreError::from)?;
+                open(&check)?;
+                if key_id(&check).is_none() {
+                    // Older versions did not say which key it was.
+                    let update = query("UPDATE keyring SET sealed = $1").bind(seal()?);
+                    let updated = update.execute(&mut *transaction).await;
+                    updated.map_err(StoreError::from)?;
+                }
+            }
             None => {
                 let insert = query("INSERT INTO keyring (sealed) VALUES ($1)").bind(seal()?);
                 let inserted = insert.execute(&mut *transaction).await;

@@ -49,6 +49,10 @@ const SWEEP: Duration = Duration::from_secs(600);
 /// How long to wait when the database fails.
 const DATABASE_PAUSE: Duration = Duration::from_secs(2);
 
+/// How long the database may take to say what is to be built; its server may have gone without a
+/// word.
+const SILENCE: Duration = Duration::from_secs(60);
+
 /// How long running builds may go on after the server is told to stop.
 const GRACE: Duration = Duration::from_secs(10);
 
@@ -165,12 +169,16 @@ impl Shared {
             // the way ends by itself.
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = self.begin_builds(&mut builds, &given_up) => begun,
+                begun = tokio::time::timeout(SILENCE, self.begin_builds(&mut builds, &given_up)) => begun,
             };
             let pause = match begun {
-                Ok(()) => LOOK,
-                Err(failure) => {
+                Ok(Ok(())) => LOOK,
+                Ok(Err(failure)) => {
                     error!(%failure, "cannot look for bundles to build");
+                    DATABASE_PAUSE
+                }
+                Err(_) => {
+                    error!("the database does not answer whether there are bundles to build");
                     DATABASE_PAUSE
                 }
             };

@@ -3,6 +3,7 @@
 use crate::control::Control;
 use crate::control::model::{Entry, Secret};
 use crate::control::principal::Principal;
+use crate::control::store::StoreError;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
@@ -14,8 +15,16 @@ pub(in crate::control) async fn handle(
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
     let given = Secret::read(name, &request.body)?;
-    let sealed = control.cipher.seal(name, &given.secret.stored())?;
-    let entry = Entry::secret(name, sealed, given.shared);
-    control.store.put(principal, &entry).await?;
+    let entry = || -> Result<Entry, ApiError> {
+        let sealed = control.cipher.seal(name, &given.secret.stored())?;
+        Ok(Entry::secret(name, sealed, given.shared))
+    };
+    match control.store.put(principal, &entry()?).await {
+        Err(StoreError::KeyRotated) => {
+            control.follow_rotation().await?;
+            control.store.put(principal, &entry()?).await?;
+        }
+        stored => stored?,
+    }
     Ok(answer::done(request))
 }

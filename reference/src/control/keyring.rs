@@ -1,0 +1,117 @@
+//! The encryption keys that a server has, and which of them seals.
+//!
+//! The database says which key its secrets are sealed with: its key check is. A server may have
+//! further ones, so that a rotation finds every server ready for the key before and after it.
+
+use std::fmt;
+use std::sync::Arc;
+
+use arc_swap::ArcSwap;
+use zeroize::Zeroizing;
+
+use super::cipher::{Cipher, CipherError, key_id};
+
+/// The name that the key check of a database is sealed under; no secret can have it.
+const KEY_CHECK: &str = "";
+
+/// The encryption keys of a server.
+pub(crate) struct Keyring(ArcSwap<Held>);
+
+/// The keys, of which one seals.
+struct Held {
+    ciphers: Vec<Arc<Cipher>>,
+    active: Arc<Cipher>,
+}
+
+impl Keyring {
+    /// The key that counts where the database does not say otherwise, and further ones.
+    pub(crate) fn new(current: Cipher, further: Vec<Cipher>) -> Self {
+        let active = Arc::new(current);
+        let mut ciphers = vec![Arc::clone(&active)];
+        ciphers.extend(further.into_iter().map(Arc::new));
+        Self(ArcSwap::from_pointee(Held { ciphers, active }))
+    }
+
+    /// Seals with the key that opens the key check of the database from now on.
+    ///
+    /// # Errors
+    /// `OtherKey` when none opens it; then everything stays as it was.
+    pub(crate) fn adopt(&self, check: &str) -> Result<(), CipherError> {
+        let held = self.0.load_full();
+        let opens = |cipher: &&Arc<Cipher>| cipher.open(KEY_CHECK, check).is_ok();
+        let active = held.ciphers.iter().find(opens);
+        let active = Arc::clone(active.ok_or(CipherError::OtherKey)?);
+        let ciphers = held.ciphers.clone();
+        self.0.store(Arc::new(Held { ciphers, active }));
+        Ok(())
+    }
+
+    /// Takes the keys of another keyring in the place of its own.
+    pub(crate) fn replace(&self, other: &Self) {
+        self.0.store(other.0.load_full());
+    }
+
+    /// Whether one of the keys has sealed the key check of the database.
+    pub(crate) fn knows(&self, check: &str) -> bool {
+        let held = self.0.load();
+        match key_id(check) {
+            Some(id) => held.ciphers.iter().any(|cipher| cipher.id() == id),
+            None => true,
+        }
+    }
+
+    /// A key check for a database.
+    pub(crate) fn check(&self) -> Result<String, CipherError> {
+        self.seal(KEY_CHECK, KEY_CHECK.as_bytes())
+    }
+
+    /// Seals a value under a name.
+    pub(crate) fn seal(&self, name: &str, value: &[u8]) -> Result<String, CipherError> {
+        self.0.load().active.seal(name, value)
+    }
+
+    /// Opens a value that one of the keys has sealed under a name.
+    pub(crate) fn open(&self, name: &str, sealed: &str) -> Result<Zeroizing<Vec<u8>>, CipherError> {
+        let held = self.0.load();
+        let mut opened = held.ciphers.iter().map(|cipher| cipher.open(name, sealed));
+        opened
+            .find(Result::is_ok)
+            .unwrap_or(Err(CipherError::OtherKey))
+    }
+}
+
+impl fmt::Debug for Keyring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Keyring")
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_database_says_which_key_seals() -> Result<(), CipherError> {
+        let key = |byte: u8| {
+            use base64::Engine;
+            let text = base64::engine::general_purpose::STANDARD.encode([byte; 32]);
+            Cipher::from_text(&text)
+        };
+        let (old, new) = (key(1)?, key(2)?);
+        let only_old = Keyring::new(key(1)?, Vec::new());
+        let both = Keyring::new(key(2)?, vec![key(1)?]);
+        assert_eq!(key_id(&both.seal("a", b"v")?), Some(new.id()));
+        both.adopt(&only_old.check()?)?;
+        let sealed = both.seal("a", b"v")?;
+        assert_eq!(key_id(&sealed), Some(old.id()));
+        assert_eq!(only_old.open("a", &sealed)?.as_slice(), b"v");
+        // After the rotation the other one seals, and both open.
+        let rotated = Keyring::new(key(2)?, Vec::new()).check()?;
+        assert!(only_old.adopt(&rotated).is_err() && !only_old.knows(&rotated));
+        both.adopt(&rotated)?;
+        assert!(both.knows(&rotated));
+        assert_eq!(key_id(&both.seal("a", b"v")?), Some(new.id()));
+        assert_eq!(both.open("a", &sealed)?.as_slice(), b"v");
+        Ok(())
+    }
+}

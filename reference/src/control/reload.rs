@@ -1,0 +1,91 @@
+//! The configuration, as it is applied at the start and whenever the process is told so.
+
+use std::sync::Arc;
+
+use tracing::warn;
+
+use super::Control;
+use super::cipher::CipherError;
+use super::config::{self, Config};
+use super::keyring::Keyring;
+use super::settle;
+use super::store::StoreError;
+use crate::StartError;
+use crate::http::ApiError;
+
+/// How often the configuration is applied anew because the encryption key was just rotated.
+const ROTATIONS: usize = 2;
+
+impl Control {
+    /// Reads the configuration and the encryption keys again, declares what the configuration
+    /// says, and lets in whom it names, and nobody else, from the next request on.
+    ///
+    /// # Errors
+    /// When something cannot be used; then everything stays as it was.
+    pub async fn reload(&self) -> Result<(), StartError> {
+        let given = self.options.given_keyring()?;
+        let cipher = given.as_ref().unwrap_or(&self.cipher);
+        cipher
+            .adopt(&self.store.key_check().await?)
+            .map_err(refused)?;
+        let config = config::load(&self.options.config, cipher).map_err(refused)?;
+        self.apply(config, cipher).await?;
+        if let Some(given) = &given {
+            self.cipher.replace(given);
+        }
+        Ok(())
+    }
+
+    /// Declares what a configuration says, then lets in whom it names. Gives how many things it
+    /// declares.
+    ///
+    /// # Errors
+    /// When it declares something that cannot be; then everything stays as it was.
+    pub(super) async fn apply(
+        &self,
+        mut config: Config,
+        cipher: &Keyring,
+    ) -> Result<usize, StartError> {
+        let mut rotations = 0..ROTATIONS;
+        loop {
+            self.settle(&mut config).await?;
+            match self.store.declare(&config.entries).await {
+                Ok(()) => break,
+                Err(StoreError::KeyRotated) if rotations.next().is_some() => {
+                    cipher
+                        .adopt(&self.store.key_check().await?)
+                        .map_err(refused)?;
+                    config = config::load(&self.options.config, cipher).map_err(refused)?;
+                }
+                Err(failure) => return Err(StartError::new(format!("configuration: {failure}"))),
+            }
+        }
+        if config.keys.is_empty() {
+            warn!("the configuration has no tokens, so every request below /v1 will be refused");
+        }
+        self.keys.store(Arc::new(config.keys));
+        Ok(config.entries.len())
+    }
+
+    /// Gives what is declared its places, and stored definitions their rights.
+    async fn settle(&self, config: &mut Config) -> Result<(), StartError> {
+        let Config { keys, entries, .. } = config;
+        let roots = &self.options.bundle_root;
+        let settled = settle::settle(&self.store, keys, entries, roots).await;
+        settled.map_err(refused)
+    }
+
+    /// Seals with the key that the database was just rotated to, if this server has it.
+    ///
+    /// # Errors
+    /// When it has not, or the database fails.
+    pub(super) async fn follow_rotation(&self) -> Result<(), ApiError> {
+        let check = self.store.key_check().await?;
+        let adopted = self.cipher.adopt(&check);
+        Ok(adopted.map_err(|_| CipherError::Rotated)?)
+    }
+}
+
+fn refused(failure: impl std::error::Error) -> StartError {
+    StartError::new(failure.to_string())
+}

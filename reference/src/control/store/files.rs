@@ -1,0 +1,105 @@
+//! The files of an SQLite database, and who may read them.
+
+use std::fs::{self, OpenOptions};
+use std::io::{self, ErrorKind};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tracing::warn;
+
+/// What only the owner may do: read and write.
+const PRIVATE: u32 = 0o600;
+
+/// What all others than the owner and the group may do with a file.
+const OTHERS: u32 = 0o007;
+
+/// What SQLite appends to the name of a database for the files beside it.
+const BESIDE: [&str; 3] = ["-wal", "-shm", "-journal"];
+
+/// Makes the file of a database that is not there, for its owner only. SQLite gives the files
+/// beside it the same mode.
+///
+/// # Errors
+/// When the file cannot be made.
+pub(super) fn create_private(path: &Path) -> io::Result<()> {
+    let mut options = OpenOptions::new();
+    match options
+        .write(true)
+        .create_new(true)
+        .mode(PRIVATE)
+        .open(path)
+    {
+        Err(failure) if failure.kind() == ErrorKind::AlreadyExists => Ok(()),
+        made => made.map(drop),
+    }
+}
+
+/// Makes the files of a database private that everybody may read or write.
+pub(super) fn tighten_database(path: &Path) {
+    tighten(path);
+    for suffix in BESIDE {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(suffix);
+        tighten(&PathBuf::from(beside));
+    }
+}
+
+/// Makes a file private that everybody may read or write. One that only its owner and its group
+/// may is as somebody wanted it, such as for a backup, and stays so.
+pub(crate) fn tighten(path: &Path) {
+    let Ok(file) = path.metadata() else {
+        return;
+    };
+    let mode = file.permissions().mode() & 0o7777;
+    if !file.is_file() || mode & OTHERS == 0 {
+        return;
+    }
+    let file = path.display();
+    let was = format!("{mode:o}");
+    match fs::set_permissions(path, fs::Permissions::from_mode(PRIVATE)) {
+        Ok(()) => warn!(%file, was, "everybody could open this file; now only its owner can"),
+        Err(failure) => warn!(%file, was, %failure, "everybody can open this file"),
+    }
+}
+
+/// What tells one file from another that has its name later: its device and number.
+pub(super) fn identity(path: &Path) -> Option<(u64, u64)> {
+    let file = path.metadata().ok()?;
+    Some((file.dev(), file.ino()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_files_for_everybody_become_private() -> io::Result<()> {
+        let folder = tempfile::tempdir()?;
+        let database = folder.path().join("a.db");
+        for (given, expected) in [
+            (0o644, 0o600),
+            (0o666, 0o600),
+            (0o604, 0o600),
+            (0o640, 0o640),
+            (0o660, 0o660),
+            (0o600, 0o600),
+            (0o400, 0o400),
+        ] {
+            for name in ["a.db", "a.db-wal", "a.db-shm"] {
+                let path = folder.path().join(name);
+                fs::write(&path, "")?;
+                fs::set_permissions(&path, fs::Permissions::from_mode(given))?;
+            }
+            tighten_database(&database);
+            for name in ["a.db", "a.db-wal", "a.db-shm"] {
+                let path = folder.path().join(name);
+                let mode = path.metadata()?.permissions().mode() & 0o777;
+                assert_eq!(mode, expected, "{name} {given:o}");
+                fs::remove_file(path)?;
+            }
+        }
+        create_private(&database)?;
+        assert_eq!(database.metadata()?.permissions().mode() & 0o777, PRIVATE);
+        create_private(&database)
+    }
+}

@@ -1,0 +1,325 @@
+//! What a database holds, found out before anything is written to it.
+
+use std::collections::HashSet;
+use std::path::PathBuf;
+use std::str::FromStr;
+use std::time::{Duration, Instant};
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{AnyConnection, ConnectOptions, Connection, Row as _, SqliteConnection, query};
+use tracing::{info, warn};
+
+use super::schema::STEPS;
+use super::trouble::Trouble;
+use super::{Database, DatabaseUrl, files};
+
+/// How long the start waits for somebody else's lock.
+const LOCK_WAIT: Duration = Duration::from_secs(3);
+
+/// How long the start may take to look for damage.
+const CHECK: Duration = Duration::from_secs(5);
+
+/// How long the start waits for a PostgreSQL server that cannot be reached yet.
+const SERVER_WAIT: Duration = Duration::from_secs(30);
+
+/// How long the start waits between two attempts to reach it.
+const SERVER_PAUSE: Duration = Duration::from_millis(500);
+
+/// The tables that every database of this program has had since its first version.
+const FIRST: [&str; 3] = ["schema_steps", "resources", "keyring"];
+
+/// All tables whose names another program's could not have beside them.
+const TABLES: [&str; 11] = [
+    "schema_steps",
+    "resources",
+    "source_uses",
+    "secret_uses",
+    "documents",
+    "keyring",
+    "changes",
+    "builds",
+    "build_statuses",
+    "places",
+    "probes",
+];
+
+/// What a database holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Contents {
+    /// Nothing; its file may not be there yet.
+    Nothing,
+    /// What this program has stored, with the key check if there is one.
+    Ours {
+        /// A sealed text that only the right encryption key opens.
+        check: Option<String>,
+    },
+}
+
+/// Why a database cannot be used at all.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum Unusable {
+    #[error("`{0}` is not a database")]
+    NoDatabase(String),
+    #[error("{name} belongs to another program ({why}); nothing was written to it")]
+    Foreign { name: String, why: String },
+    #[error(
+        "{name} is damaged ({why}); restore it from a backup, or save what can be read with \
+         `sqlite3 FILE .recover`"
+    )]
+    Damaged { name: String, why: String },
+    #[error("{0} is locked by another process")]
+    Locked(String),
+    #[error("{name} cannot be used: {failure}")]
+    Failed { name: String, failure: sqlx::Error },
+    #[error("the database was made by a newer version of this program")]
+    Newer,
+}
+
+/// How the look for damage in a database ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Checked {
+    /// There is none.
+    Sound,
+    /// There is, and what.
+    Damaged(String),
+    /// The time was over before.
+    Unfinished,
+}
+
+/// Finds out what a database holds, and makes the files of one that is there private.
+///
+/// # Errors
+/// When it is no database, another program's, damaged, locked or newer, or cannot be reached.
+pub(crate) async fn inspect(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+    match url.database() {
+        Some(Database::File(_)) => inspect_file(url).await,
+        Some(Database::Postgres) => inspect_server(url).await,
+        Some(Database::Memory) | None => Ok(Contents::Nothing),
+    }
+}
+
+async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+    let Some(path) = url.path() else {
+        return Ok(Contents::Nothing);
+    };
+    let there = path.metadata().is_ok_and(|file| file.len() > 0);
+    if !there && !path.is_dir() {
+        return Ok(Contents::Nothing);
+    }
+    let name = format!("database `{}`", path.display());
+    let failed = |failure: sqlx::Error| match Trouble::of(&failure) {
+        Trouble::Locked => Unusable::Locked(name.clone()),
+        Trouble::Damaged if is_no_database(&failure) => {
+            Unusable::NoDatabase(path.display().to_string())
+        }
+        Trouble::Damaged => Unusable::Damaged {
+            name: name.clone(),
+            why: failure.to_string(),
+        },
+        _ => Unusable::Failed {
+            name: name.clone(),
+            failure,
+        },
+    };
+    let mut connection = connect_file(url).await.map_err(failed)?;
+    let read = read_file(&mut connection, &name).await;
+    let contents = match read {
+        Ok(contents) => contents?,
+        Err(failure) => return Err(failed(failure)),
+    };
+    connection.close().await.map_err(failed)?;
+    let begun = Instant::now();
+    match quick_check(url, CHECK).await.map_err(failed)? {
+        Checked::Sound => info!(took = ?begun.elapsed(), "the database was checked for damage"),
+        Checked::Damaged(why) => return Err(Unusable::Damaged { name, why }),
+        Checked::Unfinished => warn!(
+            "the database is too large to check it all for damage at the start; \
+             `sqlite3 FILE 'PRAGMA quick_check'` does"
+        ),
+    }
+    files::tighten_database(&path);
+    Ok(contents)
+}
+
+/// What an SQLite file holds, by its header and its tables.
+async fn read_file(
+    connection: &mut SqliteConnection,
+    name: &str,
+) -> Result<Result<Contents, Unusable>, sqlx::Error> {
+    for mark in ["application_id", "user_version"] {
+        let pragma = sqlx::AssertSqlSafe(format!("PRAGMA {mark}"));
+        let value: i64 = query(pragma)
+            .fetch_one(&mut *connection)
+            .await?
+            .try_get(0)?;
+        // This program sets neither.
+        if value != 0 {
+            return Ok(Err(Unusable::Foreign {
+                name: name.to_owned(),
+                why: format!("its {mark} is {value}"),
+            }));
+        }
+    }
+    let tables = "SELECT name FROM sqlite_schema WHERE type IN ('table', 'view') \
+                  AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\' ORDER BY name";
+    let mut tables_found = Vec::new();
+    for row in query(tables).fetch_all(&mut *connection).await? {
+        tables_found.push(row.try_get::<String, _>(0)?);
+    }
+    let there: HashSet<&str> = tables_found.iter().map(String::as_str).collect();
+    if !FIRST.iter().all(|table| there.contains(table)) {
+        return Ok(match tables_found.first() {
+            None => Ok(Contents::Nothing),
+            Some(table) => Err(Unusable::Foreign {
+                name: name.to_owned(),
+                why: format!("it has a table `{table}`"),
+            }),
+        });
+    }
+    let row = query("SELECT COUNT(*) FROM schema_steps");
+    let steps: i64 = row.fetch_one(&mut *connection).await?.try_get(0)?;
+    let check = query("SELECT sealed FROM keyring LIMIT 1");
+    let check = check.fetch_optional(&mut *connection).await?;
+    let check = check.map(|row| row.try_get(0)).transpose()?;
+    Ok(ours(steps, check))
+}
+
+async fn inspect_server(url: &DatabaseUrl) -> Result<Contents, Unusable> {
+    let name = "the PostgreSQL database".to_owned();
+    let mut connection = match connect_server(url).await {
+        Ok(connection) => connection,
+        Err(failure) => return Err(Unusable::Failed { name, failure }),
+    };
+    let read = async {
+        let tables = "SELECT CAST(tablename AS TEXT) FROM pg_catalog.pg_tables \
+                      WHERE schemaname = current_schema()";
+        let mut there = HashSet::new();
+        for row in query(tables).fetch_all(&mut connection).await? {
+            there.insert(row.try_get::<String, _>(0)?);
+        }
+        if !FIRST.iter().all(|table| there.contains(*table)) {
+            // Tables of other names may be beside those of this program.
+            return Ok(match TABLES.iter().find(|table| there.contains(**table)) {
+                None => Ok(Contents::Nothing),
+                Some(table) => Err(Unusable::Foreign {
+                    name: "the PostgreSQL schema".to_owned(),
+                    why: format!("it has a table `{table}`"),
+                }),
+            });
+        }
+        let row = query("SELECT COUNT(*) FROM schema_steps");
+        let steps: i64 = row.fetch_one(&mut connection).await?.try_get(0)?;
+        let check = query("SELECT sealed FROM keyring LIMIT 1");
+        let check = check.fetch_optional(&mut connection).await?;
+        let check = check.map(|row| row.try_get(0)).transpose()?;
+        Ok::<_, sqlx::Error>(ours(steps, check))
+    };
+    let contents = match read.await {
+        Ok(contents) => contents?,
+        Err(failure) => return Err(Unusable::Failed { name, failure }),
+    };
+    // Whether the server heard that this connection ends makes no difference.
+    drop(connection.close().await);
+    Ok(contents)
+}
+
+fn ours(steps: i64, check: Option<String>) -> Result<Contents, Unusable> {
+    match usize::try_from(steps) {
+        Ok(steps) if steps <= STEPS.len() => Ok(Contents::Ours { check }),
+        _ => Err(Unusable::Newer),
+    }
+}
+
+/// Looks for damage in an SQLite file for a limited time.
+///
+/// # Errors
+/// When the file cannot be opened.
+pub(crate) async fn quick_check(
+    url: &DatabaseUrl,
+    budget: Duration,
+) -> Result<Checked, sqlx::Error> {
+    let mut connection = connect_file(url).await?;
+    let deadline = Instant::now() + budget;
+    let mut handle = connection.lock_handle().await?;
+    handle.set_progress_handler(1_000, move || Instant::now() < deadline);
+    drop(handle);
+    let checked = query("PRAGMA quick_check(1)")
+        .fetch_one(&mut connection)
+        .await
+        .and_then(|row| row.try_get::<String, _>(0));
+    let checked = match checked {
+        Ok(found) if found == "ok" => Ok(Checked::Sound),
+        Ok(found) => Ok(Checked::Damaged(found)),
+        Err(_) if Instant::now() >= deadline => Ok(Checked::Unfinished),
+        Err(failure) if Trouble::of(&failure) == Trouble::Damaged => {
+            Ok(Checked::Damaged(failure.to_string()))
+        }
+        Err(failure) => Err(failure),
+    };
+    // The connection has written nothing, so nothing is lost if it does not close well.
+    drop(connection.close().await);
+    checked
+}
+
+/// Whether SQLite found that a file is none of its own.
+fn is_no_database(failure: &sqlx::Error) -> bool {
+    let code = failure.as_database_error().and_then(|error| error.code());
+    code.is_some_and(|code| code == "26")
+}
+
+/// A connection to the SQLite file of an address; the file is not made.
+async fn connect_file(url: &DatabaseUrl) -> Result<SqliteConnection, sqlx::Error> {
+    let options = SqliteConnectOptions::from_str(url.as_str())?;
+    let options = options.create_if_missing(false).busy_timeout(LOCK_WAIT);
+    options.connect().await
+}
+
+/// A connection to a PostgreSQL server, which may just be starting.
+async fn connect_server(url: &DatabaseUrl) -> Result<AnyConnection, sqlx::Error> {
+    sqlx::any::install_default_drivers();
+    let options: AnyConnectOptions = url.as_str().parse()?;
+    let deadline = Instant::now() + SERVER_WAIT;
+    let mut told = false;
+    loop {
+        let left = deadline.saturating_duration_since(Instant::now());
+        let failure = match tokio::time::timeout(left, options.connect()).await {
+            Ok(Ok(connection)) => return Ok(connection),
+            Ok(Err(failure)) => failure,
+            Err(_) => return Err(sqlx::Error::Io(std::io::ErrorKind::TimedOut.into())),
+        };
+        if !may_be_starting(&failure) || Instant::now() + SERVER_PAUSE >= deadline {
+            return Err(failure);
+        }
+        if !told {
+            warn!(%failure, "waiting for the PostgreSQL server");
+            told = true;
+        }
+        tokio::time::sleep(SERVER_PAUSE).await;
+    }
+}
+
+/// Whether a server that refuses a connection may take one soon.
+fn may_be_starting(failure: &sqlx::Error) -> bool {
+    match failure {
+        sqlx::Error::Io(_) => true,
+        sqlx::Error::Database(error) => {
+            let code = error.code().unwrap_or_default();
+            code.starts_with("57P") || code.starts_with("53") || code.starts_with("08")
+        }
+        _ => false,
+    }
+}
+
+impl DatabaseUrl {
+    /// The file of an SQLite database.
+    pub(crate) fn path(&self) -> Option<PathBuf> {
+        match self.database() {
+            Some(Database::File(_)) => {
+                let options = SqliteConnectOptions::from_str(self.as_str()).ok()?;
+                Some(options.get_filename().to_owned())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,140 @@
+//! Whether the database can be used: asked on a connection of its own, so that no queue of
+//! statements makes the answer late.
+
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use sqlx::any::AnyConnectOptions;
+use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor, Row as _};
+use tokio::sync::Mutex;
+use tracing::{error, warn};
+
+use super::inspect::{Checked, quick_check};
+use super::trouble::Trouble;
+use super::{Database, DatabaseUrl, files};
+
+/// How long one probe may take; its connection is given up after that.
+const LONGEST: Duration = Duration::from_secs(4);
+
+/// How long a look for damage may take while the server runs.
+const CHECK: Duration = Duration::from_secs(60);
+
+/// How long the probe of an SQLite file waits for a lock, in milliseconds.
+const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 1500; PRAGMA synchronous = FULL";
+
+/// The database as a health check sees it.
+#[derive(Debug)]
+pub(crate) struct Probe {
+    url: DatabaseUrl,
+    address: String,
+    /// The file of SQLite, and what tells it from another one of its name.
+    file: Option<(PathBuf, Option<(u64, u64)>)>,
+    /// Where a database in memory is, which has no other connection.
+    memory: Option<AnyPool>,
+    connection: Mutex<Option<AnyConnection>>,
+    /// Whether something has failed since the last look for damage.
+    suspected: AtomicBool,
+    /// Whether damage was found; it does not go away by itself.
+    damaged: AtomicBool,
+}
+
+impl Probe {
+    /// What probes the database of a URL at an address.
+    pub(super) fn new(url: &DatabaseUrl, address: &str, pool: AnyPool) -> Self {
+        let in_memory = url.database() == Some(Database::Memory);
+        Self {
+            url: url.clone(),
+            address: address.to_owned(),
+            file: url.path().map(|path| {
+                let identity = files::identity(&path);
+                (path, identity)
+            }),
+            memory: in_memory.then_some(pool),
+            connection: Mutex::default(),
+            suspected: AtomicBool::default(),
+            damaged: AtomicBool::default(),
+        }
+    }
+
+    /// Has the next probe look for damage, because something failed.
+    pub(crate) fn suspect(&self) {
+        self.suspected.store(true, Ordering::Relaxed);
+    }
+
+    /// Reads the key check and writes a row.
+    ///
+    /// # Errors
+    /// What is wrong with the database; the log has the reason.
+    pub(crate) async fn run(self: &Arc<Self>) -> Result<String, Trouble> {
+        if let Some((path, opened)) = &self.file
+            && files::identity(path) != *opened
+        {
+            return Err(Trouble::Replaced);
+        }
+        if self.suspected.swap(false, Ordering::Relaxed) {
+            // A large database takes longer than a health check waits.
+            let probe = Arc::clone(self);
+            tokio::spawn(async move { probe.look_for_damage().await });
+        }
+        if self.damaged.load(Ordering::Relaxed) {
+            return Err(Trouble::Damaged);
+        }
+        let failure = match tokio::time::timeout(LONGEST, self.exchange()).await {
+            Ok(Ok(check)) => return Ok(check),
+            Ok(Err(failure)) => failure,
+            Err(_) => return Err(Trouble::Silent),
+        };
+        let trouble = Trouble::of(&failure);
+        warn!(%failure, "the database cannot be used");
+        if trouble == Trouble::Damaged {
+            self.damaged.store(true, Ordering::Relaxed);
+        }
+        Err(trouble)
+    }
+
+    /// Reads and writes. A connection that failed, or was not waited for, is not used again.
+    async fn exchange(&self) -> Result<String, sqlx::Error> {
+        let check = "SELECT sealed FROM keyring";
+        if let Some(pool) = &self.memory {
+            return pool.fetch_one(check).await?.try_get(0);
+        }
+        let mut slot = self.connection.lock().await;
+        let mut connection = match slot.take() {
+            Some(connection) => connection,
+            None => self.connect().await?,
+        };
+        let check = connection.fetch_one(check).await?.try_get(0)?;
+        let write = "UPDATE probes SET written = written + 1 WHERE id = 1";
+        connection.execute(write).await?;
+        *slot = Some(connection);
+        Ok(check)
+    }
+
+    async fn connect(&self) -> Result<AnyConnection, sqlx::Error> {
+        let options: AnyConnectOptions = self.address.parse()?;
+        let mut connection = options.connect().await?;
+        if self.file.is_some() {
+            connection.execute(SQLITE_SETTINGS).await?;
+        }
+        Ok(connection)
+    }
+
+    async fn look_for_damage(&self) {
+        if self.file.is_none() {
+            return;
+        }
+        match quick_check(&self.url, CHECK).await {
+            Ok(Checked::Damaged(why)) => {
+                error!(why, "the database is damaged");
+                self.damaged.store(true, Ordering::Relaxed);
+            }
+            Ok(Checked::Sound | Checked::Unfinished) => {}
+            Err(failure) => {
+                warn!(%failure, "the database could not be checked for damage");
+                self.suspect();
+            }
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! Keys: of callers, which the configuration changes, and of the database, which are rotated.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use clap::Parser;
+use libtest_mimic::Failed;
+use reference::StartError;
+use reference::control::{Control, RotateKey};
+use sqlx::Row;
+
+use crate::script::play;
+use crate::trouble::health;
+use crate::world::{World, send, text};
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[
+    ("configuration-is-read-again", read_again),
+    ("what-cannot-be-used-changes-nothing", changes_nothing),
+    ("keys-are-rotated-beside-servers", rotated_beside_servers),
+    ("rotations-that-are-refused", refused_rotations),
+];
+
+/// The keys of a rotation, old and new, and one of somebody else.
+const KEYS: [(&str, &str); 3] = [
+    ("old", "AQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQEBAQE="),
+    ("new", "AgICAgICAgICAgICAgICAgICAgICAgICAgICAgICAgI="),
+    ("other", "AwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwM="),
+];
+
+fn read_again(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = world
+            .open("tokens: {guest: {api_key: guest-key, scopes: [{role: owner}]}}")
+            .await?;
+        play(
+            &control,
+            "
+            guest PUT /v1/bundles/mine {} => 200
+            guest GET /v1/bundles/theirs => 404
+            late GET /v1/bundles => 401
+            ",
+        )
+        .await?;
+        world.file(
+            "further.yaml",
+            "
+            tokens:
+              guest: {api_key: guest-key, scopes: [{role: viewer}]}
+              late: {api_key: late-key, scopes: [{role: owner}]}
+            secrets: {k: {type: token_auth, token: t}}
+            sources: {s: {git: {repo: r, credentials: k}}}
+            bundles: {theirs: {labels: {a: b}, requirements: [{source: s}]}}
+            ",
+        )?;
+        // Nothing is read before it is asked for.
+        play(&control, "late GET /v1/bundles => 401").await?;
+        control.reload().await?;
+        play(
+            &control,
+            r#"
+            late PUT /v1/bundles/late {} => 200
+            guest PUT /v1/bundles/mine {} => 403 not_authorized
+            guest GET /v1/bundles/theirs => 200 {"result":{"name":"theirs","labels":{"a":"b"},"requirements":[{"source":"s"}]}}
+            admin DELETE /v1/secrets/k => 409 conflict
+            admin PUT /v1/bundles/theirs {} => 200
+            "#,
+        )
+        .await?;
+        // What is no longer declared stays, a key that is no longer declared does not.
+        world.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
+        control.reload().await?;
+        play(
+            &control,
+            r#"
+            late GET /v1/bundles => 401
+            guest GET /v1/bundles => 401
+            admin GET /v1/bundles/theirs => 200 {"result":{"name":"theirs","labels":{"a":"c"}}}
+            admin GET /v1/sources/s => 200
+            admin GET /v1/bundles/late => 200
+            "#,
+        )
+        .await
+    })
+}
+
+fn changes_nothing(world: World) -> Outcome {
+    Box::pin(async move {
+        let guest = "tokens: {guest: {api_key: guest-key, scopes: [{role: owner}]}}";
+        let control = world.open(guest).await?;
+        for (config, part) in [
+            ("tokens: [", "further.yaml"),
+            ("tokenz: {}", "unknown field `tokenz`"),
+            (
+                "tokens: {a: {api_key: owner-key, scopes: [{role: viewer}]}}",
+                "same key as token",
+            ),
+            (
+                "{bundles: {a: {}, b: {requirements: [{source: none}]}}}",
+                "source `none`, which does not exist",
+            ),
+            ("secrets: {k: {token: '${NOT_SET_ANYWHERE}'}}", "is not set"),
+        ] {
+            world.file("further.yaml", config)?;
+            match control.reload().await {
+                Ok(()) => return Err(format!("{config} was accepted").into()),
+                Err(refusal) if refusal.to_string().contains(part) => {}
+                Err(refusal) => return Err(format!("{config}: {refusal}").into()),
+            }
+            play(
+                &control,
+                "
+                guest PUT /v1/bundles/mine {} => 200
+                admin GET /v1/bundles/a => 404
+                ",
+            )
+            .await?;
+        }
+        std::fs::remove_file(world.folder().join("further.yaml"))?;
+        if control.reload().await.is_ok() {
+            return Err("a file that is gone was accepted".into());
+        }
+        play(&control, "guest GET /v1/bundles/mine => 200").await
+    })
+}
+
+#[derive(Debug, Parser)]
+struct CommandLine {
+    #[command(flatten)]
+    rotate: RotateKey,
+}
+
+/// Opens a control plane with keys, the first of which counts most.
+async fn open(world: &World, keys: &[&str]) -> Result<Arc<Control>, StartError> {
+    let path = |name: &str| world.folder().join(name).display().to_string();
+    let mut arguments = Vec::new();
+    let mut flag = "--encryption-key-file";
+    for key in keys {
+        arguments.extend([flag.to_owned(), path(key)]);
+        flag = "--previous-encryption-key-file";
+    }
+    let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+    world.open_at(world.url(), &arguments).await
+}
+
+async fn rotate(world: &World, old: &str, new: &str) -> Result<String, StartError> {
+    let path = |name: &str| world.folder().join(name).display().to_string();
+    let (old, new) = (path(old), path(new));
+    let arguments = [
+        "rotate-key",
+        "--database",
+        world.url(),
+        "--encryption-key-file",
+        &old,
+        "--new-encryption-key-file",
+        &new,
+    ];
+    CommandLine::try_parse_from(arguments)?.rotate.run().await
+}
+
+fn write_keys(world: &World) -> Result<(), Failed> {
+    for (name, key) in KEYS {
+        world.file(name, key)?;
+    }
+    Ok(())
+}
+
+/// The ids of the keys that the secrets and the key check are sealed with.
+async fn key_ids(world: &World) -> Result<Vec<String>, Failed> {
+    let pool = world.database().await?;
+    let mut ids = Vec::new();
+    for select in [
+        "SELECT sealed FROM keyring",
+        "SELECT definition FROM resources WHERE kind = 'secret'",
+    ] {
+        for row in sqlx::query(select).fetch_all(&pool).await? {
+            let sealed: String = row.try_get(0)?;
+            ids.extend(sealed.split(':').next().map(str::to_owned));
+        }
+    }
+    pool.close().await;
+    ids.sort();
+    ids.dedup();
+    Ok(ids)
+}
+
+fn rotated_beside_servers(world: World) -> Outcome {
+    Box::pin(async move {
+        write_keys(&world)?;
+        let late = open(&world, &["old"]).await?;
+        let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}} => 200"#;
+        play(&late, put).await?;
+        let old = key_ids(&world).await?;
+        // Servers that have both keys go on with the old one until it is rotated.
+        let servers = [
+            open(&world, &["new", "old"]).await?,
+            open(&world, &["old", "new"]).await?,
+        ];
+        for server in &servers {
+            play(server, put).await?;
+        }
+        if key_ids(&world).await? != old || old.len() != 1 {
+            return Err(format!("before the rotation: {:?}", key_ids(&world).await?).into());
+        }
+        let stop = Arc::new(AtomicBool::new(false));
+        let mut writers = Vec::new();
+        for (at, server) in servers.iter().enumerate() {
+            writers.push(tokio::spawn(keep_writing(
+                Arc::clone(server),
+                at,
+                Arc::clone(&stop),
+            )));
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        let said = rotate(&world, "old", "new").await?;
+        if !said.ends_with("secrets are encrypted with the new key") {
+            return Err(said.into());
+        }
+        tokio::time::sleep(std::time::Duration::from_millis(200)).await;
+        stop.store(true, Ordering::Relaxed);
+        let mut written = 0;
+        for writer in writers {
+            written += writer.await??;
+        }
+        let new = key_ids(&world).await?;
+        if new.len() != 1 || new == old || written == 0 {
+            return Err(format!("{old:?} became {new:?} beside {written} writes").into());
+        }
+        // A server that was not given the new key says so, and stores nothing with the old one.
+        let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
+        play(&late, &format!("{put} => 503 unavailable was rotated")).await?;
+        health(&late, 500, "not been given the new one").await?;
+        if open(&world, &["old"]).await.is_ok() {
+            return Err("the old key alone was accepted".into());
+        }
+        // Given the new key, it goes on without a new start.
+        std::fs::copy(world.folder().join("new"), world.folder().join("old"))?;
+        late.reload().await?;
+        play(&late, &format!("{put} => 200")).await?;
+        health(&late, 200, "{}").await?;
+        drop(open(&world, &["new"]).await?);
+        if key_ids(&world).await? != new {
+            return Err("another key came back".into());
+        }
+        // Every secret opens with the new key: a further rotation needs no other.
+        let said = rotate(&world, "new", "other").await?;
+        let all = said.split(' ').next().unwrap_or_default().to_owned();
+        let listed = text(&send(&late, "admin", "GET", "/v1/secrets", "").await?);
+        let listed = listed.matches("\"w").count() + 1;
+        match all == listed.to_string() {
+            true => Ok(()),
+            false => Err(format!("{all} of {listed} secrets were rotated").into()),
+        }
+    })
+}
+
+/// Stores secrets until told to stop, and gives how many; none may fail.
+async fn keep_writing(
+    control: Arc<Control>,
+    writer: usize,
+    stop: Arc<AtomicBool>,
+) -> Result<usize, Failed> {
+    let mut written = 0;
+    while !stop.load(Ordering::Relaxed) {
+        let target = format!("/v1/secrets/w{writer}-{}", written % 20);
+        let body = r#"{"value":{"token":"t"}}"#;
+        let reply = send(&control, "admin", "PUT", &target, body).await?;
+        if reply.status.as_u16() != 200 {
+            return Err(format!("{target}: {} {}", reply.status, text(&reply)).into());
+        }
+        written += 1;
+    }
+    Ok(written)
+}
+
+fn refused_rotations(world: World) -> Outcome {
+    Box::pin(async move {
+        write_keys(&world)?;
+        let refused = rotate(&world, "old", "new").await;
+        match refused.map_err(|refusal| refusal.to_string()) {
+            Err(why) if why.contains("holds nothing of a control plane") => {}
+            outcome => return Err(format!("an empty database: {outcome:?}").into()),
+        }
+        if world.is_sqlite() && world.folder().join("control.db").exists() {
+            return Err("a database was made".into());
+        }
+        let control = open(&world, &["old"]).await?;
+        let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
+        play(&control, put).await?;
+        let before = key_ids(&world).await?;
+        world.file("text", "no key")?;
+        for (old, new, part) in [
+            ("other", "new", "not the one"),
+            ("old", "text", "32 random bytes"),
+            ("old", "absent", "absent"),
+        ] {
+            match rotate(&world, old, new).await {
+                Ok(_) => return Err(format!("{old} to {new} was done").into()),
+                Err(refusal) if refusal.to_string().contains(part) => {}
+                Err(refusal) => return Err(format!("{old} to {new}: {refusal}").into()),
+            }
+        }
+        // A secret that no key opens: all or none.
+        let pool = world.database().await?;
+        let copied = "INSERT INTO resources (kind, name, owner, definition) \
+                      SELECT kind, 'stranger', owner, definition FROM resources WHERE name = 'k'";
+        sqlx::query(copied).execute(&pool).await?;
+        match rotate(&world, "old", "new").await {
+            Err(refusal) if refusal.to_string().contains("`stranger`") => {}
+            outcome => return Err(format!("{outcome:?}").into()),
+        }
+        if key_ids(&world).await? != before {
+            return Err("a rotation that failed changed something".into());
+        }
+        play(&control, put).await
+    })
+}

@@ -1,0 +1,181 @@
+//! A PostgreSQL server that is cut off, restarted or goes silent under load: nothing that was
+//! acknowledged is lost, nothing else than 503 is answered, and it comes back by itself.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use reference::control::Control;
+use sqlx::Executor;
+use sqlx::any::AnyConnectOptions;
+use tokio::io::copy_bidirectional;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::sync::watch;
+
+use crate::script::play;
+use crate::trouble::health;
+use crate::world::{World, send, text};
+use crate::{Case, Outcome};
+
+pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
+
+/// Who writes at the same time.
+const WRITERS: usize = 4;
+
+/// An outage is over for a writer within this time after its end.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// What happens between the control plane and its server.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Line {
+    /// Everything is passed on.
+    Open,
+    /// Connections are closed.
+    Cut,
+    /// Nothing more is heard of connections, and of new ones nothing at all.
+    Silent,
+}
+
+/// Passes connections on to a server, on an address of its own.
+async fn relay(server: String, line: watch::Receiver<Line>) -> Result<SocketAddr, Failed> {
+    let listener = TcpListener::bind("127.0.0.1:0").await?;
+    let address = listener.local_addr()?;
+    tokio::spawn(async move {
+        while let Ok((client, _)) = listener.accept().await {
+            let (server, line) = (server.clone(), line.clone());
+            tokio::spawn(async move { carry(client, &server, line).await });
+        }
+    });
+    Ok(address)
+}
+
+async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Line>) {
+    let state = *line.borrow_and_update();
+    if state == Line::Open {
+        let Ok(mut server) = TcpStream::connect(server).await else {
+            return;
+        };
+        tokio::select! {
+            _ = copy_bidirectional(&mut client, &mut server) => return,
+            _ = line.changed() => {}
+        }
+    }
+    if *line.borrow_and_update() == Line::Silent {
+        // The client hears neither an answer nor an end.
+        tokio::time::sleep(PATIENCE * 2).await;
+    }
+}
+
+fn outages(world: World) -> Outcome {
+    Box::pin(async move {
+        let mut options: AnyConnectOptions = world.url().parse()?;
+        let url = &mut options.database_url;
+        let host = url.host_str().ok_or("an address without a host")?;
+        let server = format!("{host}:{}", url.port().unwrap_or(5432));
+        let (line, watched) = watch::channel(Line::Open);
+        let relay = relay(server, watched).await?;
+        url.set_port(Some(relay.port())).map_err(|()| "no port")?;
+        url.set_host(Some("127.0.0.1"))?;
+        let key = world.folder().join("key").display().to_string();
+        let key = ["--encryption-key-file", &key];
+        let control = world.open_at(url.as_str(), &key).await?;
+        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+
+        let (stop, stopped) = watch::channel(false);
+        let written: [Arc<AtomicUsize>; WRITERS] = Default::default();
+        let writers = written.iter().enumerate().map(|(at, written)| {
+            let (control, written) = (Arc::clone(&control), Arc::clone(written));
+            tokio::spawn(keep_writing(control, at, written, stopped.clone()))
+        });
+        let writers: Vec<_> = writers.collect();
+
+        progress(&written).await?;
+        for state in [Line::Cut, Line::Silent, Line::Cut] {
+            line.send(state)?;
+            let why = if state == Line::Cut {
+                "reached"
+            } else {
+                "the database"
+            };
+            health(&control, 500, why).await?;
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            line.send(Line::Open)?;
+            progress(&written).await?;
+            health(&control, 200, "{}").await?;
+        }
+        // The server ends every connection, as it does when it is restarted.
+        let pool = world.database().await?;
+        for _ in 0..5 {
+            let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
+                       WHERE pid <> pg_backend_pid() AND query LIKE '%documents%'";
+            pool.execute(end).await?;
+            tokio::time::sleep(Duration::from_millis(50)).await;
+        }
+        progress(&written).await?;
+        stop.send(true)?;
+        let mut refused = 0;
+        for writer in writers {
+            refused += writer.await??;
+        }
+        if refused == 0 {
+            return Err("no write saw an outage".into());
+        }
+        let rows = sqlx::query("SELECT path FROM documents")
+            .fetch_all(&pool)
+            .await?;
+        let stored = rows.len();
+        let acknowledged: usize = written.iter().map(|one| one.load(Ordering::Relaxed)).sum();
+        for (writer, count) in written.iter().enumerate() {
+            for number in 0..count.load(Ordering::Relaxed) {
+                let get = format!("admin GET /v1/sources/s/data/w{writer}/n{number}");
+                play(&control, &format!("{get} => 200 {{\"result\":{number}}}")).await?;
+            }
+        }
+        match stored >= acknowledged {
+            true => Ok(()),
+            false => Err(format!("{stored} of {acknowledged} writes are there").into()),
+        }
+    })
+}
+
+/// Waits until every writer has had further writes acknowledged.
+async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
+    let begun = Instant::now();
+    for one in written {
+        let before = one.load(Ordering::Relaxed);
+        while one.load(Ordering::Relaxed) < before + 3 {
+            if begun.elapsed() > PATIENCE {
+                return Err("the control plane does not come back".into());
+            }
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+    }
+    Ok(())
+}
+
+/// Writes documents, each until it is acknowledged, and gives how often that was refused.
+async fn keep_writing(
+    control: Arc<Control>,
+    writer: usize,
+    written: Arc<AtomicUsize>,
+    stopped: watch::Receiver<bool>,
+) -> Result<usize, Failed> {
+    let mut refused = 0;
+    while !*stopped.borrow() {
+        let number = written.load(Ordering::Relaxed);
+        let target = format!("/v1/sources/s/data/w{writer}/n{number}");
+        let begun = Instant::now();
+        let reply = send(&control, "admin", "PUT", &target, number.to_string()).await?;
+        match reply.status.as_u16() {
+            200 => drop(written.fetch_add(1, Ordering::Relaxed)),
+            503 => refused += 1,
+            status => return Err(format!("{target}: {status} {}", text(&reply)).into()),
+        }
+        if begun.elapsed() > Duration::from_secs(25) {
+            return Err(format!("a write took {:?}", begun.elapsed()).into());
+        }
+    }
+    Ok(refused)
+}

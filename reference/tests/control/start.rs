@@ -1,0 +1,247 @@
+//! Databases that cannot be used: a start that ends at once, says why, and changes nothing.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use sqlx::{Connection, Executor, SqliteConnection};
+
+use crate::script::play;
+use crate::world::World;
+use crate::{Case, Outcome};
+
+pub(crate) const SQLITE: &[Case] = &[
+    ("databases-of-others-are-refused", of_others),
+    ("a-damaged-database-is-refused", damaged),
+    ("a-locked-database-is-refused", locked),
+    ("a-lost-key-is-noticed", lost_key),
+    ("database-files-are-private", private_files),
+];
+
+pub(crate) const POSTGRES: &[Case] = &[
+    ("schemas-of-others-are-refused", schemas_of_others),
+    ("a-server-that-is-not-there", no_server),
+];
+
+/// A start that is refused takes no longer, also on a busy machine.
+const SOON: Duration = Duration::from_secs(20);
+
+/// What makes a file that is refused, and what the refusal says.
+const OTHERS: &[(&str, &str)] = &[
+    ("CREATE TABLE customers (id)", "it has a table `customers`"),
+    ("CREATE VIEW v AS SELECT 1", "it has a table `v`"),
+    ("CREATE TABLE resources (id)", "it has a table `resources`"),
+    (
+        "CREATE TABLE schema_steps (step); CREATE TABLE other (id)",
+        "it has a table `other`",
+    ),
+    (
+        "PRAGMA application_id = 252006673",
+        "its application_id is 252006673",
+    ),
+    ("PRAGMA user_version = 7", "its user_version is 7"),
+];
+
+async fn refusal(world: &World, url: &str, further: &[&str]) -> Result<String, Failed> {
+    let begun = Instant::now();
+    let refused = world.open_at(url, further).await;
+    if begun.elapsed() > SOON {
+        return Err(format!("the refusal took {:?}", begun.elapsed()).into());
+    }
+    match refused {
+        Ok(_) => Err(format!("{url} was accepted").into()),
+        Err(refusal) => Ok(refusal.to_string()),
+    }
+}
+
+fn holds(message: &str, part: &str) -> Result<(), Failed> {
+    match message.contains(part) {
+        true => Ok(()),
+        false => Err(format!("{message}, without `{part}`").into()),
+    }
+}
+
+/// The names, modes and bytes of the files of a folder.
+fn contents(folder: &Path) -> Result<Vec<(String, u32, Vec<u8>)>, Failed> {
+    let mut files = Vec::new();
+    for entry in folder.read_dir()? {
+        let entry = entry?;
+        let name = entry.file_name().to_string_lossy().into_owned();
+        let mode = entry.metadata()?.permissions().mode();
+        files.push((name, mode, fs::read(entry.path())?));
+    }
+    files.sort();
+    Ok(files)
+}
+
+fn of_others(world: World) -> Outcome {
+    Box::pin(async move {
+        let folder = world.folder().join("others");
+        fs::create_dir(&folder)?;
+        let file = folder.join("other.db");
+        let url = format!("sqlite:{}", file.display());
+        fs::write(&file, "this is a text, and no database at all")?;
+        let before = contents(&folder)?;
+        let message = refusal(&world, &url, &[]).await?;
+        if message != format!("`{}` is not a database", file.display()) {
+            return Err(message.into());
+        }
+        if contents(&folder)? != before {
+            return Err("a file that is no database was changed".into());
+        }
+        for (script, part) in OTHERS {
+            fs::remove_file(&file)?;
+            let mut other = SqliteConnection::connect(&format!("{url}?mode=rwc")).await?;
+            other.execute(*script).await?;
+            other.close().await?;
+            let before = contents(&folder)?;
+            holds(&refusal(&world, &url, &[]).await?, part)?;
+            if contents(&folder)? != before {
+                return Err(format!("after `{script}` something was written").into());
+            }
+        }
+        Ok(())
+    })
+}
+
+fn schemas_of_others(world: World) -> Outcome {
+    Box::pin(async move {
+        let pool = world.database().await?;
+        let key = world.folder().join("key").display().to_string();
+        let key = ["--encryption-key-file", &key];
+        pool.execute("CREATE TABLE documents (id BIGINT)").await?;
+        let message = refusal(&world, world.url(), &key).await?;
+        holds(&message, "it has a table `documents`")?;
+        // Tables of other names may be beside those of this program.
+        pool.execute("ALTER TABLE documents RENAME TO customers")
+            .await?;
+        drop(world.open_at(world.url(), &key).await?);
+        pool.execute("INSERT INTO schema_steps (step) VALUES (1000)")
+            .await?;
+        let message = refusal(&world, world.url(), &key).await?;
+        holds(&message, "made by a newer version")
+    })
+}
+
+fn no_server(world: World) -> Outcome {
+    Box::pin(async move {
+        let key = world.folder().join("key").display().to_string();
+        let key = ["--encryption-key-file", &key];
+        let begun = Instant::now();
+        let nowhere = "postgres://nobody:wrong@127.0.0.1:1/nowhere";
+        match world.open_at(nowhere, &key).await {
+            Ok(_) => return Err("a server that is not there was accepted".into()),
+            Err(refusal) => holds(&refusal.to_string(), "PostgreSQL database cannot be used")?,
+        }
+        // A server that is just starting is waited for, but not for ever.
+        match begun.elapsed() < Duration::from_secs(60) {
+            true => Ok(()),
+            false => Err(format!("the start waited for {:?}", begun.elapsed()).into()),
+        }
+    })
+}
+
+fn damaged(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = world.open_at(world.url(), &[]).await?;
+        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        let document = "x".repeat(2_000);
+        for at in 0..100 {
+            let put = format!("admin PUT /v1/sources/s/data/d{at} \"{document}\" => 200");
+            play(&control, &put).await?;
+        }
+        drop(control);
+        let file = world.folder().join("control.db");
+        // All that was written goes into the file itself.
+        let mut other = SqliteConnection::connect(world.url()).await?;
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+        other.close().await?;
+        let mut bytes = fs::read(&file)?;
+        let middle = bytes.len() / 2 / 4096 * 4096;
+        for byte in bytes.iter_mut().skip(middle).take(8192) {
+            *byte = 0xA5;
+        }
+        fs::write(&file, &bytes)?;
+        let message = refusal(&world, world.url(), &[]).await?;
+        holds(&message, "is damaged (")?;
+        holds(&message, "restore it from a backup")?;
+        match fs::read(&file)? == bytes {
+            true => Ok(()),
+            false => Err("a damaged database was written to".into()),
+        }
+    })
+}
+
+fn locked(world: World) -> Outcome {
+    Box::pin(async move {
+        drop(world.open_at(world.url(), &[]).await?);
+        // The pools of the first server close by themselves a moment later.
+        let mut other = SqliteConnection::connect(world.url()).await?;
+        other.execute("PRAGMA busy_timeout = 10000").await?;
+        other.execute("PRAGMA locking_mode = EXCLUSIVE").await?;
+        other
+            .execute("BEGIN EXCLUSIVE; DELETE FROM changes; COMMIT")
+            .await?;
+        let message = refusal(&world, world.url(), &[]).await?;
+        holds(&message, "is locked by another process")?;
+        other.close().await?;
+        drop(world.open_at(world.url(), &[]).await?);
+        Ok(())
+    })
+}
+
+fn lost_key(world: World) -> Outcome {
+    Box::pin(async move {
+        let control = world.open_at(world.url(), &[]).await?;
+        let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
+        play(&control, put).await?;
+        drop(control);
+        let key = world.folder().join("control.db.key");
+        let away = world.folder().join("away");
+        fs::rename(&key, &away)?;
+        let message = refusal(&world, world.url(), &[]).await?;
+        holds(&message, "control.db.key` is gone")?;
+        if key.exists() {
+            return Err("a new key was made for a database that has one".into());
+        }
+        fs::rename(&away, &key)?;
+        let control = world.open_at(world.url(), &[]).await?;
+        play(&control, "admin GET /v1/secrets/k => 200").await
+    })
+}
+
+fn private_files(world: World) -> Outcome {
+    Box::pin(async move {
+        let names = [
+            "control.db",
+            "control.db-wal",
+            "control.db-shm",
+            "control.db.key",
+        ];
+        let modes = || -> Result<Vec<u32>, Failed> {
+            let modes = names.map(|name| world.folder().join(name).metadata());
+            let modes = modes
+                .into_iter()
+                .map(|file| Ok(file?.permissions().mode() & 0o777));
+            modes.collect()
+        };
+        let control = world.open_at(world.url(), &[]).await?;
+        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        if modes()? != [0o600; 4] {
+            return Err(format!("new files have the modes {:?}", modes()?).into());
+        }
+        // Files that an older version made, while they are in use.
+        for name in names {
+            let mode = fs::Permissions::from_mode(0o644);
+            fs::set_permissions(world.folder().join(name), mode)?;
+        }
+        let second = world.open_at(world.url(), &[]).await?;
+        play(&second, "admin PUT /v1/sources/s {} => 200").await?;
+        match modes()? == [0o600; 4] {
+            true => Ok(()),
+            false => Err(format!("old files have the modes {:?}", modes()?).into()),
+        }
+    })
+}
