@@ -1,0 +1,346 @@
+//! HTTP/2 that is malformed, and floods of its frames.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::frames::{
+    ACK, CONTINUATION, DATA, END_HEADERS, END_STREAM, Frames, HEADERS, PING, RST_STREAM, SETTINGS,
+    Verdict, WINDOW_UPDATE, block, frame, get,
+};
+use crate::attack::stage::{ATTACKER, Stage};
+use crate::servers::{Failure, Process};
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 256;
+
+/// What may come of a connection.
+#[derive(Debug, Clone, Copy)]
+enum Wanted {
+    /// A reset, an error of the connection, or 400.
+    Refused,
+    /// 200.
+    Answered,
+}
+
+use Wanted::{Answered, Refused};
+
+/// The headers of a sound request.
+const SOUND: &[(&str, &str)] = &[
+    (":method", "GET"),
+    (":scheme", "http"),
+    (":authority", "server"),
+    (":path", "/health"),
+];
+
+pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut server = stage.engine(&[], &[]).await?;
+    let mut cases = JoinSet::new();
+    for (name, bytes, wanted) in malformed() {
+        cases.spawn(try_one(server.address, name, bytes, wanted));
+    }
+    while let Some(case) = cases.join_next().await {
+        let (name, outcome) = case?;
+        findings.succeed(name, outcome.map_err(|why| why.to_string()));
+    }
+    let time = Duration::from_secs(if stage.long { 20 } else { 2 });
+    for (name, first, flood) in floods() {
+        pour(&mut findings, &server, (name, &first, flood), time).await?;
+    }
+    findings.end(&mut server).await?;
+    Ok(findings)
+}
+
+async fn try_one(
+    to: SocketAddr,
+    name: &'static str,
+    bytes: Vec<u8>,
+    wanted: Wanted,
+) -> (&'static str, Result<(), Failure>) {
+    let outcome = async {
+        let mut client = Frames::connect(to, ATTACKER, &[]).await?;
+        // The server may refuse before it has everything.
+        let _sent = client.send(&bytes).await;
+        let verdict = client.verdict(1).await;
+        let held = match wanted {
+            Refused => matches!(
+                verdict,
+                Verdict::Closed | Verdict::Reset | Verdict::Answered(400)
+            ),
+            Answered => verdict == Verdict::Answered(200),
+        };
+        match held {
+            true => Ok(()),
+            false => Err(format!("{verdict:?}, wanted {wanted:?}").into()),
+        }
+    };
+    (name, outcome.await)
+}
+
+/// A request of these headers.
+fn asked(headers: &[(&str, &str)]) -> Vec<u8> {
+    frame(HEADERS, END_STREAM | END_HEADERS, 1, &block(headers))
+}
+
+/// A sound request with one header more.
+fn with(name: &str, value: &str) -> Vec<u8> {
+    asked(&[SOUND, &[(name, value)]].concat())
+}
+
+/// Those that are no HTTP/2, and two that are.
+fn malformed() -> Vec<(&'static str, Vec<u8>, Wanted)> {
+    let without = |name: &str| {
+        let kept: Vec<_> = SOUND
+            .iter()
+            .filter(|(known, _)| *known != name)
+            .copied()
+            .collect();
+        asked(&kept)
+    };
+    let body = |length: &str, data: &[u8]| {
+        let headers = [SOUND, &[("content-length", length)]].concat();
+        let mut bytes = frame(HEADERS, END_HEADERS, 1, &block(&headers));
+        bytes.extend(frame(DATA, END_STREAM, 1, data));
+        bytes
+    };
+    let late = [&[("x", "y")], SOUND].concat();
+    let twice = [SOUND, SOUND].concat();
+    vec![
+        ("sound", asked(SOUND), Answered),
+        (
+            "frame of a type that nobody knows",
+            [frame(77, 0, 0, b"?"), asked(SOUND)].concat(),
+            Answered,
+        ),
+        ("pseudo header late", asked(&late), Refused),
+        ("pseudo headers twice", asked(&twice), Refused),
+        ("no path", without(":path"), Refused),
+        ("no method", without(":method"), Refused),
+        (
+            "pseudo header of an answer",
+            with(":status", "200"),
+            Refused,
+        ),
+        ("pseudo header unknown", with(":evil", "1"), Refused),
+        ("capitals", with("X-Capital", "1"), Refused),
+        ("CRLF in a value", with("x", "a\r\nb: c"), Refused),
+        ("NUL in a value", with("x", "a\0b"), Refused),
+        ("LF in a name", with("x\ny", "1"), Refused),
+        ("connection", with("connection", "close"), Refused),
+        (
+            "transfer-encoding",
+            with("transfer-encoding", "chunked"),
+            Refused,
+        ),
+        ("te: gzip", with("te", "gzip"), Refused),
+        ("another host", with("host", "b"), Refused),
+        ("length too long", body("5", b"{}"), Refused),
+        ("length too short", body("1", b"{}"), Refused),
+        ("length that is none", body("x", b"{}"), Refused),
+        (
+            "data before headers",
+            frame(DATA, END_STREAM, 1, b"{}"),
+            Refused,
+        ),
+        (
+            "stream of the server",
+            frame(HEADERS, END_STREAM | END_HEADERS, 2, &block(SOUND)),
+            Refused,
+        ),
+        (
+            "stream 0",
+            frame(HEADERS, END_STREAM | END_HEADERS, 0, &block(SOUND)),
+            Refused,
+        ),
+        (
+            "continuation of nothing",
+            frame(CONTINUATION, END_HEADERS, 1, &block(SOUND)),
+            Refused,
+        ),
+        (
+            "continuation of another stream",
+            {
+                let first = frame(HEADERS, END_STREAM, 1, &block(SOUND));
+                [first, frame(CONTINUATION, END_HEADERS, 3, &[])].concat()
+            },
+            Refused,
+        ),
+        (
+            "ping within headers",
+            {
+                let first = frame(HEADERS, END_STREAM, 1, &block(SOUND));
+                [first, frame(PING, 0, 0, &[0; 8])].concat()
+            },
+            Refused,
+        ),
+        (
+            "ping of another length",
+            frame(PING, 0, 0, &[0; 7]),
+            Refused,
+        ),
+        (
+            "settings of another length",
+            frame(SETTINGS, 0, 0, &[0; 5]),
+            Refused,
+        ),
+        ("settings of a stream", frame(SETTINGS, 0, 1, &[]), Refused),
+        (
+            "acknowledged settings with contents",
+            frame(SETTINGS, ACK, 0, &[0; 6]),
+            Refused,
+        ),
+        (
+            "window of nothing",
+            frame(WINDOW_UPDATE, 0, 0, &[0; 4]),
+            Refused,
+        ),
+        (
+            "window too large",
+            {
+                let most = frame(WINDOW_UPDATE, 0, 0, &0x7fff_ffff_u32.to_be_bytes());
+                [most.clone(), most].concat()
+            },
+            Refused,
+        ),
+        (
+            "reset of what never was",
+            frame(RST_STREAM, 0, 1, &[0; 4]),
+            Refused,
+        ),
+        (
+            "push from the client",
+            frame(5, END_HEADERS, 1, &[0, 0, 0, 2]),
+            Refused,
+        ),
+        ("frame too large", frame(DATA, 0, 1, &[0; 20_000]), Refused),
+        (
+            "padding too long",
+            frame(HEADERS, END_STREAM | END_HEADERS | 8, 1, &[200, 0x82]),
+            Refused,
+        ),
+        (
+            "index 0",
+            frame(HEADERS, END_STREAM | END_HEADERS, 1, &[0x80]),
+            Refused,
+        ),
+        (
+            "index beyond the table",
+            frame(
+                HEADERS,
+                END_STREAM | END_HEADERS,
+                1,
+                &[0xff, 0x80, 0x80, 0x01],
+            ),
+            Refused,
+        ),
+        (
+            "text that ends early",
+            frame(HEADERS, END_STREAM | END_HEADERS, 1, &[0, 10, b'a']),
+            Refused,
+        ),
+        (
+            "table too large",
+            frame(
+                HEADERS,
+                END_STREAM | END_HEADERS,
+                1,
+                &[0x3f, 0xff, 0xff, 0x7f],
+            ),
+            Refused,
+        ),
+    ]
+}
+
+/// What a flood repeats, by its number.
+type Flood = fn(u32) -> Vec<u8>;
+
+/// What goes before each flood, and the flood. None is read by its client.
+fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
+    let begun = frame(HEADERS, END_STREAM, 1, &block(SOUND));
+    let open = frame(
+        HEADERS,
+        END_HEADERS,
+        1,
+        &block(&[SOUND, &[("content-length", "9")]].concat()),
+    );
+    // A name and value of 4 KB in the table of the connection, and then an index of one byte each.
+    let mut large = vec![0x40, 1, b'a', 127, 0x81, 0x1f];
+    large.extend([b'a'; 4096]);
+    let table = frame(HEADERS, END_STREAM, 1, &large);
+    vec![
+        ("rapid reset", Vec::new(), |number| {
+            let stream = number * 2 + 1;
+            let mut bytes = get(stream, "/v1/data");
+            bytes.extend(frame(RST_STREAM, 0, stream, &8_u32.to_be_bytes()));
+            bytes
+        }),
+        ("streams without an end", Vec::new(), |number| {
+            get(number * 2 + 1, "/v1/data")
+        }),
+        ("continuations", begun.clone(), |number| {
+            let name = format!("x{number}");
+            frame(
+                CONTINUATION,
+                0,
+                1,
+                &block(&[(&name, "aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa")]),
+            )
+        }),
+        ("empty continuations", begun, |_| {
+            frame(CONTINUATION, 0, 1, &[])
+        }),
+        ("indexed headers", table, |_| {
+            frame(CONTINUATION, 0, 1, &[0xbe; 1_000])
+        }),
+        ("settings", Vec::new(), |_| frame(SETTINGS, 0, 0, &[])),
+        ("pings", Vec::new(), |_| frame(PING, 0, 0, &[7; 8])),
+        ("empty data", open, |_| frame(DATA, 0, 1, &[])),
+        ("priorities", Vec::new(), |number| {
+            frame(2, 0, number * 2 + 1, &[0, 0, 0, 0, 1])
+        }),
+    ]
+}
+
+/// Pours frames for a while, over four connections that begin anew when they are closed.
+async fn pour(
+    findings: &mut Findings,
+    server: &Process,
+    (name, first, flood): (&str, &[u8], Flood),
+    time: Duration,
+) -> Result<(), Failure> {
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let mut clients = JoinSet::new();
+    for _ in 0..4 {
+        let (to, first, begun) = (server.address, first.to_vec(), Instant::now());
+        clients.spawn(async move {
+            while begun.elapsed() < time {
+                let Ok(mut client) = Frames::connect(to, ATTACKER, &[]).await else {
+                    continue;
+                };
+                let mut sent = client.send(&first).await;
+                let mut number = 1;
+                while sent.is_ok() && begun.elapsed() < time {
+                    let hundred: Vec<u8> = (number..number + 100).flat_map(flood).collect();
+                    number += 100;
+                    // A server that no longer reads ends this client's part, not the attack.
+                    let more = tokio::time::timeout(time, client.send(&hundred)).await;
+                    sent = more.unwrap_or(Ok(()));
+                }
+            }
+        });
+    }
+    while let Some(client) = clients.join_next().await {
+        client?;
+    }
+    let before = findings.broken.len();
+    findings.watch(bystander.stop().await?);
+    findings.weigh(server, MOST)?;
+    for found in findings.broken.iter_mut().skip(before) {
+        *found = format!("{name}: {found}");
+    }
+    Ok(())
+}
