@@ -17,14 +17,18 @@ mod frames;
 mod gzip;
 mod keys;
 mod leaks;
+mod malformed;
+mod places;
 mod postgres;
+mod references;
 mod rendering;
 mod replicas;
+mod requests;
+mod secrets;
 mod shutdown;
 mod smuggling;
 mod sqlite;
 mod storages;
-mod tenants;
 mod unread;
 
 type Played<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> + 's>>;
@@ -58,7 +62,9 @@ pub(super) const PLAYS: &[Attack] = &[
     attack("leaks", |stage| Box::pin(leaks::play(stage))),
     attack("decisions", |stage| Box::pin(decisions::play(stage))),
     attack("shutdown", |stage| Box::pin(shutdown::play(stage))),
-    attack("tenants", |stage| Box::pin(tenants::play(stage))),
+    attack("places", |stage| Box::pin(places::play(stage))),
+    attack("references", |stage| Box::pin(references::play(stage))),
+    attack("secrets", |stage| Box::pin(secrets::play(stage))),
     attack("storages", |stage| Box::pin(storages::play(stage))),
     attack("keys", |stage| Box::pin(keys::play(stage))),
     attack("sqlite", |stage| Box::pin(sqlite::play(stage))),

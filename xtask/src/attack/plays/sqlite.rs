@@ -1,6 +1,7 @@
 //! Databases of a control plane that are locked, damaged, foreign or full.
 
 use std::fs;
+use std::process::Command;
 use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
@@ -11,6 +12,7 @@ use crate::attack::bystander::{self, Bystander};
 use crate::attack::findings::Findings;
 use crate::attack::stage::{ATTACKER, Stage};
 use crate::attack::tenancy::{self, Plane};
+use crate::postgres::done;
 use crate::servers::{Failure, Process, ask, request};
 
 /// A start that cannot succeed ends within this time.
@@ -163,10 +165,7 @@ async fn damaged(stage: &Stage, findings: &mut Findings) -> Result<(), Failure> 
 /// there, and the server goes on when there is room again.
 async fn full(stage: &Stage, findings: &mut Findings) -> Result<(), Failure> {
     let folder = stage.inner("small")?;
-    let mounted = Mounted::new(&folder);
-    let Some(mut mounted) = mounted? else {
-        return Ok(());
-    };
+    let mounted = Mounted::new(&folder)?;
     let url = format!("sqlite:{folder}/control.db");
     let mut plane = tenancy::plane(stage, &["--database", &url]).await?;
     let admin = plane.person("admin");
@@ -198,32 +197,25 @@ async fn full(stage: &Stage, findings: &mut Findings) -> Result<(), Failure> {
         missing == 0,
     );
     findings.end(&mut plane.process).await?;
-    mounted.remove();
+    drop(mounted);
     Ok(())
 }
 
-/// A small disk, where this process may make one.
+/// A small disk; gone when dropped.
 struct Mounted(String);
 
 impl Mounted {
-    fn new(folder: &str) -> Result<Option<Self>, Failure> {
-        let mut command = std::process::Command::new("mount");
+    fn new(folder: &str) -> Result<Self, Failure> {
+        let mut command = Command::new("mount");
         command.args(["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]);
-        let made = command.stderr(std::process::Stdio::null()).status();
-        Ok(made
-            .is_ok_and(|status| status.success())
-            .then(|| Self(folder.to_owned())))
-    }
-
-    fn remove(&mut self) {
-        let mut command = std::process::Command::new("umount");
-        // A folder that is still mounted shows when the stage's folder is removed.
-        let _removed = command.arg("--lazy").arg(&self.0).status();
+        done(&mut command).map_err(|why| why.to_string())?;
+        Ok(Self(folder.to_owned()))
     }
 }
 
 impl Drop for Mounted {
     fn drop(&mut self) {
-        self.remove();
+        // A folder that is still mounted shows when the stage's folder is removed.
+        let _removed = Command::new("umount").arg("--lazy").arg(&self.0).status();
     }
 }
