@@ -22,7 +22,7 @@ const BOUND: f64 = 50.0;
 const CALM_FACTOR: f64 = 3.0;
 
 /// How long the calm moment is.
-const CALM: Duration = Duration::from_millis(1_000);
+const CALM: Duration = Duration::from_millis(600);
 
 /// Between two requests of one probe.
 const PAUSE: Duration = Duration::from_millis(10);

@@ -70,7 +70,7 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
         let logged = eventually("the decision", || sink.ids().contains(&id));
         findings.succeed(&format!("{jump}: decision log"), logged.await);
     }
-    findings.watch(bystander.stop().await?);
+    findings.watch_in_company(bystander.stop().await?);
     findings.end(&mut engine).await?;
     findings.end(&mut plane.process).await?;
     Ok(findings)

@@ -234,7 +234,7 @@ async fn moods(findings: &mut Findings, logging: &Logging<'_>) -> Result<(), Fai
     let mut watched = bystander.stop().await?;
     // Its server was killed meanwhile.
     watched.failures.clear();
-    findings.watch(watched);
+    findings.watch_in_company(watched);
     findings.end(&mut server).await?;
     Ok(())
 }

@@ -18,7 +18,7 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
     let (admin, first) = (plane.person("admin"), plane.person("first"));
     places(stage, &mut findings, admin, first).await?;
     races(stage, &mut findings, first, plane.person("second")).await?;
-    findings.watch(bystander.stop().await?);
+    findings.watch_in_company(bystander.stop().await?);
     findings.weigh(&plane.process, 256)?;
     findings.end(&mut plane.process).await?;
     Ok(findings)

@@ -79,7 +79,15 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
         "requirements": [{"source": "slow"}, {"source": "count"}],
     });
     admin.put("/v1/bundles/slow", bundle).await?;
-    timeout(TAKEN_OVER, seen.wait_for(|number| *number >= 1)).await??;
+    let begun = timeout(TAKEN_OVER, seen.wait_for(|number| *number >= 1)).await;
+    if begun
+        .map_err(drop)
+        .and_then(|seen| seen.map(drop).map_err(drop))
+        .is_err()
+    {
+        let status = admin.send("GET", "/v1/bundles/slow/status/latest", &Value::Null);
+        return Err(format!("nothing is uploaded: {:?}", status.await?).into());
+    }
     sleep(Duration::from_millis(500)).await;
     frozen.process.signal(Signal::STOP)?;
     let mut other = tenancy::plane(stage, &arguments).await?;

@@ -111,7 +111,7 @@ async fn locked(stage: &Stage, findings: &mut Findings, plane: &Plane) -> Result
     watched
         .failures
         .retain(|failure| !failure.starts_with("GET /health: 500"));
-    findings.watch(watched);
+    findings.watch_in_company(watched);
     findings.succeed(
         "a write afterwards",
         admin.put("/v1/sources/s000/data/y", json!(2)).await,

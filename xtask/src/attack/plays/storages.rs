@@ -138,7 +138,7 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
     folder(stage, &mut findings, &plane).await?;
     let url = format!("http://{}", peer.address);
     moods(&mut findings, &plane, &storage, &url).await?;
-    findings.watch(bystander.stop().await?);
+    findings.watch_in_company(bystander.stop().await?);
     plane.process.kill();
     while_away(stage, &mut findings, &storage)?;
     let mut plane = tenancy::plane(stage, &["--allow-host", "127.0.0.1"]).await?;

@@ -1,11 +1,12 @@
 //! Clients that ask for much and read nothing: small receive buffers, and windows of HTTP/2 that
 //! are never opened.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::time::Duration;
 
 use tokio::io::AsyncReadExt;
+use tokio::task::JoinSet;
 use tokio::time::sleep;
 
 use crate::attack::bystander::{self, Bystander};
@@ -18,7 +19,7 @@ use crate::servers::{Failure, Process, Wire, done, request};
 const ITEMS: usize = 2_000_000;
 
 /// Clients of HTTP/1, and streams of HTTP/2.
-const CLIENTS: usize = 60;
+const CLIENTS: usize = 30;
 const STREAMS: u32 = 200;
 
 /// How long a client may read nothing here, and when it must be gone.
@@ -39,36 +40,37 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
         .map(|item| format!("{:09}", item + 100_000_000))
         .collect();
     let document = format!("[{}]", items.join(","));
+    let mut server = stage.engine(&arguments, &[POLICY]).await?;
+    let put = request("PUT", "/v1/data/big", &document);
+    done(server.address, ATTACKER, &put).await?;
     let stored = request("GET", "/v1/data/big", "");
     let made = request("POST", "/v1/data/wrap/big", "{\"input\": {\"x\": 1}}");
+    let mut clients = JoinSet::new();
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
     for (what, asked) in [("stored", &stored), ("made", &made)] {
-        let mut server = stage.engine(&arguments, &[POLICY]).await?;
-        let put = request("PUT", "/v1/data/big", &document);
-        done(server.address, ATTACKER, &put).await?;
-        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
-        let mut clients = Vec::new();
         for _ in 0..CLIENTS {
             let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
             client.send(asked).await?;
-            clients.push(client);
+            clients.spawn(async move {
+                sleep(GONE).await;
+                (what, client.closes(Duration::from_secs(2)).await)
+            });
         }
-        sleep(GONE).await;
-        let mut stayed = 0;
-        for mut client in clients {
-            stayed += usize::from(!client.closes(Duration::from_secs(2)).await);
-        }
+    }
+    let streams = windows(&server).await?;
+    findings.hold("streams without a window were let stay", streams);
+    let mut stayed = BTreeMap::new();
+    while let Some(client) = clients.join_next().await {
+        let (what, closed) = client?;
+        *stayed.entry(what).or_insert(0) += usize::from(!closed);
+    }
+    for (what, stayed) in stayed {
         findings.hold(
             format!("{what}: {stayed} of {CLIENTS} that read nothing were let stay"),
             stayed == 0,
         );
-        findings.watch(bystander.stop().await?);
-        findings.weigh(&server, MOST)?;
-        findings.end(&mut server).await?;
     }
-    let mut server = stage.engine(&arguments, &[POLICY]).await?;
-    let put = request("PUT", "/v1/data/big", &document);
-    done(server.address, ATTACKER, &put).await?;
-    windows(&mut findings, &server).await?;
+    findings.watch(bystander.stop().await?);
     let steady = steady(&server, document.len()).await;
     findings.succeed("a client that reads slowly", steady);
     findings.weigh(&server, MOST)?;
@@ -76,9 +78,8 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
     Ok(findings)
 }
 
-/// Many streams of one connection, none of which may send anything.
-async fn windows(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
-    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+/// Many streams of one connection, none of which may send anything; whether they end.
+async fn windows(server: &Process) -> Result<bool, Failure> {
     let mut client = Frames::connect(server.address, ATTACKER, &[(INITIAL_WINDOW, 0)]).await?;
     let mut open = BTreeSet::new();
     for number in 0..STREAMS {
@@ -88,22 +89,19 @@ async fn windows(findings: &mut Findings, server: &Process) -> Result<(), Failur
         let _sent = client.send(&frames::get(stream, "/v1/data/big")).await;
     }
     sleep(GONE).await;
-    let ended = loop {
+    loop {
         match client.next().await {
-            Ok(frame) if frame.kind == GOAWAY => break true,
+            Ok(frame) if frame.kind == GOAWAY => return Ok(true),
             Ok(frame) if frame.kind == RST_STREAM => {
                 open.remove(&frame.stream);
                 if open.is_empty() {
-                    break true;
+                    return Ok(true);
                 }
             }
             Ok(_) => {}
-            Err(failure) => break failure.kind() != io::ErrorKind::TimedOut,
+            Err(failure) => return Ok(failure.kind() != io::ErrorKind::TimedOut),
         }
-    };
-    findings.hold("streams without a window were let stay", ended);
-    findings.watch(bystander.stop().await?);
-    Ok(())
+    }
 }
 
 /// A client that reads slowly, but reads, must get all of it, however long it takes.
