@@ -30,7 +30,7 @@ const END: Duration = Duration::from_secs(15);
 
 const POLICY: &str = "package soak\n\ndefault allow := false\n\nallow if input.user == \"ann\"\n\n\
     allow if input.level > 7\n\n\
-    doubled contains 2 * n if some n in numbers.range(1, input.level)\n";
+    doubled contains 2 * n if {\n\tsome n in numbers.range(0, input.level)\n\tn > 0\n}\n";
 
 /// Everything that runs; ended when dropped.
 #[derive(Debug)]
