@@ -10,8 +10,8 @@ use crate::attack::findings::Findings;
 use crate::attack::stage::{ATTACKER, Stage};
 use crate::servers::{Failure, Process, Wire, ask, request, request_with};
 
-/// Peak memory of the server, in MiB.
-const MOST: u64 = 1024;
+/// Peak memory of the server, in MiB: the budget of bodies is 1 GiB.
+const MOST: u64 = 1536;
 
 /// How much more four times as much may cost: linear is 4, quadratic 16.
 const RATIO: f64 = 8.0;

@@ -65,7 +65,9 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
     let frozen = tenancy::plane(stage, &arguments).await?;
     let admin = frozen.person("admin");
     let sources = stage.inner("sources/slow")?;
-    fs::write(format!("{sources}/data.json"), document())?;
+    // In a folder of its own, so that the source has no other root.
+    let folder = stage.inner("sources/slow/blob")?;
+    fs::write(format!("{folder}/data.json"), document())?;
     admin
         .put("/v1/sources/slow", json!({"directory": sources}))
         .await?;
