@@ -84,14 +84,19 @@ async fn forged(stage: &Stage, findings: &mut Findings, format: &str) -> Result<
 async fn masked(stage: &Stage, findings: &mut Findings) -> Result<(), Failure> {
     let arguments = ["--set", "decision_logs.console=true", "--log-level", "info"];
     let mut server = stage.engine(&arguments, &[POLICY, MASKS]).await?;
-    let body = json!({"input": {"password": PASSWORD}}).to_string();
     for path in [
         "/v1/data/leaks/fails?strict-builtin-errors=true",
         "/v1/data/leaks/fails_within?strict-builtin-errors=true",
         "/v1/data/leaks/echo",
         "/v0/data/leaks/echo",
     ] {
-        let asked = request("POST", path, &body);
+        let input = json!({"password": PASSWORD});
+        // The body of version 0 is the input itself.
+        let body = match path.starts_with("/v0/") {
+            true => input,
+            false => json!({"input": input}),
+        };
+        let asked = request("POST", path, &body.to_string());
         ask(server.address, ATTACKER, &asked).await?;
         let said = server.said();
         let line = said.lines().find(|line| line.contains(PASSWORD));
