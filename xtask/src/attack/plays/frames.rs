@@ -16,6 +16,10 @@ use crate::attack::frames::{
 use crate::attack::stage::{ATTACKER, Stage};
 use crate::servers::{Failure, Process};
 
+/// Connections of a flood. More would take the processors from the bystander, too: attackers do
+/// not run on the machine that they attack.
+const CONNECTIONS: usize = 2;
+
 /// Peak memory of the server, in MiB.
 const MOST: u64 = 256;
 
@@ -114,7 +118,7 @@ fn floods() -> Vec<(&'static str, Vec<u8>, Flood)> {
     ]
 }
 
-/// Pours frames for a while, over four connections that begin anew when they are closed.
+/// Pours frames for a while, over some connections that begin anew when they are closed.
 async fn pour(
     findings: &mut Findings,
     server: &Process,
@@ -123,7 +127,7 @@ async fn pour(
 ) -> Result<(), Failure> {
     let bystander = Bystander::start(server.address, bystander::engine(None)).await;
     let mut clients = JoinSet::new();
-    for _ in 0..4 {
+    for _ in 0..CONNECTIONS {
         let (to, first, begun) = (server.address, first.to_vec(), Instant::now());
         clients.spawn(async move {
             while begun.elapsed() < time {
