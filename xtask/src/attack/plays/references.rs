@@ -98,6 +98,9 @@ async fn roles(
     person: impl Fn(&'static str) -> Person,
 ) -> Result<(), Failure> {
     let admin = person("admin");
+    let secret = json!({"value": {"type": "token_auth", "token": SECRET}});
+    admin.put("/v1/secrets/private", secret).await?;
+    admin.bundle("good", "good.tgz", json!("right")).await?;
     admin
         .put("/v1/stacks/kept", json!({"selector": {"never": ["x"]}}))
         .await?;
