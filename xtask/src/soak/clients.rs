@@ -31,6 +31,8 @@ pub(super) struct Tally {
     milliseconds: Vec<f64>,
     /// The decisions that it was answered with.
     pub(super) ids: Vec<String>,
+    /// How many decisions it was answered with that have an id in the log only.
+    pub(super) unnamed: usize,
 }
 
 impl Tally {
@@ -42,6 +44,7 @@ impl Tally {
             kept.name = tally.name;
             kept.milliseconds.extend(tally.milliseconds);
             kept.ids.extend(tally.ids);
+            kept.unnamed += tally.unnamed;
         }
         all.into_values().collect()
     }
@@ -195,6 +198,7 @@ pub(super) async fn decisions(
                 let asked = request("POST", "/v1/query", &query.to_string());
                 let due = json!([{"x": level}]);
                 client.result(&asked, Some(&due)).await?;
+                client.tally.unnamed += 1;
             }
             _ => {
                 let query = json!({

@@ -80,7 +80,7 @@ async fn soak(program: &Path, folder: &Path, time: Duration) -> Result<(), Failu
     let mut broken = Vec::new();
     for tally in Tally::by_name(tallies) {
         report("clients", &tally.to_string());
-        world.remember(&tally.ids);
+        world.remember(&tally);
     }
     for memory in &memory {
         report("memory", &memory.to_string());
