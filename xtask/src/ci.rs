@@ -4,8 +4,8 @@ use std::{error::Error, process::Command, time::Instant};
 
 use crate::postgres::{Postgres, done};
 use crate::{
-    bench, bundles, filters, fuzz_opa, kill_matrix, matrix, peers, rego_cases, report, report_page,
-    residuals, root,
+    attack, bench, bundles, filters, fuzz_opa, kill_matrix, matrix, peers, rego_cases, report,
+    report_page, residuals, root, soak,
 };
 
 type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
@@ -23,6 +23,8 @@ const STEPS: &[Step] = &[
     ("real peers", peers::run),
     ("released versions of the real OPA", versions),
     ("bundles from definition to decision", bundles_end_to_end),
+    ("attacks", attacks),
+    ("use for a while", used_for_a_while),
     ("generated policies beside the real OPA", beside_opa),
     ("cost of growth and of the suite", bench::all),
 ];
@@ -82,6 +84,14 @@ fn filters_on_databases() -> Result<(), Box<dyn Error>> {
 
 fn bundles_end_to_end() -> Result<(), Box<dyn Error>> {
     bundles::run(60, 200)
+}
+
+fn attacks() -> Result<(), Box<dyn Error>> {
+    attack::run(&attack::Options::default())
+}
+
+fn used_for_a_while() -> Result<(), Box<dyn Error>> {
+    soak::run(180, None)
 }
 
 fn beside_opa() -> Result<(), Box<dyn Error>> {

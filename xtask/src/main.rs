@@ -1,5 +1,6 @@
 //! The project's own tasks.
 
+mod attack;
 mod bench;
 mod bundles;
 mod ci;
@@ -17,6 +18,7 @@ mod report_page;
 mod residuals;
 mod seeded;
 mod servers;
+mod soak;
 
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -88,6 +90,18 @@ enum Task {
         #[arg(long)]
         bless: bool,
     },
+    /// Play attacks on running servers, and hold that nobody else notices
+    Attack(attack::Options),
+    /// Use both servers in every way for a long time, hold every answer against a model, and
+    /// memory against its beginning
+    Soak {
+        /// How long
+        #[arg(long, default_value_t = 3_600)]
+        seconds: u64,
+        /// The program, instead of one that is built
+        #[arg(long)]
+        program: Option<PathBuf>,
+    },
     /// Try the HTML report in Chromium; pictures are left in `target/report-page`
     ReportPage,
     /// Judge released versions of the real OPA, and the reference, and hold the result against
@@ -117,6 +131,8 @@ fn main() -> ExitCode {
         Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
         Task::Matrix { bless } => matrix::run(bless),
         Task::KillMatrix { bless } => kill_matrix::run(bless),
+        Task::Attack(options) => attack::run(&options),
+        Task::Soak { seconds, program } => soak::run(seconds, program.as_deref()),
         Task::ReportPage => report_page::run(),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),

@@ -3,7 +3,7 @@
 use std::{
     error::Error,
     fs, io,
-    net::TcpListener,
+    net::{SocketAddr, TcpListener},
     path::{Path, PathBuf},
     process::{Command, Stdio},
 };
@@ -78,6 +78,23 @@ impl Postgres {
                 .arg("start"),
         )?;
         Ok(server)
+    }
+
+    /// Stops the server and starts it again, with its data. `immediate` is as after a crash.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    pub(crate) fn restart(&self, mode: &str) -> Result<(), Box<dyn Error>> {
+        let mut command = self.program("pg_ctl")?;
+        command.arg("-D").arg(self.data()).args(["-w", "-m", mode]);
+        // The server inherits what it logs to, as at its start.
+        command.arg("-l").arg(self.folder.path().join("log"));
+        done(command.arg("restart"))
+    }
+
+    /// Where the server listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
     }
 
     /// The address of the server's database.

@@ -11,7 +11,7 @@ use tar::Archive;
 ///
 /// # Errors
 /// When the archive is cut off or has no data.
-pub(super) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
+pub(crate) fn data(bundle: &[u8]) -> Result<Value, Box<dyn Error>> {
     let mut archive = Archive::new(GzDecoder::new(bundle));
     let mut data = None;
     for entry in archive.entries()? {

@@ -1,6 +1,6 @@
 //! Bundles on their way from a definition to a decision, with real servers on every side.
 
-mod archive;
+pub(crate) mod archive;
 mod crashes;
 mod engines;
 mod plane;

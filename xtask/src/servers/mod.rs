@@ -2,6 +2,12 @@
 
 mod client;
 mod foreign;
+mod message;
+mod peer;
+mod process;
+mod proxy;
+mod sink;
+mod wire;
 
 use std::error::Error;
 use std::fs;
@@ -12,6 +18,12 @@ use std::time::{Duration, Instant};
 
 pub(crate) use client::Client;
 pub(crate) use foreign::{Foreign, free_address};
+pub(crate) use message::Message;
+pub(crate) use peer::{Peer, Said};
+pub(crate) use process::Process;
+pub(crate) use proxy::{Proxy, Way};
+pub(crate) use sink::{Mood, Sink};
+pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
 
 /// A server is given up when it does not answer for so long after its start.
 const PATIENCE: Duration = Duration::from_secs(20);

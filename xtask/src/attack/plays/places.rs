@@ -1,0 +1,140 @@
+//! Tenants of a control plane who want the places of bundles that others have.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::stage::Stage;
+use crate::attack::tenancy::{self, Person, built, eventually, in_file};
+use crate::servers::Failure;
+
+pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut plane = tenancy::plane(stage, &["--allow-host", "127.0.0.1"]).await?;
+    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let (admin, first) = (plane.person("admin"), plane.person("first"));
+    places(stage, &mut findings, admin, first).await?;
+    races(stage, &mut findings, first, plane.person("second")).await?;
+    findings.watch_in_company(bystander.stop().await?);
+    findings.weigh(&plane.process, 256)?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// A link to the file.
+const LINK: &str = "link.tgz";
+
+/// Ways to name the place of a bundle that somebody else has.
+const DISGUISES: &[&str] = &[
+    "good.tgz",
+    "./good.tgz",
+    ".//good.tgz",
+    "sub/../good.tgz",
+    "ROOT/good.tgz",
+    "ROOT//good.tgz",
+    "ROOT/./good.tgz",
+    LINK,
+    "linked/good.tgz",
+];
+
+/// A place belongs to one bundle, however it is named.
+async fn places(
+    stage: &Stage,
+    findings: &mut Findings,
+    admin: Person,
+    first: Person,
+) -> Result<(), Failure> {
+    let root = stage.inner("built")?;
+    admin.bundle("good", "good.tgz", json!("right")).await?;
+    let right = json!({"good": "right"});
+    let there = eventually("the bundle", || {
+        built(stage, "good.tgz").as_ref() == Some(&right)
+    });
+    findings.succeed("good.tgz", there.await);
+    std::os::unix::fs::symlink("good.tgz", format!("{root}/link.tgz"))?;
+    std::os::unix::fs::symlink(".", format!("{root}/linked"))?;
+    first.put("/v1/sources/evil", json!({})).await?;
+    first
+        .put("/v1/sources/evil/data/good", json!("EVIL"))
+        .await?;
+    for disguise in DISGUISES {
+        let path = disguise.replace("ROOT", &root);
+        let body = in_file(&path, &json!([{"source": "evil"}]));
+        let (status, said) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        // A link in the place of the file itself would be replaced, not followed.
+        findings.hold(
+            format!("a second bundle at {disguise}: {status} {said}"),
+            matches!(status, 400 | 409 | 422) || *disguise == LINK,
+        );
+        if status == 200 {
+            sleep(Duration::from_secs(2)).await;
+            let held = built(stage, "good.tgz");
+            findings.hold(
+                format!("{disguise}: good.tgz holds {held:?}"),
+                held.as_ref() == Some(&right),
+            );
+            first
+                .send("DELETE", "/v1/bundles/evil", &Value::Null)
+                .await?;
+        }
+    }
+    // Whatever came before, the right bundle stands there in the end.
+    let there = eventually("good.tgz again", || {
+        built(stage, "good.tgz").as_ref() == Some(&right)
+    });
+    findings.succeed("after all", there.await);
+    for storage in [
+        json!({"aws": {"bucket": "b", "key": "k.tgz", "region": "us-east-1", "url": "http://127.0.0.1:9"}}),
+        json!({"azure": {"account_url": "http://127.0.0.1:9/acc", "container": "b", "path": "k.tgz"}}),
+        json!({"gcp": {"project": "p", "bucket": "b", "object": "k.tgz"}}),
+    ] {
+        let body = json!({"object_storage": storage, "requirements": [{"source": "good"}]});
+        admin.put("/v1/bundles/remote", body).await?;
+        let body = json!({"object_storage": storage, "requirements": [{"source": "evil"}]});
+        let (status, _) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        findings.hold(
+            format!("a second bundle at {storage}: {status}"),
+            status == 409,
+        );
+    }
+    admin
+        .send("DELETE", "/v1/bundles/remote", &Value::Null)
+        .await?;
+    Ok(())
+}
+
+/// Of two who claim a place at the same time, one gets it.
+async fn races(
+    stage: &Stage,
+    findings: &mut Findings,
+    first: Person,
+    second: Person,
+) -> Result<(), Failure> {
+    let rounds = if stage.long { 200 } else { 20 };
+    for person in [first, second] {
+        let source = format!("race-{}", if person.name() == "first" { 1 } else { 2 });
+        person
+            .put(&format!("/v1/sources/{source}"), json!({}))
+            .await?;
+    }
+    let mut doubled = 0;
+    for round in 0..rounds {
+        let file = format!("race-{round}.tgz");
+        let claim = |person: Person, number: u8| {
+            let requirements = json!([{"source": format!("race-{number}")}]);
+            let body = in_file(&file, &requirements);
+            let path = format!("/v1/bundles/race-{round}-{number}");
+            async move { person.send("PUT", &path, &body).await }
+        };
+        let (one, other) = tokio::join!(claim(first, 1), claim(second, 2));
+        doubled += usize::from(one?.0 == 200 && other?.0 == 200);
+    }
+    findings.hold(
+        format!("{doubled} of {rounds} places have two bundles after a race"),
+        doubled == 0,
+    );
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! HTTP/1 messages as they come, read without a library that would mend them.
+
+use std::io;
+
+use tokio::io::{AsyncRead, AsyncReadExt};
+
+/// The longest head that is read.
+const HEAD: usize = 1 << 20;
+
+/// One request or answer.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Message {
+    /// The first line.
+    pub(crate) first: String,
+    /// Names in lower case, with values.
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Vec<u8>,
+}
+
+impl Message {
+    /// The value of a header, by its name in lower case.
+    pub(crate) fn header(&self, name: &str) -> Option<&str> {
+        let found = self.headers.iter().find(|(known, _)| known == name);
+        found.map(|(_, value)| value.as_str())
+    }
+
+    /// The status of an answer; 0 if there is none.
+    pub(crate) fn status(&self) -> u16 {
+        let status = self.first.split(' ').nth(1);
+        status.and_then(|text| text.parse().ok()).unwrap_or(0)
+    }
+
+    /// The body as text.
+    pub(crate) fn text(&self) -> String {
+        String::from_utf8_lossy(&self.body).into_owned()
+    }
+
+    /// The body as JSON; null if it is none.
+    pub(crate) fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_default()
+    }
+}
+
+/// Reads one message after the other.
+#[derive(Debug)]
+pub(crate) struct Reader<S> {
+    pub(crate) stream: S,
+    held: Vec<u8>,
+}
+
+impl<S: AsyncRead + Unpin> Reader<S> {
+    pub(crate) fn new(stream: S) -> Self {
+        let held = Vec::new();
+        Self { stream, held }
+    }
+
+    /// The next message; none when the stream ends before it begins. An answer to HEAD has no
+    /// body whatever its head says.
+    ///
+    /// # Errors
+    /// When the stream fails or ends within the message, or the message is malformed.
+    pub(crate) async fn message(&mut self, bodiless: bool) -> io::Result<Option<Message>> {
+        let Some(mut message) = self.begin().await? else {
+            return Ok(None);
+        };
+        if !bodiless && !matches!(message.status(), 204 | 304) {
+            self.finish(&mut message).await?;
+        }
+        Ok(Some(message))
+    }
+
+    /// The next message without its body.
+    ///
+    /// # Errors
+    /// When the stream fails or ends within the head.
+    pub(crate) async fn begin(&mut self) -> io::Result<Option<Message>> {
+        let Some(head) = self.head().await? else {
+            return Ok(None);
+        };
+        let text = String::from_utf8_lossy(&head);
+        let mut lines = text.split("\r\n");
+        let first = lines.next().unwrap_or_default().to_owned();
+        let headers = lines.filter_map(|line| {
+            let (name, value) = line.split_once(':')?;
+            Some((name.trim().to_ascii_lowercase(), value.trim().to_owned()))
+        });
+        Ok(Some(Message {
+            first,
+            headers: headers.collect(),
+            body: Vec::new(),
+        }))
+    }
+
+    /// Reads the body of a message that has begun.
+    ///
+    /// # Errors
+    /// When the stream fails or ends within it.
+    pub(crate) async fn finish(&mut self, message: &mut Message) -> io::Result<()> {
+        let chunked = message
+            .header("transfer-encoding")
+            .is_some_and(|coding| coding.to_ascii_lowercase().contains("chunked"));
+        let length = message.header("content-length");
+        let length: usize = length.and_then(|text| text.parse().ok()).unwrap_or(0);
+        message.body = match chunked {
+            true => self.chunks().await?,
+            false => self.take(length).await?,
+        };
+        Ok(())
+    }
+
+    /// The bytes up to the empty line.
+    async fn head(&mut self) -> io::Result<Option<Vec<u8>>> {
+        loop {
+            let end = self.held.windows(4).position(|four| four == b"\r\n\r\n");
+            if let Some(end) = end {
+                let rest = self.held.split_off(end + 4);
+                let mut head = std::mem::replace(&mut self.held, rest);
+                head.truncate(end);
+                return Ok(Some(head));
+            }
+            if self.held.len() > HEAD {
+                return Err(io::Error::other("the head is too long"));
+            }
+            if !self.more().await? {
+                return match self.held.is_empty() {
+                    true => Ok(None),
+                    false => Err(io::ErrorKind::UnexpectedEof.into()),
+                };
+            }
+        }
+    }
+
+    /// A body in chunks.
+    async fn chunks(&mut self) -> io::Result<Vec<u8>> {
+        let mut body = Vec::new();
+        loop {
+            let line = self.line().await?;
+            let size = line.split(';').next().unwrap_or_default().trim();
+            let size = usize::from_str_radix(size, 16).map_err(io::Error::other)?;
+            body.extend(self.take(size).await?);
+            self.line().await?;
+            if size == 0 {
+                return Ok(body);
+            }
+        }
+    }
+
+    async fn line(&mut self) -> io::Result<String> {
+        loop {
+            if let Some(end) = self.held.windows(2).position(|two| two == b"\r\n") {
+                let rest = self.held.split_off(end + 2);
+                let line = std::mem::replace(&mut self.held, rest);
+                return Ok(String::from_utf8_lossy(&line).trim_end().to_owned());
+            }
+            if !self.more().await? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+    }
+
+    async fn take(&mut self, length: usize) -> io::Result<Vec<u8>> {
+        while self.held.len() < length {
+            if !self.more().await? {
+                return Err(io::ErrorKind::UnexpectedEof.into());
+            }
+        }
+        let rest = self.held.split_off(length);
+        Ok(std::mem::replace(&mut self.held, rest))
+    }
+
+    /// Reads what comes; whether anything came before the end.
+    pub(crate) async fn more(&mut self) -> io::Result<bool> {
+        let mut piece = vec![0; 64 << 10];
+        let read = self.stream.read(&mut piece).await?;
+        piece.truncate(read);
+        self.held.extend(piece);
+        Ok(read > 0)
+    }
+}
