@@ -53,7 +53,8 @@ impl Process {
             .arg(storage(world)?)
             .arg("--data-dir")
             .arg(world.folder().join(name))
-            .args(["--allow-host", "127.0.0.1", "--rebuild-interval", "500ms"])
+            .args(["--allow-host", "127.0.0.1", "--allow-secrets-over-http"])
+            .args(["--rebuild-interval", "500ms"])
             .stdin(Stdio::null())
             .stdout(log.try_clone()?)
             .stderr(log)
@@ -80,7 +81,12 @@ fn stood_still(world: World) -> Outcome {
         let server = Storage::start().await?;
         // Changes are made here, and built by the processes.
         let api = world
-            .open_builder(&["--allow-host", "127.0.0.1", "--no-builder"])
+            .open_builder(&[
+                "--allow-host",
+                "127.0.0.1",
+                "--allow-secrets-over-http",
+                "--no-builder",
+            ])
             .await?;
         define(&api, &server).await?;
         let first = Process::start(&world, "first")?;

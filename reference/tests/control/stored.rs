@@ -49,7 +49,13 @@ impl Scene {
             None => Storage::start().await?,
         };
         let folder = storage(&world)?.display().to_string();
-        let mut arguments = vec!["--bundle-root", &folder, "--allow-host", "127.0.0.1"];
+        let mut arguments = vec![
+            "--bundle-root",
+            &folder,
+            "--allow-host",
+            "127.0.0.1",
+            "--allow-secrets-over-http",
+        ];
         arguments.extend(["--rebuild-interval", interval]);
         arguments.extend(further);
         let control = world.open_builder(&arguments).await?;

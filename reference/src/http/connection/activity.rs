@@ -87,6 +87,11 @@ impl Activity {
         }
     }
 
+    /// When the connection began.
+    pub(in crate::http) fn born(&self) -> Instant {
+        self.born
+    }
+
     fn now(&self) -> u64 {
         u64::try_from(self.born.elapsed().as_millis()).unwrap_or(u64::MAX)
     }

@@ -151,7 +151,10 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
             return;
         }
         let newest = self.open.iter().filter(|(_, entry)| reserved(entry));
-        let newest = newest.max_by_key(|(_, entry)| entry.activity.waiting_since());
+        let newest = newest.max_by_key(|(_, entry)| {
+            let activity = &entry.activity;
+            (activity.waiting_since(), activity.born())
+        });
         let newest = newest.map(|(id, _)| *id);
         if let Some(entry) = newest.and_then(|id| self.open.get(&id)) {
             entry.activity.give(Place::Refused);

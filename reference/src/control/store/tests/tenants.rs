@@ -137,6 +137,7 @@ async fn builds_take_places_and_leave_them() -> Tested {
 /// Empties a database.
 async fn drop_everything(store: &Store) -> Tested {
     for table in [
+        "probes",
         "places",
         "build_statuses",
         "builds",
