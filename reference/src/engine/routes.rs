@@ -107,11 +107,6 @@ impl Engine {
                 gzip::encode(&request, reply, &self.config())
             }
             Way::Answer(reply) if !self.authorizes() => reply,
-            Way::Answer(reply)
-                if reply.status == StatusCode::NOT_FOUND && request.method == Method::HEAD =>
-            {
-                reply
-            }
             Way::Answer(reply) => {
                 let admitted = self.admit(&mut request);
                 admitted.map_or_else(|error| error.reply(), |()| reply)

@@ -1,8 +1,8 @@
 //! The bodies of answers: short ones whole, documents that are long in pieces.
 
 use std::io::Write;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 
 use bytes::Bytes;
 use flate2::Compression;
@@ -10,6 +10,7 @@ use flate2::write::GzEncoder;
 use rego::Value;
 use rego::value::{JsonPieces, Measured, NotMeasured};
 use tokio::runtime::Handle;
+use tokio::sync::Semaphore;
 
 use super::error::{ApiError, Code};
 
@@ -26,6 +27,12 @@ const MAX_BODY: usize = 1 << 30;
 
 /// The memory that a compressor takes, in bytes.
 const COMPRESSOR: usize = 320 << 10;
+
+/// Turns of those who measure documents, for half of the processors.
+static MEASURING: LazyLock<Semaphore> = LazyLock::new(|| {
+    let processors = std::thread::available_parallelism().map_or(1, usize::from);
+    Semaphore::new(processors.div_ceil(2))
+});
 
 /// The body of an answer.
 #[derive(Debug, Clone)]
@@ -162,6 +169,10 @@ impl Body {
         let failed = |message: String| ApiError::new(Code::InternalError, message);
         let abandoned = Abandoned::default();
         let cancelled = Arc::clone(&abandoned.0);
+        // However many answers are long, measuring them leaves the processors to others.
+        let Ok(_turn) = MEASURING.acquire().await else {
+            return Err(failed("the answer cannot be written".to_owned()));
+        };
         // The value goes along, so that nothing is shared because it is measured.
         let found = tokio::task::spawn_blocking(move || {
             let found = value.0.measure(pretty, MAX_BODY - 1, &cancelled)?;

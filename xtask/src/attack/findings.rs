@@ -8,6 +8,9 @@ use super::bystander::Watched;
 use super::stage::GRACE;
 use crate::servers::{Failure, Process};
 
+/// What running builds may take when a server is told to stop.
+const BUILDS: Duration = Duration::from_secs(15);
+
 /// What a server may take after its grace period until it has ended, on a machine that is busy.
 const SLACK: Duration = Duration::from_secs(3);
 
@@ -96,8 +99,20 @@ impl Findings {
     /// # Errors
     /// When the server is gone already.
     pub(super) async fn end(&mut self, server: &mut Process) -> Result<(), Failure> {
+        self.end_within(server, GRACE).await
+    }
+
+    /// Holds that a server ends that builds bundles, which are given a time of their own to end.
+    ///
+    /// # Errors
+    /// When the server is gone already.
+    pub(super) async fn end_builds(&mut self, server: &mut Process) -> Result<(), Failure> {
+        self.end_within(server, BUILDS).await
+    }
+
+    async fn end_within(&mut self, server: &mut Process, time: Duration) -> Result<(), Failure> {
         server.signal(Signal::TERM)?;
-        let ended = server.ends(GRACE + SLACK).await?;
+        let ended = server.ends(time + SLACK).await?;
         self.hold(
             format!("SIGTERM: the server has ended with {ended:?}"),
             ended.is_some_and(|status| status.success()),

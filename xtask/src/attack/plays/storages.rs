@@ -164,7 +164,7 @@ pub(super) async fn play(stage: &Stage) -> Result<Findings, Failure> {
         .put("/v1/sources/stock/data/stock", json!(5))
         .await?;
     sleep(Duration::from_millis(500)).await;
-    findings.end(&mut plane.process).await?;
+    findings.end_builds(&mut plane.process).await?;
     Ok(findings)
 }
 
