@@ -23,8 +23,6 @@ pub(super) struct Findings {
     pub(super) tried: usize,
     /// What did not hold, in words.
     pub(super) broken: Vec<String>,
-    /// How much of that is only that a bystander was answered late.
-    late: usize,
     /// What the bystander saw, of all servers the worst.
     pub(super) watched: Option<Watched>,
     /// The highest resident memory of a server, in KiB.
@@ -62,13 +60,7 @@ impl Findings {
         self.watch_within(watched, COMPANY);
     }
 
-    /// Whether nothing is wrong but that a bystander was answered late.
-    pub(super) fn is_only_late(&self) -> bool {
-        self.late > 0 && self.late == self.broken.len()
-    }
-
     fn watch_within(&mut self, watched: Watched, bound: f64) {
-        self.late += usize::from(watched.tail > bound);
         self.hold(
             format!(
                 "the bystander's p99 is {:.0} ms, bound {bound:.0} ms",

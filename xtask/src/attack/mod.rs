@@ -134,26 +134,7 @@ async fn one(
     long: bool,
     attack: &Attack,
 ) -> Result<(&'static str, Vec<String>), Failure> {
-    let mut findings = played(program, folder, long, attack, attack.name).await?;
-    // Another program of the machine may have been in the way of the bystander. A server that is
-    // in the way is so again.
-    if findings.is_only_late() {
-        report("once more, because it was late", attack.name);
-        let again = format!("{} again", attack.name);
-        findings = played(program, folder, long, attack, &again).await?;
-    }
-    Ok((attack.name, findings.broken))
-}
-
-/// Plays one attack once and tells what came of it.
-async fn played(
-    program: &Path,
-    folder: &Path,
-    long: bool,
-    attack: &Attack,
-    name: &str,
-) -> Result<Findings, Failure> {
-    let stage = Stage::new(program, long, folder, name)?;
+    let stage = Stage::new(program, long, folder, attack.name)?;
     let begun = Instant::now();
     let played = tokio::time::timeout(PATIENCE, (attack.play)(&stage)).await;
     let findings = match played {
@@ -162,7 +143,7 @@ async fn played(
         Err(_) => stopped("it does not end"),
     };
     tell(attack.name, &findings, begun.elapsed());
-    Ok(findings)
+    Ok((attack.name, findings.broken))
 }
 
 /// An attack that could not be played to its end has not held.
