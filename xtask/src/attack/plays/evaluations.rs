@@ -15,9 +15,8 @@ const PATIENCE: Duration = Duration::from_secs(30);
 /// Of each bomb so many go off together.
 const TOGETHER: usize = 4;
 
-/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, counted by estimates
-/// that small values exceed up to twice.
-const MOST: u64 = 2048;
+/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, counted roughly.
+const MOST: u64 = 1536;
 
 /// Queries that grow beyond every bound.
 const BOMBS: &[(&str, &str)] = &[
