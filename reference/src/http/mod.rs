@@ -15,7 +15,7 @@ pub mod request;
 pub mod route;
 mod sending;
 pub mod serve;
-mod size;
+pub(crate) mod size;
 pub(crate) mod tls;
 
 pub use body::Body;

@@ -4,7 +4,7 @@
 ///
 /// # Errors
 /// When it is no amount, or nothing.
-pub(super) fn size(text: &str) -> Result<usize, String> {
+pub(crate) fn size(text: &str) -> Result<usize, String> {
     let digits = text.trim_end_matches(|c: char| !c.is_ascii_digit());
     let unit = text.get(digits.len()..).unwrap_or_default();
     let shift = match unit {

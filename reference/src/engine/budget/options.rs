@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use crate::http::size::size;
 use crate::http::tls::period;
 
 /// What the command line says about evaluations. 0 means no limit.
@@ -55,16 +56,10 @@ fn timeout(text: &str) -> Result<Duration, String> {
 
 /// Bytes.
 fn amount(text: &str) -> Result<u64, String> {
-    let digits = text.trim_end_matches(|c: char| c.is_ascii_alphabetic());
-    let shift = match text.get(digits.len()..) {
-        Some("" | "B") => Some(0),
-        Some("KiB") => Some(10),
-        Some("MiB") => Some(20),
-        Some("GiB") => Some(30),
-        _ => None,
-    };
-    let bytes = shift.and_then(|shift| digits.parse::<u64>().ok()?.checked_mul(1 << shift));
-    bytes.ok_or_else(|| "an amount such as 64MiB, 2GiB or 1048576".to_owned())
+    match text {
+        "0" => Ok(0),
+        text => size(text).map(|bytes| u64::try_from(bytes).unwrap_or(u64::MAX)),
+    }
 }
 
 #[cfg(test)]
