@@ -1,15 +1,16 @@
-//! Embeds the clauses, the API documents, the snapshots, the faults, the targets and their known
-//! failures, so that the shipped program needs no file beside it.
+//! Embeds the clauses, the API documents, the snapshots, the faults, the variants, the targets and
+//! their known failures, so that the shipped program needs no file beside it.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// Constant, folder below the crate, and the file endings it takes.
-const SETS: [(&str, &str, &[&str]); 5] = [
-    ("SPECS", "../specs", &["yaml", "toml"]),
-    ("SNAPSHOTS", "../snapshots", &["snap"]),
-    ("FAULTS", "../faults", &["yaml"]),
+/// Constant, folder, and the file endings it takes.
+const SETS: [(&str, &str, &[&str]); 6] = [
+    ("SPECS", "specs", &["yaml", "toml"]),
+    ("SNAPSHOTS", "snapshots", &["snap"]),
+    ("FAULTS", "faults", &["yaml"]),
+    ("VARIANTS", "variants", &["yaml", "toml"]),
     ("TARGETS", "targets", &["toml"]),
     ("KNOWN", "known", &["toml"]),
 ];
@@ -18,7 +19,7 @@ fn main() -> io::Result<()> {
     let manifest = PathBuf::from(variable("CARGO_MANIFEST_DIR")?);
     let mut code = String::new();
     for (name, folder, endings) in SETS {
-        let root = manifest.join(folder);
+        let root = folder_of(&manifest, folder);
         println!("cargo::rerun-if-changed={}", root.display());
         let mut files = Vec::new();
         if root.is_dir() {
@@ -38,6 +39,16 @@ fn main() -> io::Result<()> {
         PathBuf::from(variable("OUT_DIR")?).join("embedded_files.rs"),
         code,
     )
+}
+
+/// Where a folder is: in the repository some stand beside the crate, with a link to them in the
+/// crate, so that a package of it holds them. Where a checkout has no links, a file stands for each.
+fn folder_of(manifest: &Path, folder: &str) -> PathBuf {
+    let (own, beside) = (manifest.join(folder), manifest.join("..").join(folder));
+    match own.is_symlink() || !own.is_dir() {
+        true if beside.is_dir() => beside,
+        _ => own,
+    }
 }
 
 fn variable(name: &str) -> io::Result<String> {

@@ -80,7 +80,7 @@ fn judge(suite: &Suite, id: &str, blesses: bool) -> Result<(), Failed> {
     if let Some(defect) = outcome.defects.first() {
         return Err(format!("the suite's own fault: {}", defect.what).into());
     }
-    if let Some(failure) = outcome.trouble {
+    if let Some(failure) = outcome.early_failure {
         return Err(failure.to_string().into());
     }
     let judged = outcome.judged;

@@ -8,12 +8,13 @@
 )]
 use std::collections::{BTreeMap, BTreeSet};
 
+use conformance::assets::{FAULTS, KNOWN, SNAPSHOTS, TARGETS, VARIANTS};
 use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
-use conformance::embedded_files::{FAULTS, KNOWN, SNAPSHOTS, TARGETS};
+use conformance::faults::Fault;
 use conformance::known::KnownList;
 use conformance::rules;
-use conformance::saboteur::Fault;
 use conformance::scenario::Scenario;
+use conformance::variants::{OverStrict, Variant};
 
 fn catalogue() -> &'static Catalogue {
     Catalogue::embedded().unwrap_or_else(|error| panic!("{error}"))
@@ -157,21 +158,21 @@ fn every_scenario_keeps_something_and_asks_for_a_setup_that_exists() {
     };
     report(vec![
         (
-            "scenarios that keep nothing",
+            "scenarios that expect nothing",
             names(&|scenario| {
                 scenario
                     .steps
                     .iter()
-                    .all(|step| step.given || step.keep.is_empty())
+                    .all(|step| step.given || step.expectations.is_empty())
             }),
         ),
         (
-            "scenarios that keep facts of a `given` step",
+            "scenarios that expect facts of a `given` step",
             names(&|scenario| {
                 scenario
                     .steps
                     .iter()
-                    .any(|step| step.given && !step.keep.is_empty())
+                    .any(|step| step.given && !step.expectations.is_empty())
             }),
         ),
         (
@@ -225,13 +226,14 @@ fn known_deviations_name_rules_of_a_target_that_exists() {
         .filter(|clause| clause.level == Level::Rule);
     let ids: Vec<_> = rules.map(|clause| clause.id.as_str()).collect();
     let mut wrong = Vec::new();
-    for (target, text) in KNOWN {
-        let file = format!("known/{target}.toml");
-        if let Err(error) = KnownList::parse(text, &file, ids.iter().copied()) {
+    for (target, _) in KNOWN {
+        if let Err(error) = KnownList::embedded(target, ids.iter().copied()) {
             wrong.push(error.to_string());
         }
         if !TARGETS.iter().any(|(name, _)| name == target) {
-            wrong.push(format!("{file}: there is no targets/{target}.toml"));
+            wrong.push(format!(
+                "known/{target}.toml: there is no targets/{target}.toml"
+            ));
         }
     }
     report(vec![("known deviations", wrong)]);
@@ -279,6 +281,42 @@ fn every_rule_notices_a_fault_that_is_aimed_at_it() {
                 .filter_map(|id| Some(id.rsplit_once('/')?.0))
                 .collect();
             let strays = files.filter(|path| !paths.contains(path));
+            strays.map(str::to_owned).collect()
+        }),
+    ]);
+}
+
+#[test]
+fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
+    let clauses = catalogue().clauses().iter();
+    let paths: BTreeSet<_> = clauses
+        .filter_map(|clause| Some(clause.id.rsplit_once('/')?.0))
+        .collect();
+    let variants = Variant::embedded().unwrap_or_else(|error| panic!("{error}"));
+    OverStrict::embedded().unwrap_or_else(|error| panic!("{error}"));
+    let mut known = BTreeSet::new();
+    let named = |wrong: &dyn Fn(&Variant) -> bool| -> Vec<String> {
+        let found = variants.iter().filter(|variant| wrong(variant));
+        found.map(|variant| variant.id.clone()).collect()
+    };
+    let sentence = |text: &str| text.ends_with('.') && text.len() > 10;
+    report(vec![
+        ("variants that stand twice", {
+            let twice = variants.iter().filter(|one| !known.insert(&one.id));
+            twice.map(|variant| variant.id.clone()).collect()
+        }),
+        (
+            "variants that do not say in a sentence what they do",
+            named(&|variant| !sentence(&variant.does)),
+        ),
+        (
+            "variants that do not say in a sentence what allows them",
+            named(&|variant| !sentence(&variant.allowed_by)),
+        ),
+        ("files of variants without a file of clauses", {
+            let files = VARIANTS.iter().map(|(path, _)| *path);
+            let beside = ["general", "known"];
+            let strays = files.filter(|path| !paths.contains(path) && !beside.contains(path));
             strays.map(str::to_owned).collect()
         }),
     ]);

@@ -2,8 +2,8 @@
 
 use serde_json::json;
 
-use crate::answer::Answer;
-use crate::filter::{Language, Rows, Table};
+use crate::client::answer::Answer;
+use crate::scenario::{Language, Rows, Table};
 
 /// Every language of filters.
 pub const LANGUAGES: &[Language] = &[

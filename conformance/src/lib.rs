@@ -47,62 +47,40 @@
 //! - [`report::Digest`] gathers the events of a run into a score and a conclusion.
 //!
 //! `examples/documents.rs` is a tiny server with its test.
+//!
+//! The folders are the way of a rule: its clause ([`catalogue`]), the [`rules`] and what they are
+//! written with ([`scenario`]), the `client` and the [`target`] with the `mock` server beside it,
+//! the `run`, how answers are judged (`judge`), the [`evidence`], and what is made of it:
+//! [`report`], `diff`, `replay`. Beside them stand [`faults`], which rules must notice, [`variants`],
+//! which they must bear, and what is [`known`] of targets. Which of them may import which is tested in
+//! `tests/architecture`.
 
-mod answer;
-pub mod baseline;
-pub mod capability;
+#![warn(missing_docs)]
+
+pub mod assets;
 pub mod catalogue;
-mod cleanup;
 pub mod cli;
 mod client;
-mod compare;
-pub mod coverage;
-mod curl;
-mod defects;
-mod depot;
-mod differ;
+mod diff;
 mod doctor;
-#[cfg(feature = "embedded")]
-mod embedded;
-pub mod embedded_files;
 pub mod evidence;
-mod exchange;
-mod facts;
-mod filter;
+pub mod faults;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod judge;
-mod kinds;
 pub mod known;
-mod launch;
-mod ledger;
-mod names;
-pub mod openapi;
-mod outgoing;
-pub mod pattern;
-mod places;
-mod reach;
-pub mod redact;
+mod mock;
 mod replay;
 pub mod report;
-mod repro;
-mod residual;
 pub mod rules;
-mod runner;
-pub mod saboteur;
+mod run;
 pub mod scenario;
-mod server;
-mod servers;
-mod shrink;
-pub mod stability;
-mod state;
-mod suite;
-mod tape;
+mod sha256;
+mod sync;
 pub mod target;
-mod trace;
-mod transcript;
-pub mod verdict;
-mod walk;
+pub mod variants;
 
 pub use client::{Connection, ConnectionError};
-pub use suite::{Mode, Outcome, Suite, SuiteBuilder, SuiteError, Vacuity};
+pub use judge::{openapi, verdict};
+pub use report::coverage;
+pub use run::{Mode, Outcome, Suite, SuiteBuilder, SuiteError, Vacuity};

@@ -10,7 +10,10 @@ fuzz_target!(|text: &str| {
         let Ok(module) = Module::parse_as("fuzz.rego", text, version) else {
             continue;
         };
-        if let Ok(policy) = Compiler::new(&Policy::default()).put("fuzz.rego", module.clone()).compile() {
+        if let Ok(policy) = Compiler::new(&Policy::default())
+            .put("fuzz.rego", module.clone())
+            .compile()
+        {
             drop(Compiler::new(&policy).put("again.rego", module).compile());
             drop(Compiler::new(&policy).remove("fuzz.rego").compile());
         }

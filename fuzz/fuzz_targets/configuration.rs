@@ -2,29 +2,70 @@
 
 #![no_main]
 
+use std::path::PathBuf;
 use std::sync::LazyLock;
 
 use clap::Parser;
 use libfuzzer_sys::fuzz_target;
-use reference::engine::{Engine, Options};
+use reference::http::ServeOptions;
+use reference::{control, engine};
 use tempfile::TempDir;
+use tokio::runtime::Runtime;
 
 #[derive(Debug, Parser)]
-struct Arguments {
+struct OfEngine {
     #[command(flatten)]
-    options: Options,
+    options: engine::Options,
+    /// Some options of the engine need those of the server beside them.
+    #[command(flatten)]
+    _serve: ServeOptions,
 }
 
-static FOLDER: LazyLock<TempDir> = LazyLock::new(|| tempfile::tempdir().unwrap());
+#[derive(Debug, Parser)]
+struct OfControl {
+    #[command(flatten)]
+    options: control::Options,
+}
+
+struct Room {
+    folder: TempDir,
+    runtime: Runtime,
+}
+
+impl Room {
+    fn file(&self) -> PathBuf {
+        self.folder.path().join("configuration.yaml")
+    }
+}
+
+static ROOM: LazyLock<Room> = LazyLock::new(|| Room {
+    folder: tempfile::tempdir().unwrap(),
+    runtime: Runtime::new().unwrap(),
+});
 
 fuzz_target!(|text: &str| {
     // A variable of this process's environment is no part of the input.
     if text.contains("${") {
         return;
     }
-    let file = FOLDER.path().join("engine.yaml");
-    std::fs::write(&file, text).unwrap();
-    let file = file.display().to_string();
-    let arguments = Arguments::try_parse_from(["fuzz", "--config-file", &file]).unwrap();
-    drop(Engine::open(&arguments.options));
+    std::fs::write(ROOM.file(), text).unwrap();
+    let file = ROOM.file().display().to_string();
+    let arguments = OfEngine::try_parse_from(["fuzz", "--config-file", &file]).unwrap();
+    drop(engine::Engine::open(&arguments.options));
+    let folder = ROOM.folder.path().display().to_string();
+    let arguments = OfControl::try_parse_from([
+        "fuzz",
+        "--config",
+        &file,
+        "--database",
+        "sqlite::memory:",
+        "--bundle-root",
+        &folder,
+        "--source-root",
+        &folder,
+        "--allow-host",
+        "h",
+    ]);
+    let options = arguments.unwrap().options;
+    drop(ROOM.runtime.block_on(control::open(&options)));
 });

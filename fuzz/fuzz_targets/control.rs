@@ -3,11 +3,10 @@
 
 #![no_main]
 
-use std::sync::LazyLock;
+use std::cell::RefCell;
 
-use fuzz::{Served, Table, connection};
-use libfuzzer_sys::fuzz_target;
-use rego_generate::Choices;
+use fuzz::{Served, Table, connections};
+use libfuzzer_sys::{fuzz_mutator, fuzz_target};
 use tempfile::TempDir;
 
 const TOKENS: &str = "tokens:
@@ -17,46 +16,161 @@ const TOKENS: &str = "tokens:
   v: {api_key: v, scopes: [{role: viewer}]}
 ";
 
-static CONTROL: LazyLock<(TempDir, Served)> = LazyLock::new(|| {
-    let folder = tempfile::tempdir().unwrap();
-    let place = |name: &str| folder.path().join(name).display().to_string();
-    std::fs::write(place("tokens.yaml"), TOKENS).unwrap();
-    let database = format!("sqlite:{}", place("control.db"));
-    let tokens = place("tokens.yaml");
-    let arguments = [
-        "control", "--config", &tokens, "--database", &database, "--no-builder", "--log-level",
-        "error",
-    ];
-    let served = Served::start(&arguments);
-    (folder, served)
-});
-
 const TABLE: Table = Table {
-    paths: &[
-        "/v1/bundles", "/v1/bundles/*", "/v1/bundles/*/status", "/v1/bundles/*/status/latest",
-        "/v1/sources", "/v1/sources/*", "/v1/sources/*/data", "/v1/sources/*/data/*",
-        "/v1/sources/*/data/*/*", "/v1/stacks", "/v1/stacks/*", "/v1/secrets", "/v1/secrets/*",
-        "/health", "/metrics", "/", "//*",
+    endpoints: &[
+        "GET /v1/bundles",
+        "GET /v1/bundles/*",
+        "PUT /v1/bundles/*",
+        "DELETE /v1/bundles/*",
+        "GET /v1/bundles/*/status",
+        "GET /v1/bundles/*/status/latest",
+        "GET /v1/sources",
+        "GET /v1/sources/*",
+        "PUT /v1/sources/*",
+        "DELETE /v1/sources/*",
+        "GET /v1/sources/*/data/*",
+        "PUT /v1/sources/*/data/*",
+        "POST /v1/sources/*/data/*",
+        "PUT /v1/sources/*/data/*/*",
+        "DELETE /v1/sources/*/data/*",
+        "GET /v1/stacks",
+        "GET /v1/stacks/*",
+        "PUT /v1/stacks/*",
+        "DELETE /v1/stacks/*",
+        "GET /v1/secrets",
+        "GET /v1/secrets/*",
+        "PUT /v1/secrets/*",
+        "DELETE /v1/secrets/*",
+        "GET /health",
+        "GET /metrics",
+        "GET /",
+        "GET //*",
+        "POST /v1/bundles/*",
+    ],
+    queries: &[
+        "",
+        "",
+        "",
+        "?pretty",
+        "?limit=1",
+        "?limit=x",
+        "?cursor=a",
+        "?limit=1&cursor=",
+        "?%zz=%",
+        "?pretty=false&limit=101",
     ],
     bodies: &[
-        "{}", "[]", "null", "{\"a\":[1,{}]}",
+        "{}",
+        "[]",
+        "null",
+        "{\"a\":[1,{}]}",
+        "{\"a\":{\"b\":1}}",
         "{\"object_storage\":{\"filesystem\":{\"path\":\"a\"}},\"requirements\":[{\"source\":\"a\"}]}",
+        "{\"object_storage\":{\"filesystem\":{\"path\":\"b/c\"}},\"labels\":{\"a\":\"b\"},\"excluded_files\":[\"*\"],\"rebuild_interval\":\"1s\"}",
         "{\"object_storage\":{\"aws\":{\"bucket\":\"b\",\"key\":\"k\",\"region\":\"r\",\"credentials\":\"a\"}}}",
+        "{\"object_storage\":{\"gcp\":{\"project\":\"p\",\"bucket\":\"b\",\"object\":\"k\"}}}",
+        "{\"object_storage\":{\"azure\":{\"account_url\":\"https://h/\",\"container\":\"c\",\"path\":\"k\",\"credentials\":\"b\"}}}",
         "{\"directory\":\"a\",\"paths\":[\"*\"],\"requirements\":[{\"source\":\"b\",\"path\":\"x\",\"prefix\":\"y\"}]}",
         "{\"git\":{\"repo\":\"https://h/x\",\"reference\":\"main\",\"credentials\":\"a\"}}",
         "{\"datasources\":[{\"name\":\"d\",\"path\":\"d\",\"type\":\"http\",\"config\":{\"url\":\"http://h\"}}]}",
+        "{\"datasources\":[{\"name\":\"d\",\"path\":\"d\",\"type\":\"http\",\"config\":{\"url\":\"https://h\"},\"credentials\":\"b\",\"transform_query\":\"data.t.p\"}],\"shared\":true}",
         "{\"selector\":{\"a\":[\"*\"]},\"requirements\":[{\"source\":\"a\"}]}",
+        "{\"selector\":{\"a\":[\"b\"]},\"exclude_selector\":{\"c\":[]},\"requirements\":[{\"source\":\"b\",\"git\":{\"commit\":\"0\"}}]}",
         "{\"value\":{\"type\":\"token_auth\",\"token\":\"t\"}}",
-        "{\"labels\":{\"a\":\"b\"},\"excluded_files\":[\"*\"],\"rebuild_interval\":\"1s\"}",
+        "{\"value\":{\"type\":\"aws_auth\",\"access_key_id\":\"a\",\"secret_access_key\":\"b\"},\"allowed_hosts\":[\"h\"],\"shared\":true}",
+        "{\"value\":{\"type\":\"basic_auth\",\"username\":\"u\",\"password\":\"p\"}}",
+        "a: [1, {b: null}]\n",
     ],
-    credentials: &["Bearer a", "Bearer o", "Bearer s", "Bearer v", "", "Bearer x", "Basic eA=="],
+    headers: &[
+        "Authorization: Bearer a",
+        "Authorization: Bearer a",
+        "Authorization: Bearer a",
+        "Authorization: Bearer o",
+        "Authorization: Bearer s",
+        "Authorization: Bearer v",
+        "Authorization: Bearer x",
+        "Authorization: Basic eA==",
+        "Idempotency-Key: a",
+    ],
 };
 
-fuzz_target!(|bytes: &[u8]| {
-    let (chosen, rest) = bytes.split_at(bytes.len().min(48));
-    let sent = connection(&mut Choices::new(chosen), rest, &TABLE);
-    let answers = CONTROL.1.talk(&sent);
-    let failed = b"HTTP/1.1 50".as_slice();
-    let failed = answers.windows(failed.len()).any(|part| part == failed);
-    assert!(!failed, "{}", String::from_utf8_lossy(&answers));
+/// The kinds of definitions, those first that refer to others.
+const KINDS: &[&str] = &["stacks", "bundles", "sources", "secrets"];
+
+fn start() -> (TempDir, Served) {
+    let folder = tempfile::tempdir().unwrap();
+    let place = |name: &str| folder.path().join(name).display().to_string();
+    let (tokens, built, sources) = (place("tokens.yaml"), place("built"), place("sources"));
+    std::fs::write(&tokens, TOKENS).unwrap();
+    std::fs::create_dir(&built).unwrap();
+    std::fs::create_dir(&sources).unwrap();
+    let served = Served::start(&[
+        "control",
+        "--config",
+        &tokens,
+        "--database",
+        "sqlite::memory:",
+        "--no-builder",
+        "--bundle-root",
+        &built,
+        "--source-root",
+        &sources,
+        "--allow-host",
+        "h",
+    ]);
+    (folder, served)
+}
+
+/// Takes all definitions away.
+fn empty(control: &Served) {
+    let ask = |line: &str, body: &str| {
+        let text = format!("{line}\nAuthorization: Bearer a\n\n{body}");
+        control.talk(&connections(text.as_bytes())[0]).remove(0)
+    };
+    let names = |kind: &str| {
+        let listed = ask(&format!("GET /v1/{kind}"), "");
+        let body = listed.text.split_once("\r\n\r\n").unwrap_or_default().1;
+        let listed: serde_json::Value = serde_json::from_str(body).unwrap_or_default();
+        let listed = listed["result"].as_array().cloned().unwrap_or_default();
+        listed.into_iter().map(|item| {
+            // Of secrets only the names are listed.
+            let name = item.as_str().or(item["name"].as_str()).unwrap_or_default();
+            name.bytes()
+                .map(|byte| format!("%{byte:02x}"))
+                .collect::<String>()
+        })
+    };
+    for kind in KINDS {
+        let names: Vec<_> = names(kind).collect();
+        // Sources may refer to each other.
+        for name in names.iter().filter(|_| *kind == "sources") {
+            ask(&format!("PUT /v1/sources/{name}"), "{}");
+        }
+        for name in names {
+            let gone = ask(&format!("DELETE /v1/{kind}/{name}"), "");
+            assert_eq!(gone.status, 200, "{kind} {name}: {}", gone.text);
+        }
+    }
+}
+
+thread_local! {
+    static CONTROL: RefCell<Option<(TempDir, Served)>> = RefCell::default();
+}
+
+fuzz_target!(|input: &[u8]| {
+    CONTROL.with_borrow_mut(|control| {
+        let (_, control) = control.get_or_insert_with(start);
+        empty(control);
+        for connection in connections(input) {
+            for answer in control.talk(&connection) {
+                // A coding that is not known is what the client does wrong.
+                let sound = answer.status < 500 || answer.status == 501;
+                assert!(sound, "{:?} was answered {}", connection.lines, answer.text);
+            }
+        }
+    });
+});
+
+fuzz_mutator!(|data: &mut [u8], size: usize, max_size: usize, seed: u32| {
+    fuzz::mutate(&TABLE, data, size, max_size, seed)
 });

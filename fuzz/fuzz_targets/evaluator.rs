@@ -13,7 +13,7 @@ use rego_generate::Choices;
 
 /// A run may take so long before its evaluations are cancelled. One that then goes on runs into
 /// the limit of the fuzzer.
-const PATIENCE: Duration = Duration::from_secs(5);
+const RUN_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The runs to be cancelled when the next one has not begun in time.
 static CLOCK: LazyLock<Mutex<mpsc::Sender<Arc<AtomicBool>>>> = LazyLock::new(|| {
@@ -21,7 +21,7 @@ static CLOCK: LazyLock<Mutex<mpsc::Sender<Arc<AtomicBool>>>> = LazyLock::new(|| 
     std::thread::spawn(move || {
         let mut run = Arc::default();
         loop {
-            match runs.recv_timeout(PATIENCE) {
+            match runs.recv_timeout(RUN_TIMEOUT) {
                 Ok(next) => run = next,
                 Err(mpsc::RecvTimeoutError::Timeout) => run.store(true, Ordering::Relaxed),
                 Err(mpsc::RecvTimeoutError::Disconnected) => return,
@@ -41,7 +41,10 @@ fuzz_target!(|bytes: &[u8]| {
     let (Ok(documents), Ok(module)) = (documents, module) else {
         return;
     };
-    let Ok(policy) = Compiler::new(&Policy::default()).put("fuzz.rego", module).compile() else {
+    let Ok(policy) = Compiler::new(&Policy::default())
+        .put("fuzz.rego", module)
+        .compile()
+    else {
         return;
     };
     for query in rego_generate::QUERIES {

@@ -1,9 +1,13 @@
-//! What the targets for HTTP share: a server, and requests made of bytes.
+//! What the targets share: servers, and requests and archives made of bytes.
 
+mod answers;
 mod archive;
-mod request;
+mod mutation;
+mod script;
 mod server;
 
-pub use archive::archive;
-pub use request::{Table, connection};
+pub use answers::{Answer, answers};
+pub use archive::{KEY, archive, packed};
+pub use mutation::{Table, mutate};
+pub use script::{Connection, connections};
 pub use server::Served;

@@ -7,34 +7,17 @@ use std::time::Duration;
 use clap::{Args, Parser, Subcommand};
 use tracing::{error, info};
 
+use crate::StartError;
 use crate::http::ServeOptions;
 use crate::http::serve::{Listening, listen};
 use crate::log::LogOptions;
 use crate::{control, engine};
 
-/// How long running builds take at most to end, in seconds.
-const LONGEST_BUILDS: u64 = 15;
+/// How long running builds take at most to end.
+const MAX_BUILD_SHUTDOWN: Duration = Duration::from_secs(15);
 
 /// How long the control plane may take to apply its configuration while it runs.
 const RELOAD: Duration = Duration::from_secs(60);
-
-/// Why a server did not start.
-#[derive(Debug, thiserror::Error)]
-pub enum StartError {
-    /// The command line is wrong, or asks only for help or the version.
-    #[error(transparent)]
-    Usage(#[from] clap::Error),
-    /// Something that the command line names cannot be used.
-    #[error("{0}")]
-    Refused(String),
-}
-
-impl StartError {
-    /// Something that the command line names cannot be used.
-    pub fn new(message: impl Into<String>) -> Self {
-        Self::Refused(message.into())
-    }
-}
 
 /// A policy engine and its control plane, over HTTP
 #[derive(Debug, Parser)]
@@ -153,9 +136,9 @@ impl CommandLine {
         let grace = serve.shutdown_grace_period.saturating_mul(2);
         let ends = match &self.role {
             Role::Engine(_) => grace,
-            Role::Control(_) | Role::All(_) => grace.max(LONGEST_BUILDS),
+            Role::Control(_) | Role::All(_) => grace.max(MAX_BUILD_SHUTDOWN),
         };
-        Duration::from_secs(serve.shutdown_wait_period.saturating_add(ends))
+        serve.shutdown_wait_period.saturating_add(ends)
     }
 
     /// Does what the command line asks for if that needs no server, and gives what was done.
@@ -270,8 +253,8 @@ impl Running {
         serve: &ServeOptions,
     ) -> Result<(), StartError> {
         let engine = Arc::new(engine::Engine::open(options)?);
-        let grace = Duration::from_secs(serve.shutdown_grace_period);
-        self.plugins = Some((engine::Running::start(&engine, options)?, grace));
+        let grace = serve.shutdown_grace_period;
+        self.plugins = Some((engine.start_plugins(options)?, grace));
         let mut serve = serve.clone();
         if options.authentication != "tls" {
             serve.tls_ca_cert_file = None;

@@ -1,10 +1,30 @@
 //! The reference server: a policy engine and its control plane that keep every documented rule.
+//!
+//! The modules build on each other like this, and a test holds them to it:
+//!
+//! - leaves: why a server does not start (`error`), durations and sizes (`units`), error objects
+//!   of policies and evaluations (`diagnostic`), the choice of cryptography (`crypto`), the log;
+//! - `host`: servers, names, files and the environment, as the built-in functions of policies see
+//!   them;
+//! - [`http`]: connections, requests, replies and route tables; it knows neither server;
+//! - [`bundle`]: archives of policies and data, and their signatures;
+//! - [`engine`]: the policy engine. A request goes through `schedule`, `routes` and `authorize`
+//!   to the handler that has the path of its endpoint, such as `v1/data/put.rs`;
+//! - [`control`]: the control plane. Handlers write definitions to the `store`, and the `worker`
+//!   has the `builder` make bundles of them for their `destination`;
+//! - the command line, which starts the servers.
 
 pub mod bundle;
 mod command;
 pub mod control;
+mod crypto;
+mod diagnostic;
 pub mod engine;
+mod error;
+mod host;
 pub mod http;
 pub mod log;
+mod units;
 
-pub use command::{CommandLine, Running, StartError, start};
+pub use command::{CommandLine, Running, start};
+pub use error::StartError;

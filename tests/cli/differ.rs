@@ -1,7 +1,7 @@
 //! Several targets in one run, and what no rule speaks of.
 
+use conformance::assets::SPECS;
 use conformance::catalogue::{Catalogue, Level};
-use conformance::embedded_files::SPECS;
 
 use crate::program::{Program, Ran};
 use crate::server::{Answers, Server};
@@ -17,7 +17,8 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
 const LENIENT: &str = "engine/v1/data/get/undefined-answers-ok";
 const STRICT: &str = "engine/v1/data/get/undefined-omits-result";
 /// What the proposals of a run begin with.
-const PROPOSED: &str = "PROPOSED engine/v1/data/get: `/result` is absent at reference; a string at";
+const PROPOSED: &str =
+    "NOT COVERED engine/v1/data/get: `/result` is absent at reference; a string at";
 
 /// A target file for an engine that runs.
 fn target(name: &str, url: &str) -> String {
@@ -50,7 +51,7 @@ fn compared() {
     ];
     let ran = program.run(&[&run[..], &reports].concat());
     let proposed = format!("{PROPOSED} echo (1 rule's requests show it)");
-    let moves = format!("MOVES {STRICT}: pass, fail");
+    let moves = format!("VERDICT {STRICT}: pass, fail");
     let texts = [
         "== reference",
         "proven 2 of 2",
@@ -59,7 +60,7 @@ fn compared() {
         "== reference and echo",
         &moves,
         &proposed,
-        "PROPOSED engine/v1/data/put: `status` is 204 at reference; 200 at echo",
+        "NOT COVERED engine/v1/data/put: `status` is 204 at reference; 200 at echo",
         &format!("  {LENIENT}, step 3: curl -i 'http://127.0.0.1:"),
     ];
     ran.expect(1, &texts);
@@ -114,12 +115,12 @@ fn chance() {
     let two = ["--target=first.toml", "--target=second.toml", LENIENT];
     let ran = program.run(&two);
     ran.expect(0, &["== counts and counts-2", "2 runs show the same"]);
-    assert!(!ran.out.contains("PROPOSED"), "{ran:?}");
+    assert!(!ran.out.contains("NOT COVERED"), "{ran:?}");
     // That a number is there at all is no chance.
     let two = ["--target=first.toml", "--target=fills.toml", LENIENT];
     program.run(&two).expect(
         0,
-        &["PROPOSED engine/v1/data/get: `/count` is a number at counts; absent at fills"],
+        &["NOT COVERED engine/v1/data/get: `/count` is a number at counts; absent at fills"],
     );
 }
 

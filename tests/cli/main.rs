@@ -11,8 +11,8 @@
 )]
 
 mod baselines;
-mod depot;
 mod differ;
+mod mock;
 mod program;
 mod replay;
 mod reports;
@@ -29,7 +29,7 @@ use std::process::ExitCode;
 use libtest_mimic::{Arguments, Trial};
 
 fn main() -> ExitCode {
-    if let Some(address) = depot::engine_is_wanted() {
+    if let Some(address) = mock::engine_is_wanted() {
         server::serve(&address);
     }
     if program::is_wanted() {
@@ -39,7 +39,7 @@ fn main() -> ExitCode {
         usage::TESTS,
         verdicts::TESTS,
         reports::TESTS,
-        depot::TESTS,
+        mock::TESTS,
         baselines::TESTS,
         safety::TESTS,
         stability::TESTS,

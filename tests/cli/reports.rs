@@ -182,7 +182,7 @@ fn evidence() {
     program.run(&merge).expect(0, &["2 runs in joined"]);
     let same = program.run(&["report", "diff", "whole", "joined"]);
     same.expect(0, &["2 runs show the same"]);
-    assert!(!same.out.contains("PROPOSED"), "{same:?}");
+    assert!(!same.out.contains("NOT COVERED"), "{same:?}");
     let score = |program: &Program, arguments: &[&str]| {
         let ran = program.run(arguments);
         let proven = ran.out.lines().find(|line| line.starts_with("proven "));
@@ -202,7 +202,7 @@ fn evidence() {
     let ran = program.run(&["run", "--engine-url", &other.url, file, PASSES, FAILS]);
     ran.expect(1, &["FAIL "]);
     let differ = program.run(&["report", "diff", "whole", "echoed"]);
-    differ.expect(1, &[&format!("MOVES {FAILS}")]);
+    differ.expect(1, &[&format!("VERDICT {FAILS}")]);
     for wrong in ["0/2", "3/2", "1", "a/b"] {
         shard(&program, wrong, "none").expect(2, &[&format!("`{wrong}` is no shard I/N")]);
     }

@@ -21,7 +21,7 @@ fn moves() {
             "--repeat=2",
             1,
             &[
-                "MOVES engine/health/get/healthy-is-empty-object: pass, fail",
+                "VERDICT engine/health/get/healthy-is-empty-object: pass, fail",
                 "not conformant",
             ][..],
         ),

@@ -19,6 +19,7 @@ fn wrong_usage_is_refused() {
     let program = Program::new()
         .file("unknown.toml", "sead = 1\n")
         .file("broken.toml", "seed = \n")
+        .file("former.toml", "patience = -2.0\n")
         .file("rules.txt", "# none of these\n\nengine/**/nothing\n")
         .file("empty.txt", "# none\n")
         .file(
@@ -73,7 +74,9 @@ fn wrong_usage_is_refused() {
             "nowhere/x.json: its folder does not exist",
         ),
         (&["--timeout", "0"], "0 is no time limit"),
+        (&["--eventual-timeout=-1"], "-1 is no time limit"),
         (&["--patience=-1"], "-1 is no time limit"),
+        (&["--config", "former.toml"], "-2 is no time limit"),
         (&["--jobs", "0"], "invalid value '0'"),
         (&["--cacert", "absent.pem", url], "absent.pem: "),
         (
@@ -168,4 +171,9 @@ fn precedence() {
     program
         .run(&["--seed", "33"])
         .expect(0, &["seed 33", "proven 1 of 1 rules"]);
+    // A variable by its former name, which one by the new name outweighs.
+    let program = program.variable("CONFORMANCE_PATIENCE", "-3");
+    program.run(&[]).expect(2, &["-3 is no time limit"]);
+    let program = program.variable("CONFORMANCE_EVENTUAL_TIMEOUT", "10");
+    program.run(&[]).expect(0, &["proven 1 of 1 rules"]);
 }

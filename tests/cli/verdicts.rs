@@ -97,6 +97,17 @@ fn known_deviations() {
         1,
         &["FAIL", "again: conformance run --engine-url", "expected"],
     );
+    let options = [
+        "--vendor=opa",
+        "--capabilities=documents,config",
+        "-HX-Key: 1",
+    ];
+    let again = "--vendor opa --capabilities documents,config --header 'X-Key: …'";
+    let arguments = [&["--engine-url", &server.url][..], &options, &[FAILS]].concat();
+    program.run(&arguments).expect(
+        1,
+        &[&format!("--engine-url {} {again} {FAILS}", server.url)],
+    );
     on("fails.toml", FAILS).expect(1, &["expected to fail", "why"]);
 
     let server = Server::start(Answers::Empty);

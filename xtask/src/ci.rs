@@ -1,44 +1,90 @@
 //! Every check of a commit beside the two commands of the README.
 
-use std::{error::Error, process::Command, time::Instant};
+use std::time::Instant;
 
-use crate::postgres::{Postgres, done};
-use crate::{
-    attack, bench, bundles, filters, fuzz_opa, kill_matrix, matrix, peers, rego_cases, report,
-    report_page, residuals, root, soak,
-};
+use crate::{Failure, compiled_once, deny, format, lint, proofs, report};
 
-type Step = (&'static str, fn() -> Result<(), Box<dyn Error>>);
+/// What a step does.
+enum Step {
+    /// A task of this program.
+    Task(fn() -> Result<(), Failure>),
+    /// Proofs, each with its arguments.
+    Proofs(&'static [&'static [&'static str]]),
+}
 
 /// In order: what is quick to fail first.
-const STEPS: &[Step] = &[
-    ("format", format),
-    ("lints", lints),
-    ("store suite on PostgreSQL", store_on_postgres),
-    ("the HTML report in a browser", report_page::run),
-    ("language cases", language_cases),
-    ("what residuals mean", meaning_of_residuals),
-    ("rows that filters select", filters_on_databases),
-    ("faults and the rules that notice them", teeth),
-    ("real peers", peers::run),
-    ("released versions of the real OPA", versions),
-    ("bundles from definition to decision", bundles_end_to_end),
-    ("attacks", attacks),
-    ("use for a while", used_for_a_while),
-    ("generated policies beside the real OPA", beside_opa),
-    ("cost of growth and of the suite", bench::all),
+const STEPS: &[(&str, Step)] = &[
+    ("format", Step::Task(|| format(true))),
+    ("crates compiled once", Step::Task(compiled_once::run)),
+    ("what dependencies may be", Step::Task(deny::run)),
+    ("lints", Step::Task(lint)),
+    ("store suite on PostgreSQL", Step::Proofs(&[&["store"]])),
+    (
+        "the HTML report in a browser",
+        Step::Proofs(&[&["report-page"]]),
+    ),
+    ("language cases", Step::Proofs(&[&["rego-cases"]])),
+    (
+        "what residuals mean",
+        Step::Proofs(&[&["residuals", "--cases", "500"]]),
+    ),
+    (
+        "rows that filters select",
+        Step::Proofs(&[&["filters", "--cases", "1000"]]),
+    ),
+    (
+        "faults and the rules that notice them",
+        Step::Proofs(&[&["kill-matrix"]]),
+    ),
+    (
+        "servers that the documents allow",
+        Step::Proofs(&[&["tolerance"]]),
+    ),
+    ("evidence of other servers", Step::Proofs(&[&["results"]])),
+    ("real peers", Step::Proofs(&[&["peers"]])),
+    ("findings", Step::Proofs(&[&["findings"]])),
+    (
+        "released versions of the real OPA",
+        Step::Proofs(&[&["matrix"]]),
+    ),
+    (
+        "bundles from definition to decision",
+        Step::Proofs(&[&["bundles", "--seconds", "30", "--kills", "100"]]),
+    ),
+    ("attacks", Step::Proofs(&[&["attack"]])),
+    (
+        "use for a while",
+        Step::Proofs(&[&["soak", "--seconds", "60"]]),
+    ),
+    (
+        "generated policies beside the real OPA",
+        Step::Proofs(&[&["fuzz-opa", "--cases", "500"]]),
+    ),
+    (
+        "cost of growth and of the suite",
+        Step::Proofs(&[&["bench", "control"], &["bench", "suite"]]),
+    ),
 ];
+
+impl Step {
+    fn run(&self) -> Result<(), Failure> {
+        match self {
+            Self::Task(task) => task(),
+            Self::Proofs(all) => all.iter().try_for_each(|proof| proofs::run(proof)),
+        }
+    }
+}
 
 /// Runs every step, and says at the end what ran and how long it took.
 ///
 /// # Errors
 /// With the first step that fails; what could not run has failed.
-pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+pub(crate) fn run() -> Result<(), Failure> {
     let mut finished = Vec::new();
     for (name, step) in STEPS {
         report("checking", name);
         let start = Instant::now();
-        step().map_err(|why| format!("{name}: {why}"))?;
+        step.run().map_err(|why| format!("{name}: {why}"))?;
         finished.push((name, start.elapsed().as_secs()));
     }
     for (name, seconds) in finished {
@@ -47,79 +93,19 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-fn format() -> Result<(), Box<dyn Error>> {
-    cargo(&["fmt", "--all", "--check"])
-}
+#[cfg(test)]
+mod tests {
+    use super::{STEPS, Step};
+    use crate::proof_names::PROOFS;
 
-fn lints() -> Result<(), Box<dyn Error>> {
-    cargo(&[
-        "clippy",
-        "--workspace",
-        "--all-targets",
-        "--",
-        "-D",
-        "warnings",
-    ])
-}
-
-fn teeth() -> Result<(), Box<dyn Error>> {
-    kill_matrix::run(false)
-}
-
-fn versions() -> Result<(), Box<dyn Error>> {
-    matrix::run(false)
-}
-
-fn language_cases() -> Result<(), Box<dyn Error>> {
-    rego_cases::run(None, false)
-}
-
-fn meaning_of_residuals() -> Result<(), Box<dyn Error>> {
-    residuals::run(1_000, 0)
-}
-
-fn filters_on_databases() -> Result<(), Box<dyn Error>> {
-    filters::run(2_000, 0)
-}
-
-fn bundles_end_to_end() -> Result<(), Box<dyn Error>> {
-    bundles::run(60, 200)
-}
-
-fn attacks() -> Result<(), Box<dyn Error>> {
-    attack::run(&attack::Options::default())
-}
-
-fn used_for_a_while() -> Result<(), Box<dyn Error>> {
-    soak::run(180, None)
-}
-
-fn beside_opa() -> Result<(), Box<dyn Error>> {
-    fuzz_opa::run(1_000, 0)
-}
-
-/// The store suite makes its cases on PostgreSQL only where a server is named, so none at all
-/// would pass: their number is asked for first.
-fn store_on_postgres() -> Result<(), Box<dyn Error>> {
-    let server = Postgres::start()?;
-    let suite = |last: &str| {
-        let mut command = Command::new("cargo");
-        command
-            .current_dir(root())
-            .env("CONFORMANCE_POSTGRES_URL", server.url())
-            .args(["test", "--workspace", "--test", "control"])
-            .args(["--", "postgres/", last]);
-        command
-    };
-    let listed = suite("--list").output()?;
-    let cases = String::from_utf8_lossy(&listed.stdout).lines().count();
-    if cases == 0 {
-        return Err("no case runs on PostgreSQL".into());
+    #[test]
+    fn steps_name_proofs() {
+        for (step, what) in STEPS {
+            let Step::Proofs(all) = what else { continue };
+            for proof in *all {
+                let is_known = PROOFS.iter().any(|(name, _)| proof.first() == Some(name));
+                assert!(is_known, "{step}: {proof:?}");
+            }
+        }
     }
-    report("running", &format!("{cases} cases on PostgreSQL"));
-    done(&mut suite("--quiet"))
-}
-
-fn cargo(arguments: &[&str]) -> Result<(), Box<dyn Error>> {
-    done(Command::new("cargo").current_dir(root()).args(arguments))
 }

@@ -1,142 +1,118 @@
-//! The project's own tasks.
+//! The project's own tasks. This program knows nothing but the standard library, so that it
+//! starts at once; whatever needs the suite, the servers or other crates is a proof, and runs in
+//! the program of the package `proofs`.
 
-mod attack;
-mod bench;
-mod bundles;
+mod build_cost;
+mod cargo;
 mod ci;
-mod coverage;
-mod debian;
-mod filters;
-mod fuzz_opa;
-mod kill_matrix;
-mod matrix;
-mod peers;
-mod postgres;
-mod program;
-mod rego_cases;
-mod report_page;
-mod residuals;
-mod seeded;
-mod servers;
-mod soak;
+mod commands;
+mod compiled_once;
+mod deny;
+mod proof_names;
+mod proofs;
 
+use std::error::Error;
+use std::ffi::OsString;
+use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use commands::run_cargo;
+use proof_names::PROOFS;
 
-#[derive(Parser)]
-#[command(name = "cargo xtask", about = "The project's own tasks")]
-struct Cli {
-    #[command(subcommand)]
-    task: Task,
+/// What went wrong, in words for whoever called.
+type Failure = Box<dyn Error>;
+
+/// A task of this program.
+struct Task {
+    name: &'static str,
+    about: &'static str,
+    /// The only argument that it takes, if any.
+    flag: Option<&'static str>,
+    /// Does it; told whether the flag was given.
+    run: fn(bool) -> Result<(), Failure>,
 }
 
-#[derive(Subcommand)]
-enum Task {
-    /// Every check of a commit beside the two commands of the README
-    Ci,
-    /// Build the real peers at their pinned versions and judge them by the whole suite
-    Peers,
-    /// Run the language cases of the pinned OPA module through the crate `rego`
-    RegoCases {
-        /// Only the cases whose id contains this
-        only: Option<String>,
-        /// Show listed cases and whole folders too
-        #[arg(long)]
-        list: bool,
+const TASKS: &[Task] = &[
+    Task {
+        name: "ci",
+        about: "Every check of a commit beside the two commands of the README",
+        flag: None,
+        run: |_| ci::run(),
     },
-    /// Compare generated policies and queries with the real OPA
-    FuzzOpa {
-        /// How many policies
-        #[arg(long, default_value_t = 2_000)]
-        cases: u32,
-        /// Where the random policies begin, to make others
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
+    Task {
+        name: "fmt",
+        about: "Format every crate; with --check, fail on what is not formatted",
+        flag: Some("--check"),
+        run: format,
     },
-    /// Compare what partial evaluation leaves of generated policies with what they mean
-    Residuals {
-        /// How many policies
-        #[arg(long, default_value_t = 3_000)]
-        cases: u32,
-        /// Where the random policies begin, to make others
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
+    Task {
+        name: "lint",
+        about: "Fail on every warning of the compiler and of clippy",
+        flag: None,
+        run: |_| lint(),
     },
-    /// Compare the rows that filters select in databases with those for which the rule is true
-    Filters {
-        /// How many random policies beside the written ones
-        #[arg(long, default_value_t = 2_000)]
-        cases: usize,
-        /// Where the random policies begin, to make others
-        #[arg(long, default_value_t = 0)]
-        seed: u64,
+    Task {
+        name: "compiled-once",
+        about: "Fail on crates that the two commands of the README compile more than once",
+        flag: None,
+        run: |_| compiled_once::run(),
     },
-    /// Take bundles from definitions to decisions: real storage, git servers, engines, replicas,
-    /// kills
-    Bundles {
-        /// How long engines follow changes
-        #[arg(long, default_value_t = 600)]
-        seconds: u64,
-        /// How often a control plane is killed
-        #[arg(long, default_value_t = 200)]
-        kills: u64,
+    Task {
+        name: "deny",
+        about: "Fail on licences, crates and sources of dependencies that deny.toml does not allow",
+        flag: None,
+        run: |_| deny::run(),
     },
-    /// Break the reference in every known way, and hold which rules notice against
-    /// `faults/kill-matrix.txt`; then the general mutants, and servers that do nothing
-    KillMatrix {
-        /// Write the matrix down instead
-        #[arg(long)]
-        bless: bool,
+    Task {
+        name: "build-cost",
+        about: "Measure from nothing what building costs, and a change to a verdict",
+        flag: None,
+        run: |_| build_cost::run(),
     },
-    /// Play attacks on running servers, and hold that nobody else notices
-    Attack(attack::Options),
-    /// Use both servers in every way for a long time, hold every answer against a model, and
-    /// memory against its beginning
-    Soak {
-        /// How long
-        #[arg(long, default_value_t = 3_600)]
-        seconds: u64,
-        /// The program, instead of one that is built
-        #[arg(long)]
-        program: Option<PathBuf>,
-    },
-    /// Try the HTML report in Chromium; pictures are left in `target/report-page`
-    ReportPage,
-    /// Judge released versions of the real OPA, and the reference, and hold the result against
-    /// COMPATIBILITY.md
-    Matrix {
-        /// Write the page instead
-        #[arg(long)]
-        bless: bool,
-    },
-    /// Show how much of each document the scenarios cover; fail on a clause that is silent
-    Coverage,
-    /// Measure, as ratios taken in one run
-    #[command(subcommand)]
-    Bench(bench::Bench),
-}
+];
+
+/// How wrong usage ends.
+const USAGE: u8 = 2;
 
 fn main() -> ExitCode {
-    // The client of the measurements takes the process's provider; only a second one could fail.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-    let result = match Cli::parse().task {
-        Task::Ci => ci::run(),
-        Task::Peers => peers::run(),
-        Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
-        Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
-        Task::Residuals { cases, seed } => residuals::run(cases, seed),
-        Task::Filters { cases, seed } => filters::run(cases, seed),
-        Task::Bundles { seconds, kills } => bundles::run(seconds, kills),
-        Task::Matrix { bless } => matrix::run(bless),
-        Task::KillMatrix { bless } => kill_matrix::run(bless),
-        Task::Attack(options) => attack::run(&options),
-        Task::Soak { seconds, program } => soak::run(seconds, program.as_deref()),
-        Task::ReportPage => report_page::run(),
-        Task::Coverage => return coverage::run(),
-        Task::Bench(bench) => bench.run(),
+    let arguments: Vec<OsString> = std::env::args_os().skip(1).collect();
+    let Some((name, rest)) = arguments.split_first() else {
+        return refuse(&help());
     };
+    let Some(name) = name.to_str() else {
+        return refuse("the name of a task is text");
+    };
+    if let Some(task) = TASKS.iter().find(|task| task.name == name) {
+        return start(task, rest);
+    }
+    if PROOFS.iter().any(|(proof, _)| *proof == name) {
+        return end(proofs::replace(&arguments));
+    }
+    if ["help", "--help", "-h"].contains(&name) {
+        // Whoever closes the stream does not want to read it.
+        let _ = io::stdout().write_all(help().as_bytes());
+        return ExitCode::SUCCESS;
+    }
+    refuse(&format!("error: there is no task {name:?}\n\n{}", help()))
+}
+
+fn start(task: &Task, arguments: &[OsString]) -> ExitCode {
+    match arguments {
+        [] => end((task.run)(false)),
+        [one] if task.flag.is_some_and(|flag| one == flag) => end((task.run)(true)),
+        [one] if one == "--help" || one == "-h" => {
+            report(task.name, task.about);
+            ExitCode::SUCCESS
+        }
+        _ => {
+            let flag = task.flag.map_or(String::new(), |flag| format!(" [{flag}]"));
+            refuse(&format!("usage: cargo xtask {}{flag}\n", task.name))
+        }
+    }
+}
+
+fn end(result: Result<(), Failure>) -> ExitCode {
     match result {
         Ok(()) => ExitCode::SUCCESS,
         Err(why) => {
@@ -144,6 +120,40 @@ fn main() -> ExitCode {
             ExitCode::FAILURE
         }
     }
+}
+
+fn refuse(why: &str) -> ExitCode {
+    // A closed error stream leaves the exit code to tell.
+    let _ = io::stderr().write_all(why.as_bytes());
+    ExitCode::from(USAGE)
+}
+
+fn help() -> String {
+    let mut text = "The project's own tasks\n\nUsage: cargo xtask <TASK>\n\nTasks:\n".to_owned();
+    for task in TASKS {
+        text += &format!("  {:<14} {}\n", task.name, task.about);
+    }
+    text += "\nProofs, whose program is compiled first; `cargo xtask <PROOF> --help` says more:\n";
+    for (name, about) in PROOFS {
+        text += &format!("  {name:<14} {about}\n");
+    }
+    text
+}
+
+fn format(check: bool) -> Result<(), Failure> {
+    let all = ["fmt", "--all", "--check"];
+    run_cargo(if check { &all } else { &all[..2] })
+}
+
+fn lint() -> Result<(), Failure> {
+    run_cargo(&[
+        "clippy",
+        "--workspace",
+        "--all-targets",
+        "--",
+        "-D",
+        "warnings",
+    ])
 }
 
 /// The folder of the workspace.

@@ -4,6 +4,7 @@
 //! checks: unknown keys, unknown sections and capabilities, ill-formed and repeated ids are
 //! errors that name the file and the line.
 
+pub mod pattern;
 mod read;
 mod sections;
 
@@ -15,7 +16,7 @@ use serde::{Deserialize, Serialize};
 
 pub use sections::sections;
 
-use crate::embedded_files::SPECS;
+use crate::assets::SPECS;
 
 /// One of the two documents.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]

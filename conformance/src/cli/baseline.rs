@@ -4,16 +4,16 @@ use std::fs::{self, File};
 use std::io::{self, Write as _};
 use std::path::{Path, PathBuf};
 
+use chrono::Utc;
 use clap::{Args, Subcommand};
 
 use super::options::{RunArguments, RunOptions};
-use super::report::{judged, named, read};
+use super::report::{judged, read};
 use super::run::judge;
 use super::{Console, Failed, catalogue};
-use crate::baseline::condition::Version;
-use crate::baseline::date::Date;
-use crate::baseline::text::{without, written};
 use crate::catalogue::Level;
+use crate::known::condition;
+use crate::known::text::{without, write_list};
 use crate::known::{self, Deviation, Kind, KnownList};
 use crate::report::{Conclusion, Digest, Outcome};
 
@@ -104,7 +104,7 @@ impl<'a> Lists<'a> {
             Some(path) => add(known, Kind::Flaky, path, &rules)?,
         };
         known
-            .on(target, version, Date::today())
+            .on(target, version, Utc::now().date_naive())
             .map_err(Failed::usage)
     }
 }
@@ -117,7 +117,7 @@ fn rules() -> Result<Vec<&'static str>, Failed> {
 }
 
 fn add(list: KnownList, kind: Kind, path: &Path, rules: &[&str]) -> Result<KnownList, Failed> {
-    let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
     list.and(
         kind,
         &text,
@@ -139,7 +139,10 @@ pub(super) fn baseline(command: Command, console: &mut Console<'_>) -> Result<u8
 fn init(arguments: Init, console: &mut Console<'_>) -> Result<u8, Failed> {
     let path = &arguments.file;
     if path.exists() {
-        return Err(named(path, &"exists; see `conformance baseline update`"));
+        return Err(Failed::at(
+            path,
+            &"exists; see `conformance baseline update`",
+        ));
     }
     let Some(digest) = arguments.source.digest(console)? else {
         return Ok(Conclusion::Incomplete.exit_code());
@@ -155,9 +158,9 @@ fn init(arguments: Init, console: &mut Console<'_>) -> Result<u8, Failed> {
             .iter()
             .filter(|row| row.outcome == Outcome::Fail)
     };
-    let text = written(kind, failed().map(|row| &row.judged));
+    let text = write_list(kind, failed().map(|row| &row.judged));
     let made = File::create_new(path).and_then(|mut file| file.write_all(text.as_bytes()));
-    made.map_err(|error| named(path, &error))?;
+    made.map_err(|error| Failed::at(path, &error))?;
     let count = failed().count();
     writeln!(
         console.out,
@@ -171,7 +174,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
     let path = &arguments.file;
     let (text, file) = (list(path)?, path.display().to_string());
     if Kind::of(&text) == Kind::Flaky {
-        return Err(named(
+        return Err(Failed::at(
             path,
             &"a flaky rule that passes once may still be flaky",
         ));
@@ -182,15 +185,15 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
         return Ok(Conclusion::Incomplete.exit_code());
     };
     let Some(target) = digest.started.as_ref().map(|started| &started.target) else {
-        return Err(named(path, &"the evidence does not name its target"));
+        return Err(Failed::at(path, &"the evidence does not name its target"));
     };
     // An entry that may not be said of this target stays, whatever the target does.
-    let version = target.version.as_deref().and_then(Version::parse);
+    let version = target.version.as_deref().and_then(condition::version);
     let rules = rules()?;
     let mut gone = Vec::new();
     for known in Kind::Failing.read(&text, &file).map_err(Failed::usage)? {
         let ids = known::named(&known, rules.iter().copied());
-        let ids = ids.map_err(|error| named(path, &error))?;
+        let ids = ids.map_err(|error| Failed::at(path, &error))?;
         if known.applies(&target.name, version.as_ref()) == Some(true) && kept(&digest, &ids) {
             gone.push(known);
         }
@@ -201,7 +204,7 @@ fn update(arguments: Update, console: &mut Console<'_>) -> Result<u8, Failed> {
         writeln!(console.out, "kept now: {}", entry.rule)?;
     }
     if !gone.is_empty() {
-        replace(path, &left).map_err(|error| named(path, &error))?;
+        replace(path, &left).map_err(|error| Failed::at(path, &error))?;
     }
     writeln!(console.out, "{file}: {} entries taken out", gone.len())?;
     Ok(0)
@@ -231,7 +234,7 @@ fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {
     for path in &arguments.files {
         let kind = Kind::of(&list(path)?);
         let known = add(KnownList::default(), kind, path, &rules)?;
-        stale.extend(known.expired(Date::today()));
+        stale.extend(known.expired(Utc::now().date_naive()));
     }
     for line in &stale {
         writeln!(console.out, "{line}")?;
@@ -244,7 +247,7 @@ fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {
 }
 
 fn list(path: &Path) -> Result<String, Failed> {
-    fs::read_to_string(path).map_err(|error| named(path, &error))
+    fs::read_to_string(path).map_err(|error| Failed::at(path, &error))
 }
 
 impl Source {

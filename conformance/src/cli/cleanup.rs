@@ -1,20 +1,20 @@
-//! `conformance cleanup`: removes what a run left behind that was killed.
+//! `conformance cleanup`: removes what a killed run left behind.
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 use clap::Args;
 
-use super::reached::Reached;
-use super::target::described;
+use super::connection::ConnectionArgs;
+use super::target::describe;
 use super::{Console, Failed};
 use crate::catalogue::Document;
-use crate::cleanup::finish;
 use crate::client::{Base, Client};
-use crate::ledger::{self, Entry};
-use crate::reach::Resource;
 use crate::report::Conclusion;
-use crate::server::Server;
+use crate::run::cleanup::finish;
+use crate::run::ledger::{self, Entry};
+use crate::run::side_effects::Resource;
+use crate::target::server::Server;
 use crate::target::{Target, Token};
 
 /// The command line of `cleanup`.
@@ -23,14 +23,14 @@ pub(super) struct Arguments {
     /// The run; without it, the runs are listed that are not cleaned up
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
-    /// Folder that the run kept its list in
+    /// Directory of the cleanup journal of the run
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
     ledger: Option<PathBuf>,
     /// Target file that names the tokens of its addresses
     #[arg(long, value_name = "FILE", env = "CONFORMANCE_TARGET")]
     target: Option<String>,
     #[command(flatten)]
-    reached: Reached,
+    reached: ConnectionArgs,
 }
 
 /// What a run made on one API of one server.
@@ -48,7 +48,7 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     let made = by_server(ledger::read(&folder, run).map_err(Failed::usage)?);
     let connection = arguments.reached.connection()?;
     let client = Client::new(&connection).map_err(Failed::usage)?;
-    let target = arguments.target.as_deref().map(described).transpose()?;
+    let target = arguments.target.as_deref().map(describe).transpose()?;
     let token = arguments.reached.token()?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::list::Format;
 use super::{Failed, catalogue};
-use crate::coverage::Coverage;
+use crate::report::coverage::Coverage;
 
 /// The command line of `coverage`.
 #[derive(Debug, Args)]

@@ -4,15 +4,15 @@ use std::collections::BTreeMap;
 
 use clap::Args;
 
-use super::reached::Reached;
+use super::connection::ConnectionArgs;
 use super::run::limit;
 use super::{Console, Failed};
 use crate::catalogue::Document;
+use crate::client::curl::argument;
 use crate::client::{Base, Client};
-use crate::curl::word;
 use crate::doctor::{Diagnosis, Doctor, Finding, Mark};
 use crate::report::Conclusion;
-use crate::server::Server;
+use crate::target::server::Server;
 
 /// The command line of `doctor`.
 #[derive(Debug, Args)]
@@ -22,7 +22,7 @@ pub(super) struct Arguments {
     #[arg(value_name = "URL")]
     url: String,
     #[command(flatten)]
-    reached: Reached,
+    reached: ConnectionArgs,
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", default_value_t = 10.0)]
     timeout: f64,
@@ -124,16 +124,6 @@ fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
         let name = header.split(':').next().unwrap_or_default();
         format!("--header={name}: …")
     }));
-    let words: Vec<String> = words.into_iter().map(quoted).collect();
+    let words: Vec<String> = words.iter().map(|word| argument(word)).collect();
     Some(words.join(" "))
-}
-
-/// A word of the command line as a shell takes it.
-fn quoted(text: String) -> String {
-    let plain = |c: char| c.is_ascii_alphanumeric() || "-._:/=,".contains(c);
-    if text.chars().all(plain) {
-        text
-    } else {
-        word(&text)
-    }
 }

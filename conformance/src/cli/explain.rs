@@ -5,13 +5,13 @@ use std::io::Write;
 use clap::Args;
 
 use super::{Failed, catalogue};
+use crate::assets::{KNOWN, SNAPSHOTS};
+use crate::catalogue::pattern::PatternError;
 use crate::catalogue::{Catalogue, Clause};
-use crate::embedded_files::{KNOWN, SNAPSHOTS};
 use crate::judge::snapshot_text;
 use crate::known::KnownList;
-use crate::pattern::PatternError;
 use crate::rules;
-use crate::scenario::{Body, Goal, Identity, Scenario, Send, Step};
+use crate::scenario::{Body, Identity, Recipient, Scenario, Send, Step};
 
 /// The command line of `explain`.
 #[derive(Debug, Args)]
@@ -104,8 +104,8 @@ fn request(step: &Step) -> String {
         }
     };
     match &step.identity {
-        _ if step.goal == Goal::Depot => line.insert_str(0, "depot "),
-        _ if step.goal == Goal::Engine => line.insert_str(0, "engine "),
+        _ if step.recipient == Recipient::Mock => line.insert_str(0, "depot "),
+        _ if step.recipient == Recipient::Engine => line.insert_str(0, "engine "),
         Identity::Administrator => {}
         Identity::Role(role) => line.push_str(&format!("  (as {role})")),
         Identity::Anonymous => line.push_str("  (anonymous)"),
@@ -139,12 +139,10 @@ fn deviations(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Re
     let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
     for (target, _) in KNOWN {
         let list = KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?;
-        if let Some(deviation) = list.deviation(&clause.id) {
-            writeln!(
-                out,
-                "\nknown to fail on {target}: {}",
-                deviation.reason.trim()
-            )?;
+        let failing = list.deviation(&clause.id).map(|known| ("fail", known));
+        let flaky = list.flaky(&clause.id).map(|known| ("fail at times", known));
+        if let Some((how, known)) = failing.or(flaky) {
+            writeln!(out, "\nknown to {how} on {target}: {}", known.reason.trim())?;
         }
     }
     Ok(())

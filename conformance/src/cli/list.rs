@@ -6,17 +6,17 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::choice::Choice;
+use super::rule_selection::Choice;
 use super::{Failed, catalogue};
+use crate::assets::SNAPSHOTS;
 use crate::catalogue::{Catalogue, Clause};
-use crate::embedded_files::SNAPSHOTS;
 use crate::rules;
 use crate::scenario::Scenario;
 
 /// The command line of `list`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Rules: ids, paths above ids, globs, @FILE; all without one
+    /// Rules: ids, id prefixes such as `engine/v1/data`, globs, @FILE; all without one
     #[arg(value_name = "RULE")]
     rules: Vec<String>,
     /// How to show them

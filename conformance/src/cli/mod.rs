@@ -3,37 +3,39 @@
 //! | code | meaning |
 //! |---|---|
 //! | 0 | conformant for the chosen rules |
-//! | 1 | a rule is broken, or one on the list of known deviations is kept; an entry of a list has expired; a rule does not show the same in every run |
+//! | 1 | a rule is broken, or a known deviation passes; an entry of a list has expired; a rule has varying results |
 //! | 2 | the command line, the configuration or a file it names is wrong |
 //! | 3 | incomplete: nothing was judged, or a rule that had to be judged was not |
 //! | 4 | the target cannot be reached, or died |
 //! | 5 | the suite's own defect: a wrong request of its own, something left behind, or a target that does not hold what it held before |
 //! | 130 | interrupted; the reports are still written |
 
+mod again;
 mod baseline;
-mod choice;
 mod cleanup;
 mod completions;
+mod connection;
 mod coverage;
 mod doctor;
 mod explain;
 mod list;
 mod man;
+mod multi_target;
 mod options;
-mod reached;
+mod progress;
 mod replay;
 mod report;
-mod rerun;
+mod rule_selection;
 mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
-mod several;
 mod target;
 mod watch;
 
 use std::ffi::OsString;
 use std::io::{ErrorKind, Write};
+use std::path::Path;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
@@ -78,6 +80,11 @@ impl Failed {
     fn usage(what: impl std::fmt::Display) -> Self {
         Self::Usage(what.to_string())
     }
+
+    /// What is wrong with a file, after its name.
+    fn at(path: &Path, error: &dyn std::fmt::Display) -> Self {
+        Self::Usage(format!("{}: {error}", path.display()))
+    }
 }
 
 #[derive(Parser)]
@@ -95,8 +102,8 @@ struct Cli {
 #[derive(Subcommand)]
 enum Command {
     /// Judge a target (the default)
-    Run(Box<rerun::Arguments>),
-    /// Look at a server before it is judged, and say how to judge it
+    Run(Box<watch::Arguments>),
+    /// Check a server and suggest how to test it
     Doctor(doctor::Arguments),
     /// Show the rules
     List(list::Arguments),
@@ -107,7 +114,7 @@ enum Command {
     /// Write, shorten and check lists of known deviations
     #[command(subcommand)]
     Baseline(baseline::Command),
-    /// Remove what a run left behind that was killed
+    /// Remove what a killed run left behind
     Cleanup(cleanup::Arguments),
     /// Make reports from stored evidence, without any traffic
     Report(report::Arguments),
@@ -117,7 +124,8 @@ enum Command {
     Completions(completions::Arguments),
     /// Write the manual page
     Man(man::Arguments),
-    /// Break the embedded reference in every known way, and show which rules notice
+    /// Mutation-test the suite: inject faults into the embedded reference, and show which rules
+    /// notice
     #[cfg(feature = "embedded")]
     Selftest(selftest::Arguments),
     /// Show the JSON Schema of what the program writes
@@ -133,7 +141,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Err(error) => return explain_usage(&error, &mut console),
     };
     let done = match cli.command {
-        Command::Run(arguments) => rerun::run(*arguments, &mut console),
+        Command::Run(arguments) => watch::run(*arguments, &mut console),
         Command::Doctor(arguments) => doctor::doctor(&arguments, &mut console),
         Command::List(arguments) => list::list(&arguments, console.out),
         Command::Explain(arguments) => explain::explain(&arguments, console.out),

@@ -9,7 +9,7 @@ use serde::{Deserialize, Deserializer};
 
 use super::Failed;
 use crate::report::FileReport;
-use crate::suite::Mode;
+use crate::run::Mode;
 
 /// The command line of `run`.
 #[derive(Debug, Args)]
@@ -31,15 +31,15 @@ unless a --report is asked for.
 
 With several targets each is judged by the same rules (without a RULE, those of the APIs that all
 of them have) and the same seed. Then the program says where they differ: rules with other
-verdicts, open clauses with other records, and answers of which no rule speaks, as proposed
-clauses; what differs is asked once more, so that chance is not taken for habit. Reports are
-written for each target, its name before the ending of the file (run.ndjson, run.opa.ndjson);
+verdicts, open clauses with other records, and answers that no rule covers, as proposed
+clauses; what differs is asked once more, so that random differences are not reported. Reports
+are written for each target, its name before the ending of the file (run.ndjson, run.opa.ndjson);
 html shows all of them on one page. The exit code is that of the worst target.
 
 Exit codes:
   0    conformant for the chosen rules
-  1    a rule is broken, one on the list of known deviations is kept, an entry of a list has
-       expired, or a rule does not show the same in every run
+  1    a rule is broken, a known deviation passes, an entry of a list has expired, or a rule has
+       varying results
   2    wrong usage: unknown ids, globs that match nothing, unknown configuration keys
   3    incomplete: nothing was judged, or a rule that had to be judged was not
   4    the target cannot be reached, or died
@@ -48,7 +48,7 @@ Exit codes:
   130  interrupted; the reports are still written
 
 A rule has to be judged when its id is given, or when only the suite or the target's own
-description stands in the way (no snapshot; a target file lacks a setup, or a depot in it).
+description stands in the way (no snapshot; a target file lacks a setup, or a mock server in it).
 Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
 alone: those of capabilities that the target does not claim, those still to be written, and
 those of setups and tokens that plain addresses cannot provide.";
@@ -57,7 +57,8 @@ those of setups and tokens that plain addresses cannot provide.";
 #[derive(Debug, Clone, Default, Args, Deserialize)]
 #[serde(default, deny_unknown_fields, rename_all = "kebab-case")]
 pub(super) struct RunOptions {
-    /// Rules: ids, paths above ids, globs (`*` in a segment, `**` across), @FILE with one a line
+    /// Rules: ids, id prefixes such as `engine/v1/data`, globs (`*` in a segment, `**` across), or
+    /// @FILE with one a line
     #[arg(value_name = "RULE", env = "CONFORMANCE_RULES", value_delimiter = ' ')]
     pub(super) rules: Vec<String>,
     /// Rules to leave out, written like RULE
@@ -101,7 +102,7 @@ pub(super) struct RunOptions {
     /// Version of the target, for lists of known deviations that depend on it
     #[arg(long, value_name = "VERSION", env = "CONFORMANCE_TARGET_VERSION")]
     pub(super) target_version: Option<String>,
-    /// Also play the rules of capabilities that the target does not claim, and say what works
+    /// Also run the rules of capabilities that the target does not claim, and say what works
     #[arg(
         long, env = "CONFORMANCE_PROBE", value_parser = BoolishValueParser::new(),
         num_args = 0..=1, require_equals = true, default_missing_value = "true", value_name = "BOOL"
@@ -119,11 +120,11 @@ pub(super) struct RunOptions {
     )]
     pub(super) i_own_this_target: Option<bool>,
 
-    /// What every name starts with that the run writes
+    /// Prefix of every name that the run creates
     #[arg(long, value_name = "PREFIX", env = "CONFORMANCE_NAMESPACE")]
     pub(super) namespace: Option<String>,
-    /// Folder for the list of what the run makes on a server that it did not start, for
-    /// `conformance cleanup`; unless said, below XDG_STATE_HOME
+    /// Directory of the cleanup journal: what the run creates on a server that it did not start,
+    /// for `conformance cleanup`; unless said, below XDG_STATE_HOME
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
     pub(super) ledger: Option<PathBuf>,
 
@@ -133,11 +134,11 @@ pub(super) struct RunOptions {
     /// Seed of the order in which rules run
     #[arg(long, value_name = "N", env = "CONFORMANCE_SEED")]
     pub(super) seed: Option<u64>,
-    /// Judge so often in the same way; rules that do not show the same every time fail the run
+    /// Run the rules N times in the same way; rules with varying results fail the run
     #[arg(long, value_name = "N", env = "CONFORMANCE_REPEAT")]
     pub(super) repeat: Option<std::num::NonZeroU32>,
-    /// Judge so often, each time in another order and with other --jobs; rules that do not show
-    /// the same every time fail the run. Reports are of the first time
+    /// Run the rules N times, each time in another order and with other --jobs; rules with varying
+    /// results fail the run. Reports are those of the first run
     #[arg(
         long,
         value_name = "N",
@@ -157,9 +158,15 @@ pub(super) struct RunOptions {
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
     pub(super) timeout: Option<f64>,
-    /// Seconds that what comes about only in time may take, such as the activation of a bundle
-    #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_PATIENCE")]
-    pub(super) patience: Option<f64>,
+    /// Seconds to wait for eventual effects, such as the activation of a bundle
+    #[arg(
+        long,
+        alias = "patience",
+        value_name = "SECONDS",
+        env = "CONFORMANCE_EVENTUAL_TIMEOUT"
+    )]
+    #[serde(alias = "patience")]
+    pub(super) eventual_timeout: Option<f64>,
 
     /// Header added to every request
     #[arg(
@@ -268,12 +275,30 @@ impl Colour {
     }
 }
 
+/// The value of `--eventual-timeout`, or that of the variable by its former name.
+///
+/// # Errors
+/// The variable holds no number.
+pub(super) fn eventual_timeout(given: Option<f64>) -> Result<Option<f64>, Failed> {
+    const FORMER: &str = "CONFORMANCE_PATIENCE";
+    match (given, std::env::var(FORMER)) {
+        (None, Ok(text)) => match text.parse() {
+            Ok(seconds) => Ok(Some(seconds)),
+            Err(_) => Err(Failed::usage(format!(
+                "{FORMER}: {text} is no time limit in seconds"
+            ))),
+        },
+        (given, _) => Ok(given),
+    }
+}
+
 impl RunArguments {
     /// The options of the command line and the environment, completed by the configuration.
     ///
     /// # Errors
     /// A configuration that cannot be read, is not TOML, or has an unknown key.
-    pub(super) fn options(self) -> Result<RunOptions, Failed> {
+    pub(super) fn options(mut self) -> Result<RunOptions, Failed> {
+        self.options.eventual_timeout = eventual_timeout(self.options.eventual_timeout)?;
         let Some(path) = self.config else {
             return Ok(self.options);
         };
@@ -314,7 +339,7 @@ impl RunOptions {
             fail_fast: self.fail_fast.or(below.fail_fast),
             max_fail: self.max_fail.or(below.max_fail),
             timeout: self.timeout.or(below.timeout),
-            patience: self.patience.or(below.patience),
+            eventual_timeout: self.eventual_timeout.or(below.eventual_timeout),
             header: list(self.header, below.header),
             token_env: self.token_env.or(below.token_env),
             cacert: self.cacert.or(below.cacert),

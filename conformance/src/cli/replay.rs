@@ -4,20 +4,23 @@ use std::path::{Path, PathBuf};
 
 use clap::Args;
 
-use super::options::RunOptions;
-use super::reached::Reached;
-use super::report::{named, read};
+use super::connection::ConnectionArgs;
+use super::options::{RunOptions, eventual_timeout};
+use super::report::read;
 use super::run::limit;
 use super::target::target;
 use super::{Console, Failed, catalogue};
+use crate::catalogue::pattern::Pattern;
 use crate::client::Client;
 use crate::evidence::{Event, RunStarted};
-use crate::ledger::{self, Ledger};
-use crate::names::run_name;
-use crate::openapi::Contract;
-use crate::pattern::Pattern;
-use crate::replay::{Replay, Stopped, Story};
+use crate::judge::openapi::Contract;
+use crate::replay::{RecordedRule, Replay, Stopped};
 use crate::report::Conclusion;
+use crate::run::ledger::{self, Ledger};
+use crate::scenario::names::run_name;
+
+/// How long eventual effects may take, in seconds.
+const EVENTUAL_TIMEOUT: f64 = 10.0;
 
 /// How many random characters the name of a run ends with.
 const RANDOM: usize = 6;
@@ -26,8 +29,8 @@ const RANDOM: usize = 6;
 #[derive(Debug, Args)]
 #[command(after_long_help = NOTES)]
 pub(super) struct Arguments {
-    /// Evidence that a run wrote with `--report ndjson=PATH`, and the rules: an id, a path above
-    /// ids, or a glob
+    /// Evidence that a run wrote with `--report ndjson=PATH`, and the rules: an id, an id prefix
+    /// such as `engine/v1/data`, or a glob
     #[arg(value_name = "RUN.ndjson:RULE")]
     what: String,
     /// Address of the engine
@@ -49,23 +52,23 @@ pub(super) struct Arguments {
     /// Requests that touch what others see may be sent to a target that is not on loopback
     #[arg(long)]
     i_own_this_target: bool,
-    /// Folder for the list of what is made on a server that runs already, for
+    /// Directory of the cleanup journal: what is created on a server that runs already, for
     /// `conformance cleanup`
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
     ledger: Option<PathBuf>,
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
     timeout: Option<f64>,
-    /// Seconds that what comes about only in time may take
+    /// Seconds to wait for eventual effects, such as the activation of a bundle; 10 unless said
     #[arg(
         long,
+        alias = "patience",
         value_name = "SECONDS",
-        env = "CONFORMANCE_PATIENCE",
-        default_value = "10"
+        env = "CONFORMANCE_EVENTUAL_TIMEOUT"
     )]
-    patience: f64,
+    eventual_timeout: Option<f64>,
     #[command(flatten)]
-    reached: Reached,
+    reached: ConnectionArgs,
 }
 
 const NOTES: &str = "\
@@ -102,10 +105,12 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
     };
     let path = Path::new(file);
     let events = read(path)?;
-    let started = started(&events).ok_or_else(|| named(path, &"no run starts in it"))?;
+    let started = started(&events).ok_or_else(|| Failed::at(path, &"no run starts in it"))?;
     let pattern = Pattern::parse(rule).map_err(Failed::usage)?;
     let ids = started.chosen.iter().map(|chosen| chosen.rule.as_str());
-    pattern.check(ids).map_err(|error| named(path, &error))?;
+    pattern
+        .check(ids)
+        .map_err(|error| Failed::at(path, &error))?;
 
     let mut connection = arguments.reached.connection()?;
     if let Some(seconds) = arguments.timeout {
@@ -114,7 +119,8 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
     let run = run(started)?;
     let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
     let ledger = Ledger::new(folder.clone(), &run);
-    let (own_target, patience) = (arguments.i_own_this_target, limit(arguments.patience)?);
+    let seconds = eventual_timeout(arguments.eventual_timeout)?.unwrap_or(EVENTUAL_TIMEOUT);
+    let (own_target, eventual_timeout) = (arguments.i_own_this_target, limit(seconds)?);
     let target = target(&arguments.target_options(), catalogue()?)?;
     let client = Client::new(&connection).map_err(Failed::usage)?;
     let replay = Replay {
@@ -122,7 +128,7 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
         client: &client,
         contract: Contract::embedded().map_err(Failed::usage)?,
         run: &run,
-        patience,
+        eventual_timeout,
         own_target,
         ledger: &ledger,
     };
@@ -135,7 +141,7 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
         .filter(|chosen| pattern.matches(&chosen.rule))
         // What never had a scenario is told of only when it is asked for by name.
         .filter(|chosen| chosen.setup.is_some() || pattern.names(&chosen.rule))
-        .map(|chosen| Story::of(&events, started, chosen));
+        .map(|chosen| RecordedRule::of(&events, started, chosen));
     let code = runtime.block_on(all(&replay, stories, console))?;
     ledger.close(true);
     if ledger::path(&folder, &run).exists() {
@@ -161,26 +167,26 @@ fn run(started: &RunStarted) -> Result<String, Failed> {
 
 async fn all(
     replay: &Replay<'_>,
-    stories: impl Iterator<Item = Story<'_>>,
+    stories: impl Iterator<Item = RecordedRule<'_>>,
     console: &mut Console<'_>,
 ) -> Result<u8, Failed> {
     let mut count = Count::default();
-    for story in stories {
-        writeln!(console.out, "{}", story.rule)?;
-        let (mut same, mut trouble) = (true, Ok(()));
+    for recorded in stories {
+        writeln!(console.out, "{}", recorded.rule)?;
+        let (mut same, mut write_error) = (true, Ok(()));
         let ended = replay
-            .story(&story, &mut |answered| {
+            .replay(&recorded, &mut |answered| {
                 same &= answered.differences.is_empty();
                 let written = answered
                     .lines()
                     .iter()
                     .try_for_each(|line| writeln!(console.out, "  {line}"));
-                if trouble.is_ok() {
-                    trouble = written;
+                if write_error.is_ok() {
+                    write_error = written;
                 }
             })
             .await;
-        trouble?;
+        write_error?;
         match ended {
             Err(Stopped::NotPossible(why)) => {
                 writeln!(console.out, "  cannot be replayed: {why}")?;

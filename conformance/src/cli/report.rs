@@ -8,10 +8,10 @@ use clap::{Args, Subcommand};
 use super::baseline::Lists;
 use super::options::Colour;
 use super::{Console, Failed};
-use crate::differ::Comparison;
+use crate::diff::Comparison;
 use crate::evidence::{self, Event, TargetSummary};
 use crate::report::{self, Digest, FileReport, Format, Paint};
-use crate::suite::Suite;
+use crate::run::Suite;
 
 /// The command line of `report`.
 #[derive(Debug, Args)]
@@ -20,23 +20,23 @@ pub(super) struct Arguments {
     #[command(subcommand)]
     task: Option<Task>,
     #[command(flatten)]
-    shown: Shown,
+    evidence: EvidenceArgs,
 }
 
 /// What else can be done with evidence.
 #[derive(Debug, Subcommand)]
 enum Task {
     /// Judge evidence again by the rules of this program, without any traffic
-    Judge(Shown),
+    Judge(EvidenceArgs),
     /// Show where two runs, or two servers, differ: verdicts, records of open clauses, and answers
-    /// of which no rule speaks, with a clause to start from; exit code 1 for the first two
+    /// that no rule covers, with a clause to start from; exit code 1 for the first two
     Diff {
         /// Evidence of the first run
         first: PathBuf,
         /// Evidence of the other
         other: PathBuf,
-        /// Evidence of a further run of one of the two targets: where it differs from the other
-        /// run of that target, nothing is proposed
+        /// Evidence of a further run of one of the two targets: differences between runs of one
+        /// target are ignored
         #[arg(long, value_name = "EVIDENCE")]
         again: Vec<PathBuf>,
     },
@@ -53,7 +53,7 @@ enum Task {
 
 /// Evidence, and what is made of it.
 #[derive(Debug, Args)]
-struct Shown {
+struct EvidenceArgs {
     /// Evidence that runs wrote with `--report ndjson=PATH`; of several, html makes one page
     #[arg(value_name = "EVIDENCE")]
     evidence: Vec<PathBuf>,
@@ -74,8 +74,8 @@ struct Shown {
 /// Does with evidence what is asked for.
 pub(super) fn report(arguments: &Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     match &arguments.task {
-        None => show(&arguments.shown, false, console),
-        Some(Task::Judge(shown)) => show(shown, true, console),
+        None => show(&arguments.evidence, false, console),
+        Some(Task::Judge(evidence)) => show(evidence, true, console),
         Some(Task::Diff {
             first,
             other,
@@ -104,9 +104,9 @@ fn diff(
             ([false, true], [_, other]) => other.push(run),
             ([true, true], _) => {
                 let why = "both runs are of its target, so it does not tell one from the other";
-                return Err(named(path, &why));
+                return Err(Failed::at(path, &why));
             }
-            ([false, false], _) => return Err(named(path, &"neither run is of its target")),
+            ([false, false], _) => return Err(Failed::at(path, &"neither run is of its target")),
         }
     }
     let found = Comparison::of(&runs, &more);
@@ -136,14 +136,14 @@ fn merge(shards: &[PathBuf], output: &Path, console: &mut Console<'_>) -> Result
     let merged = merged.ok_or_else(|| Failed::usage("no run starts in the evidence"))?;
     let lines = merged.iter().map(serde_json::to_string);
     let lines: Vec<String> = lines.collect::<Result<_, _>>().map_err(Failed::usage)?;
-    fs::write(output, lines.join("\n") + "\n").map_err(|error| named(output, &error))?;
+    fs::write(output, lines.join("\n") + "\n").map_err(|error| Failed::at(output, &error))?;
     writeln!(console.out, "{} runs in {}", shards.len(), output.display())?;
     Ok(0)
 }
 
 /// Shows the evidence and writes the reports; the exit code is that of the first run that is
 /// not conformant, if any.
-fn show(arguments: &Shown, again: bool, console: &mut Console<'_>) -> Result<u8, Failed> {
+fn show(arguments: &EvidenceArgs, again: bool, console: &mut Console<'_>) -> Result<u8, Failed> {
     if arguments.evidence.is_empty() {
         return Err(Failed::usage("no evidence is given"));
     }
@@ -188,7 +188,7 @@ fn show(arguments: &Shown, again: bool, console: &mut Console<'_>) -> Result<u8,
         write!(console.out, "{}", report::terminal(digest, paint))?;
     }
     for report in &arguments.report {
-        report::write(&digests, report).map_err(|error| named(&report.path, &error))?;
+        report::write(&digests, report).map_err(|error| Failed::at(&report.path, &error))?;
     }
     let codes = digests.iter().map(|digest| digest.conclusion().exit_code());
     Ok(codes
@@ -202,7 +202,7 @@ fn show(arguments: &Shown, again: bool, console: &mut Console<'_>) -> Result<u8,
 fn digest(path: &Path, lists: &Lists<'_>, again: bool) -> Result<Digest, Failed> {
     let mut events = read(path)?;
     if again {
-        events = Suite::judge_again(events).map_err(|error| named(path, &error))?;
+        events = Suite::judge_again(events).map_err(|error| Failed::at(path, &error))?;
     }
     let target = judged(&events, path)?;
     let known = lists.known(&target.name, target.version.as_deref())?;
@@ -218,7 +218,7 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
         Event::RunStarted(started) => Some(started.target.clone()),
         _ => None,
     });
-    target.ok_or_else(|| named(path, &"no run starts in it"))
+    target.ok_or_else(|| Failed::at(path, &"no run starts in it"))
 }
 
 /// Reads evidence. A last line that breaks off is that of a run that was killed.
@@ -226,7 +226,7 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
 /// # Errors
 /// No such file, or a line that is no event.
 pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
-    let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+    let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
     let mut events = Vec::new();
     for (line, number) in text.split_inclusive('\n').zip(1..) {
         match serde_json::from_str(line) {
@@ -241,9 +241,4 @@ pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
         }
     }
     Ok(events)
-}
-
-/// A file's error with the file's name.
-pub(super) fn named(path: &Path, error: &dyn std::fmt::Display) -> Failed {
-    Failed::usage(format!("{}: {error}", path.display()))
 }

@@ -7,20 +7,18 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::baseline::Lists;
-use super::choice::Choice;
 use super::options::{Progress, RunArguments, RunOptions};
-use super::report::named;
-use super::watch::Watch;
-use super::{Console, Failed, catalogue, several, target};
+use super::progress::Observer;
+use super::rule_selection::Choice;
+use super::{Console, Failed, again, catalogue, multi_target, target};
 use crate::catalogue::{Catalogue, Document};
 use crate::client::Connection;
+use crate::client::redact::Redactor;
 use crate::known::KnownList;
-use crate::ledger;
-use crate::redact::Redactor;
+use crate::report::repro::{self, Written};
+use crate::report::stability::Rounds;
 use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
-use crate::repro::{self, Written};
-use crate::stability::Rounds;
-use crate::suite::{Suite, SuiteError, default_jobs};
+use crate::run::{Suite, SuiteError, default_jobs, ledger};
 use crate::target::Target;
 
 /// Written when the embedded reference is judged and no other report is asked for.
@@ -30,7 +28,7 @@ const DEFAULT_REPORT: &str = "conformance-report.json";
 pub(super) fn run(arguments: RunArguments, console: &mut Console<'_>) -> Result<u8, Failed> {
     let options = arguments.options()?;
     if options.target.len() > 1 {
-        return several::run(&options, console);
+        return multi_target::run(&options, console);
     }
     let judged = judge(&options, None, console)?;
     Ok(judged
@@ -68,22 +66,23 @@ pub(super) fn judge(
         writeln!(console.err, "no rule is left to judge")?;
         return Ok(None);
     }
-    let (suite, mut digest, mut trouble) = plan.round(0, None, console)?;
+    let (suite, mut digest, mut write_error) = plan.round(0, None, console)?;
+    digest.again = Some(again::command(options));
     let times = options.repeat.or(options.verify_stable);
     if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
-        trouble = plan.further(times, &mut digest, console)?.or(trouble);
+        write_error = plan.further(times, &mut digest, console)?.or(write_error);
     }
     for report in &plan.reports {
         report::write(std::slice::from_ref(&digest), report)
-            .map_err(|error| named(&report.path, &error))?;
+            .map_err(|error| Failed::at(&report.path, &error))?;
     }
     let repro = options.repro.as_ref();
     let repro = repro.map(|folder| (folder, repro::write(&suite, &digest, folder)));
-    let shown = trouble.map_or(Ok(()), Err);
+    let shown = write_error.map_or(Ok(()), Err);
     let shown = shown.and_then(|()| plan.show(&digest, console));
     // The verdict is shown whatever comes of the reproducers.
     if let Some((folder, written)) = repro {
-        tell(console, &written.map_err(|why| named(folder, &why))?)?;
+        tell(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
     }
     match shown {
         // Whoever reads the output may stop early; the verdict stands.
@@ -133,20 +132,20 @@ impl Plan<'_> {
             progress => progress,
         };
         let reports = if first { &self.reports[..] } else { &[] };
-        let mut watch = Watch::new(progress, self.known, self.paint, console, reports)?;
+        let mut observer = Observer::new(progress, self.known, self.paint, console, reports)?;
         if options.compared {
-            watch = watch.keeping_all();
+            observer = observer.keeping_all();
         }
         suite.run(|mut event| {
             redactor.event(&mut event);
-            watch.event(event);
-            if watch.failures() >= bearable {
+            observer.event(event);
+            if observer.failures() >= bearable {
                 suite.stop();
             }
         });
-        let (events, trouble) = watch.finish();
+        let (events, write_error) = observer.finish();
         let digest = Digest::of(events, self.known, &self.choice.named);
-        Ok((suite, digest, trouble))
+        Ok((suite, digest, write_error))
     }
 
     /// Judges again, until it was done so often, and adds what that shows.
@@ -157,7 +156,7 @@ impl Plan<'_> {
         console: &mut Console<'_>,
     ) -> Result<Option<io::Error>, Failed> {
         let seed = digest.started.as_ref().map(|started| started.seed);
-        let (mut rounds, mut trouble) = (Rounds::default(), None);
+        let (mut rounds, mut write_error) = (Rounds::default(), None);
         rounds.add(digest);
         for number in 1..times {
             if digest.conclusion() == Conclusion::Interrupted {
@@ -169,7 +168,7 @@ impl Plan<'_> {
             digest.leaked.extend(more.leaked);
             digest.changed.extend(more.changed);
             digest.defects.extend(more.defects);
-            trouble = trouble.or(failed);
+            write_error = write_error.or(failed);
             if more
                 .finished
                 .as_ref()
@@ -179,7 +178,7 @@ impl Plan<'_> {
             }
         }
         digest.stability = Some(rounds.stability());
-        Ok(trouble)
+        Ok(write_error)
     }
 
     /// The suite of a round. Where stability is to be verified, each has its own order, and as
@@ -209,8 +208,8 @@ impl Plan<'_> {
             Some(prefix) => builder.namespace(prefix),
             None => builder,
         };
-        let builder = match options.patience {
-            Some(seconds) => builder.patience(limit(seconds)?),
+        let builder = match options.eventual_timeout {
+            Some(seconds) => builder.eventual_timeout(limit(seconds)?),
             None => builder,
         };
         builder.build().map_err(|error| match error {
@@ -263,7 +262,7 @@ fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Fai
             .parent()
             .filter(|folder| *folder != Path::new(""));
         if folder.is_some_and(|folder| !folder.is_dir()) {
-            return Err(named(&report.path, &"its folder does not exist"));
+            return Err(Failed::at(&report.path, &"its folder does not exist"));
         }
     }
     Ok(reports)
@@ -271,7 +270,7 @@ fn reports(options: &RunOptions, target: &Target) -> Result<Vec<FileReport>, Fai
 
 fn connection(options: &RunOptions) -> Result<Connection, Failed> {
     let insecure = options.insecure.unwrap_or_default();
-    let mut connection = reached(&options.header, options.cacert.as_deref(), insecure)?;
+    let mut connection = connection_from(&options.header, options.cacert.as_deref(), insecure)?;
     if let Some(seconds) = options.timeout {
         connection.timeout = limit(seconds)?;
     }
@@ -279,7 +278,7 @@ fn connection(options: &RunOptions) -> Result<Connection, Failed> {
 }
 
 /// How servers are reached, by what the command line says.
-pub(super) fn reached(
+pub(super) fn connection_from(
     header: &[String],
     cacert: Option<&Path>,
     insecure: bool,
@@ -290,7 +289,7 @@ pub(super) fn reached(
         ..Connection::default()
     };
     if let Some(path) = cacert {
-        let pem = fs::read(path).map_err(|error| named(path, &error))?;
+        let pem = fs::read(path).map_err(|error| Failed::at(path, &error))?;
         connection.cacert = Some(pem);
     }
     Ok(connection)

@@ -1,32 +1,43 @@
-//! `conformance selftest`: breaks the embedded reference in every way that the faults say, and
-//! shows which rules notice.
+//! `conformance selftest`: mutation tests of the suite. Injects faults into the embedded reference
+//! and shows which rules notice, or varies it as the documents allow and shows which rules fail.
 
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use clap::Args;
 
 use super::{Console, Failed};
 use crate::Suite;
-use crate::saboteur::{Fault, Matrix, Mutations, Vacuous};
+use crate::faults::{Fault, Matrix, Mutations, Vacuous};
 use crate::target::Target;
+use crate::variants::{OverStrict, Variant};
 
 /// The command line of `selftest`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
-    /// Rules that are tried: ids, paths above ids, globs; with the faults of their files
+    /// Rules that are tried: ids, id prefixes such as `engine/v1/data`, globs; with the faults of
+    /// their files
     #[arg(value_name = "RULE")]
     rules: Vec<String>,
     /// Folder of faults, PATH.yaml below it, instead of those that the program carries
     #[arg(long, value_name = "DIR")]
     faults: Option<PathBuf>,
-    /// Try the general changes of answers instead of the faults: another status, no body, members
-    /// taken away …
+    /// Mutants of answers instead of the faults: another status, no body, members taken away …
     #[arg(long, conflicts_with_all = ["faults", "matrix"])]
     mutants: bool,
-    /// Judge servers that do nothing instead: no rule may hold
+    /// Test trivial servers (empty answers, an echo, …): no rule may pass
     #[arg(long, conflicts_with_all = ["faults", "matrix", "mutants", "rules"])]
     vacuity: bool,
+    /// Play the rules on servers that answer otherwise, as the documents allow: none may fail.
+    /// With a folder, those of PATH.yaml below it instead of those that the program carries
+    #[arg(
+        long,
+        value_name = "DIR",
+        num_args = 0..=1,
+        require_equals = true,
+        conflicts_with_all = ["faults", "matrix", "mutants", "vacuity"]
+    )]
+    variants: Option<Option<PathBuf>>,
     /// File that the matrix is written to: each fault with the rules that notice it
     #[arg(long, value_name = "FILE")]
     matrix: Option<PathBuf>,
@@ -38,24 +49,71 @@ pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Resu
     if arguments.vacuity {
         return vacuity(console);
     }
+    if let Some(folder) = &arguments.variants {
+        return variants(&arguments.rules, folder.as_deref(), console);
+    }
     let faults = match &arguments.faults {
         Some(folder) => Fault::below(folder).map_err(Failed::usage)?,
         None => Fault::embedded().map_err(Failed::usage)?,
     };
-    let suite = Suite::builder(Target::embedded().map_err(Failed::usage)?)
-        .rules(arguments.rules.iter().cloned())
-        .for_selftest()
-        .build()
-        .map_err(Failed::usage)?;
+    let suite = suite(&arguments.rules)?;
     if arguments.mutants {
         let mutations = suite.mutants().map_err(unsound)?;
         return show_mutants(&mutations, console);
     }
     let matrix = suite.kill_matrix(faults).map_err(unsound)?;
     if let Some(path) = &arguments.matrix {
-        fs::write(path, matrix.to_string()).map_err(|error| super::report::named(path, &error))?;
+        fs::write(path, matrix.to_string()).map_err(|error| Failed::at(path, &error))?;
     }
     show(&matrix, console)
+}
+
+fn suite(rules: &[String]) -> Result<Suite, Failed> {
+    Suite::builder(Target::embedded().map_err(Failed::usage)?)
+        .rules(rules.iter().cloned())
+        .for_selftest()
+        .build()
+        .map_err(Failed::usage)
+}
+
+/// Plays the rules on every variant; the exit code is 1 when one fails that is not known to be
+/// over-strict.
+fn variants(
+    rules: &[String],
+    folder: Option<&Path>,
+    console: &mut Console<'_>,
+) -> Result<u8, Failed> {
+    let (variants, known) = match folder {
+        Some(folder) => (Variant::below(folder), OverStrict::below(folder)),
+        None => (Variant::embedded(), OverStrict::embedded()),
+    };
+    let (variants, known) = (
+        variants.map_err(Failed::usage)?,
+        known.map_err(Failed::usage)?,
+    );
+    let tolerance = suite(rules)?.tolerance(variants, known).map_err(unsound)?;
+    write!(console.out, "{tolerance}")?;
+    for known in tolerance.known() {
+        writeln!(console.out, "known to be over-strict: {known}")?;
+    }
+    let mut findings = tolerance.findings();
+    if rules.is_empty() {
+        let idle = tolerance.idle().into_iter();
+        findings.extend(idle.map(|id| format!("{id}: no rule sees that it is another server")));
+        findings.extend(tolerance.left_over());
+    }
+    for finding in &findings {
+        writeln!(console.out, "{finding}")?;
+    }
+    writeln!(
+        console.out,
+        "{} of {} rules hold on every variant; {} variants, {} findings",
+        tolerance.tolerant(),
+        tolerance.rules(),
+        tolerance.rows().len(),
+        findings.len()
+    )?;
+    Ok(u8::from(!findings.is_empty()))
 }
 
 /// Judges every vacuous server; the exit code is 1 when a rule holds on one.
@@ -65,11 +123,11 @@ fn vacuity(console: &mut Console<'_>) -> Result<u8, Failed> {
     for server in Vacuous::ALL {
         let found = Suite::vacuity(&target, server).map_err(Failed::usage)?;
         for rule in &found.holding {
-            writeln!(console.out, "holds on a server that does nothing: {rule}")?;
+            writeln!(console.out, "passes on a trivial server: {rule}")?;
         }
-        let (name, held, played) = (server.name(), found.holding.len(), found.played);
-        writeln!(console.out, "{name}: {held} of {played} rules hold")?;
-        holding += held;
+        let (name, passed, run) = (server.name(), found.holding.len(), found.run);
+        writeln!(console.out, "{name}: {passed} of {run} rules pass")?;
+        holding += passed;
     }
     Ok(u8::from(holding > 0))
 }

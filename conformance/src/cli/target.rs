@@ -5,10 +5,9 @@ use std::path::Path;
 
 use super::Failed;
 use super::options::RunOptions;
-use super::report::named;
+use crate::assets::TARGETS;
 use crate::catalogue::{Catalogue, Document};
 use crate::client::Base;
-use crate::embedded_files::TARGETS;
 use crate::target::{Target, Token};
 
 /// The program as it is started. Each setup runs in a folder of its own, so a path is made
@@ -31,7 +30,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
     let token = token(options.token_env.as_deref())?;
     let addresses = options.control_url.is_some() || options.engine_url.is_some();
     let mut target = match options.target.as_slice() {
-        [name] => described(name)?,
+        [name] => describe(name)?,
         [_, _, ..] => return Err(Failed::usage("this command takes one --target")),
         [] if addresses => Target::at(None, None, None, every_capability(catalogue)),
         [] => embedded()?,
@@ -121,7 +120,7 @@ fn every_capability(catalogue: &Catalogue) -> std::collections::BTreeSet<String>
         .collect()
 }
 
-pub(super) fn described(name: &str) -> Result<Target, Failed> {
+pub(super) fn describe(name: &str) -> Result<Target, Failed> {
     if name == "reference" {
         return embedded();
     }
@@ -130,7 +129,7 @@ pub(super) fn described(name: &str) -> Result<Target, Failed> {
     }
     let path = Path::new(name);
     if path.extension().is_some_and(|ending| ending == "toml") {
-        let text = fs::read_to_string(path).map_err(|error| named(path, &error))?;
+        let text = fs::read_to_string(path).map_err(|error| Failed::at(path, &error))?;
         return Target::parse(&text, name).map_err(Failed::usage);
     }
     let known: Vec<_> = TARGETS.iter().map(|(name, _)| *name).collect();

@@ -1,158 +1,201 @@
-//! Watches a run: shows it, writes the evidence, and gathers what the reports need.
+//! `conformance run --watch PATH`: judges again whenever a file changes, while a server is
+//! being developed.
 
-use std::fs::File;
-use std::io::{self, Write};
-use std::path::PathBuf;
+use std::collections::BTreeMap;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, SystemTime};
 
-use super::options::Progress;
-use super::report::named;
+use clap::Args;
+
+use super::options::{RunArguments, RunOptions};
+use super::run::{self, judge};
 use super::{Console, Failed};
-use crate::evidence::Event;
-use crate::known::KnownList;
-use crate::report::{self, FileReport, Format, Outcome, Paint, Row};
+use crate::report::{Conclusion, Digest, Outcome};
 
-/// Watches one run.
-pub(super) struct Watch<'a> {
-    known: &'a KnownList,
-    paint: Paint,
-    bar: Option<report::Progress>,
-    lines: Option<&'a mut (dyn Write + Send)>,
-    evidence: Vec<Evidence>,
-    events: Vec<Event>,
-    exchanges: Exchanges,
-    failures: usize,
-    trouble: Option<io::Error>,
+/// The command line of `run`.
+#[derive(Debug, Args)]
+pub(super) struct Arguments {
+    /// Judge again whenever this file changes, such as the server's program: first the rules that
+    /// failed, then all; until Ctrl-C. Has no variable and no key
+    #[arg(long, value_name = "PATH")]
+    watch: Option<PathBuf>,
+    #[command(flatten)]
+    run: RunArguments,
 }
 
-/// Which exchanges are kept until the end of the run.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Exchanges {
-    None,
-    /// As much of each as a report shows.
-    Shown,
-    Whole,
-}
+/// How often the file is looked at.
+const PAUSE: Duration = Duration::from_millis(250);
 
-/// A file of evidence, and whole lines that are not in it yet.
-struct Evidence {
-    path: PathBuf,
-    file: File,
-    pending: Vec<u8>,
-}
+/// When a file was written, and how long it is; none while it is not there.
+type Stamp = Option<(SystemTime, u64)>;
 
-impl<'a> Watch<'a> {
-    pub(super) fn new(
-        progress: Progress,
-        known: &'a KnownList,
-        paint: Paint,
-        console: &'a mut Console<'_>,
-        reports: &[FileReport],
-    ) -> Result<Self, Failed> {
-        let progress = match progress {
-            Progress::Auto if console.watched => Progress::Bar,
-            Progress::Auto => Progress::Lines,
-            other => other,
-        };
-        let mut evidence = Vec::new();
-        for report in reports
-            .iter()
-            .filter(|report| report.format == Format::Ndjson)
-        {
-            let file = File::create(&report.path).map_err(|error| named(&report.path, &error))?;
-            evidence.push(Evidence {
-                path: report.path.clone(),
-                file,
-                pending: Vec::new(),
-            });
-        }
-        Ok(Self {
-            known,
-            paint,
-            bar: (progress == Progress::Bar).then(report::Progress::bar),
-            lines: (progress == Progress::Lines).then_some(&mut *console.out),
-            evidence,
-            events: Vec::new(),
-            exchanges: match reports.iter().any(|report| report.format == Format::Html) {
-                true => Exchanges::Shown,
-                false => Exchanges::None,
-            },
-            failures: 0,
-            trouble: None,
-        })
-    }
+/// What each rule came to.
+type Outcomes = BTreeMap<String, Outcome>;
 
-    /// Keeps every exchange as it is, for those who compare.
-    pub(super) fn keeping_all(self) -> Self {
-        Self {
-            exchanges: Exchanges::Whole,
-            ..self
-        }
-    }
-
-    pub(super) fn event(&mut self, event: Event) {
-        if let Err(error) = self.record(&event).and_then(|()| self.show(&event)) {
-            self.trouble.get_or_insert(error);
-        }
-        // Exchanges are many and may be long, and only the evidence holds all of them.
-        match (event, self.exchanges) {
-            (Event::Exchange(_), Exchanges::None) => {}
-            (Event::Exchange(mut exchange), Exchanges::Shown) => {
-                report::trim(&mut exchange);
-                self.events.push(Event::Exchange(exchange));
+/// Judges a target, once or whenever the watched file changes, and returns the exit code of
+/// what it comes to.
+pub(super) fn run(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    match arguments.watch {
+        None => run::run(arguments.run, console),
+        Some(path) => {
+            let options = arguments.run.options()?;
+            if options.target.len() > 1 {
+                return Err(Failed::usage("--watch goes with one --target"));
             }
-            (event, _) => self.events.push(event),
+            rerun(&options, &path, console)
         }
-    }
-
-    fn record(&mut self, event: &Event) -> io::Result<()> {
-        for evidence in &mut self.evidence {
-            let written = evidence.add(event);
-            written.map_err(|error| {
-                io::Error::other(format!("{}: {error}", evidence.path.display()))
-            })?;
-        }
-        Ok(())
-    }
-
-    fn show(&mut self, event: &Event) -> io::Result<()> {
-        if let Some(bar) = &self.bar {
-            bar.show(event);
-        }
-        let Event::Judged(judged) = event else {
-            return Ok(());
-        };
-        let row = Row::of((**judged).clone(), self.known);
-        if matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass) {
-            self.failures += 1;
-        }
-        match &mut self.lines {
-            Some(lines) if row.outcome != Outcome::NotRun => {
-                writeln!(lines, "{}", report::verdict_line(&row, self.paint))
-            }
-            _ => Ok(()),
-        }
-    }
-
-    /// How many rules were not as expected so far.
-    pub(super) fn failures(&self) -> usize {
-        self.failures
-    }
-
-    pub(super) fn finish(self) -> (Vec<Event>, Option<io::Error>) {
-        (self.events, self.trouble)
     }
 }
 
-impl Evidence {
-    /// Adds a line. What is judged is written at once, with all that led to it, so that a
-    /// program that is killed leaves whole lines.
-    fn add(&mut self, event: &Event) -> io::Result<()> {
-        serde_json::to_writer(&mut self.pending, event)?;
-        self.pending.push(b'\n');
-        if !matches!(event, Event::Exchange(_)) {
-            self.file.write_all(&self.pending)?;
-            self.pending.clear();
+/// Judges, then judges again whenever the file changes: first the rules that failed, then
+/// all, and says which became better or worse. Ends when the user stops it, with the exit
+/// code of the last whole run.
+fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let mut seen = stamp(path);
+    if seen.is_none() {
+        return Err(Failed::at(path, &"no such file to watch"));
+    }
+    let runtime = tokio::runtime::Builder::new_current_thread()
+        .enable_all()
+        .build()?;
+    let mut last: Option<Digest> = None;
+    loop {
+        let before = last.as_ref().map(outcomes).unwrap_or_default();
+        let failed = RunOptions {
+            rules: failed(&before),
+            report: Vec::new(),
+            ..options.clone()
+        };
+        if !failed.rules.is_empty() {
+            writeln!(console.err, "first the rules that failed")?;
+            if let Some(digest) = judge(&failed, None, console)?
+                && digest.conclusion() == Conclusion::Interrupted
+            {
+                return Ok(digest.conclusion().exit_code());
+            }
         }
-        Ok(())
+        let Some(digest) = judge(options, None, console)? else {
+            return Ok(Conclusion::Incomplete.exit_code());
+        };
+        let code = digest.conclusion().exit_code();
+        if digest.conclusion() == Conclusion::Interrupted {
+            return Ok(code);
+        }
+        if last.is_some() {
+            for line in changes(&before, &outcomes(&digest)) {
+                writeln!(console.out, "{line}")?;
+            }
+        }
+        last = Some(digest);
+        let shown = path.display();
+        writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
+        match runtime.block_on(wait_for_change(path, &seen))? {
+            Some(stamp) => seen = Some(stamp),
+            None => return Ok(code),
+        }
+    }
+}
+
+fn stamp(path: &Path) -> Stamp {
+    let metadata = path.metadata().ok()?;
+    Some((metadata.modified().ok()?, metadata.len()))
+}
+
+/// Waits until the file is another than before and no longer being written. None when the
+/// user stops the program.
+async fn wait_for_change(path: &Path, before: &Stamp) -> io::Result<Stamp> {
+    let settled = async {
+        let mut last = stamp(path);
+        loop {
+            tokio::time::sleep(PAUSE).await;
+            let now = stamp(path);
+            if now.is_some() && now != *before && now == last {
+                return now;
+            }
+            last = now;
+        }
+    };
+    tokio::select! {
+        now = settled => Ok(now),
+        stopped = tokio::signal::ctrl_c() => stopped.map(|()| None),
+    }
+}
+
+fn outcomes(digest: &Digest) -> Outcomes {
+    let rows = digest.rows.iter();
+    rows.map(|row| (row.judged.rule.clone(), row.outcome))
+        .collect()
+}
+
+fn failed(outcomes: &Outcomes) -> Vec<String> {
+    let failed = outcomes
+        .iter()
+        .filter(|(_, outcome)| **outcome == Outcome::Fail);
+    failed.map(|(rule, _)| rule.clone()).collect()
+}
+
+/// What became better and what became worse: the rules, then how many.
+fn changes(before: &Outcomes, after: &Outcomes) -> Vec<String> {
+    let passed = |outcome: &Outcome| *outcome == Outcome::Pass;
+    let mut lines = Vec::new();
+    let (mut better, mut worse) = (0, 0);
+    for (rule, now) in after {
+        match before.get(rule) {
+            Some(then) if passed(now) && !passed(then) => {
+                better += 1;
+                lines.push(format!("better  {rule}"));
+            }
+            Some(then) if passed(then) && !passed(now) => {
+                worse += 1;
+                lines.push(format!("worse   {rule}"));
+            }
+            _ => {}
+        }
+    }
+    let failing = failed(after).len();
+    lines.push(format!(
+        "{better} better, {worse} worse, {failing} still to mend"
+    ));
+    lines
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_became_better_or_worse_is_said() {
+        let run = |rules: &[(&str, Outcome)]| -> Outcomes {
+            let rules = rules.iter();
+            rules
+                .map(|(rule, outcome)| ((*rule).to_owned(), *outcome))
+                .collect()
+        };
+        let before = run(&[
+            ("mended", Outcome::Fail),
+            ("broken", Outcome::Pass),
+            ("same", Outcome::Fail),
+            ("gone", Outcome::Pass),
+        ]);
+        let after = run(&[
+            ("mended", Outcome::Pass),
+            ("broken", Outcome::Fail),
+            ("same", Outcome::Fail),
+            ("new", Outcome::Fail),
+        ]);
+        assert_eq!(
+            changes(&before, &after),
+            [
+                "worse   broken",
+                "better  mended",
+                "1 better, 1 worse, 3 still to mend"
+            ]
+        );
+        assert_eq!(failed(&before), ["mended", "same"]);
+        assert_eq!(
+            changes(&after, &after),
+            ["0 better, 0 worse, 3 still to mend"]
+        );
     }
 }

@@ -1,15 +1,19 @@
 //! The HTTP client: sends what a scenario says and nothing else.
 
+pub(crate) mod answer;
+pub(crate) mod curl;
 mod raw;
+pub(crate) mod redact;
 mod tls;
+pub(crate) mod wire;
 
 use std::sync::Arc;
 use std::time::Duration;
 
 use bytes::Bytes;
 
-use crate::answer::{Answer, NoAnswer, within_limit};
-use crate::outgoing::Wire;
+use crate::client::answer::{Answer, NoAnswer, within_limit};
+use crate::client::wire::{Outgoing, Wire};
 
 /// How targets are connected to.
 #[derive(Debug, Clone)]
@@ -46,16 +50,6 @@ pub enum ConnectionError {
     Tls(String),
 }
 
-/// A request with every placeholder filled.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct Outgoing {
-    pub(crate) method: &'static str,
-    /// Path and query, exactly as they go on the wire.
-    pub(crate) path: String,
-    pub(crate) headers: Vec<(String, String)>,
-    pub(crate) body: Bytes,
-}
-
 /// An address of an API: `http://host:port` with an optional path, without a slash at the end.
 #[derive(Debug, Clone)]
 pub(crate) struct Base {
@@ -65,7 +59,8 @@ pub(crate) struct Base {
     pub(crate) port: u16,
     /// What the Host header says.
     pub(crate) authority: String,
-    path: String,
+    /// The path that every request is below; without a slash at its end, empty for none.
+    pub(crate) path: String,
 }
 
 impl Base {
@@ -148,6 +143,27 @@ impl Client {
                 headers.push((name.clone(), value.clone()));
             }
         }
+    }
+
+    /// Adds the same headers to a raw request, behind its first line.
+    pub(crate) fn complete_raw(&self, bytes: &mut Vec<u8>) {
+        let end_of_line = bytes.windows(2).position(|two| two == b"\r\n");
+        let Some(place) = end_of_line.map(|place| place + 2) else {
+            return;
+        };
+        let text = String::from_utf8_lossy(bytes);
+        let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
+        let named = lines.filter_map(|line| line.split_once(':'));
+        let own: Vec<_> = named
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect();
+        let mut all = own.clone();
+        self.complete(&mut all);
+        let added = all.iter().skip(own.len());
+        let lines: String = added
+            .map(|(name, value)| format!("{name}: {value}\r\n"))
+            .collect();
+        bytes.splice(place..place, lines.into_bytes());
     }
 
     /// Sends a request of either kind.
@@ -287,6 +303,28 @@ mod tests {
             let ready = client.client_request(&base, &request);
             assert_eq!(ready.is_some(), as_it_stands, "{path} {headers:?}");
         }
+    }
+
+    #[test]
+    fn raw_requests_have_the_headers_of_the_user_too() {
+        let headers = [
+            ("X-Gateway", "1"),
+            ("host", "other"),
+            ("Authorization", "x"),
+        ];
+        let client = Client::new(&Connection {
+            headers: headers
+                .map(|(name, value)| (name.into(), value.into()))
+                .into(),
+            ..Connection::default()
+        });
+        let client = client.expect("a client");
+        let mut bytes = b"GET / HTTP/1.1\r\nHost: a\r\n\r\nX-Gateway: body".to_vec();
+        client.complete_raw(&mut bytes);
+        assert_eq!(
+            String::from_utf8_lossy(&bytes),
+            "GET / HTTP/1.1\r\nX-Gateway: 1\r\nHost: a\r\n\r\nX-Gateway: body"
+        );
     }
 
     #[test]

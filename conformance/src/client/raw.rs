@@ -7,8 +7,9 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::answer::{Answer, NoAnswer};
-use crate::client::{Base, Outgoing};
+use crate::client::Base;
+use crate::client::answer::{Answer, NoAnswer};
+use crate::client::wire::Outgoing;
 
 /// The longest answer that is read: each part that arrives is parsed with all before it.
 const ANSWER_LIMIT: usize = 1024 * 1024;

@@ -133,7 +133,8 @@ mod tests {
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
 
     use super::*;
-    use crate::client::{Base, Client, Outgoing};
+    use crate::client::wire::Outgoing;
+    use crate::client::{Base, Client};
 
     /// A TLS server that answers every connection once, and its self-made certificate in PEM.
     async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {

@@ -5,8 +5,8 @@ use std::collections::BTreeSet;
 use serde_json::Value;
 
 use super::{Diagnosis, Finding, Mark};
-use crate::answer::Answer;
 use crate::catalogue::{Catalogue, Document};
+use crate::client::answer::Answer;
 
 /// The place that tells each API from everything else. No document has this name, so the
 /// answer is short.

@@ -3,18 +3,18 @@
 
 mod api;
 mod cause;
-mod clock;
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests;
 
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
-use crate::client::{Client, Outgoing};
+use crate::client::Client;
+use crate::client::answer::{Answer, NoAnswer};
+use crate::client::wire::Outgoing;
 use crate::scenario::Identity;
-use crate::server::Server;
+use crate::target::server::Server;
 use api::Sight;
 
 /// How far the clocks may be apart before it is worth a word.
@@ -111,7 +111,7 @@ impl Doctor<'_> {
             Err(error) => {
                 let why = plain(&error.what);
                 let tls = self.server.base.tls;
-                seen.findings.push(cause::of(why, &self.shown(why), tls));
+                seen.findings.push(cause::of(why, &self.redact(why), tls));
                 return seen;
             }
         };
@@ -129,7 +129,7 @@ impl Doctor<'_> {
         if took > SLOW {
             seen.findings.push(
                 Finding::new(Mark::Note, "time", "answers are slow").advice(
-                    "give it time: --timeout is for one request, --patience for what comes about in time; --jobs 1 asks one thing at a time",
+                    "give it time: --timeout is for one request, --eventual-timeout for eventual effects; --jobs 1 asks one thing at a time",
                 ),
             );
         }
@@ -210,7 +210,7 @@ impl Doctor<'_> {
         if seen.apis.is_empty() {
             for (_, path, sight, answer) in &sights {
                 seen.findings
-                    .push(api::stranger(path, *sight, &self.told(answer)));
+                    .push(api::stranger(path, *sight, &self.describe(answer)));
             }
             return;
         }
@@ -248,7 +248,7 @@ impl Doctor<'_> {
                             .advice("leave --token-env out if it is not meant to ask for one")
                     }
                     _ => {
-                        let told = self.told(&answer);
+                        let told = self.describe(&answer);
                         let what = format!("GET {path} without the token: {told}");
                         Finding::new(Mark::Note, "token", what)
                             .advice("a request without a token should be refused with 401")
@@ -295,7 +295,7 @@ impl Doctor<'_> {
 
     /// A server that wants a token, or does not take this one.
     fn refused(&self, path: &str, answer: &Answer) -> Finding {
-        let told = self.told(answer);
+        let told = self.describe(answer);
         if self.server.administrator_key().is_empty() {
             return Finding::new(Mark::Problem, "token", format!("it asks for a token: {told}"))
                 .advice("put the administrator's token into an environment variable, and name that with --token-env");
@@ -309,7 +309,7 @@ impl Doctor<'_> {
     }
 
     fn unanswered(&self, path: &str, error: &NoAnswer) -> Finding {
-        let what = self.shown(plain(&error.what));
+        let what = self.redact(plain(&error.what));
         Finding::new(
             Mark::Problem,
             "reach",
@@ -334,17 +334,17 @@ impl Doctor<'_> {
     }
 
     /// An answer in a few words: status, kind, and its message or how it begins.
-    fn told(&self, answer: &Answer) -> String {
+    fn describe(&self, answer: &Answer) -> String {
         let kind = answer
             .header("Content-Type")
             .map_or(String::new(), |kind| format!(" {kind}"));
         let message = answer.at("/message").and_then(serde_json::Value::as_str);
         let text = message.map_or_else(|| answer.text().into_owned(), str::to_owned);
-        self.shown(&format!("{}{kind} {text}", answer.status))
+        self.redact(&format!("{}{kind} {text}", answer.status))
     }
 
     /// A server's words, as they may stand on a terminal.
-    fn shown(&self, text: &str) -> String {
+    fn redact(&self, text: &str) -> String {
         let text = self.server.redactor.text(text);
         let words: Vec<&str> = text.split_whitespace().collect();
         let words = words.join(" ");
@@ -361,7 +361,7 @@ fn plain(error: &str) -> &str {
 /// Whether the server's clock agrees with this machine's.
 fn clock(answer: &Answer, now: SystemTime) -> Option<Finding> {
     let date = answer.header("Date")?;
-    let Some(theirs) = clock::read(&date) else {
+    let Ok(theirs) = httpdate::parse_http_date(&date) else {
         return Some(Finding::new(
             Mark::Note,
             "clock",

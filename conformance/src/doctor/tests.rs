@@ -165,6 +165,13 @@ fn servers_are_told_apart() {
             &["problem api", "nothing is there", "note clock its clock is"],
         ),
         (
+            "no time",
+            |_, _| ("HTTP/1.1 404 Not Found\r\nDate: yesterday", String::new()),
+            None,
+            &[],
+            &["problem api", "note clock its Date header is no date"],
+        ),
+        (
             "not ready",
             |path, known| match path {
                 "/health" => ("HTTP/1.1 503 Service Unavailable", String::new()),

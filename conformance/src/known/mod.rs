@@ -15,14 +15,18 @@
 //! passes fails the run, and so does an entry that has expired. A flaky rule may pass or fail,
 //! and is never proven.
 
+pub mod condition;
+pub(crate) mod text;
+
 use std::collections::{HashMap, HashSet};
 
+use chrono::NaiveDate;
+use semver::Version;
 use serde::Deserialize;
 
-use crate::baseline::condition::{Version, When};
-use crate::baseline::date::Date;
-use crate::embedded_files::KNOWN;
-use crate::pattern::{Pattern, PatternError};
+use crate::assets::KNOWN;
+use crate::catalogue::pattern::{Pattern, PatternError};
+use crate::known::condition::When;
 use crate::rules;
 
 /// The reason that stands in a written list until somebody says why.
@@ -67,8 +71,9 @@ pub struct Deviation {
     pub clause: Option<String>,
     /// Where it is followed up.
     pub issue: Option<String>,
-    /// The last day on which the entry holds.
-    pub expires: Option<Date>,
+    /// The last day on which the entry holds, in UTC.
+    #[serde(default, deserialize_with = "condition::day")]
+    pub expires: Option<NaiveDate>,
     /// When the entry applies; always, if it does not say.
     pub when: Option<When>,
 }
@@ -138,8 +143,7 @@ impl Kind {
     /// # Errors
     /// No TOML, unknown keys, missing values, entries of the other kind.
     pub fn read(self, text: &str, file: &str) -> Result<Vec<Deviation>, KnownError> {
-        let read: File =
-            toml::from_str(text).map_err(|e| KnownError::Toml(file.to_owned(), Box::new(e)))?;
+        let read = File::read(text, file)?;
         let (own, other, kind) = match self {
             Self::Failing => (read.deviation, read.flaky, Self::Flaky),
             Self::Flaky => (read.flaky, read.deviation, Self::Failing),
@@ -150,6 +154,12 @@ impl Kind {
             let (table, flag) = kind.names();
             Err(KnownError::Kind(file.to_owned(), table, flag))
         }
+    }
+}
+
+impl File {
+    fn read(text: &str, file: &str) -> Result<Self, KnownError> {
+        toml::from_str(text).map_err(|e| KnownError::Toml(file.to_owned(), Box::new(e)))
     }
 }
 
@@ -178,7 +188,19 @@ impl KnownList {
         file: &str,
         ids: impl Iterator<Item = &'a str> + Clone,
     ) -> Result<Self, KnownError> {
-        for known in kind.read(text, file)? {
+        let entries = kind.read(text, file)?;
+        self.extend(kind, entries, file, ids)?;
+        Ok(self)
+    }
+
+    fn extend<'a>(
+        &mut self,
+        kind: Kind,
+        entries: Vec<Deviation>,
+        file: &str,
+        ids: impl Iterator<Item = &'a str> + Clone,
+    ) -> Result<(), KnownError> {
+        for known in entries {
             let entry = Entry::of(kind, file, known, ids.clone())?;
             for id in &entry.ids {
                 match self.index.get(id).and_then(|at| self.entries.get(*at)) {
@@ -191,10 +213,11 @@ impl KnownList {
             }
             self.entries.push(entry);
         }
-        Ok(self)
+        Ok(())
     }
 
-    /// The list that the program carries for a target; empty when it carries none.
+    /// The list that the program carries for a target; empty when it carries none. One file holds
+    /// both kinds of entries.
     ///
     /// # Errors
     /// See [`KnownList::parse`].
@@ -202,10 +225,14 @@ impl KnownList {
         target: &str,
         ids: impl Iterator<Item = &'a str> + Clone,
     ) -> Result<Self, KnownError> {
-        match KNOWN.iter().find(|(name, _)| *name == target) {
-            Some((_, text)) => Self::parse(text, &format!("known/{target}.toml"), ids),
-            None => Ok(Self::default()),
+        let mut list = Self::default();
+        if let Some((_, text)) = KNOWN.iter().find(|(name, _)| *name == target) {
+            let file = format!("known/{target}.toml");
+            let read = File::read(text, &file)?;
+            list.extend(Kind::Failing, read.deviation, &file, ids.clone())?;
+            list.extend(Kind::Flaky, read.flaky, &file, ids)?;
         }
+        Ok(list)
     }
 
     /// What applies to a target of this name and version on a day. Entries that have expired
@@ -217,10 +244,12 @@ impl KnownList {
         mut self,
         target: &str,
         version: Option<&str>,
-        day: Date,
+        day: NaiveDate,
     ) -> Result<Self, KnownError> {
         let version = version
-            .map(|text| Version::parse(text).ok_or_else(|| KnownError::Version(text.to_owned())))
+            .map(|text| {
+                condition::version(text).ok_or_else(|| KnownError::Version(text.to_owned()))
+            })
             .transpose()?;
         let mut applying = HashSet::new();
         for (place, entry) in self.entries.iter().enumerate() {
@@ -243,7 +272,7 @@ impl KnownList {
     }
 
     /// Sentences on all entries that have expired on a day, wherever they apply.
-    pub fn expired(&self, day: Date) -> Vec<String> {
+    pub fn expired(&self, day: NaiveDate) -> Vec<String> {
         self.entries
             .iter()
             .filter_map(|entry| entry.expired(day))
@@ -333,7 +362,7 @@ impl Entry {
         })
     }
 
-    fn expired(&self, day: Date) -> Option<String> {
+    fn expired(&self, day: NaiveDate) -> Option<String> {
         let last = self.known.expires.filter(|last| *last < day)?;
         let (file, rule) = (&self.file, &self.known.rule);
         Some(format!("{file}: the entry for `{rule}` expired on {last}"))

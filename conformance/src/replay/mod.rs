@@ -4,9 +4,9 @@
 //! Where it has them, their scenarios say what the evidence does not: what a request waits for,
 //! and credentials that are no token of the target.
 
+mod recorded;
 mod request;
-mod story;
-mod swap;
+mod substitute;
 
 use std::sync::Mutex;
 use std::sync::atomic::AtomicU64;
@@ -14,27 +14,27 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use crate::answer::{Answer, NoAnswer};
 use crate::catalogue::Document;
-use crate::cleanup::Made;
 use crate::client::Client;
-use crate::differ::answers::{Told, apart};
-use crate::differ::steady::Steady;
-use crate::evidence::{Event, Exchange, Received};
-use crate::facts::View;
-use crate::launch::Started;
-use crate::ledger::Ledger;
-use crate::names::{encode, namespace};
-use crate::openapi::Contract;
-use crate::reach::Reach;
-use crate::runner::{Line, Player, lock};
-use crate::servers::Servers;
-use crate::tape;
+use crate::client::answer::{Answer, NoAnswer};
+use crate::diff::answers::{NormalizedResponse, compare_answers};
+use crate::diff::normalize::Normalizer;
+use crate::evidence::{Event, Exchange, Received, recording};
+use crate::judge::facts::{Captures, View};
+use crate::judge::openapi::Contract;
+use crate::run::cleanup::Made;
+use crate::run::ledger::Ledger;
+use crate::run::runner::{Runner, Transport};
+use crate::run::side_effects::SideEffects;
+use crate::scenario::names::{encode, namespace};
+use crate::sync::lock;
 use crate::target::Target;
-use request::Teller;
-use story::Asked;
-pub(crate) use story::Story;
-use swap::Swaps;
+use crate::target::launch::Started;
+use crate::target::pair::Servers;
+use recorded::RecordedRequest;
+pub(crate) use recorded::RecordedRule;
+use request::RequestBuilder;
+use substitute::Substitutions;
 
 /// The pause before what comes about in time is asked for again.
 const PAUSE: Duration = Duration::from_millis(100);
@@ -48,7 +48,7 @@ pub(crate) struct Replay<'a> {
     /// What names start with now.
     pub(crate) run: &'a str,
     /// How long what comes about only in time may take.
-    pub(crate) patience: Duration,
+    pub(crate) eventual_timeout: Duration,
     /// Whether what others see may be touched on a server elsewhere.
     pub(crate) own_target: bool,
     /// Where what is made on servers that the suite did not start is written down.
@@ -95,47 +95,47 @@ impl Replay<'_> {
     ///
     /// # Errors
     /// Why it ended early.
-    pub(crate) async fn story(
+    pub(crate) async fn replay(
         &self,
-        story: &Story<'_>,
+        recorded: &RecordedRule<'_>,
         tell: &mut dyn FnMut(Answered),
     ) -> Result<(), Stopped> {
         let impossible = |why: &str| Stopped::NotPossible(why.to_owned());
-        if story.exchanges.is_empty() {
+        if recorded.exchanges.is_empty() {
             return Err(impossible("the evidence holds no request of it"));
         }
-        let document = Document::of(story.rule);
+        let document = Document::of(recorded.rule);
         let document = document.ok_or_else(|| impossible("its id names no API"))?;
-        let (started, lasts) = self.start(story, document).await?;
+        let (started, lasts) = self.start(recorded, document).await?;
         let server = &started.server;
-        let ns = namespace(self.run, story.rule);
+        let ns = namespace(self.run, recorded.rule);
         let events = Mutex::default();
-        let player = Player {
+        let runner = Runner {
             client: self.client,
-            line: Line::Network,
+            transport: Transport::Live,
             contract: self.contract,
             server,
             vendor: &self.target.vendor,
-            patience: self.patience,
+            eventual_timeout: self.eventual_timeout,
             document,
-            rule: story.rule,
+            rule: recorded.rule,
             ns: &ns,
             events: &events,
             requests: &AtomicU64::new(0),
             made: Made::new(lasts.then_some(self.ledger)),
         };
-        let teller = Teller {
-            story,
+        let builder = RequestBuilder {
+            recorded,
             document,
             server,
             vendor: &self.target.vendor,
             ns: &ns,
         };
         let ended = tokio::select! {
-            ended = self.tell(&teller, &player, lasts, tell) => ended,
+            ended = self.tell(&builder, &runner, lasts, tell) => ended,
             _ = tokio::signal::ctrl_c() => Err(Stopped::Interrupted),
         };
-        player.clean().await;
+        runner.clean().await;
         let ended = match ended {
             Ok(true) if !server.is_alive().await => {
                 Err(Stopped::Unreachable("the target died".to_owned()))
@@ -150,20 +150,23 @@ impl Replay<'_> {
     /// Starts or reaches the servers of a story, and says whether what is made on them lasts.
     async fn start(
         &self,
-        story: &Story<'_>,
+        recorded: &RecordedRule<'_>,
         document: Document,
     ) -> Result<(Started, bool), Stopped> {
         let impossible = |why: &str| {
-            Stopped::NotPossible(format!("the target {why} in the setup `{}`", story.setup))
+            Stopped::NotPossible(format!(
+                "the target {why} in the setup `{}`",
+                recorded.setup
+            ))
         };
-        let [engine, asks_depot] = ["engine", "suite"].map(|who| story.asks(who));
-        let servers = Servers::of(self.target, story.setup, document, engine)
+        let [engine, asks_mock] = ["engine", "suite"].map(|who| recorded.asks(who));
+        let servers = Servers::of(self.target, recorded.setup, document, engine)
             .ok_or_else(|| impossible(&format!("has no {document}")))?;
-        let depot = servers.depot(asks_depot);
-        if asks_depot && depot.is_none() {
-            return Err(impossible("knows no depot"));
+        let mock = servers.mock(asks_mock);
+        if asks_mock && mock.is_none() {
+            return Err(impossible("knows no mock server"));
         }
-        let started = servers.start(depot, self.client).await;
+        let started = servers.start(mock, self.client).await;
         let started = started.map_err(Stopped::Unreachable)?;
         Ok((started, servers.lasts()))
     }
@@ -171,30 +174,32 @@ impl Replay<'_> {
     /// Sends the requests; whether one of them got no answer though it had one.
     async fn tell(
         &self,
-        teller: &Teller<'_>,
-        player: &Player<'_>,
+        builder: &RequestBuilder<'_>,
+        runner: &Runner<'_>,
         lasts: bool,
         tell: &mut dyn FnMut(Answered),
     ) -> Result<bool, Stopped> {
-        let story = teller.story;
+        let recorded = builder.recorded;
         let (before, now) = (
-            Steady::new(story.run, story.rule),
-            Steady::new(self.run, story.rule),
+            Normalizer::new(recorded.run, recorded.rule),
+            Normalizer::new(self.run, recorded.rule),
         );
-        let mut swaps = self.swaps(teller);
-        let asked = story.asked();
+        let mut substitutions = self.substitutions(builder);
+        let requests = recorded.requests();
         let mut silent = false;
-        for (index, one) in asked.iter().enumerate() {
-            let (exchange, answer) = self.ask(teller, player, one, &swaps, lasts).await?;
+        for (index, one) in requests.iter().enumerate() {
+            let (exchange, answer) = self
+                .ask(builder, runner, one, &substitutions, lasts)
+                .await?;
             let was = one.exchange.response.as_ref();
             let messages = one.exchange.identity == "suite";
-            let told = |received: &Received, vendor: &str, steady: &Steady<'_>| {
-                Told::of(received, vendor, steady).of_messages(messages)
+            let told = |received: &Received, vendor: &str, normalizer: &Normalizer<'_>| {
+                NormalizedResponse::of(received, vendor, normalizer).of_messages(messages)
             };
             let differences = match (was, exchange.response.as_ref()) {
                 (Some(was), Some(is)) => {
-                    let was = told(was, &story.started.target.vendor, &before);
-                    differences(&[was, told(is, teller.vendor, &now)])
+                    let was = told(was, &recorded.started.target.vendor, &before);
+                    differences(&[was, told(is, builder.vendor, &now)])
                 }
                 (Some(_), None) => {
                     silent = true;
@@ -211,67 +216,70 @@ impl Replay<'_> {
                 request: before.text(&format!("{} /{path}", request.method)),
                 differences,
             });
-            let later = asked.get(index + 1..).unwrap_or_default();
+            let later = requests.get(index + 1..).unwrap_or_default();
             if let (Some(was), Ok(answer)) = (was, &answer)
-                && let (Some(was), Some(is)) = (tape::answer(was.clone()).json(), answer.json())
+                && let (Some(was), Some(is)) =
+                    (recording::answer(was.clone()).json(), answer.json())
             {
-                swaps.learn(was, is, &|text| repeats(later, text));
+                substitutions.learn(was, is, &|text| repeats(later, text));
             }
         }
         Ok(silent)
     }
 
     /// Own names and addresses.
-    fn swaps(&self, teller: &Teller<'_>) -> Swaps {
-        let story = teller.story;
-        let mut swaps = Swaps::default();
-        swaps.add(namespace(story.run, story.rule), teller.ns);
-        swaps.add(story.run, self.run);
-        for exchange in &story.exchanges {
+    fn substitutions(&self, builder: &RequestBuilder<'_>) -> Substitutions {
+        let recorded = builder.recorded;
+        let mut substitutions = Substitutions::default();
+        substitutions.add(namespace(recorded.run, recorded.rule), builder.ns);
+        substitutions.add(recorded.run, self.run);
+        for exchange in &recorded.exchanges {
             let authority = exchange.request.url.split('/').nth(2).unwrap_or_default();
-            let (_, base) = teller.goal(exchange);
-            swaps.add(authority, &*base.authority);
+            let (_, base) = builder.recipient(exchange);
+            substitutions.add(authority, &*base.authority);
         }
-        swaps
+        substitutions
     }
 
     /// Sends a request as it is now, for as long as what it waits for may take. Returns it as
     /// evidence, and the answer.
     async fn ask(
         &self,
-        teller: &Teller<'_>,
-        player: &Player<'_>,
-        one: &Asked<'_>,
-        swaps: &Swaps,
+        builder: &RequestBuilder<'_>,
+        runner: &Runner<'_>,
+        one: &RecordedRequest<'_>,
+        substitutions: &Substitutions,
         lasts: bool,
     ) -> Result<(Exchange, Result<Answer, NoAnswer>), Stopped> {
         let Exchange { step, identity, .. } = one.exchange;
-        let (document, base) = teller.goal(one.exchange);
+        let (document, base) = builder.recipient(one.exchange);
         let start = Instant::now();
         loop {
             let not_possible = |why| Stopped::NotPossible(format!("step {step}: {why}"));
-            let wire = teller.wire(one.exchange, swaps).map_err(not_possible)?;
-            match document.map(|document| teller.reach(document, &wire)) {
-                Some(Reach::Own(made)) => {
-                    let noted = player.made.note(player.server, player.document, made);
+            let wire = builder
+                .wire(one.exchange, substitutions)
+                .map_err(not_possible)?;
+            match document.map(|document| builder.side_effects(document, &wire)) {
+                Some(SideEffects::Own(made)) => {
+                    let noted = runner.made.note(runner.server, runner.document, made);
                     noted.map_err(|error| {
                         Stopped::NotPossible(format!("the cleanup ledger: {error}"))
                     })?;
                 }
-                Some(Reach::Foreign) if lasts && !base.is_loopback() && !self.own_target => {
+                Some(SideEffects::Foreign) if lasts && !base.is_loopback() && !self.own_target => {
                     return Err(not_possible(
                         "touches what others see; pass --i-own-this-target".to_owned(),
                     ));
                 }
-                Some(Reach::Foreign | Reach::Nothing) | None => {}
+                Some(SideEffects::Foreign | SideEffects::Nothing) | None => {}
             }
-            let (_, answer) = player.send(base, *step, identity.clone(), wire).await;
-            let event = lock(player.events).pop();
+            let (_, answer) = runner.send(base, *step, identity.clone(), wire).await;
+            let event = lock(runner.events).pop();
             let Some(Event::Exchange(exchange)) = event else {
                 return Err(not_possible("nothing was sent".to_owned()));
             };
-            let enough = !one.waits || self.came_about(teller, one, &exchange, &answer);
-            if enough || start.elapsed() + PAUSE > self.patience {
+            let enough = !one.waits || self.came_about(builder, one, &exchange, &answer);
+            if enough || start.elapsed() + PAUSE > self.eventual_timeout {
                 return Ok((*exchange, answer));
             }
             tokio::time::sleep(PAUSE).await;
@@ -282,27 +290,31 @@ impl Replay<'_> {
     /// was.
     fn came_about(
         &self,
-        teller: &Teller<'_>,
-        one: &Asked<'_>,
+        builder: &RequestBuilder<'_>,
+        one: &RecordedRequest<'_>,
         exchange: &Exchange,
         answer: &Result<Answer, NoAnswer>,
     ) -> bool {
-        let story = teller.story;
-        if let (Some(step), Ok(answer)) = (story.step(one.exchange), answer) {
+        let recorded = builder.recorded;
+        if let (Some(step), Ok(answer)) = (recorded.step(one.exchange), answer) {
+            // No step waits for what another one captured.
+            let captures = Captures::new();
             let view = View {
                 answer,
-                ns: teller.ns,
-                vendor: teller.vendor,
+                ns: builder.ns,
+                vendor: builder.vendor,
+                captures: &captures,
             };
             return view.meets(&step.until);
         }
         let told = |received: &Received, run: &str, vendor: &str| {
-            Told::of(received, vendor, &Steady::new(run, story.rule))
+            NormalizedResponse::of(received, vendor, &Normalizer::new(run, recorded.rule))
         };
-        let started = story.started;
+        let started = recorded.started;
         match (&one.exchange.response, &exchange.response) {
             (Some(was), Some(is)) => {
-                told(was, story.run, &started.target.vendor) == told(is, self.run, teller.vendor)
+                told(was, recorded.run, &started.target.vendor)
+                    == told(is, self.run, builder.vendor)
             }
             (was, is) => was.is_none() && is.is_none(),
         }
@@ -310,7 +322,7 @@ impl Replay<'_> {
 }
 
 /// Whether a request that is still to come holds this text.
-fn repeats(later: &[Asked<'_>], text: &str) -> bool {
+fn repeats(later: &[RecordedRequest<'_>], text: &str) -> bool {
     later.iter().any(|one| {
         let request = &one.exchange.request;
         let body = request.body.bytes();
@@ -323,11 +335,17 @@ fn repeats(later: &[Asked<'_>], text: &str) -> bool {
     })
 }
 
-fn differences(answers: &[Told]) -> Vec<String> {
-    let apart = apart(answers).into_iter();
+fn differences(answers: &[NormalizedResponse]) -> Vec<String> {
+    let difference = compare_answers(answers).into_iter();
     // Which measurements there are depends on what the server did before.
-    let apart = apart.filter(|apart| !apart.place.contains("/metrics/"));
-    apart
-        .map(|apart| format!("{}: was {}", apart.place, apart.values.join(", is ")))
+    let difference = difference.filter(|difference| !difference.place.contains("/metrics/"));
+    difference
+        .map(|difference| {
+            format!(
+                "{}: was {}",
+                difference.place,
+                difference.values.join(", is ")
+            )
+        })
         .collect()
 }

@@ -4,17 +4,16 @@ use std::borrow::Cow;
 
 use bytes::Bytes;
 
-use super::story::Story;
-use super::swap::Swaps;
+use super::recorded::RecordedRule;
+use super::substitute::Substitutions;
 use crate::catalogue::Document;
 use crate::client::Base;
+use crate::client::redact::REDACTED;
+use crate::client::wire::{Wire, request_line};
 use crate::evidence::{Exchange, Payload};
-use crate::outgoing::Wire;
-use crate::reach::{Reach, reach};
-use crate::redact::REDACTED;
-use crate::runner::raw_line;
+use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::Identity;
-use crate::server::Server;
+use crate::target::server::Server;
 
 /// Why a request that was asked with a credential of its own cannot be sent.
 const NO_CREDENTIAL: &str = "the evidence does not hold the credential of its request, and this \
@@ -22,8 +21,8 @@ const NO_CREDENTIAL: &str = "the evidence does not hold the credential of its re
 
 /// Makes the requests of one story ready for one server.
 #[derive(Debug)]
-pub(super) struct Teller<'a> {
-    pub(super) story: &'a Story<'a>,
+pub(super) struct RequestBuilder<'a> {
+    pub(super) recorded: &'a RecordedRule<'a>,
     pub(super) document: Document,
     pub(super) server: &'a Server,
     /// The vendor part of the target's media types.
@@ -31,21 +30,21 @@ pub(super) struct Teller<'a> {
     pub(super) ns: &'a str,
 }
 
-impl<'a> Teller<'a> {
+impl<'a> RequestBuilder<'a> {
     /// The API of a request, and where it goes.
-    pub(super) fn goal(&self, exchange: &Exchange) -> (Option<Document>, &'a Base) {
-        match (exchange.identity.as_str(), &self.server.depot) {
-            ("suite", Some(depot)) => (None, depot),
+    pub(super) fn recipient(&self, exchange: &Exchange) -> (Option<Document>, &'a Base) {
+        match (exchange.identity.as_str(), &self.server.mock) {
+            ("suite", Some(mock)) => (None, mock),
             ("engine", _) => (Some(Document::Engine), &self.server.engine().base),
             _ => (Some(self.document), &self.server.base),
         }
     }
 
     /// What the request may change.
-    pub(super) fn reach(&self, document: Document, wire: &Wire) -> Reach {
+    pub(super) fn side_effects(&self, document: Document, wire: &Wire) -> SideEffects {
         let (method, path, body) = match wire {
             Wire::Raw(bytes) => {
-                let (method, path) = raw_line(bytes);
+                let (method, path) = request_line(bytes);
                 (method, path, None)
             }
             Wire::Http(request) => (
@@ -54,14 +53,18 @@ impl<'a> Teller<'a> {
                 serde_json::from_slice(&request.body).ok(),
             ),
         };
-        reach(document, &method, &path, body.as_ref(), self.ns)
+        side_effects_of(document, &method, &path, body.as_ref(), self.ns)
     }
 
     /// The request as it is sent now.
     ///
     /// # Errors
     /// What of it the evidence does not hold.
-    pub(super) fn wire(&self, exchange: &Exchange, swaps: &Swaps) -> Result<Wire, String> {
+    pub(super) fn wire(
+        &self,
+        exchange: &Exchange,
+        substitutions: &Substitutions,
+    ) -> Result<Wire, String> {
         if exchange.request.body.is_cut() {
             return Err("the evidence holds only the start of its body".to_owned());
         }
@@ -70,10 +73,10 @@ impl<'a> Teller<'a> {
             .as_deref()
             .and_then(|value| value.split_once(' '));
         let key = key.map(|(_, key)| key);
-        let mut request = match Wire::told(&exchange.request) {
+        let mut request = match exchange.request.to_wire() {
             Wire::Raw(bytes) => {
                 let text = String::from_utf8(bytes).map_err(|_| "it is no text".to_owned())?;
-                let text = revealed(&swaps.text(&text), key)?.into_owned();
+                let text = reveal_token(&substitutions.text(&text), key)?.into_owned();
                 return Ok(Wire::Raw(text.into_bytes()));
             }
             Wire::Http(request) => request,
@@ -84,8 +87,8 @@ impl<'a> Teller<'a> {
                 exchange.request.method
             ));
         }
-        request.path = revealed(&swaps.path(&self.path(exchange)), key)?.into_owned();
-        let [old, new] = [&self.story.started.target.vendor, self.vendor]
+        request.path = reveal_token(&substitutions.path(&self.path(exchange)), key)?.into_owned();
+        let [old, new] = [&self.recorded.started.target.vendor, self.vendor]
             .map(|vendor| format!("/vnd.{vendor}."));
         let mut headers: Vec<_> = authorization
             .clone()
@@ -95,14 +98,14 @@ impl<'a> Teller<'a> {
         for (name, value) in request.headers {
             // What is redacted as a whole was the user's own header, which is added anyway.
             if !name.eq_ignore_ascii_case("authorization") && value != REDACTED {
-                let value = swaps.text(&value).replace(&old, &new);
-                headers.push((name, revealed(&value, key)?.into_owned()));
+                let value = substitutions.text(&value).replace(&old, &new);
+                headers.push((name, reveal_token(&value, key)?.into_owned()));
             }
         }
         request.headers = headers;
         if let Payload::Text(text) = &exchange.request.body {
-            let text = swaps.text(text);
-            request.body = Bytes::from(revealed(&text, key)?.into_owned());
+            let text = substitutions.text(text);
+            request.body = Bytes::from(reveal_token(&text, key)?.into_owned());
         }
         Ok(Wire::Http(request))
     }
@@ -110,7 +113,7 @@ impl<'a> Teller<'a> {
     /// Path and query below the address that was asked.
     fn path(&self, exchange: &Exchange) -> String {
         let url = &exchange.request.url;
-        let target = &self.story.started.target;
+        let target = &self.recorded.started.target;
         let mut known = [&target.engine, &target.control].into_iter().flatten();
         let below = known.find_map(|base| url.strip_prefix(base.trim_end_matches('/')));
         match below {
@@ -134,7 +137,7 @@ impl<'a> Teller<'a> {
             "administrator" | "engine" => server
                 .authorization(&Identity::Administrator)
                 .map_err(|role| no_token(&role)),
-            "authorization" => match self.story.step(exchange).map(|step| &step.identity) {
+            "authorization" => match self.recorded.step(exchange).map(|step| &step.identity) {
                 Some(Identity::Authorization(value)) => {
                     let key = server.administrator_key();
                     Ok(Some(value.replace("{token}", key).replace("{ns}", self.ns)))
@@ -150,7 +153,7 @@ impl<'a> Teller<'a> {
 }
 
 /// The text with its secrets: whoever asked had only one.
-fn revealed<'a>(text: &'a str, key: Option<&str>) -> Result<Cow<'a, str>, String> {
+fn reveal_token<'a>(text: &'a str, key: Option<&str>) -> Result<Cow<'a, str>, String> {
     match key {
         _ if !text.contains(REDACTED) => Ok(Cow::Borrowed(text)),
         Some(key) => Ok(Cow::Owned(text.replace(REDACTED, key))),

@@ -5,8 +5,10 @@ use std::collections::BTreeMap;
 
 use super::{Digest, Outcome, Row};
 use crate::catalogue::Catalogue;
-use crate::evidence::RunStarted;
-use crate::verdict::{Difference, Failure, Verdict};
+use crate::client::curl::argument;
+use crate::evidence::TargetSummary;
+use crate::judge::verdict::{Difference, Failure, Verdict};
+use crate::scenario::default_vendor;
 
 /// What it means that a request failed which is not the rule's own.
 pub(super) const BLOCKED: &str =
@@ -29,14 +31,14 @@ pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String
     }
     lines.extend(failure.notes.iter().map(|note| format!("note: {note}")));
     lines.extend(failure.curl.iter().cloned());
-    let command = again(digest.started.as_ref(), &row.judged.rule);
+    let command = again(digest, &row.judged.rule);
     lines.push(format!("again: {command}"));
     lines
 }
 
 /// What there is to say of a blocked rule where the lines of what blocks it stand already.
 pub(super) fn short(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
-    let command = again(digest.started.as_ref(), &row.judged.rule);
+    let command = again(digest, &row.judged.rule);
     vec![clause(row), headline(failure), format!("again: {command}")]
 }
 
@@ -151,26 +153,76 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
     ]
 }
 
-/// The command that runs the rule again on the same target.
-pub(super) fn again(started: Option<&RunStarted>, rule: &str) -> String {
+/// The command that runs the rule again on the same target, as far as it is known.
+pub(super) fn again(digest: &Digest, rule: &str) -> String {
+    let command = match (&digest.again, &digest.started) {
+        (Some(command), _) => command.clone(),
+        (None, Some(started)) => command(&started.target),
+        (None, None) => "conformance run".to_owned(),
+    };
+    format!("{command} {rule}")
+}
+
+/// The command line that evidence knows of.
+fn command(target: &TargetSummary) -> String {
     let mut command = "conformance run".to_owned();
-    if let Some(RunStarted { target, .. }) = started {
-        if target.name == "custom" {
-            for (flag, url) in [("control", &target.control), ("engine", &target.engine)] {
+    let mut add = |flag: &str, value: &str| {
+        command.push_str(&format!(" --{flag} {}", argument(value)));
+    };
+    match target.name.as_str() {
+        "reference" => {}
+        "custom" => {
+            for (flag, url) in [
+                ("control-url", &target.control),
+                ("engine-url", &target.engine),
+            ] {
                 if let Some(url) = url {
-                    command.push_str(&format!(" --{flag}-url {url}"));
+                    add(flag, url);
                 }
             }
-        } else if target.name != "reference" {
-            command.push_str(&format!(" --target {}", target.name));
+            if target.vendor != default_vendor() {
+                add("vendor", &target.vendor);
+            }
+            let claimed = &target.capabilities;
+            let all = Catalogue::embedded().map_or(0, |catalogue| catalogue.capabilities().len());
+            if !claimed.is_empty() && claimed.len() < all {
+                add("capabilities", &claimed.join(","));
+            }
         }
+        name => add("target", name),
     }
-    format!("{command} {rule}")
+    command
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn evidence_knows_how_to_ask_custom_targets_again() {
+        let target = |name: &str, vendor: &str, capabilities: &[&str]| TargetSummary {
+            name: name.to_owned(),
+            vendor: vendor.to_owned(),
+            control: None,
+            engine: Some("http://127.0.0.1:1".to_owned()),
+            capabilities: capabilities.iter().map(|&name| name.to_owned()).collect(),
+            version: None,
+        };
+        for (target, options) in [
+            (target("reference", "engine", &[]), ""),
+            (target("opa", "opa", &["filters"]), " --target opa"),
+            (
+                target("custom", "engine", &[]),
+                " --engine-url http://127.0.0.1:1",
+            ),
+            (
+                target("custom", "opa", &["filters", "documents"]),
+                " --engine-url http://127.0.0.1:1 --vendor opa --capabilities filters,documents",
+            ),
+        ] {
+            assert_eq!(command(&target), format!("conformance run{options}"));
+        }
+    }
 
     #[test]
     fn blocking_requests_are_told_by_their_endpoint() {

@@ -5,11 +5,11 @@ use std::collections::BTreeMap;
 use serde::Serialize;
 
 use super::{Conclusion, Digest, Outcome, Row};
-use crate::capability::{self, Capability, Score};
 use crate::catalogue::{Document, Level};
 use crate::evidence::{Defect, TargetSummary};
-use crate::stability::Stability;
-use crate::verdict::{Failure, Verdict};
+use crate::judge::verdict::{Failure, Verdict};
+use crate::report::capability::{self, Capability, Score};
+use crate::report::stability::Stability;
 
 /// The JSON Schema of the report.
 pub const SCHEMA: &str = include_str!("../../schemas/report.schema.json");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Digest, Outcome, Row, failure};
-use crate::verdict::{Reason, Verdict};
+use crate::judge::verdict::{Reason, Verdict};
 
 pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
     let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();

@@ -7,7 +7,7 @@ use std::fmt::Write as _;
 
 use super::{Digest, Outcome, Row, failure};
 use crate::catalogue::{Catalogue, Document, sections};
-use crate::verdict::{Failure, Verdict};
+use crate::judge::verdict::{Failure, Verdict};
 
 /// GitHub takes at most 1 MiB for one step; the rest is for what other steps write.
 const MOST: usize = 900 * 1024;
@@ -136,7 +136,7 @@ fn block(digest: &Digest, row: &Row) -> String {
     if let Verdict::Fail(failure) = &row.judged.verdict {
         details(&mut out, failure);
     }
-    let again = failure::again(digest.started.as_ref(), &row.judged.rule);
+    let again = failure::again(digest, &row.judged.rule);
     let _ = writeln!(out, "Again: {}", code(&again));
     out
 }
@@ -163,7 +163,7 @@ fn details(out: &mut String, failure: &Failure) {
             .iter()
             .map(|one| cut(one, COMMAND_SHOWN))
             .collect();
-        let _ = writeln!(out, "\n{}", fenced(&commands.join("\n")));
+        let _ = writeln!(out, "\n{}", fence(&commands.join("\n")));
     }
 }
 
@@ -216,7 +216,7 @@ fn code(text: &str) -> String {
 }
 
 /// A block of shell commands: between more backticks than it holds in a row.
-fn fenced(text: &str) -> String {
+fn fence(text: &str) -> String {
     let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
     format!("{ticks}sh\n{text}\n{ticks}")
 }
@@ -250,6 +250,6 @@ mod tests {
         ] {
             assert_eq!(code(text), expected);
         }
-        assert_eq!(fenced("```\nx"), "````sh\n```\nx\n````");
+        assert_eq!(fence("```\nx"), "````sh\n```\nx\n````");
     }
 }

@@ -2,6 +2,8 @@
 //! reported again without traffic.
 
 mod badge;
+pub mod capability;
+pub mod coverage;
 mod digest;
 mod failure;
 mod html;
@@ -9,13 +11,14 @@ mod json;
 mod junit;
 mod labels;
 mod markdown;
+pub(crate) mod repro;
+pub mod stability;
 mod tap;
 mod terminal;
 
-use std::fs;
-use std::io;
 use std::path::PathBuf;
 use std::str::FromStr;
+use std::{fs, io};
 
 use serde::Deserialize;
 

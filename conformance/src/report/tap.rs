@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 use serde::Serialize;
 
 use super::{Digest, Outcome, Row, failure};
-use crate::verdict::{Difference, Failure, Reason, Verdict};
+use crate::judge::verdict::{Difference, Failure, Reason, Verdict};
 
 /// What stands below a point that fails.
 #[derive(Default, Serialize)]
@@ -38,7 +38,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
     // Writing to a string cannot fail, hence `let _ =`.
     for (row, number) in digest.rows.iter().zip(&mut numbers) {
         let (ok, directive) = state(row);
-        let rule = escaped(&row.judged.rule);
+        let rule = escape(&row.judged.rule);
         let _ = writeln!(out, "{ok} {number} - {rule}{directive}");
         if let Some(diagnostic) = diagnostic(row) {
             out.push_str(&block(&diagnostic)?);
@@ -58,7 +58,7 @@ pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
 /// How a point begins, and its directive. A known deviation is `TODO`; what proves nothing is
 /// `SKIP`, so that it is not counted as a success.
 fn state(row: &Row) -> (&'static str, String) {
-    let known = || escaped(row.known.as_deref().unwrap_or_default().trim());
+    let known = || escape(row.known.as_deref().unwrap_or_default().trim());
     match (&row.judged.verdict, row.outcome) {
         (Verdict::NotRun(Reason::Unreachable(_) | Reason::Defect), _) => ("not ok", String::new()),
         (_, Outcome::Pass) => ("ok", String::new()),
@@ -68,7 +68,7 @@ fn state(row: &Row) -> (&'static str, String) {
         (_, Outcome::Recorded) => ("ok", " # SKIP open clause: recorded, not judged".to_owned()),
         (_, Outcome::NotRun) => {
             let reason = row.reason().unwrap_or_default();
-            ("ok", format!(" # SKIP {}", escaped(&reason)))
+            ("ok", format!(" # SKIP {}", escape(&reason)))
         }
     }
 }
@@ -125,7 +125,7 @@ fn block(diagnostic: &Diagnostic<'_>) -> Result<String, serde_yaml::Error> {
 }
 
 /// Text for the line of a point: one line, and no `#` that would start a directive.
-fn escaped(text: &str) -> String {
+fn escape(text: &str) -> String {
     let one_line: String = text
         .chars()
         .map(|character| {

@@ -7,10 +7,10 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::html::visible;
 use super::{Conclusion, Digest, Outcome, Row, failure};
-use crate::capability;
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
-use crate::verdict::Verdict;
+use crate::judge::verdict::Verdict;
+use crate::report::capability;
 
 /// Colours a text, or leaves it as it is.
 #[derive(Debug, Clone, Copy)]

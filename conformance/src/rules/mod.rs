@@ -11,7 +11,7 @@ use crate::scenario::{Rule, Scenario};
 /// The rules of one endpoint or topic.
 #[derive(Debug, Clone, Copy)]
 pub struct Section {
-    /// The path that all rooms share, e.g. `engine/v1/data/put`.
+    /// The path that all folders share, e.g. `engine/v1/data/put`.
     pub path: &'static str,
     /// The rules, in the order of the clause file.
     pub rules: &'static [Rule],

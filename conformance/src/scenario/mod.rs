@@ -2,9 +2,9 @@
 //! builder that writes them.
 //!
 //! A scenario is a list of steps. `given` steps set the scene and must answer 2xx; `when`
-//! steps are judged: each names the facts to keep, and the kept facts of all steps are the
-//! transcript that the rule's snapshot states. What is not kept is not judged: a `when` step
-//! that keeps nothing may be answered in any way.
+//! steps are judged: each names the facts that it expects, and the facts of all steps are the
+//! transcript that the rule's snapshot states. What is not expected is not judged: a `when` step
+//! that expects nothing may be answered in any way.
 //!
 //! Placeholders in paths, header values and every string of a body:
 //! `{ns}` the scenario's own name prefix (every resource a scenario writes carries it); on the
@@ -12,21 +12,32 @@
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
 //! `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
-//! `{depot}` the address of the depot that the target was told of.
+//! `{depot}` the address of the mock server that the target was told of.
 //!
-//! A step may also go to the [depot](depot()), the other side that the suite runs for a server:
-//! it shelves bundles there and reads what the server took and sent. A scenario of the control
+//! A step may also go to the [mock server](mock()), the other side that the suite runs for a
+//! server: it puts bundles there and reads what the server took and sent. A scenario of the control
 //! plane may ask an [engine](engine()) that loads the control plane's bundles. What comes about
 //! only in time is asked for [until](Step::until) it has.
 
-mod keep;
+mod expect;
+pub(crate) mod json_pointers;
+pub(crate) mod kinds;
+pub(crate) mod names;
+pub(crate) mod numbers;
+mod rows;
+mod trace;
 
 use serde::Serialize;
 pub use serde_json::{Value, json};
 
-pub use crate::filter::{Language, Rows, Table, Unless};
-pub use crate::trace::{Trace, TraceEvent, any_event, event};
-pub use keep::*;
+pub use expect::*;
+pub use rows::{Language, Rows, Table, Unless};
+pub use trace::{Trace, TraceEvent, any_event, event};
+
+/// The vendor part of media types where nothing else is said, and in scenarios.
+pub(crate) fn default_vendor() -> String {
+    "engine".to_owned()
+}
 
 /// A documented rule (or a probe of an open clause) and the scenario that shows it.
 #[derive(Debug, Clone, Copy)]
@@ -49,7 +60,7 @@ impl Rule {
 pub struct Scenario {
     /// How the target must have been started.
     pub setup: &'static str,
-    /// Whether it needs a server, with a depot, that no other scenario has used.
+    /// Whether it needs a server, with a mock server, that no other scenario has used.
     pub fresh: bool,
     /// What the scenario does to the target.
     pub effect: Effect,
@@ -73,7 +84,7 @@ pub enum Effect {
 /// One request (or a repeated one) and what its answer is judged by.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Step {
-    /// Sets the scene (nothing of its answer is kept) instead of being judged.
+    /// Sets the scene (nothing of its answer is recorded) instead of being judged.
     pub given: bool,
     /// What the answer to a given request must show; 2xx where nothing is said.
     pub shows: Vec<Check>,
@@ -83,8 +94,13 @@ pub struct Step {
     pub walk: bool,
     /// The request is repeated until its answer meets all of these.
     pub until: Vec<Check>,
+    /// Why the rule does not run where the request does not show, or bring about, what it is said
+    /// to: what the document leaves open keeps the rule from being seen there.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub or_not_run: Option<&'static str>,
     /// Where the request goes.
-    pub goal: Goal,
+    #[serde(rename = "goal")]
+    pub recipient: Recipient,
     /// Who asks.
     pub identity: Identity,
     /// What is sent.
@@ -93,21 +109,24 @@ pub struct Step {
     /// is then not checked against the OpenAPI document.
     pub off_contract: Option<&'static str>,
     /// The facts of the answer that the transcript holds.
-    pub keep: Vec<Keep>,
-    /// Values of the answer that later steps use: placeholder name and JSON pointer.
+    #[serde(rename = "keep")]
+    pub expectations: Vec<Expectation>,
+    /// Values of the answer that later steps use: placeholder name and JSON pointer, or `text` for
+    /// the text of the body.
     pub capture: Vec<(&'static str, &'static str)>,
 }
 
 /// Where a request goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
-pub enum Goal {
+pub enum Recipient {
     /// To the server that the rule is about.
     Judged,
     /// To the engine that stands beside the control plane and loads its bundles.
     Engine,
-    /// To the suite's depot.
-    Depot,
+    /// To the suite's mock server.
+    #[serde(rename = "depot")]
+    Mock,
 }
 
 /// What is sent: a request of the HTTP client, or bytes straight to the socket.
@@ -125,8 +144,9 @@ pub enum Send {
         /// The body.
         body: Body,
     },
-    /// Bytes that a client library refuses to send; `{host}` is the target's authority,
-    /// `{authorization}` the whole header line of the identity with its line end (or nothing).
+    /// Bytes that a client library refuses to send; `{host}` is the target's authority, `{prefix}`
+    /// the path of its base address, `{authorization}` the whole header line of the identity with
+    /// its line end (or nothing). The user's headers are added.
     Raw(String),
 }
 
@@ -179,7 +199,7 @@ impl Scenario {
     }
 
     /// Needs a server that is started for it alone: for what happens once in a server's life,
-    /// and for what would change what the server's depot holds for others.
+    /// and for what would change what the server's mock server holds for others.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;
@@ -194,8 +214,8 @@ impl Scenario {
     }
 
     /// Whether any request goes there.
-    pub fn asks(&self, goal: Goal) -> bool {
-        self.steps.iter().any(|step| step.goal == goal)
+    pub fn asks(&self, recipient: Recipient) -> bool {
+        self.steps.iter().any(|step| step.recipient == recipient)
     }
 
     /// A request that sets the scene: it must answer 2xx, or what it is said to show.
@@ -205,11 +225,11 @@ impl Scenario {
         self.when(step)
     }
 
-    /// A request that is judged by what it keeps.
+    /// A request that is judged by what it expects.
     #[must_use]
     pub fn when(mut self, step: Step) -> Self {
         let writes = match &step.request {
-            _ if step.goal != Goal::Judged => false,
+            _ if step.recipient != Recipient::Judged => false,
             Send::Http { method, .. } => !matches!(*method, "GET" | "HEAD" | "OPTIONS"),
             Send::Raw(text) => !text.starts_with("GET ") && !text.starts_with("HEAD "),
         };
@@ -238,11 +258,12 @@ fn step(request: Send) -> Step {
         times: 1,
         walk: false,
         until: Vec::new(),
-        goal: Goal::Judged,
+        or_not_run: None,
+        recipient: Recipient::Judged,
         identity: Identity::Administrator,
         request,
         off_contract: None,
-        keep: Vec::new(),
+        expectations: Vec::new(),
         capture: Vec::new(),
     }
 }
@@ -283,7 +304,7 @@ pub fn delete(path: impl Into<String>) -> Step {
 }
 
 /// A list read page by page until `next_cursor` is null or absent. Its answer is, for the
-/// keeps, that of the last page with `result` replaced by all items of all pages.
+/// expectations, that of the last page with `result` replaced by all items of all pages.
 pub fn walk(path: impl Into<String>) -> Step {
     Step {
         walk: true,
@@ -291,10 +312,10 @@ pub fn walk(path: impl Into<String>) -> Step {
     }
 }
 
-/// A request to the suite's depot.
-pub fn depot(step: Step) -> Step {
+/// A request to the suite's mock server.
+pub fn mock(step: Step) -> Step {
     Step {
-        goal: Goal::Depot,
+        recipient: Recipient::Mock,
         identity: Identity::Anonymous,
         ..step
     }
@@ -303,7 +324,7 @@ pub fn depot(step: Step) -> Step {
 /// A request to the engine that loads the control plane's bundles.
 pub fn engine(step: Step) -> Step {
     Step {
-        goal: Goal::Engine,
+        recipient: Recipient::Engine,
         ..step
     }
 }
@@ -316,8 +337,8 @@ pub fn raw(text: impl Into<String>) -> Step {
 impl Step {
     /// A fact of the answer that the transcript holds.
     #[must_use]
-    pub fn keep(mut self, keep: Keep) -> Self {
-        self.keep.push(keep);
+    pub fn expect(mut self, expectation: Expectation) -> Self {
+        self.expectations.push(expectation);
         self
     }
 
@@ -405,6 +426,14 @@ impl Step {
         self
     }
 
+    /// Makes what the request shows, or waits for, a condition of the whole rule: without it the
+    /// rule does not run, for this reason.
+    #[must_use]
+    pub fn or_not_run(mut self, reason: &'static str) -> Self {
+        self.or_not_run = Some(reason);
+        self
+    }
+
     /// Says why the request breaks the documented contract on purpose.
     #[must_use]
     pub fn off_contract(mut self, reason: &'static str) -> Self {
@@ -412,10 +441,19 @@ impl Step {
         self
     }
 
-    /// Keeps the value at the pointer for later steps as `{name}`.
+    /// Remembers the value at the pointer for later steps as `{name}`.
     #[must_use]
     pub fn capture(mut self, name: &'static str, pointer: &'static str) -> Self {
         self.capture.push((name, pointer));
         self
     }
+
+    /// Remembers the text of the whole body, as it is written, for later steps as `{name}`.
+    #[must_use]
+    pub fn capture_text(self, name: &'static str) -> Self {
+        self.capture(name, WHOLE_TEXT)
+    }
 }
+
+/// What stands for a pointer where the text of the body is captured.
+pub(crate) const WHOLE_TEXT: &str = "text";

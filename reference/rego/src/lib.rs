@@ -1,10 +1,12 @@
 #![doc = include_str!("../README.md")]
 
+pub mod aws;
 mod builtins;
 mod compile;
 pub mod error;
 mod eval;
 pub mod filter;
+pub mod host;
 pub mod json_ast;
 pub mod jwt;
 mod meter;
@@ -16,7 +18,8 @@ pub mod value;
 pub use builtins::{CacheLimits, Caches};
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
-pub use eval::{Answer, Evaluation, Print, Query, QueryOptions};
+pub use eval::{Evaluation, Print, Query, QueryOptions, Solution};
+pub use host::Host;
 pub use meter::{Ended, Governor, Limits};
 pub use residual::{PartialOptions, PartialQuery, References, Residual};
 pub use syntax::{Module, Version};

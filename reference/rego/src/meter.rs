@@ -35,7 +35,7 @@ const TEXT_UNIT: usize = 16;
 const MOST: usize = 1 << 20;
 
 /// The memory that a value takes, on average with what belongs to it.
-const VALUE_BYTES: u64 = 48;
+const VALUE_BYTES: u64 = 56;
 
 /// The limits of an evaluation. By default there are none.
 #[derive(Debug, Clone, Default)]

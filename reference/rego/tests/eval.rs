@@ -191,7 +191,7 @@ fn documents_are_found_at_their_paths() {
         let mut answers = query
             .evaluate(&mut Evaluation::new(&documents))
             .expect("the document is evaluated");
-        let document = answers.pop().and_then(rego::Answer::into_document);
+        let document = answers.pop().and_then(rego::Solution::into_document);
         assert_eq!(
             document.map(|found| found.to_string()).as_deref(),
             wanted,

@@ -10,8 +10,8 @@ use std::time::{Duration, Instant};
 use rego::error::EvalCode;
 use rego::value::from_json;
 use rego::{
-    Answer, Compiler, Ended, EvalError, Evaluation, Governor, Limits, Module, Policy, Query,
-    QueryOptions, Value,
+    Compiler, Ended, EvalError, Evaluation, Governor, Limits, Module, Policy, Query, QueryOptions,
+    Solution, Value,
 };
 
 const POLICY: &str = r#"package p
@@ -83,7 +83,7 @@ fn query(policy: &Policy, text: &str) -> Query {
     query.unwrap_or_else(|why| panic!("{text}: {why}"))
 }
 
-fn evaluate(query: &Query, documents: &Value, limits: Limits) -> Result<Vec<Answer>, EvalError> {
+fn evaluate(query: &Query, documents: &Value, limits: Limits) -> Result<Vec<Solution>, EvalError> {
     let mut printed = |_: &rego::syntax::Location, _: &str| {};
     let mut evaluation = Evaluation::new(documents);
     evaluation.input = from_json(br#"{"names": ["x"], "n": 7}"#).ok();

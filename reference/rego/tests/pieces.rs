@@ -85,6 +85,15 @@ fn large_values_come_in_pieces() {
         Value::from(vec![inner])
     });
     let text = Value::from("é\"\n".repeat(100_000));
+    // The name that a key of long texts gives its member escapes them once more.
+    let slashes = [(1, 500), (505, 505)].map(|(name, member)| {
+        let text = |length| "\\".repeat(length);
+        (text(name), Value::from(text(member)))
+    });
+    let named = Object::from_iter([(Value::object(slashes), Value::from(1))]);
+    check(&Value::from(named), false, 1);
+    let controls = Value::object([("\u{1}".repeat(1000), Value::Null)]);
+    check(&controls, false, 1);
     for value in [object, numbers, set, keyed, deep, text] {
         for (pretty, size) in [(false, 60 << 10), (true, 8 << 10)] {
             check(&value, pretty, size);

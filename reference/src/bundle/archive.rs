@@ -49,7 +49,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
             // Said about the whole archive, such as the commit that it was made from.
             EntryType::XGlobalHeader => continue,
             EntryType::Directory => {
-                checked(&name)?;
+                check_name(&name)?;
                 continue;
             }
             EntryType::Link | EntryType::Symlink => {
@@ -57,7 +57,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
             }
             _ => return Err(BundleError::of_file(&name, "neither file nor directory")),
         }
-        let path = checked(&name)?;
+        let path = check_name(&name)?;
         let size = entry.size();
         if size > limits.file {
             return Err(too_large(&path, size, limits));
@@ -80,7 +80,7 @@ fn entries<R: Read>(archive: &mut Archive<R>, limits: &Limits) -> Result<Vec<Fil
 }
 
 /// The path that a name means in the bundle, if it does not lead out of it.
-pub(super) fn checked(name: &str) -> Result<String, BundleError> {
+pub(super) fn check_name(name: &str) -> Result<String, BundleError> {
     let segments = name
         .split('/')
         .filter(|segment| !matches!(*segment, "" | "."));

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use globset::GlobSet;
 
-use super::archive::{self, checked, too_large};
+use super::archive::{self, check_name, too_large};
 use super::{BundleError, File, Limits};
 
 /// All files at a path: those in an archive, or those of a directory and its directories, in the
@@ -69,7 +69,7 @@ impl Found<'_> {
                 let message = format!("the name of `{}` is not UTF-8", path.display());
                 return Err(BundleError::new(message));
             };
-            let inner = checked(&format!("{inner}/{name}"))?;
+            let inner = check_name(&format!("{inner}/{name}"))?;
             let kind = entry.file_type();
             let kind = kind.map_err(|failure| unreadable(&path, &failure))?;
             if kind.is_dir() {

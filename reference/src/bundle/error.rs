@@ -1,17 +1,16 @@
 //! Why a bundle is not used.
 
-use rego::Errors;
 use rego::error::LanguageError;
-use serde_json::Value;
+use rego::{Errors, Value};
 
-use crate::engine::mistake;
+use crate::diagnostic;
 
 /// Why a bundle was not read or not activated, in the parts that a status report shows.
 #[derive(Debug, Clone, PartialEq, thiserror::Error)]
 #[error("{message}")]
 pub struct BundleError {
     message: String,
-    mistakes: Vec<LanguageError>,
+    diagnostics: Vec<LanguageError>,
 }
 
 impl BundleError {
@@ -19,7 +18,7 @@ impl BundleError {
     pub(crate) fn new(message: impl Into<String>) -> Self {
         Self {
             message: message.into(),
-            mistakes: Vec::new(),
+            diagnostics: Vec::new(),
         }
     }
 
@@ -32,7 +31,7 @@ impl BundleError {
     pub(crate) fn of_policies(errors: Errors) -> Self {
         Self {
             message: "error(s) occurred while compiling module(s)".to_owned(),
-            mistakes: errors.0,
+            diagnostics: errors.0,
         }
     }
 
@@ -44,12 +43,15 @@ impl BundleError {
     /// The mistakes in policies, each with its code, message and place, as error objects list
     /// them.
     pub fn errors(&self) -> Vec<Value> {
-        self.mistakes.iter().map(mistake).collect()
+        self.diagnostics.iter().map(diagnostic::language).collect()
     }
 
     /// The message with the mistakes, for a log or a terminal.
     pub fn in_full(&self) -> String {
-        let lines = self.mistakes.iter().map(|mistake| format!("\n{mistake}"));
+        let lines = self
+            .diagnostics
+            .iter()
+            .map(|diagnostic| format!("\n{diagnostic}"));
         std::iter::once(self.message.clone()).chain(lines).collect()
     }
 }

@@ -68,7 +68,7 @@ impl Manifest {
     }
 
     /// The manifest as `data.system.bundles` shows it.
-    pub(crate) fn shown(&self) -> Value {
+    pub(crate) fn to_value(&self) -> Value {
         let roots = self.roots.texts().iter();
         let roots: Vec<_> = roots.map(|root| Value::from(root.as_str())).collect();
         let mut shown = Object::new();

@@ -22,6 +22,7 @@ pub use error::BundleError;
 pub use manifest::Manifest;
 pub(crate) use merge::merge;
 pub use patch::{Change, Operation};
+pub(crate) use roots::ESCAPED;
 pub use roots::Roots;
 pub use signature::{Key, Verification};
 pub(crate) use versions::Versions;

@@ -2,7 +2,20 @@
 
 use std::fmt;
 
-use percent_encoding::percent_decode_str;
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, percent_decode_str};
+
+/// What is escaped in a step of a root: all that a segment of a URL would not show as it is.
+pub(crate) const ESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'~')
+    .remove(b'$')
+    .remove(b'&')
+    .remove(b'+')
+    .remove(b':')
+    .remove(b'=')
+    .remove(b'@');
 
 /// Paths of documents, none of which lies in another. The empty path is the root document.
 #[derive(Debug, Clone, PartialEq, Eq)]

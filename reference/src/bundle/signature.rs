@@ -78,7 +78,7 @@ pub(super) fn check(
     let token = token(&signed.bytes).map_err(wrong)?;
     let verification = verification
         .ok_or_else(|| wrong("the bundle is signed, but no keys are configured".to_owned()))?;
-    let listed = listed(&token, verification).map_err(wrong)?;
+    let listed = read_files(&token, verification).map_err(wrong)?;
     compare(files, listed, verification)
 }
 
@@ -106,7 +106,10 @@ struct Listed {
 }
 
 /// The files that a right signature lists, by their paths.
-fn listed(token: &str, verification: &Verification) -> Result<BTreeMap<String, Listed>, String> {
+fn read_files(
+    token: &str,
+    verification: &Verification,
+) -> Result<BTreeMap<String, Listed>, String> {
     let (header, claims) = rego::jwt::unverified(token)?;
     let text = |of: &Object, name| of.get(name).and_then(Value::as_str).map(str::to_owned);
     let ids = [

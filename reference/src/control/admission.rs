@@ -1,10 +1,9 @@
 //! What is asked of a definition beside its shape, before it is stored.
 
-use super::Control;
 use super::model::Entry;
-use super::place;
 use super::principal::Principal;
-use crate::http::{ApiError, Code};
+use super::{Control, errors, storage_location};
+use crate::http::ApiError;
 
 impl Control {
     /// Finds out where a definition leads, and refuses one that leads where it must not.
@@ -30,21 +29,21 @@ impl Control {
         let Some(storage) = entry.storage.clone() else {
             return Ok(entry);
         };
-        let roots = settings.reach.roots.clone();
+        let roots = settings.destinations.roots.clone();
         if let Some(prefix) = &settings.owner_prefix
             && !principal.manages_all()
-            && !place::is_below(&storage, prefix, principal.name(), &roots)
+            && !storage_location::is_below(&storage, prefix, principal.name(), &roots)
         {
             let own = format!("{prefix}/{}/", principal.name());
             let own = own.trim_start_matches('/');
-            let message = format!("bundles of `{}` lie below `{own}`", principal.name());
-            return Err(ApiError::new(Code::NotAuthorized, message));
+            return Err(errors::outside_prefix(principal.name(), own));
         }
         // Following links reads the disk, which may take its time.
-        let places = tokio::task::spawn_blocking(move || place::places(&storage, &roots)).await;
+        let places =
+            tokio::task::spawn_blocking(move || storage_location::places(&storage, &roots)).await;
         entry.places = places.map_err(|failure| {
             tracing::error!(%failure, "the place of a bundle cannot be found");
-            ApiError::new(Code::InternalError, "the server failed")
+            ApiError::server_failed()
         })?;
         Ok(entry)
     }

@@ -15,10 +15,10 @@ use super::cipher::{Cipher, CipherError, key_id};
 const KEY_CHECK: &str = "";
 
 /// The encryption keys of a server.
-pub(crate) struct Keyring(ArcSwap<Held>);
+pub(crate) struct Keyring(ArcSwap<KeyringState>);
 
 /// The keys, of which one seals.
-struct Held {
+struct KeyringState {
     ciphers: Vec<Arc<Cipher>>,
     active: Arc<Cipher>,
 }
@@ -29,7 +29,7 @@ impl Keyring {
         let active = Arc::new(current);
         let mut ciphers = vec![Arc::clone(&active)];
         ciphers.extend(further.into_iter().map(Arc::new));
-        Self(ArcSwap::from_pointee(Held { ciphers, active }))
+        Self(ArcSwap::from_pointee(KeyringState { ciphers, active }))
     }
 
     /// Seals with the key that opens the key check of the database from now on.
@@ -42,7 +42,7 @@ impl Keyring {
         let active = held.ciphers.iter().find(opens);
         let active = Arc::clone(active.ok_or(CipherError::OtherKey)?);
         let ciphers = held.ciphers.clone();
-        self.0.store(Arc::new(Held { ciphers, active }));
+        self.0.store(Arc::new(KeyringState { ciphers, active }));
         Ok(())
     }
 

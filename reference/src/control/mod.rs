@@ -5,7 +5,7 @@ pub(crate) mod builder;
 pub(crate) mod cipher;
 mod config;
 pub(crate) mod destination;
-mod guard;
+mod errors;
 mod health;
 mod hosts;
 mod keyring;
@@ -13,14 +13,15 @@ mod metrics;
 pub(crate) mod model;
 mod options;
 mod page;
-mod place;
 mod principal;
 mod redact;
 mod reload;
 mod rotate;
 mod routes;
-mod settle;
+mod secret_hosts;
+mod startup_migration;
 mod storage;
+mod storage_location;
 pub(crate) mod store;
 mod v1;
 mod worker;
@@ -41,12 +42,12 @@ pub use self::options::Options;
 use self::principal::{Keys, Principal};
 pub use self::rotate::RotateKey;
 use self::routes::{Handler, ROUTES};
-use self::store::{Contents, Store, StoreError, Trouble, Unusable};
+use self::store::{Contents, Store, StoreError, Unusable};
 use self::worker::Settings;
 pub use self::worker::Workers;
 use crate::StartError;
-use crate::http::route::{Found, find};
-use crate::http::{ApiError, Code, Reply, Request, Service};
+use crate::http::route::{RouteMatch, find, methods};
+use crate::http::{ApiError, Reply, Request, Service};
 
 /// The largest request body, in bytes.
 const BODY_LIMIT: usize = 8 << 20;
@@ -117,13 +118,23 @@ impl From<StoreError> for StartError {
     }
 }
 
+/// What the table says about a request.
+type ControlMatch = RouteMatch<'static, Handler>;
+
 impl Service for Control {
     /// A client that goes away ends its connection, and what runs on it. Requests run beside it,
     /// so that none leaves a transaction open on a pooled connection of the database.
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
         // Who asks for the state is answered also when all requests wait for the database, and does
         // not wait for a thread.
-        let works = !routes::is_public(&request.path);
+        let found = find_route(&request);
+        let works = match &found {
+            Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
+            Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                !routes.iter().all(|route| route.endpoint.is_public())
+            }
+            Ok(RouteMatch::NotFound) | Err(_) => true,
+        };
         let permit = match works {
             true => Arc::clone(&self.running).acquire_owned().await.ok(),
             false => None,
@@ -132,7 +143,7 @@ impl Service for Control {
             let begun = Instant::now();
             let method = request.method.clone();
             let mut handler = "none";
-            let reply = self.route_in_time(request, &mut handler).await;
+            let reply = self.route_in_time(request, found, &mut handler).await;
             if permit.is_some() && reply.status == StatusCode::INTERNAL_SERVER_ERROR {
                 self.store.probe().suspect();
             }
@@ -152,8 +163,15 @@ impl Service for Control {
         };
         answered.await.unwrap_or_else(|failure| {
             error!(%failure, "the handler panicked");
-            ApiError::new(Code::InternalError, "the server failed").reply()
+            ApiError::server_failed().reply()
         })
+    }
+
+    fn is_probe(&self, method: &Method, path: &str) -> bool {
+        *method == Method::GET
+            && ROUTES
+                .iter()
+                .any(|route| route.endpoint.is_public() && route.pattern == path)
     }
 
     fn body_limit(&self) -> usize {
@@ -163,16 +181,18 @@ impl Service for Control {
 
 impl Control {
     /// Answers a request, in limited time where the database may have gone without a word.
-    async fn route_in_time(&self, request: Request, name: &mut &'static str) -> Reply {
-        let routed = self.route(request, name);
+    async fn route_in_time(
+        &self,
+        request: Request,
+        found: Result<ControlMatch, ApiError>,
+        name: &mut &'static str,
+    ) -> Reply {
+        let routed = self.route(request, found, name);
         let answered = match self.store.request_limit() {
             None => routed.await,
             Some(limit) => match tokio::time::timeout(limit, routed).await {
                 Ok(answered) => answered,
-                Err(_) => Err(ApiError::new(
-                    Code::Unavailable,
-                    Trouble::Silent.to_string(),
-                )),
+                Err(_) => Err(errors::silent()),
             },
         };
         answered.unwrap_or_else(|failure| failure.reply())
@@ -183,30 +203,22 @@ impl Control {
     async fn route(
         &self,
         mut request: Request,
+        found: Result<ControlMatch, ApiError>,
         name: &mut &'static str,
     ) -> Result<Reply, ApiError> {
-        let method = match request.method {
-            Method::HEAD => Method::GET,
-            _ => request.method.clone(),
-        };
-        let head = Method::HEAD;
-        let found = find(ROUTES, &method, &request.path);
         match found {
-            Ok(Found::NotFound) => Ok(Reply::text(StatusCode::NOT_FOUND, "404 page not found\n")),
-            Ok(Found::MethodNotAllowed { mut allowed }) => {
+            Ok(RouteMatch::NotFound) => Ok(Reply::not_found()),
+            Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                let mut allowed = methods(&routes);
                 if allowed.contains(&&Method::GET) {
-                    allowed.push(&head);
+                    allowed.push(&Method::HEAD);
                 }
                 Ok(Reply::method_not_allowed(&allowed, true))
             }
-            Ok(Found::Handler {
-                handler,
-                pattern,
-                segments,
-            }) => {
-                *name = pattern.trim_start_matches('/');
+            Ok(RouteMatch::Found { route, segments }) => {
+                *name = route.pattern.trim_start_matches('/');
                 request.segments = segments;
-                match handler {
+                match route.endpoint {
                     Handler::Public(handle) => handle(self, &request).await,
                     Handler::Bearer(handle) => match self.principal(&request) {
                         Some(principal) => handle(self, &principal, &request).await,
@@ -226,6 +238,15 @@ impl Control {
         let keys = self.keys.load();
         keys.principal(request.header("authorization")?).cloned()
     }
+}
+
+/// What the table says about a request. `HEAD` is answered as `GET`.
+fn find_route(request: &Request) -> Result<ControlMatch, ApiError> {
+    let method = match request.method {
+        Method::HEAD => &Method::GET,
+        ref method => method,
+    };
+    find(ROUTES, method, &request.path)
 }
 
 /// Serves `control/common/authentication/unauthorized-is-plain-text`.

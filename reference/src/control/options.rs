@@ -9,13 +9,13 @@ use zeroize::Zeroizing;
 
 use super::builder::{Access, Limits};
 use super::cipher::{Cipher, CipherError};
-use super::destination::Reach;
+use super::destination::AllowedDestinations;
 use super::hosts::Hosts;
 use super::keyring::Keyring;
 use super::store::{Contents, Database, DatabaseUrl, tighten};
 use super::worker::Settings;
 use crate::StartError;
-use crate::http::tls::period;
+use crate::units::duration;
 
 /// The environment variable with the encryption key. It is no flag, because flags show in lists
 /// of processes.
@@ -70,7 +70,7 @@ pub struct Options {
     /// Let secrets be sent over plain http, to datasources, repositories and object storages
     #[arg(long)]
     pub(super) allow_secrets_over_http: bool,
-    /// Folder in storages below which every owner's bundles lie in a folder of his name,
+    /// Folder in storages below which bundles lie in a folder named after their owner,
     /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
     /// everybody may
     #[arg(long, value_name = "PREFIX")]
@@ -80,7 +80,7 @@ pub struct Options {
     #[arg(long, value_name = "DIR")]
     pub(super) data_dir: Option<PathBuf>,
     /// Time after which a bundle is built again when no definition has changed, such as 30s or 5m
-    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = period)]
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
     pub(super) rebuild_interval: Duration,
     /// Bundles that are built at the same time
     #[arg(long, value_name = "COUNT", default_value = "4")]
@@ -127,7 +127,7 @@ impl Options {
                 programs: PathBuf::new(),
                 limits: Limits::default(),
             },
-            reach: Reach {
+            destinations: AllowedDestinations {
                 roots: self.bundle_root.clone(),
                 hosts: self.allow_host.clone(),
                 secrets_over_http: self.allow_secrets_over_http,

@@ -8,7 +8,7 @@ use super::model::Kind;
 use crate::http::{ApiError, Request};
 
 /// The most items of a page, and how many it has when the client does not say.
-const MOST: u32 = 100;
+const MAX_PAGE: u32 = 100;
 
 /// Bytes of a cursor that prove that it was given out for the collection.
 const CHECK: usize = 4;
@@ -35,7 +35,7 @@ impl Page {
         let given = |name| request.parameter(name).filter(|value| !value.is_empty());
         Ok(Self {
             after: given("cursor").map_or(Ok(0), |cursor| after(kind, cursor))?,
-            limit: limit_of(request, MOST)?,
+            limit: limit_of(request, MAX_PAGE)?,
         })
     }
 }
@@ -53,12 +53,12 @@ fn limit(text: &str) -> Result<u32, ApiError> {
     let digits = text.strip_prefix('+').unwrap_or(text);
     let is_number = !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit());
     // What is a number, but too large for its type, is above the maximum all the more.
-    let limit = digits.parse().unwrap_or(MOST);
+    let limit = digits.parse().unwrap_or(MAX_PAGE);
     if !is_number || limit == 0 {
         let message = format!("`limit` must be an integer of at least 1, not `{text}`");
         return Err(ApiError::invalid_parameter(message));
     }
-    Ok(limit.min(MOST))
+    Ok(limit.min(MAX_PAGE))
 }
 
 /// The cursor after an item.

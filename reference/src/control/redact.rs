@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::control::model::{Secret, wipe};
 
 /// The longest message, in characters.
-const LONGEST: usize = 2000;
+const MAX_MESSAGE_CHARS: usize = 2000;
 
 /// What stands for a secret.
 const HIDDEN: &str = "***";
@@ -25,10 +25,7 @@ const OPEN: &[&str] = &[
 ];
 
 /// The message with every string of the secrets' values hidden.
-pub(super) fn redacted<'s>(
-    mut message: String,
-    secrets: impl Iterator<Item = &'s Secret>,
-) -> String {
+pub(super) fn redact<'s>(mut message: String, secrets: impl Iterator<Item = &'s Secret>) -> String {
     for secret in secrets {
         if let Ok(mut value) = serde_json::from_slice::<Value>(secret.expose()) {
             if let Value::Object(members) = &value {
@@ -44,8 +41,8 @@ pub(super) fn redacted<'s>(
 }
 
 /// The message cut to a sensible length.
-pub(super) fn shortened(message: String) -> String {
-    match message.char_indices().nth(LONGEST) {
+pub(super) fn shorten(message: String) -> String {
+    match message.char_indices().nth(MAX_MESSAGE_CHARS) {
         Some((end, _)) => format!("{}…", message.get(..end).unwrap_or_default()),
         None => message,
     }
@@ -85,11 +82,11 @@ mod tests {
             ("at line two: no", "at ***: no"),
             ("", ""),
         ] {
-            let shown = redacted(message.to_owned(), [&secret].into_iter());
+            let shown = redact(message.to_owned(), [&secret].into_iter());
             assert_eq!(shown, expected);
         }
         let long = "ü".repeat(5000);
-        let cut = shortened(long);
-        assert_eq!(cut.chars().count(), LONGEST + 1);
+        let cut = shorten(long);
+        assert_eq!(cut.chars().count(), MAX_MESSAGE_CHARS + 1);
     }
 }

@@ -8,7 +8,7 @@ use super::Control;
 use super::cipher::CipherError;
 use super::config::{self, Config};
 use super::keyring::Keyring;
-use super::settle;
+use super::startup_migration;
 use super::store::StoreError;
 use crate::StartError;
 use crate::http::ApiError;
@@ -71,7 +71,7 @@ impl Control {
     async fn settle(&self, config: &mut Config) -> Result<(), StartError> {
         let Config { keys, entries, .. } = config;
         let roots = &self.options.bundle_root;
-        let settled = settle::settle(&self.store, keys, entries, roots).await;
+        let settled = startup_migration::migrate(&self.store, keys, entries, roots).await;
         settled.map_err(refused)
     }
 

@@ -10,23 +10,23 @@ use super::{Control, health, metrics};
 use crate::http::{ApiError, Reply, Request, Route};
 
 /// An answer on its way.
-type Answer<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
+type ReplyFuture<'a> = Pin<Box<dyn Future<Output = Result<Reply, ApiError>> + Send + 'a>>;
 
 /// What answers a route. A handler that acts for somebody takes the principal, which only a
 /// valid key yields.
 #[derive(Debug)]
 pub(super) enum Handler {
     /// Answers everybody.
-    Public(for<'a> fn(&'a Control, &'a Request) -> Answer<'a>),
+    Public(for<'a> fn(&'a Control, &'a Request) -> ReplyFuture<'a>),
     /// Answers whoever has a valid key.
-    Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> Answer<'a>),
+    Bearer(for<'a> fn(&'a Control, &'a Principal, &'a Request) -> ReplyFuture<'a>),
 }
 
-/// Whether a path is one that everybody may ask for.
-pub(super) fn is_public(path: &str) -> bool {
-    let is_public = |route: &Route<Handler>| matches!(route.handler, Handler::Public(_));
-    let mut routes = ROUTES.iter().filter(|route| is_public(route));
-    routes.any(|route| route.pattern == path)
+impl Handler {
+    /// Whether everybody is answered.
+    pub(super) fn is_public(&self) -> bool {
+        matches!(self, Self::Public(_))
+    }
 }
 
 /// A line of the table for an endpoint below /v1.
@@ -35,7 +35,7 @@ macro_rules! bearer {
         Route {
             method: Method::$method,
             pattern: $pattern,
-            handler: Handler::Bearer(|control, principal, request| {
+            endpoint: Handler::Bearer(|control, principal, request| {
                 Box::pin($($endpoint)::+::handle(control, principal, request))
             }),
         }
@@ -47,14 +47,14 @@ pub(super) static ROUTES: &[Route<Handler>] = &[
     Route {
         method: Method::GET,
         pattern: "/health",
-        handler: Handler::Public(|control, request| {
+        endpoint: Handler::Public(|control, request| {
             Box::pin(health::get::handle(control, request))
         }),
     },
     Route {
         method: Method::GET,
         pattern: "/metrics",
-        handler: Handler::Public(|control, request| {
+        endpoint: Handler::Public(|control, request| {
             Box::pin(metrics::get::handle(control, request))
         }),
     },
@@ -80,7 +80,7 @@ pub(super) static ROUTES: &[Route<Handler>] = &[
     bearer!(
         POST,
         "/v1/sources/{source}/data/{path...}",
-        sources::data::put
+        sources::data::post
     ),
     bearer!(
         PUT,

@@ -15,12 +15,11 @@ const REQUEST: Duration = Duration::from_secs(120);
 /// Makes clients that go where they are sent and nowhere else: a redirect could lead them to a
 /// host that is not allowed.
 #[derive(Debug)]
-pub(super) struct Straight;
+pub(super) struct NoRedirects;
 
-impl HttpConnector for Straight {
+impl HttpConnector for NoRedirects {
     fn connect(&self, _options: &ClientOptions) -> object_store::Result<HttpClient> {
-        // The first one that is installed stays; all of this program are the same.
-        drop(rustls::crypto::ring::default_provider().install_default());
+        crate::crypto::install();
         let client = reqwest::Client::builder()
             .redirect(Policy::none())
             .connect_timeout(CONNECT)

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, QueryOptions, References, Value};
 
-use super::evaluate::Asked;
-use super::place::LARGE_BODY;
+use super::evaluate::EvalOptions;
+use super::request_body::LARGE_BODY;
+use super::routes::Destination;
 use super::state::State;
-use super::{Engine, body, gzip};
-use crate::http::{ApiError, Code, Request};
+use super::{Engine, errors, gzip, request_body};
+use crate::http::{ApiError, Request};
 
 impl Engine {
     /// Whether a policy decides on each request.
@@ -26,24 +27,29 @@ impl Engine {
     /// `unauthorized` when the policy says no, `internal_error` when it says nothing,
     /// `invalid_parameter` when the body that it would judge is malformed or too large,
     /// `unavailable` when there is no memory for it.
-    pub(super) fn admit(&self, request: &mut Request) -> Result<(), ApiError> {
+    pub(super) fn admit(
+        &self,
+        destination: &Destination,
+        request: &mut Request,
+    ) -> Result<(), ApiError> {
+        let shows_body = self.authorizes() && destination.shows_body(request);
         let costs = gzip::is_compressed(request) || request.body.len() > LARGE_BODY;
-        if costs && self.authorizes() && judged(request) && !self.may_permit(request)? {
+        if costs && shows_body && !self.may_permit(request)? {
             let input = Value::from(bodiless_input(self, request)?);
             self.decide_on(request, &input)?;
         }
         gzip::decode(request, self.config().max_decoded_body)?;
-        self.authorize(request)
+        self.authorize(request, shows_body)
     }
 
     /// Asks the authorization policy about a request whose body is as it was meant.
-    fn authorize(&self, request: &Request) -> Result<(), ApiError> {
+    fn authorize(&self, request: &Request, shows_body: bool) -> Result<(), ApiError> {
         if !self.authorizes() {
             return Ok(());
         }
         let mut input = bodiless_input(self, request)?;
-        if judged(request) {
-            input.insert("body", body::input(request)?.unwrap_or(Value::Null));
+        if shows_body {
+            input.insert("body", request_body::input(request)?.unwrap_or(Value::Null));
         }
         self.decide_on(request, &Value::from(input))
     }
@@ -51,12 +57,15 @@ impl Engine {
     /// What the policy says about an input document.
     fn decide_on(&self, request: &Request, input: &Value) -> Result<(), ApiError> {
         let path = &self.config().default_authorization_decision;
-        let decision = self.read(path, &Asked::plainly(request, Some(input)))?;
+        let options = EvalOptions::plain(request, Some(input));
+        let decision = self.read(&self.state(), path, &options)?;
         match decision {
-            None => Err(undecided("authorization policy missing or undefined")),
+            None => Err(errors::undecided(
+                "authorization policy missing or undefined",
+            )),
             Some(Value::Bool(true)) => Ok(()),
             Some(Value::Object(decision)) => judge(&decision),
-            Some(_) => Err(refused(None)),
+            Some(_) => Err(errors::unauthorized(None)),
         }
     }
 
@@ -126,19 +135,12 @@ fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError
 
 fn judge(decision: &Object) -> Result<(), ApiError> {
     match decision.get("allowed") {
-        None => Err(undecided("document missing or undefined")),
+        None => Err(errors::undecided("document missing or undefined")),
         Some(Value::Bool(true)) => Ok(()),
-        Some(_) => Err(refused(decision.get("reason").and_then(Value::as_str))),
+        Some(_) => Err(errors::unauthorized(
+            decision.get("reason").and_then(Value::as_str),
+        )),
     }
-}
-
-fn undecided(message: &str) -> ApiError {
-    ApiError::new(Code::InternalError, message)
-}
-
-fn refused(reason: Option<&str>) -> ApiError {
-    let reason = reason.unwrap_or("request rejected by administrative policy");
-    ApiError::new(Code::Unauthorized, reason)
 }
 
 /// The segments of the path, decoded one by one; one empty segment for the root.
@@ -153,16 +155,18 @@ fn path(request: &Request) -> Result<Value, ApiError> {
 
 fn parameters(request: &Request) -> Value {
     let pairs = request.query.iter();
-    listed(pairs.map(|(name, value)| (name.clone(), value.as_str())))
+    group_by_name(pairs.map(|(name, value)| (name.clone(), value.as_str())))
 }
 
 fn headers(request: &Request) -> Value {
     let pairs = request.headers.iter();
-    listed(pairs.filter_map(|(name, value)| Some((canonical(name.as_str()), value.to_str().ok()?))))
+    group_by_name(
+        pairs.filter_map(|(name, value)| Some((canonical(name.as_str()), value.to_str().ok()?))),
+    )
 }
 
 /// An object that lists the values of each name.
-fn listed<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
+fn group_by_name<'v>(pairs: impl Iterator<Item = (String, &'v str)>) -> Value {
     let mut lists = Object::new();
     for (name, value) in pairs {
         lists.insert_if_missing(name.as_str(), || Value::from(Vec::new()));
@@ -188,14 +192,4 @@ fn token(request: &Request) -> Option<&str> {
     let token = rest.trim_start_matches(' ');
     let one_word = !token.is_empty() && !token.contains(char::is_whitespace);
     (one_word && token.len() < rest.len()).then_some(token)
-}
-
-/// Whether the policy sees the body of a request.
-fn judged(request: &Request) -> bool {
-    let below = |start: &str| request.path.starts_with(start);
-    request.method == http::Method::POST
-        && (request.path == "/"
-            || ["/v0/data", "/v1/data", "/v1/query", "/v1/compile"]
-                .into_iter()
-                .any(below))
 }

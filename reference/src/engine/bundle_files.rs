@@ -7,7 +7,7 @@ use rego::Version;
 use zeroize::Zeroizing;
 
 use super::state::Contents;
-use super::{bundles, load};
+use super::{bundle_changes, load};
 use crate::StartError;
 use crate::bundle::{Bundle, Key, Limits, Verification};
 
@@ -65,7 +65,8 @@ pub(super) fn contents(
     });
     let given = given.collect::<Result<Vec<_>, StartError>>()?;
     let mut contents = Contents::default();
-    bundles::activate(&mut contents, given).map_err(|error| StartError::new(error.in_full()))?;
+    bundle_changes::activate(&mut contents, given)
+        .map_err(|error| StartError::new(error.in_full()))?;
     Ok(contents)
 }
 

@@ -1,129 +1,114 @@
-//! Decisions: the answers of GET and POST `/v1/data`.
+//! Decisions: the value between the three steps of each, which is made, logged and answered.
 
-use std::cell::RefCell;
-
-use http::StatusCode;
-use rego::Value;
+use rego::error::EvalCode;
 use rego::value::Object;
+use rego::{EvalError, Value};
 
-use super::evaluate::{Asked, given_up};
-use super::explain::Explain;
-use super::metrics::Metrics;
-use super::plugins::{Event, Subject};
-use super::{Bundles, Engine, id};
-use crate::http::{ApiError, Reply, Request};
+use crate::http::Request;
+use crate::http::request::InlineAttempt;
 
-/// What a request for a decision gives, beside its path.
-#[derive(Debug)]
-pub(super) struct Question {
-    /// The input document.
-    pub(super) input: Option<Value>,
-    /// Whether the client should be told that it gave no input.
-    pub(super) warns: bool,
-    /// What was measured so far.
-    pub(super) metrics: Metrics,
+/// What is decided about.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Subject<'s> {
+    /// The document at a path.
+    Path(&'s [String]),
+    /// An ad hoc query.
+    Query(&'s str),
 }
 
-impl Engine {
-    /// Decides and wraps the document in its envelope.
-    ///
-    /// # Errors
-    /// `internal_error` when the evaluation fails.
-    pub(super) fn decide(&self, request: &Request, question: Question) -> Result<Reply, ApiError> {
-        let Question {
-            input,
-            warns,
-            mut metrics,
-        } = question;
-        let logged = self.config().plugins.decision_logs.is_some();
-        if let (true, Some(trial)) = (logged, &request.trial) {
-            // Decisions have begun to be logged meanwhile.
-            return Err(given_up(trial));
+/// A decision, for whoever logs it and whoever answers with it.
+#[derive(Debug)]
+pub(super) struct Decision {
+    /// What tells it from others. Only one that is logged has it.
+    pub(super) id: Option<String>,
+    /// The input document.
+    pub(super) input: Option<Value>,
+    /// What was decided, or why nothing was.
+    pub(super) outcome: Result<Outcome, DecisionError>,
+    /// What non-deterministic functions answered, if that is known.
+    pub(super) calls: Option<Object>,
+    /// What was measured, if anything was.
+    pub(super) metrics: Option<Value>,
+    /// Whether the request asks for the measurements.
+    pub(super) shows_metrics: bool,
+}
+
+/// What an evaluation gave.
+#[derive(Debug, Default)]
+pub(super) struct Outcome {
+    /// The document, or the answers of a query. Absent if there is none.
+    pub(super) result: Option<Value>,
+    /// What explains it, if that was asked for.
+    pub(super) explanation: Option<Value>,
+}
+
+/// Why there is no decision.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum DecisionError {
+    /// The evaluation failed.
+    #[error("{}", .0.message)]
+    Evaluation(EvalError),
+    /// There is no document where one has to be.
+    #[error("no document at `{0}`")]
+    Undefined(String),
+    /// A trial would have to do what may take long.
+    #[error("this takes longer than a trial")]
+    GivenUp,
+}
+
+impl DecisionError {
+    /// A failed evaluation for a request. If that was a trial that takes too long, it is given up.
+    pub(super) fn of(request: &Request, error: EvalError) -> Self {
+        match (error.code, &request.trial) {
+            (EvalCode::Trial, Some(trial)) => Self::give_up(trial),
+            _ => Self::Evaluation(error),
         }
-        if logged {
-            metrics.measure();
-        }
-        let state = self.state();
-        let prepared = self.prepared(&state, request, &mut metrics)?;
-        let calls = logged.then(RefCell::default);
-        let asked = Asked {
-            input: input.as_ref(),
-            strict: request.flag("strict-builtin-errors"),
-            explain: Explain::asked(request),
-            request,
-            calls: calls.as_ref(),
-        };
-        let decided = metrics.time("timer_rego_query_eval_ns", || {
-            self.document(&state, &prepared, &request.segments, &asked)
-        });
-        let shows_metrics = metrics.asked();
-        let metrics = (logged || shows_metrics).then(|| metrics.finish());
-        let mut envelope = Object::new();
-        if logged {
-            let id = id::random();
-            let event = Event {
-                request,
-                subject: Subject::Path(&request.segments),
-                input: input.clone(),
-                result: decided.as_ref().ok().and_then(|(result, _)| result.clone()),
-                error: decided.as_ref().err(),
-                calls: calls.map(RefCell::into_inner),
-                metrics: metrics.clone(),
-            };
-            self.log(&state, &id, event)?;
-            envelope.insert("decision_id", Value::from(id));
-        }
-        let (result, explanation) = decided?;
-        if request.flag("provenance") {
-            envelope.insert("provenance", provenance(&state.contents().bundles));
-        }
-        if let Some(explanation) = explanation {
-            envelope.insert("explanation", explanation);
-        }
-        if let Some(result) = result {
-            envelope.insert("result", result);
-        }
-        if warns {
-            envelope.insert("warning", warning());
-        }
-        if let Some(metrics) = metrics.filter(|_| shows_metrics) {
-            envelope.insert("metrics", metrics);
-        }
-        let pretty = request.flag("pretty");
-        Ok(Reply::document(
-            StatusCode::OK,
-            &Value::from(envelope),
-            pretty,
-        ))
+    }
+
+    /// Gives a trial up that would have to do what may take long.
+    pub(super) fn give_up(trial: &InlineAttempt) -> Self {
+        trial.give_up();
+        Self::GivenUp
     }
 }
 
-fn warning() -> Value {
-    let message = "'input' key missing from the request";
-    Value::object([
-        ("code", Value::from("api_usage_warning")),
-        ("message", Value::from(message)),
-    ])
-}
+impl Decision {
+    /// A decision of which nothing was measured, to be logged if it has an id.
+    pub(super) fn plain(
+        id: Option<String>,
+        input: Value,
+        outcome: Result<Outcome, DecisionError>,
+    ) -> Self {
+        Self {
+            id,
+            input: Some(input),
+            outcome,
+            calls: None,
+            metrics: None,
+            shows_metrics: false,
+        }
+    }
 
-/// Which build answers, with which bundles.
-fn provenance(bundles: &Bundles) -> Value {
-    let host = option_env!("BUILD_HOST").unwrap_or_default();
-    let build = [
-        ("version", env!("CARGO_PKG_VERSION")),
-        (
-            "build_commit",
-            option_env!("BUILD_COMMIT").unwrap_or_default(),
-        ),
-        (
-            "build_timestamp",
-            option_env!("BUILD_TIMESTAMP").unwrap_or_default(),
-        ),
-        ("build_host", host),
-        // The name that clients of other engines look for.
-        ("build_hostname", host),
-    ];
-    let build = build.map(|(name, text)| (name, Value::from(text)));
-    let bundles = (!bundles.is_empty()).then(|| ("bundles", bundles.revisions()));
-    Value::object(build.into_iter().chain(bundles))
+    /// The members that every envelope has.
+    ///
+    /// # Errors
+    /// When there is no decision.
+    pub(super) fn into_envelope(self) -> Result<Object, DecisionError> {
+        let Outcome {
+            result,
+            explanation,
+        } = self.outcome?;
+        let metrics = self.metrics.filter(|_| self.shows_metrics);
+        let mut envelope = Object::new();
+        for (name, member) in [
+            ("explanation", explanation),
+            ("result", result),
+            ("metrics", metrics),
+        ] {
+            if let Some(member) = member {
+                envelope.insert(name, member);
+            }
+        }
+        Ok(envelope)
+    }
 }

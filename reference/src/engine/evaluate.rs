@@ -4,20 +4,19 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rego::value::Object;
-use rego::{Answer, Query, Value};
+use rego::{Query, Solution, Value};
 use tracing::info;
 
 use super::Engine;
+use super::decision::{DecisionError, Outcome};
 use super::explain::Explain;
 use super::metrics::Metrics;
-use super::refusal;
-use super::state::{Prepared, State, shown};
-use crate::http::request::Trial;
-use crate::http::{ApiError, Code, Request};
+use super::state::{Prepared, State, without_system};
+use crate::http::Request;
 
 /// What a request asks of an evaluation beside its query.
 #[derive(Debug)]
-pub(super) struct Asked<'r> {
+pub(super) struct EvalOptions<'r> {
     /// The input document.
     pub(super) input: Option<&'r Value>,
     /// Whether a failing call of a built-in function is an error.
@@ -30,9 +29,9 @@ pub(super) struct Asked<'r> {
     pub(super) calls: Option<&'r RefCell<Object>>,
 }
 
-impl<'r> Asked<'r> {
+impl<'r> EvalOptions<'r> {
     /// Asks for nothing more than answers.
-    pub(super) fn plainly(request: &'r Request, input: Option<&'r Value>) -> Self {
+    pub(super) fn plain(request: &'r Request, input: Option<&'r Value>) -> Self {
         Self {
             input,
             strict: false,
@@ -47,30 +46,30 @@ impl Engine {
     /// All answers of a query, and what explains them if that was asked for.
     ///
     /// # Errors
-    /// `internal_error` when the evaluation fails.
+    /// When the evaluation fails, or is a trial that takes too long.
     pub(super) fn evaluate(
         &self,
         state: &State,
         query: &Query,
-        asked: &Asked<'_>,
-    ) -> Result<(Vec<Answer>, Option<Value>), ApiError> {
-        let mut recorder = asked.explain.map(Explain::recorder);
+        options: &EvalOptions<'_>,
+    ) -> Result<(Vec<Solution>, Option<Value>), DecisionError> {
+        let mut recorder = options.explain.map(Explain::recorder);
         let mut print = |location: &rego::syntax::Location, text: &str| {
             info!(file = &*location.file, row = location.row, "{text}");
         };
-        let mut evaluation = state.evaluation_for(asked.request);
-        evaluation.input = asked.input.cloned();
-        evaluation.strict = asked.strict;
+        let mut evaluation = state.evaluation_for(options.request);
+        evaluation.input = options.input.cloned();
+        evaluation.strict = options.strict;
         evaluation.print = Some(&mut print);
         evaluation.tracer = recorder
             .as_mut()
             .map(|recorder| recorder as &mut dyn rego::Tracer);
-        evaluation.calls = asked.calls.map(|_| Object::new());
+        evaluation.calls = options.calls.map(|_| Object::new());
         let answers = query.evaluate(&mut evaluation);
-        if let (Some(taken), Some(calls)) = (asked.calls, evaluation.calls.take()) {
+        if let (Some(taken), Some(calls)) = (options.calls, evaluation.calls.take()) {
             taken.replace(calls);
         }
-        let answers = answers.map_err(|error| refusal::ended(asked.request, &error))?;
+        let answers = answers.map_err(|error| DecisionError::of(options.request, error))?;
         let explanation = recorder.map(|recorder| recorder.finish());
         Ok((answers, explanation))
     }
@@ -84,26 +83,31 @@ impl Engine {
         state: &State,
         prepared: &Prepared,
         path: &[String],
-        asked: &Asked<'_>,
-    ) -> Result<(Option<Value>, Option<Value>), ApiError> {
+        options: &EvalOptions<'_>,
+    ) -> Result<Outcome, DecisionError> {
         let Some(query) = &prepared.query else {
-            return Ok((None, None));
+            return Ok(Outcome::default());
         };
-        let evaluate = || self.evaluate(state, query, asked);
-        let (mut answers, explanation) = match &asked.request.trial {
+        let evaluate = || self.evaluate(state, query, options);
+        let (mut answers, explanation) = match &options.request.trial {
             Some(trial) => {
                 let evaluated = evaluate();
-                prepared.pace.tried(!trial.is_given_up());
+                prepared.latency.note_trial(!trial.is_given_up());
                 evaluated?
             }
-            None => prepared.pace.time(evaluate)?,
+            None => prepared.latency.time(evaluate)?,
         };
-        let document = answers.pop().and_then(Answer::into_document);
+        let document = answers.pop().and_then(Solution::into_document);
         let explanation = explanation.filter(|_| {
             let defined = document.is_some();
-            asked.explain.is_some_and(|explain| explain.tells(defined))
+            options
+                .explain
+                .is_some_and(|explain| explain.shows(defined))
         });
-        Ok((document.map(|document| shown(document, path)), explanation))
+        Ok(Outcome {
+            result: document.map(|document| without_system(document, path)),
+            explanation,
+        })
     }
 
     /// The document at any path, for this server's own use and for answers without an envelope.
@@ -112,17 +116,17 @@ impl Engine {
     /// As [`Self::evaluate`].
     pub(super) fn read(
         &self,
+        state: &State,
         path: &[String],
-        asked: &Asked<'_>,
-    ) -> Result<Option<Value>, ApiError> {
-        let state = self.state();
-        if let Some(trial) = &asked.request.trial
+        options: &EvalOptions<'_>,
+    ) -> Result<Option<Value>, DecisionError> {
+        if let Some(trial) = &options.request.trial
             && state.kept_read(path).is_none()
         {
-            return Err(given_up(trial));
+            return Err(DecisionError::give_up(trial));
         }
         let prepared = state.read(path);
-        Ok(self.document(&state, &prepared, path, asked)?.0)
+        Ok(self.document(state, &prepared, path, options)?.result)
     }
 
     /// The query of a request for a decision, from those that are kept if it is there.
@@ -134,11 +138,11 @@ impl Engine {
         state: &State,
         request: &Request,
         metrics: &mut Metrics,
-    ) -> Result<Arc<Prepared>, ApiError> {
+    ) -> Result<Arc<Prepared>, DecisionError> {
         let kept = state.decisions(&request.method).get(&request.path);
         metrics.count("counter_server_query_cache_hit", u64::from(kept.is_some()));
         if let (None, Some(trial)) = (&kept, &request.trial) {
-            return Err(given_up(trial));
+            return Err(DecisionError::give_up(trial));
         }
         Ok(kept.unwrap_or_else(|| {
             let stage = "timer_compile_stage_resolve_path_ns";
@@ -153,10 +157,4 @@ impl Engine {
             prepared
         }))
     }
-}
-
-/// Gives a trial up that would have to do what may take long.
-pub(super) fn given_up(trial: &Trial) -> ApiError {
-    trial.give_up();
-    ApiError::new(Code::InternalError, "this takes longer than a trial")
 }

@@ -14,7 +14,7 @@ pub(super) struct Explain {
 impl Explain {
     /// What a request asks for by `explain`: the first value that names a part counts. With
     /// `pretty` events are told as lines for people.
-    pub(super) fn asked(request: &Request) -> Option<Self> {
+    pub(super) fn from_request(request: &Request) -> Option<Self> {
         let given = request.query.iter().filter(|(name, _)| name == "explain");
         let mut given = given.map(|(_, value)| value.as_str());
         let filter = given.find_map(|value| match value {
@@ -38,7 +38,7 @@ impl Explain {
 
     /// Whether the trace of a decision is told: of a document that is undefined only the full
     /// one is.
-    pub(super) fn tells(self, defined: bool) -> bool {
+    pub(super) fn shows(self, defined: bool) -> bool {
         defined || self.filter == Filter::Full
     }
 }

@@ -9,7 +9,8 @@ use http::header::{ACCEPT_ENCODING, CONTENT_ENCODING, VARY};
 use http::{HeaderValue, Method};
 
 use super::config::Config;
-use crate::http::{ApiError, Code, Reply, Request};
+use super::errors;
+use crate::http::{ApiError, Reply, Request};
 
 /// So much is decompressed before it is looked whether anybody still waits, in bytes.
 const STEP: usize = 64 << 10;
@@ -44,8 +45,9 @@ pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError
             let message = format!("request body too large: it holds more than {limit} bytes");
             return Err(ApiError::invalid_parameter(message));
         }
-        if request.cancelled.load(Ordering::Relaxed) {
-            return Err(ApiError::new(Code::InternalError, "cancelled"));
+        // A client that has closed only its own side is answered if that takes no longer.
+        if body.len() >= STEP && request.cancelled.load(Ordering::Relaxed) {
+            return Err(errors::cancelled());
         }
         request.memory.grow(read)?;
         body.extend_from_slice(step.get(..read).unwrap_or_default());
@@ -54,12 +56,9 @@ pub(super) fn decode(request: &mut Request, limit: usize) -> Result<(), ApiError
     Ok(())
 }
 
-/// Compresses an answer of the endpoints that compress, when the client takes gzip and the
-/// answer is longer than the configuration's threshold.
+/// Compresses an answer when the client takes gzip and the answer is longer than the
+/// configuration's threshold.
 pub(super) fn encode(request: &Request, mut reply: Reply, config: &Config) -> Reply {
-    if !compresses(request) {
-        return reply;
-    }
     let vary = HeaderValue::from_static("Accept-Encoding");
     reply.headers.insert(VARY, vary);
     if !reply.body.is_longer_than(config.gzip_threshold) || !accepts(request) {
@@ -71,18 +70,6 @@ pub(super) fn encode(request: &Request, mut reply: Reply, config: &Config) -> Re
     reply
 }
 
-fn compresses(request: &Request) -> bool {
-    let below = |start: &str| {
-        let rest = request.path.strip_prefix(start);
-        rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
-    };
-    match request.method {
-        Method::GET => below("/v1/data"),
-        Method::POST => below("/v1/data") || below("/v0/data") || below("/v1/compile"),
-        _ => false,
-    }
-}
-
 /// Whether the client names gzip and does not give it the weight zero.
 fn accepts(request: &Request) -> bool {
     let values = request.headers.get_all(ACCEPT_ENCODING).iter();
@@ -90,9 +77,10 @@ fn accepts(request: &Request) -> bool {
         .filter_map(|value| value.to_str().ok())
         .flat_map(|value| value.split(','));
     codings.any(|coding| {
-        let (name, weight) = coding.split_once(';').unwrap_or((coding, ""));
-        let weight = weight.trim().strip_prefix("q=").unwrap_or("1");
-        let refused = weight.trim().parse() == Ok(0.0);
+        let mut parts = coding.split(';');
+        let name = parts.next().unwrap_or_default();
+        let mut weights = parts.filter_map(|parameter| parameter.trim().strip_prefix("q="));
+        let refused = weights.any(|weight| weight.trim().parse() == Ok(0.0));
         name.trim().eq_ignore_ascii_case("gzip") && !refused
     })
 }

@@ -8,12 +8,8 @@ pub(super) fn random() -> String {
     if let Err(failure) = getrandom::fill(&mut bytes) {
         error!(%failure, "the system has no randomness to give");
     }
-    let version = (u128::from_be_bytes(bytes) & !(0xf << 76) & !(0x3 << 62)) | 4 << 76 | 2 << 62;
-    let mut hex = format!("{version:032x}");
-    for at in [8, 13, 18, 23] {
-        hex.insert(at, '-');
-    }
-    hex
+    let uuid = uuid::Builder::from_random_bytes(bytes).into_uuid();
+    uuid.hyphenated().to_string()
 }
 
 #[cfg(test)]

@@ -159,7 +159,7 @@ fn place(
         Value::object([(name.as_str(), inner)])
     });
     merge(root, nested, true).map_err(|at| {
-        let at = store::written(&at);
+        let at = store::display_path(&at);
         refused(path, &format!("another file has something else at `{at}`"))
     })
 }

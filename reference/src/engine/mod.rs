@@ -1,119 +1,57 @@
 //! The policy engine: policies and documents, decisions on them, queries, health and configuration.
 
-use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use arc_swap::{ArcSwap, Guard};
-use rego::{Caches, Version};
+use http::Method;
+use rego::{Caches, Value, Version};
 
 use crate::StartError;
-use crate::http::{ApiError, Code, Reply, Request, Service};
+use crate::bundle::{Bundle, BundleError};
+use crate::http::{Reply, Request, Service};
 
+mod active_bundles;
 mod authorize;
-mod body;
-mod budget;
+mod bundle_changes;
 mod bundle_files;
-mod bundles;
 mod config;
+mod decide;
 mod decision;
+mod errors;
 mod evaluate;
 mod explain;
 mod gzip;
 mod health;
 mod id;
+mod latency;
+mod limits;
 mod load;
 mod metrics;
-mod pace;
-mod place;
+mod options;
 mod plugins;
-mod refusal;
+mod request_body;
 mod root;
 mod routes;
+mod schedule;
 mod state;
 mod store;
 mod v0;
 mod v1;
+mod workload;
 
-pub use budget::EvaluationOptions;
+pub use active_bundles::Bundles;
 pub use bundle_files::BundleOptions;
-pub use bundles::Bundles;
-pub(crate) use refusal::item as mistake;
-pub use routes::{Handler, ROUTES};
+pub use limits::EvaluationOptions;
+pub use options::Options;
 pub use store::StoreError;
 
-use budget::Budget;
 use config::Config;
+use limits::EvaluationLimits;
 use metrics::Totals;
-use place::Place;
-use plugins::Plugins;
+use options::MEDIA_TYPE_VENDOR;
 pub(crate) use plugins::Running;
+use plugins::{Host, Plugins};
 use state::{Contents, State};
-
-/// The vendor in media types, unless another is asked for.
-const MEDIA_TYPE_VENDOR: &str = "engine";
-
-/// A vendor as it may stand in a media type.
-fn vendor(text: &str) -> Result<String, String> {
-    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
-    match !text.is_empty() && text.chars().all(allowed) {
-        true => Ok(text.to_owned()),
-        false => Err("letters, digits, `-` and `_` only".to_owned()),
-    }
-}
-
-/// What the command line says about the engine.
-#[derive(Debug, Clone, Default, clap::Args)]
-#[group(id = "engine")]
-pub struct Options {
-    /// Configuration file, YAML or JSON; `${NAME}` stands for an environment variable
-    #[arg(short, long, value_name = "FILE")]
-    pub config_file: Option<PathBuf>,
-    /// Overrides configuration values, such as `labels.region=west,decision_logs.console=true`
-    #[arg(long, value_name = "KEY=VALUE")]
-    pub set: Vec<String>,
-    /// Overrides configuration values with the contents of files
-    #[arg(long, value_name = "KEY=FILE")]
-    pub set_file: Vec<String>,
-    /// How clients prove who they are: `tls` demands certificates that `--tls-ca-cert-file` has
-    /// signed, `token` takes effect only together with authorization
-    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["token", "tls", "off"])]
-    #[arg(requires_if("tls", "tls_ca_cert_file"))]
-    pub authentication: String,
-    /// Whether a policy decides on each request: `basic` asks the document that the configuration
-    /// gives as `default_authorization_decision`
-    #[arg(long, value_name = "SCHEME", default_value = "off", value_parser = ["basic", "off"])]
-    pub authorization: String,
-    /// Names of files and directories that are not loaded, such as `.*`
-    #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
-    pub ignore: Vec<String>,
-    /// The vendor in the media types of data filters: `opa` for its clients
-    #[arg(long, value_name = "NAME", default_value = MEDIA_TYPE_VENDOR)]
-    #[arg(value_parser = vendor)]
-    pub media_type_vendor: Option<String>,
-    /// Policies and queries are Rego v0 unless they, or the manifest of their bundle, say
-    /// otherwise; without `--addr` every network interface is listened on, port 8181
-    #[arg(long)]
-    pub v0_compatible: bool,
-    /// Accepted for compatibility: this program always serves
-    #[arg(short, long)]
-    pub server: bool,
-    /// Accepted for compatibility: this program never looks for newer versions
-    #[arg(long, hide = true)]
-    pub skip_version_check: bool,
-    /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
-    #[arg(long, hide = true)]
-    pub h2c: bool,
-    /// Limits of evaluations
-    #[command(flatten)]
-    pub evaluation: EvaluationOptions,
-    /// Bundles on the command line
-    #[command(flatten)]
-    pub bundles: BundleOptions,
-    /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data
-    #[arg(value_name = "FILE|DIR")]
-    pub data: Vec<String>,
-}
 
 /// The policy engine. Clones share everything.
 #[derive(Debug, Clone)]
@@ -126,7 +64,7 @@ struct Inner {
     /// What it goes by, replaced whole.
     config: ArcSwap<Config>,
     /// What it does by itself.
-    plugins: Plugins,
+    plugins: Arc<Plugins>,
     /// The vendor in media types.
     vendor: String,
     /// The version of policies and queries that do not say theirs.
@@ -164,10 +102,10 @@ impl Engine {
             false => load::contents(paths, ignored, version)?,
         };
         let caches = Arc::new(Caches::new(&config.caches));
-        let budget = Arc::new(Budget::new(&options.evaluation));
+        let limits = Arc::new(EvaluationLimits::new(&options.evaluation));
         Ok(Self(Arc::new(Inner {
             id,
-            plugins: Plugins::new(&config.plugins),
+            plugins: Arc::new(Plugins::new(&config.plugins)),
             config: ArcSwap::from_pointee(config),
             vendor: match &options.media_type_vendor {
                 Some(vendor) => vendor.clone(),
@@ -176,15 +114,10 @@ impl Engine {
             version,
             authorizes: options.authorization == "basic",
             identifies: options.authentication == "token",
-            state: ArcSwap::from_pointee(State::new(contents, caches, budget)),
+            state: ArcSwap::from_pointee(State::new(contents, caches, limits)),
             writing: Mutex::new(()),
             totals: Totals::default(),
         })))
-    }
-
-    /// What tells this instance from others.
-    fn id(&self) -> &str {
-        &self.0.id
     }
 
     /// The configuration as it is now.
@@ -192,14 +125,15 @@ impl Engine {
         self.0.config.load()
     }
 
-    /// Goes by another configuration from now on.
-    fn configure(&self, config: Config) {
-        self.0.plugins.board.configure(&config.plugins);
-        self.state().caches().limit(&config.caches);
-        self.0.config.store(Arc::new(config));
+    /// Starts what the engine, which was opened with these options, does by itself.
+    ///
+    /// # Errors
+    /// When the configuration cannot be carried out.
+    pub(crate) fn start_plugins(&self, options: &Options) -> Result<Running, StartError> {
+        Running::start(Arc::new(self.clone()), &self.0.plugins, options)
     }
 
-    /// What the engine does by itself.
+    /// What requests see of the plugins.
     fn plugins(&self) -> &Plugins {
         &self.0.plugins
     }
@@ -232,20 +166,36 @@ impl Engine {
         let state = self.state();
         let mut contents = state.contents().clone();
         change(&mut contents)?;
-        let (caches, budget) = (Arc::clone(state.caches()), Arc::clone(state.budget()));
-        let state = State::new(contents, caches, budget);
-        self.0.state.store(Arc::new(state));
+        self.0.state.store(Arc::new(state.with(contents)));
         Ok(())
     }
 }
 
-/// Cancels a request when whoever waits for its answer goes away.
-#[derive(Debug)]
-struct Waiting(Arc<AtomicBool>);
+impl Host for Engine {
+    fn id(&self) -> &str {
+        &self.0.id
+    }
 
-impl Drop for Waiting {
-    fn drop(&mut self) {
-        self.0.store(true, Ordering::Relaxed);
+    fn version(&self) -> Version {
+        self.0.version
+    }
+
+    fn labels(&self) -> Value {
+        self.config().labels().clone()
+    }
+
+    fn configure(&self, config: Config) {
+        self.0.plugins.statuses.configure(&config.plugins);
+        self.state().caches().limit(&config.caches);
+        self.0.config.store(Arc::new(config));
+    }
+
+    fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError> {
+        Self::activate(self, bundles)
+    }
+
+    fn deactivate(&self, names: &[String]) -> Result<(), BundleError> {
+        Self::deactivate(self, names)
     }
 }
 
@@ -256,7 +206,7 @@ impl Default for Engine {
         let config = Config::new(&id);
         Self(Arc::new(Inner {
             id,
-            plugins: Plugins::new(&config.plugins),
+            plugins: Arc::new(Plugins::new(&config.plugins)),
             config: ArcSwap::from_pointee(config),
             vendor: MEDIA_TYPE_VENDOR.to_owned(),
             version: Version::V1,
@@ -270,31 +220,12 @@ impl Default for Engine {
 }
 
 impl Service for Engine {
-    async fn answer(self: Arc<Self>, request: Request) -> Reply {
-        let place = self.place(&request);
-        if place == Place::Here {
-            return self.respond(request);
-        }
-        if place == Place::Trial
-            && let Some(reply) = self.attempt(&request)
-        {
-            return reply;
-        }
-        let _waiting = Waiting(Arc::clone(&request.cancelled));
-        let budget = Arc::clone(self.state().budget());
-        let admitted = match place {
-            Place::Elsewhere => None,
-            _ => budget.admit().await,
-        };
-        let answered = tokio::task::spawn_blocking(move || {
-            let _admitted = admitted;
-            self.respond(request)
-        });
-        let answered = answered.await;
-        answered.unwrap_or_else(|failure| {
-            tracing::error!(%failure, "the handler panicked");
-            ApiError::new(Code::InternalError, "the server failed").reply()
-        })
+    fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send {
+        self.schedule(request)
+    }
+
+    fn is_probe(&self, method: &Method, path: &str) -> bool {
+        routes::is_probe(method, path)
     }
 
     fn body_limit(&self) -> usize {

@@ -5,181 +5,276 @@ use std::time::Instant;
 use http::{Method, StatusCode};
 use percent_encoding::{NON_ALPHANUMERIC, utf8_percent_encode};
 
+use super::workload::Workload;
 use super::{Engine, gzip, health, metrics, root, v0, v1};
-use crate::http::route::{Found, Route, find};
+use crate::http::route::{Route, RouteMatch, find, methods};
 use crate::http::{ApiError, Reply, Request};
 
 /// Answers the requests of one route.
-pub type Handler = fn(&Engine, &Request) -> Result<Reply, ApiError>;
+type Handler = fn(&Engine, &Request) -> Result<Reply, ApiError>;
 
-const fn route(method: Method, pattern: &'static str, handler: Handler) -> Route<Handler> {
+/// What answers a route, and what else is true of it.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Endpoint {
+    handler: Handler,
+    /// Where its requests are answered.
+    pub(super) workload: Workload,
+    /// Whether its answers are compressed for clients that want it.
+    pub(super) compresses: bool,
+    /// Whether the authorization policy is shown the body of its requests.
+    pub(super) shows_body: bool,
+    /// Whether an answer 405 at its path has no text.
+    is_quiet: bool,
+    /// Whether it tells how the server is.
+    is_probe: bool,
+}
+
+const fn route(
+    method: Method,
+    pattern: &'static str,
+    handler: Handler,
+    workload: Workload,
+) -> Route<Endpoint> {
+    let endpoint = Endpoint {
+        handler,
+        workload,
+        compresses: false,
+        shows_body: false,
+        is_quiet: false,
+        is_probe: false,
+    };
     Route {
         method,
         pattern,
-        handler,
+        endpoint,
     }
 }
+
+impl Route<Endpoint> {
+    const fn compressed(mut self) -> Self {
+        self.endpoint.compresses = true;
+        self
+    }
+
+    const fn body_shown(mut self) -> Self {
+        self.endpoint.shows_body = true;
+        self
+    }
+
+    const fn quiet(mut self) -> Self {
+        self.endpoint.is_quiet = true;
+        self
+    }
+
+    const fn probe(mut self) -> Self {
+        self.endpoint.is_probe = true;
+        self
+    }
+}
+
+const GET: Method = Method::GET;
+const POST: Method = Method::POST;
+const PUT: Method = Method::PUT;
+const PATCH: Method = Method::PATCH;
+const DELETE: Method = Method::DELETE;
 
 /// Every route of the engine.
-pub static ROUTES: &[Route<Handler>] = &[
-    route(Method::GET, "/v1/data/{path...}", v1::data::get::handle),
-    route(Method::POST, "/v1/data/{path...}", v1::data::post::handle),
-    route(Method::PUT, "/v1/data/{path...}", v1::data::put::handle),
-    route(Method::PATCH, "/v1/data/{path...}", v1::data::patch::handle),
+#[rustfmt::skip]
+static ROUTES: &[Route<Endpoint>] = &[
+    route(GET, "/v1/data/{path...}", v1::data::get::handle, Workload::Decision).compressed().quiet(),
+    route(POST, "/v1/data/{path...}", v1::data::post::handle, Workload::Decision).compressed().body_shown().quiet(),
+    route(PUT, "/v1/data/{path...}", v1::data::put::handle, Workload::Storage).quiet(),
+    route(PATCH, "/v1/data/{path...}", v1::data::patch::handle, Workload::Storage).quiet(),
     // The root cannot be deleted, so the method is not known there.
-    route(Method::DELETE, "/v1/data/{name}", v1::data::delete::handle),
-    route(
-        Method::DELETE,
-        "/v1/data/{name}/{path...}",
-        v1::data::delete::handle,
-    ),
-    route(Method::POST, "/v0/data/{path...}", v0::data::post::handle),
-    route(Method::GET, "/v1/policies", v1::policies::list::handle),
-    route(
-        Method::GET,
-        "/v1/policies/{id...}",
-        v1::policies::get::handle,
-    ),
-    route(
-        Method::PUT,
-        "/v1/policies/{name}",
-        v1::policies::put::handle,
-    ),
-    route(
-        Method::PUT,
-        "/v1/policies/{name}/{id...}",
-        v1::policies::put::handle,
-    ),
-    route(
-        Method::DELETE,
-        "/v1/policies/{name}",
-        v1::policies::delete::handle,
-    ),
-    route(
-        Method::DELETE,
-        "/v1/policies/{name}/{id...}",
-        v1::policies::delete::handle,
-    ),
-    route(Method::GET, "/v1/query", v1::query::get::handle),
-    route(Method::POST, "/v1/query", v1::query::post::handle),
-    route(Method::POST, "/v1/compile", v1::compile::post::handle),
-    route(
-        Method::POST,
-        "/v1/compile/{path...}",
-        v1::compile::filters::post::handle,
-    ),
-    route(Method::GET, "/v1/config", v1::config::get::handle),
-    route(Method::GET, "/v1/status", v1::status::get::handle),
-    route(Method::GET, "/health", health::get::handle),
-    route(Method::GET, "/health/{rule...}", health::rule::get::handle),
-    route(Method::GET, "/metrics", metrics::get::handle),
-    route(Method::GET, "/", root::get::handle),
-    route(Method::POST, "/", root::post::handle),
+    route(DELETE, "/v1/data/{name}", v1::data::delete::handle, Workload::Storage).quiet(),
+    route(DELETE, "/v1/data/{name}/{path...}", v1::data::delete::handle, Workload::Storage).quiet(),
+    route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown().quiet(),
+    route(GET, "/v1/policies", v1::policies::list::handle, Workload::Storage).quiet(),
+    route(GET, "/v1/policies/{id...}", v1::policies::get::handle, Workload::Storage).quiet(),
+    route(PUT, "/v1/policies/{name}", v1::policies::put::handle, Workload::Storage).quiet(),
+    route(PUT, "/v1/policies/{name}/{id...}", v1::policies::put::handle, Workload::Storage).quiet(),
+    route(DELETE, "/v1/policies/{name}", v1::policies::delete::handle, Workload::Storage).quiet(),
+    route(DELETE, "/v1/policies/{name}/{id...}", v1::policies::delete::handle, Workload::Storage).quiet(),
+    route(GET, "/v1/query", v1::query::get::handle, Workload::Evaluation).quiet(),
+    route(POST, "/v1/query", v1::query::post::handle, Workload::Evaluation).body_shown().quiet(),
+    route(POST, "/v1/compile", v1::compile::post::handle, Workload::Evaluation).compressed().body_shown(),
+    route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Evaluation).compressed().body_shown(),
+    route(GET, "/v1/config", v1::config::get::handle, Workload::Evaluation),
+    route(GET, "/v1/status", v1::status::get::handle, Workload::Evaluation),
+    route(GET, "/health", health::get::handle, Workload::Inline).probe(),
+    route(GET, "/health/{rule...}", health::rule::get::handle, Workload::Evaluation),
+    route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe(),
+    route(GET, "/", root::get::handle, Workload::Inline),
+    route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(),
 ];
 
-impl Engine {
-    /// Answers a request, and measures how long that takes.
-    pub fn respond(&self, request: Request) -> Reply {
-        let begun = Instant::now();
-        let method = request.method.clone();
-        let mut pattern = None;
-        let trial = request.trial.clone();
-        let reply = self.route(request, &mut pattern);
-        if trial.is_some_and(|trial| trial.is_given_up()) {
-            return reply;
-        }
-        let took = begun.elapsed();
-        self.totals().answered(pattern, &method, reply.status, took);
-        reply
-    }
-
-    /// The checks that come before a handler, and the handler, whose pattern is named. Only whom
-    /// the authorization policy lets in learns what there is at a path.
-    fn route(&self, mut request: Request, named: &mut Option<&'static str>) -> Reply {
-        match way(&request) {
-            Way::Handler(handler, pattern, segments) => {
-                *named = Some(pattern);
-                request.segments = segments;
-                let answered = self
-                    .admit(&mut request)
-                    .and_then(|()| handler(self, &request));
-                let reply = answered.unwrap_or_else(|error| error.reply());
-                gzip::encode(&request, reply, &self.config())
-            }
-            Way::Answer(reply) if !self.authorizes() => reply,
-            Way::Answer(reply) => {
-                let admitted = self.admit(&mut request);
-                admitted.map_or_else(|error| error.reply(), |()| reply)
-            }
-        }
-    }
-}
-
 /// Where a request goes.
-enum Way {
-    /// To the handler of a route, with the route's pattern and the segments that it leaves open.
-    Handler(&'static Handler, &'static str, Vec<String>),
+#[derive(Debug, Clone)]
+pub(super) enum Destination {
+    /// To the handler of a route.
+    Route(&'static Route<Endpoint>),
     /// Nowhere; this is the answer.
     Answer(Reply),
 }
 
-fn way(request: &Request) -> Way {
-    if let Some(elsewhere) = redirect(request) {
-        return Way::Answer(elsewhere);
-    }
-    Way::Answer(match find(ROUTES, &request.method, &request.path) {
-        Ok(Found::Handler {
-            handler,
-            pattern,
-            segments,
-        }) => return Way::Handler(handler, pattern, segments),
-        Ok(Found::MethodNotAllowed { allowed }) => {
-            let silent = ["/v0/data", "/v1/data", "/v1/policies", "/v1/query"];
-            let text = !silent.iter().any(|start| request.path.starts_with(start));
-            Reply::method_not_allowed(&allowed, text)
+impl Destination {
+    /// Looks a request up, and gives it the segments that its route leaves open.
+    pub(super) fn find(request: &mut Request) -> Self {
+        if let Some(elsewhere) = redirect(request) {
+            return Self::Answer(elsewhere);
         }
-        Ok(Found::NotFound) => Reply::text(StatusCode::NOT_FOUND, "404 page not found\n"),
-        Err(error) => error.reply(),
-    })
+        Self::Answer(match find(ROUTES, &request.method, &request.path) {
+            Ok(RouteMatch::Found { route, segments }) => {
+                request.segments = segments;
+                return Self::Route(route);
+            }
+            Ok(RouteMatch::MethodNotAllowed { routes }) => {
+                let text = !routes.iter().any(|route| route.endpoint.is_quiet);
+                Reply::method_not_allowed(&methods(&routes), text)
+            }
+            Ok(RouteMatch::NotFound) => Reply::not_found(),
+            Err(error) => error.reply(),
+        })
+    }
+
+    /// Whether the authorization policy is shown the body of a request that goes there. Of one
+    /// that goes nowhere it is shown the body below the paths of the routes where it is.
+    pub(super) fn shows_body(&self, request: &Request) -> bool {
+        match self {
+            Self::Route(route) => route.endpoint.shows_body,
+            Self::Answer(_) => ROUTES.iter().any(|route| {
+                route.endpoint.shows_body
+                    && route.method == request.method
+                    && is_below(&request.path, route.fixed_part())
+            }),
+        }
+    }
+}
+
+/// Whether a request asks only how the server is.
+pub(super) fn is_probe(method: &Method, path: &str) -> bool {
+    ROUTES
+        .iter()
+        .any(|route| route.endpoint.is_probe && route.method == *method && route.pattern == path)
+}
+
+/// Whether a path has another one at its start. Nothing lies below the root.
+fn is_below(path: &str, start: &str) -> bool {
+    let rest = path.strip_prefix(start);
+    rest.is_some_and(|rest| rest.is_empty() || (start != "/" && rest.starts_with('/')))
+}
+
+impl Engine {
+    /// Answers a request, and measures how long that takes.
+    pub fn respond(&self, mut request: Request) -> Reply {
+        let destination = Destination::find(&mut request);
+        self.respond_at(destination, &mut request)
+    }
+
+    /// Answers a request that was looked up.
+    pub(super) fn respond_at(&self, destination: Destination, request: &mut Request) -> Reply {
+        let begun = Instant::now();
+        let handler = match &destination {
+            Destination::Route(route) => handler_name(route),
+            Destination::Answer(_) => "none",
+        };
+        let reply = self.reply(destination, request);
+        if request
+            .trial
+            .as_ref()
+            .is_some_and(|trial| trial.is_given_up())
+        {
+            return reply;
+        }
+        let totals = self.totals();
+        totals.observe(handler, &request.method, reply.status, begun.elapsed());
+        reply
+    }
+
+    /// The checks that come before a handler, and the handler. Only whom the authorization policy
+    /// lets in learns what there is at a path.
+    fn reply(&self, destination: Destination, request: &mut Request) -> Reply {
+        let admitted = match &destination {
+            Destination::Answer(_) if !self.authorizes() => Ok(()),
+            destination => self.admit(destination, request),
+        };
+        match destination {
+            Destination::Route(Route { endpoint, .. }) => {
+                let answered = admitted.and_then(|()| (endpoint.handler)(self, request));
+                let reply = answered.unwrap_or_else(|error| error.reply());
+                match endpoint.compresses {
+                    true => gzip::encode(request, reply, &self.config()),
+                    false => reply,
+                }
+            }
+            Destination::Answer(reply) => admitted.map_or_else(|error| error.reply(), |()| reply),
+        }
+    }
+}
+
+/// The name of a route in measurements, which is that of Open Policy Agent: the part of the path
+/// that is always the same.
+fn handler_name(route: &Route<Endpoint>) -> &'static str {
+    match route.pattern {
+        "/" => "index",
+        _ => route.fixed_part().trim_start_matches('/'),
+    }
 }
 
 /// Where a path leads that is known in another form: 307 to the form without empty, `.` and `..`
 /// segments, 301 to the form without a slash at the end.
 fn redirect(request: &Request) -> Option<Reply> {
     let path = request.path.as_str();
-    let clean = clean(path);
-    if clean != path {
-        let location = with_query(clean, request);
+    if !is_clean(path) {
+        let location = with_query(clean(path), request);
         return Some(Reply::redirect(StatusCode::TEMPORARY_REDIRECT, &location));
     }
     let shorter = path
         .strip_suffix('/')
         .filter(|shorter| !shorter.is_empty())?;
-    if matches!(find(ROUTES, &request.method, shorter), Ok(Found::NotFound)) {
+    if matches!(
+        find(ROUTES, &request.method, shorter),
+        Ok(RouteMatch::NotFound)
+    ) {
         return None;
     }
     let location = with_query(shorter.to_owned(), request);
     Some(Reply::redirect(StatusCode::MOVED_PERMANENTLY, &location))
 }
 
+/// Whether a path has no empty, `.` and `..` segments but for an empty one at its end.
+fn is_clean(path: &str) -> bool {
+    let Some(rest) = path.strip_prefix('/') else {
+        return true;
+    };
+    let (before, last) = rest
+        .rsplit_once('/')
+        .map_or((None, rest), |(before, last)| (Some(before), last));
+    !matches!(last, "." | "..")
+        && before.is_none_or(|before| {
+            let mut segments = before.split('/');
+            !segments.any(|segment| matches!(segment, "" | "." | ".."))
+        })
+}
+
 fn clean(path: &str) -> String {
-    let mut kept: Vec<&str> = Vec::new();
+    let mut segments: Vec<&str> = Vec::new();
     for segment in path.split('/') {
         match segment {
             "" | "." => {}
             ".." => {
-                kept.pop();
+                segments.pop();
             }
-            segment => kept.push(segment),
+            segment => segments.push(segment),
         }
     }
-    let end = if path.ends_with('/') && !kept.is_empty() {
+    let end = if path.ends_with('/') && !segments.is_empty() {
         "/"
     } else {
         ""
     };
     match path.strip_prefix('/') {
-        Some(_) => format!("/{}{end}", kept.join("/")),
+        Some(_) => format!("/{}{end}", segments.join("/")),
         None => path.to_owned(),
     }
 }
@@ -192,4 +287,35 @@ fn with_query(mut location: String, request: &Request) -> String {
         location.push_str(&format!("{name}={value}"));
     }
     location
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{clean, is_clean};
+
+    #[test]
+    fn clean_paths_are_known() {
+        for path in [
+            "",
+            "*",
+            "/",
+            "//",
+            "/a",
+            "/a/",
+            "/a//",
+            "//a",
+            "/a/b",
+            "/a//b",
+            "/.",
+            "/..",
+            "/a/.",
+            "/a/../b",
+            "/./a",
+            "/a/./",
+            "/...",
+            "/a.b/..c/",
+        ] {
+            assert_eq!(is_clean(path), clean(path) == path, "{path:?}");
+        }
+    }
 }

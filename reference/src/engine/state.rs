@@ -8,10 +8,11 @@ use rego::filter::Declared;
 use rego::value::Object;
 use rego::{Caches, Evaluation, PartialQuery, Policy, Query, Value};
 
-use super::budget::{self, Budget};
-use super::bundles::Bundles;
-use super::pace::Pace;
+use super::active_bundles::Bundles;
+use super::latency::Latency;
+use super::limits::{self, EvaluationLimits};
 use super::store;
+use crate::host::System;
 use crate::http::Request;
 
 /// The queries that are kept; when there are more, all are forgotten.
@@ -58,7 +59,9 @@ pub(super) struct State {
     /// What evaluations leave for each other, whatever the state.
     caches: Arc<Caches>,
     /// What they may use.
-    budget: Arc<Budget>,
+    limits: Arc<EvaluationLimits>,
+    /// What they see of the world.
+    host: Arc<System>,
 }
 
 /// The query of a path.
@@ -66,8 +69,8 @@ pub(super) struct State {
 pub(super) struct Prepared {
     /// The query; there is none for a path that cannot have a document.
     pub(super) query: Option<Query>,
-    /// The pace of its evaluations.
-    pub(super) pace: Pace,
+    /// How long its evaluations took.
+    pub(super) latency: Latency,
 }
 
 /// The rule of a path that is to become a filter.
@@ -110,11 +113,26 @@ impl<T> Kept<T> {
 }
 
 impl State {
-    pub(super) fn new(contents: Contents, caches: Arc<Caches>, budget: Arc<Budget>) -> Self {
+    pub(super) fn new(
+        contents: Contents,
+        caches: Arc<Caches>,
+        limits: Arc<EvaluationLimits>,
+    ) -> Self {
         Self {
             contents,
             caches,
-            budget,
+            limits,
+            ..Self::default()
+        }
+    }
+
+    /// The state that follows this one, with other contents.
+    pub(super) fn with(&self, contents: Contents) -> Self {
+        Self {
+            contents,
+            caches: Arc::clone(&self.caches),
+            limits: Arc::clone(&self.limits),
+            host: Arc::clone(&self.host),
             ..Self::default()
         }
     }
@@ -126,27 +144,37 @@ impl State {
 
     /// An evaluation against this state, within the limits of all.
     pub(super) fn evaluation(&self) -> Evaluation<'_> {
-        let mut evaluation = Evaluation::new(self.documents());
-        evaluation.caches = Some(Arc::clone(&self.caches));
-        evaluation.limits = self.budget.limits();
-        evaluation
+        Evaluation {
+            limits: self.limits.begin(),
+            ..self.unlimited()
+        }
     }
 
     /// The same for a request, which may be tried at once, or given up.
     pub(super) fn evaluation_for(&self, request: &Request) -> Evaluation<'_> {
-        let mut evaluation = Evaluation::new(self.documents());
-        evaluation.caches = Some(Arc::clone(&self.caches));
-        evaluation.cancelled = Arc::clone(&request.cancelled);
-        evaluation.limits = match &request.trial {
-            Some(trial) => budget::trial(trial.deadline),
-            None => self.budget.limits(),
+        let limits = match &request.trial {
+            Some(trial) => limits::trial(trial.deadline),
+            None => self.limits.begin(),
         };
-        evaluation
+        Evaluation {
+            cancelled: Arc::clone(&request.cancelled),
+            limits,
+            ..self.unlimited()
+        }
+    }
+
+    /// An evaluation against this state.
+    fn unlimited(&self) -> Evaluation<'_> {
+        Evaluation {
+            caches: Some(Arc::clone(&self.caches)),
+            host: Some(Arc::<System>::clone(&self.host)),
+            ..Evaluation::new(self.documents())
+        }
     }
 
     /// What evaluations may use.
-    pub(super) fn budget(&self) -> &Arc<Budget> {
-        &self.budget
+    pub(super) fn limits(&self) -> &Arc<EvaluationLimits> {
+        &self.limits
     }
 
     /// What evaluations leave for each other.
@@ -213,7 +241,7 @@ impl State {
     pub(super) fn prepare(&self, steps: &[Value]) -> Prepared {
         Prepared {
             query: Query::document(&self.contents.policy, steps).ok(),
-            pace: Pace::default(),
+            latency: Latency::default(),
         }
     }
 }
@@ -225,7 +253,7 @@ fn path_key(path: &[String]) -> String {
 }
 
 /// The document as it is answered: the root without `system`, which is the server's own.
-pub(super) fn shown(document: Value, path: &[String]) -> Value {
+pub(super) fn without_system(document: Value, path: &[String]) -> Value {
     let members = match document.as_object() {
         Some(members) if path.is_empty() && members.contains_key("system") => members,
         _ => return document,

@@ -92,7 +92,7 @@ pub(super) fn upsert(
 fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     let mut parent = documents;
     for (at, segment) in path.iter().enumerate() {
-        let conflict = || StoreError::Conflict(written(path.get(..at).unwrap_or(path)));
+        let conflict = || StoreError::Conflict(display_path(path.get(..at).unwrap_or(path)));
         parent = match parent {
             Value::Object(members) => {
                 members.insert_if_missing(segment.as_str(), || Value::from(Object::new()));
@@ -106,7 +106,7 @@ fn make(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     }
     match parent {
         Value::Object(_) => Ok(()),
-        _ => Err(StoreError::Conflict(written(path))),
+        _ => Err(StoreError::Conflict(display_path(path))),
     }
 }
 
@@ -131,11 +131,11 @@ pub(super) fn add(documents: &mut Value, path: &[String], value: Value) -> Resul
                 index(last)
             };
             let at = at.filter(|at| *at <= items.len());
-            let at = at.ok_or_else(|| StoreError::NotFound(written(path)))?;
+            let at = at.ok_or_else(|| StoreError::NotFound(display_path(path)))?;
             items.insert(at, value);
             Ok(())
         }
-        _ => Err(StoreError::NotFound(written(path))),
+        _ => Err(StoreError::NotFound(display_path(path))),
     }
 }
 
@@ -155,7 +155,7 @@ pub(super) fn replace(
 /// Removes a document that exists.
 pub(super) fn remove(documents: &mut Value, path: &[String]) -> Result<(), StoreError> {
     let (last, parents) = path.split_last().ok_or(StoreError::RootRemoved)?;
-    let missing = || StoreError::NotFound(written(path));
+    let missing = || StoreError::NotFound(display_path(path));
     match find_mut(documents, parents)? {
         Value::Object(members) => {
             let removed = members.remove(last.as_str());
@@ -180,7 +180,7 @@ fn set_root(documents: &mut Value, value: Value) -> Result<(), StoreError> {
 
 /// The document at a path, to be changed.
 fn find_mut<'d>(documents: &'d mut Value, path: &[String]) -> Result<&'d mut Value, StoreError> {
-    let missing = || StoreError::NotFound(written(path));
+    let missing = || StoreError::NotFound(display_path(path));
     path.iter()
         .try_fold(documents, |parent, segment| match parent {
             Value::Array(items) => {
@@ -220,6 +220,6 @@ pub(super) fn integer(segment: &str) -> Option<String> {
 }
 
 /// A path for messages.
-pub(super) fn written(path: &[String]) -> String {
+pub(super) fn display_path(path: &[String]) -> String {
     format!("/{}", path.join("/"))
 }

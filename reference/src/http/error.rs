@@ -1,14 +1,13 @@
-//! The only mapping of errors to statuses, codes and bodies.
+//! Errors as clients see them: codes with their statuses and bodies. Each server maps its own errors
+//! to these.
 
 use http::StatusCode;
-use serde_json::{Value, json};
+use rego::Value;
+use rego::value::Object;
 
-use super::budget::Spent;
+use super::memory_budget::OutOfMemory;
 use super::reply::Reply;
-use crate::control::cipher::CipherError;
-use crate::control::model::Invalid;
-use crate::control::store;
-use crate::engine::StoreError;
+use super::response_body::Unwritable;
 
 /// When a client that was answered 503 should ask again, in seconds.
 const RETRY_SECONDS: u32 = 1;
@@ -116,13 +115,20 @@ impl ApiError {
         Self::new(Code::InvalidParameter, message)
     }
 
+    /// 500 `internal_error` for a failure of which only the log may know more.
+    pub fn server_failed() -> Self {
+        Self::new(Code::InternalError, "the server failed")
+    }
+
     /// The error object, indented as every error is.
     pub fn reply(&self) -> Reply {
-        let mut object = json!({"code": self.code.name(), "message": self.message});
-        if let (false, Some(object)) = (self.errors.is_empty(), object.as_object_mut()) {
-            object.insert("errors".to_owned(), Value::Array(self.errors.clone()));
+        let mut object = Object::new();
+        object.insert("code", Value::from(self.code.name()));
+        object.insert("message", Value::from(self.message.as_str()));
+        if !self.errors.is_empty() {
+            object.insert("errors", Value::from(self.errors.clone()));
         }
-        let reply = Reply::json(self.code.status(), &object, true);
+        let reply = Reply::document(self.code.status(), &Value::from(object), true);
         match self.code {
             Code::Unavailable => reply.retry_after(RETRY_SECONDS),
             _ => reply,
@@ -130,65 +136,14 @@ impl ApiError {
     }
 }
 
-impl From<StoreError> for ApiError {
-    fn from(error: StoreError) -> Self {
-        let code = match error {
-            StoreError::NotFound(_) => Code::ResourceNotFound,
-            StoreError::Conflict(_) => Code::ResourceConflict,
-            StoreError::RootRemoved | StoreError::RootNotObject | StoreError::PathTooLong => {
-                Code::InvalidParameter
-            }
-        };
-        Self::new(code, error.to_string())
+impl From<Unwritable> for ApiError {
+    fn from(failure: Unwritable) -> Self {
+        Self::new(Code::InternalError, failure.to_string())
     }
 }
 
-impl From<Spent> for ApiError {
-    fn from(spent: Spent) -> Self {
+impl From<OutOfMemory> for ApiError {
+    fn from(spent: OutOfMemory) -> Self {
         Self::new(Code::Unavailable, spent.to_string())
-    }
-}
-
-impl From<Invalid> for ApiError {
-    fn from(invalid: Invalid) -> Self {
-        Self::invalid_parameter(invalid.to_string())
-    }
-}
-
-impl From<store::StoreError> for ApiError {
-    fn from(failure: store::StoreError) -> Self {
-        if let Some(trouble) = failure.trouble().filter(|trouble| trouble.may_pass()) {
-            tracing::warn!(%failure, "the database cannot be used");
-            return Self::new(Code::Unavailable, trouble.to_string());
-        }
-        let code = match failure {
-            store::StoreError::NotAuthorized | store::StoreError::SharedByOthers => {
-                Code::NotAuthorized
-            }
-            store::StoreError::NotFound(_) => Code::NotFound,
-            store::StoreError::InUse { .. } | store::StoreError::PlaceTaken { .. } => {
-                Code::Conflict
-            }
-            store::StoreError::MissingReference { .. } => Code::InvalidReference,
-            store::StoreError::KeyRotated => Code::Unavailable,
-            store::StoreError::Newer
-            | store::StoreError::TooLarge(_)
-            | store::StoreError::Unreadable(_)
-            | store::StoreError::Database(_) => {
-                tracing::error!(%failure, "the store failed");
-                return Self::new(Code::InternalError, "the server failed");
-            }
-        };
-        Self::new(code, failure.to_string())
-    }
-}
-
-impl From<CipherError> for ApiError {
-    fn from(failure: CipherError) -> Self {
-        tracing::error!(%failure, "a secret could not be sealed");
-        if matches!(failure, CipherError::Rotated) {
-            return Self::new(Code::Unavailable, failure.to_string());
-        }
-        Self::new(Code::InternalError, "the server failed")
     }
 }

@@ -72,7 +72,7 @@ fn method_name(method: &Method) -> &'static str {
 }
 
 /// 200 with everything that registries hold.
-pub(crate) fn shown<'r>(
+pub(crate) fn render<'r>(
     registries: impl IntoIterator<Item = &'r Registry>,
 ) -> Result<Reply, ApiError> {
     let mut text = String::new();

@@ -1,26 +1,28 @@
-//! The only room that knows how requests arrive and answers leave.
+//! How requests arrive and answers leave. Knows neither of the servers.
 
-mod access;
-pub mod body;
-pub(crate) mod budget;
+mod access_log;
 mod connection;
 pub mod error;
-mod head;
+mod header_checks;
 mod json_text;
 mod listener;
+pub(crate) mod memory_budget;
 pub(crate) mod metrics;
+mod options;
 mod receive;
 pub mod reply;
 pub mod request;
+mod response;
+pub mod response_body;
 pub mod route;
-mod sending;
 pub mod serve;
-pub(crate) mod size;
-pub(crate) mod tls;
+mod service;
+mod tls;
 
-pub use body::Body;
 pub use error::{ApiError, Code};
+pub use options::ServeOptions;
 pub use reply::Reply;
 pub use request::Request;
-pub use route::{Found, Route};
-pub use serve::{ServeOptions, Service};
+pub use response_body::Body;
+pub use route::{Route, RouteMatch};
+pub use service::Service;

@@ -8,9 +8,9 @@ use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
 
-use super::budget::{Budget, RequestMemory, Share};
 use super::error::ApiError;
-use super::head;
+use super::header_checks;
+use super::memory_budget::{MemoryBudget, RequestMemory, Reservation};
 use super::reply::Reply;
 use super::request::Request;
 
@@ -21,9 +21,9 @@ pub(super) async fn receive(
     body: Incoming,
     limit: usize,
     timeout: Duration,
-    memory: &Budget,
+    memory: &MemoryBudget,
 ) -> Result<Request, Reply> {
-    if let Some(refusal) = head::refusal(&parts) {
+    if let Some(refusal) = header_checks::refusal(&parts) {
         return Err(refusal);
     }
     let announced = usize::try_from(body.size_hint().lower()).unwrap_or(usize::MAX);
@@ -47,7 +47,11 @@ pub(super) async fn receive(
 }
 
 /// Puts a body together.
-async fn collect(mut body: Incoming, limit: usize, share: &mut Share) -> Result<Bytes, Reply> {
+async fn collect(
+    mut body: Incoming,
+    limit: usize,
+    share: &mut Reservation,
+) -> Result<Bytes, Reply> {
     let mut first = Bytes::new();
     let mut whole = Vec::new();
     while let Some(frame) = body.frame().await {

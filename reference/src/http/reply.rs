@@ -1,11 +1,11 @@
-//! The only place that builds a response.
+//! Replies of handlers: status, headers and body. `response.rs` sends them.
 
 use http::header::{ALLOW, CONTENT_TYPE, LOCATION, RETRY_AFTER};
 use http::{HeaderMap, HeaderValue, Method, StatusCode};
 use serde::Serialize;
 
-use super::body::Body;
 use super::json_text::indented;
+use super::response_body::Body;
 
 /// An answer, ready to be sent.
 #[derive(Debug, Clone)]
@@ -103,6 +103,11 @@ impl Reply {
             reply.headers.insert(LOCATION, location);
         }
         reply
+    }
+
+    /// 404 for a path that is none of the server's.
+    pub fn not_found() -> Self {
+        Self::text(StatusCode::NOT_FOUND, "404 page not found\n")
     }
 
     /// 405 with the methods that would be answered, and a text for people if asked for.

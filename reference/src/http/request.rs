@@ -9,8 +9,8 @@ use bytes::Bytes;
 use http::{HeaderMap, Method};
 use percent_encoding::percent_decode_str;
 
-use super::budget::RequestMemory;
 use super::error::ApiError;
+use super::memory_budget::RequestMemory;
 
 /// A request with its whole body.
 #[derive(Debug, Clone)]
@@ -34,18 +34,18 @@ pub struct Request {
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
     /// Present while the thread that serves the connection tries to answer at once.
-    pub trial: Option<Arc<Trial>>,
+    pub trial: Option<Arc<InlineAttempt>>,
 }
 
 /// An attempt to answer at once, which is given up if that takes too long.
 #[derive(Debug)]
-pub struct Trial {
+pub struct InlineAttempt {
     /// When it is given up.
     pub deadline: Instant,
     given_up: AtomicBool,
 }
 
-impl Trial {
+impl InlineAttempt {
     /// An attempt that may take this long.
     pub fn within(time: Duration) -> Self {
         Self {

@@ -7,35 +7,41 @@ use super::request::decode;
 
 /// One line of a route table.
 #[derive(Debug)]
-pub struct Route<H> {
+pub struct Route<E> {
     /// The method, compared exactly: `HEAD` is not `GET`.
     pub method: Method,
     /// The path: literal segments, `{name}` for any one segment, and at the end `{name...}` for
     /// any number of further segments, none included.
     pub pattern: &'static str,
-    /// What answers.
-    pub handler: H,
+    /// What answers, and what else is true of the route.
+    pub endpoint: E,
 }
 
 /// What a route table says about a method and a path.
-#[derive(Debug, PartialEq, Eq)]
-pub enum Found<'r, H> {
+#[derive(Debug)]
+pub enum RouteMatch<'r, E> {
     /// The first route that fits, with the segments its pattern leaves open, decoded one by one.
-    Handler {
-        /// The route's handler.
-        handler: &'r H,
-        /// The route's pattern.
-        pattern: &'static str,
+    Found {
+        /// The route.
+        route: &'r Route<E>,
         /// The open segments, in order.
         segments: Vec<String>,
     },
     /// The path is known, the method is not.
     MethodNotAllowed {
-        /// The methods that the path knows, in the table's order.
-        allowed: Vec<&'r Method>,
+        /// The routes of the path, in the table's order.
+        routes: Vec<&'r Route<E>>,
     },
     /// No pattern fits the path.
     NotFound,
+}
+
+impl<E> Route<E> {
+    /// The segments of the pattern that are always the same.
+    pub fn fixed_part(&self) -> &'static str {
+        let open = self.pattern.split_once("/{");
+        open.map_or(self.pattern, |(fixed, _)| fixed)
+    }
 }
 
 /// Finds the route of a method and a path as it was sent. The path is split before it is
@@ -43,33 +49,36 @@ pub enum Found<'r, H> {
 ///
 /// # Errors
 /// `invalid_parameter` when an open segment holds a broken escape.
-pub fn find<'r, H>(
-    routes: &'r [Route<H>],
+pub fn find<'r, E>(
+    routes: &'r [Route<E>],
     method: &Method,
     path: &str,
-) -> Result<Found<'r, H>, ApiError> {
-    let mut allowed = Vec::new();
-    for route in routes {
-        let Some(open) = capture(route.pattern, path) else {
-            continue;
-        };
-        if route.method != *method {
-            if !allowed.contains(&&route.method) {
-                allowed.push(&route.method);
-            }
-            continue;
-        }
-        return Ok(Found::Handler {
-            handler: &route.handler,
-            pattern: route.pattern,
-            segments: open.into_iter().map(decode).collect::<Result<_, _>>()?,
-        });
+) -> Result<RouteMatch<'r, E>, ApiError> {
+    let mut of_method = routes.iter().filter(|route| route.method == *method);
+    let found = of_method.find_map(|route| Some((route, capture(route.pattern, path)?)));
+    if let Some((route, open)) = found {
+        let segments = open.into_iter().map(decode).collect::<Result<_, _>>()?;
+        return Ok(RouteMatch::Found { route, segments });
     }
-    Ok(if allowed.is_empty() {
-        Found::NotFound
-    } else {
-        Found::MethodNotAllowed { allowed }
+    let routes = routes
+        .iter()
+        .filter(|route| capture(route.pattern, path).is_some());
+    let routes: Vec<_> = routes.collect();
+    Ok(match routes.is_empty() {
+        true => RouteMatch::NotFound,
+        false => RouteMatch::MethodNotAllowed { routes },
     })
+}
+
+/// The methods of some routes, each once.
+pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
+    let mut methods = Vec::new();
+    for route in routes {
+        if !methods.contains(&&route.method) {
+            methods.push(&route.method);
+        }
+    }
+    methods
 }
 
 /// The raw segments that the pattern leaves open, when the path fits it.
@@ -100,38 +109,38 @@ mod tests {
         Route {
             method: Method::GET,
             pattern: "/v1/bundles",
-            handler: "list",
+            endpoint: "list",
         },
         Route {
             method: Method::GET,
             pattern: "/v1/bundles/{bundle}",
-            handler: "get",
+            endpoint: "get",
         },
         Route {
             method: Method::PUT,
             pattern: "/v1/bundles/{bundle}",
-            handler: "put",
+            endpoint: "put",
         },
         Route {
             method: Method::PUT,
             pattern: "/v1/sources/{source}/data/{path...}",
-            handler: "data",
+            endpoint: "data",
         },
         Route {
             method: Method::POST,
             pattern: "/",
-            handler: "root",
+            endpoint: "root",
         },
     ];
 
     #[track_caller]
     fn check(method: &Method, path: &str, expected: &str) {
         let text = match find(ROUTES, method, path) {
-            Ok(Found::Handler {
-                handler, segments, ..
-            }) => format!("{handler} {segments:?}"),
-            Ok(Found::MethodNotAllowed { allowed }) => format!("only {allowed:?}"),
-            Ok(Found::NotFound) => "not found".to_owned(),
+            Ok(RouteMatch::Found { route, segments }) => {
+                format!("{} {segments:?}", route.endpoint)
+            }
+            Ok(RouteMatch::MethodNotAllowed { routes }) => format!("only {:?}", methods(&routes)),
+            Ok(RouteMatch::NotFound) => "not found".to_owned(),
             Err(error) => error.to_string(),
         };
         assert_eq!(text, expected, "{method} {path}");

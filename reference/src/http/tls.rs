@@ -18,7 +18,7 @@ use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{info, warn};
 
-use super::serve::ServeOptions;
+use super::options::ServeOptions;
 use crate::StartError;
 
 /// Accepts TLS on a connection.
@@ -175,21 +175,4 @@ impl Files {
             .map_err(|source| refused(&self.key, &source))?;
         CertifiedKey::from_der(chain, key, provider).map_err(|source| refused(&self.key, &source))
     }
-}
-
-/// Reads a duration such as `500ms`, `5s`, `1m` or `1h`.
-pub(crate) fn period(text: &str) -> Result<Duration, String> {
-    let digits = text.trim_end_matches(|unit: char| unit.is_ascii_alphabetic());
-    let milliseconds = match text.get(digits.len()..) {
-        Some("ms") => 1,
-        Some("s") => 1_000,
-        Some("m") => 60_000,
-        Some("h") => 3_600_000,
-        _ => return Err("expected a number and one of `ms`, `s`, `m`, `h`".to_owned()),
-    };
-    let count: u64 = digits
-        .parse()
-        .map_err(|_| format!("`{digits}` is not a whole number"))?;
-    let milliseconds = count.checked_mul(milliseconds).ok_or("too long")?;
-    Ok(Duration::from_millis(milliseconds))
 }

@@ -2,8 +2,8 @@
 
 use libtest_mimic::Failed;
 
-use crate::script::play;
-use crate::world::{TOKENS, World};
+use crate::environment::{Environment, TOKENS};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -119,11 +119,11 @@ const REFUSED: &[(&str, &[&str])] = &[
     ),
 ];
 
-fn refusals(world: World) -> Outcome {
+fn refusals(environment: Environment) -> Outcome {
     Box::pin(async move {
         for (config, parts) in REFUSED {
-            let path = world.file("refused.yaml", config)?;
-            let message = match world.open_with(&[path]).await {
+            let path = environment.file("refused.yaml", config)?;
+            let message = match environment.open_with(&[path]).await {
                 Ok(_) => return Err(format!("{config}\nwas accepted").into()),
                 Err(refusal) => refusal.to_string(),
             };
@@ -131,15 +131,15 @@ fn refusals(world: World) -> Outcome {
                 return Err(format!("{config}\nsays {message}, without {part}").into());
             }
         }
-        let absent = world.folder().join("absent.yaml");
-        match world.open_with(&[absent]).await {
+        let absent = environment.folder().join("absent.yaml");
+        match environment.open_with(&[absent]).await {
             Ok(_) => Err("an absent file was accepted".into()),
             Err(_) => Ok(()),
         }
     })
 }
 
-fn declares(world: World) -> Outcome {
+fn declares(environment: Environment) -> Outcome {
     Box::pin(async move {
         let declared = "
             secrets: {k: {type: token_auth, token: t}}
@@ -149,7 +149,7 @@ fn declares(world: World) -> Outcome {
             bundles: {x: {labels: {from: config}, requirements: [{source: a}]}}
             stacks: {t: {selector: {env: [prod]}, requirements: [{source: b}]}}
         ";
-        let control = world.open(declared).await?;
+        let control = environment.open(declared).await?;
         play(
             &control,
             r#"
@@ -169,7 +169,7 @@ fn declares(world: World) -> Outcome {
         .await?;
         drop(control);
         // The next start writes what is declared again, and forgets nothing that is not.
-        let control = world
+        let control = environment
             .open("bundles: {x: {labels: {from: config}}, mine: {}}")
             .await?;
         play(
@@ -185,23 +185,23 @@ fn declares(world: World) -> Outcome {
     })
 }
 
-fn folders_and_variables(world: World) -> Outcome {
+fn folders_and_variables(environment: Environment) -> Outcome {
     Box::pin(async move {
-        world.file("folder/10.yaml", TOKENS)?;
-        world.file(
+        environment.file("folder/10.yaml", TOKENS)?;
+        environment.file(
             "folder/20.yml",
             "bundles: {a: {labels: {at: first}}, b: {}}",
         )?;
-        world.file(
+        environment.file(
             "folder/30.json",
             r#"{"bundles":{"a":{"labels":{"at":"last"}}}}"#,
         )?;
-        world.file("folder/empty.yaml", "\n")?;
-        world.file("folder/notes.txt", "not: [a configuration")?;
+        environment.file("folder/empty.yaml", "\n")?;
+        environment.file("folder/notes.txt", "not: [a configuration")?;
         let variable = "tokens: {path: {api_key: 'x${PATH}-key', scopes: [{role: viewer}]}}";
-        let variable = world.file("variable.yaml", variable)?;
-        let folder = world.folder().join("folder");
-        let control = world.open_with(&[folder, variable]).await?;
+        let variable = environment.file("variable.yaml", variable)?;
+        let folder = environment.folder().join("folder");
+        let control = environment.open_with(&[folder, variable]).await?;
         let path = format!("x{}", std::env::var("PATH")?);
         let script = format!(
             r#"
@@ -214,23 +214,23 @@ fn folders_and_variables(world: World) -> Outcome {
     })
 }
 
-fn keys_stop_working(world: World) -> Outcome {
+fn keys_stop_working(environment: Environment) -> Outcome {
     Box::pin(async move {
         let guest = "tokens: {guest: {api_key: guest-key, scopes: [{role: administrator}]}}";
-        let control = world.open(guest).await?;
+        let control = environment.open(guest).await?;
         play(&control, "guest PUT /v1/bundles/b {} => 200 {}").await?;
         drop(control);
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         play(&control, "guest GET /v1/bundles/b => 401").await?;
         play(&control, "admin GET /v1/bundles/b => 200").await
     })
 }
 
-fn another_key(world: World) -> Outcome {
+fn another_key(environment: Environment) -> Outcome {
     Box::pin(async move {
-        drop(world.open("").await?);
-        world.file("key", "HxAREhMUFRYXGBkaGxwdHgABAgMEBQYHCAkKCwwNDg8=")?;
-        let refused = world.open("").await;
+        drop(environment.open("").await?);
+        environment.file("key", "HxAREhMUFRYXGBkaGxwdHgABAgMEBQYHCAkKCwwNDg8=")?;
+        let refused = environment.open("").await;
         match refused.map_err(|refusal: Failed| refusal.message().unwrap_or_default().to_owned()) {
             Err(message) if message.contains("encryption key") => Ok(()),
             Err(message) => Err(message.into()),

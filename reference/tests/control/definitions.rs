@@ -1,6 +1,6 @@
 //! Definitions: what is stored, what is refused.
 
-use crate::script::scripts;
+use crate::transcript::scripts;
 
 scripts! {
     "bundles" => r#"

@@ -1,7 +1,7 @@
 //! Source data.
 
-use crate::script::play;
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 const EXACT: &[&str] = &[
@@ -19,9 +19,9 @@ const EXACT: &[&str] = &[
 ];
 
 pub(crate) const CASES: &[Case] = &[
-    ("documents", |world| {
+    ("documents", |environment| {
         Box::pin(async move {
-            let control = world.open("").await?;
+            let control = environment.open("").await?;
             play(&control, SCRIPT).await
         })
     }),
@@ -60,9 +60,9 @@ const SCRIPT: &str = r#"
     admin GET /v1/sources/s/data/a/b => 404 not_found
 "#;
 
-fn keep_their_text(world: World) -> Outcome {
+fn keep_their_text(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         play(&control, "admin PUT /v1/sources/s {} => 200 {}").await?;
         for document in EXACT {
             let target = "/v1/sources/s/data/d";

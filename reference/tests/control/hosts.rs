@@ -2,10 +2,10 @@
 
 use serde_json::Value;
 
+use crate::environment::Environment;
 use crate::listener::Listener;
-use crate::script::play;
+use crate::transcript::play;
 use crate::workers::{open, status};
-use crate::world::World;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -53,11 +53,11 @@ const FETCHED: &[(&str, &str, &str)] = &[
     ),
 ];
 
-fn allowed_hosts(world: World) -> Outcome {
+fn allowed_hosts(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
-        let control = open(&world, &further).await?;
+        let control = open(&environment, &further).await?;
         let mut script = String::new();
         let mut cases = Vec::new();
         for (kind, source, value) in FETCHED {
@@ -98,7 +98,7 @@ fn allowed_hosts(world: World) -> Outcome {
     })
 }
 
-fn over_http(world: World) -> Outcome {
+fn over_http(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = listener.address.clone();
@@ -138,10 +138,10 @@ fn over_http(world: World) -> Outcome {
             let storage = filled(storage, name);
             config.push_str(&format!("  {name}: {{\"object_storage\":{storage}}}\n"));
         }
-        let config = world.file("declared.yaml", &config)?;
+        let config = environment.file("declared.yaml", &config)?;
         let config = config.display().to_string();
         let further = ["--config", &config, "--allow-host", "127.0.0.1"];
-        let control = open(&world, &further).await?;
+        let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
         let kinds = FETCHED.iter().map(|(kind, ..)| *kind);
         for name in kinds.chain(storages.iter().map(|(name, ..)| *name)) {

@@ -1,6 +1,6 @@
 //! Bytes of any kind: a documented answer, never a 500.
 
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("any-bytes", any_bytes), ("large-and-deep", large_and_deep)];
@@ -34,9 +34,9 @@ impl Numbers {
     }
 }
 
-fn any_bytes(world: World) -> Outcome {
+fn any_bytes(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         let mut numbers = Numbers(0x2545_F491_4F6C_DD1D);
         for turn in 0..400 {
             let seed = SEEDS.get(turn % SEEDS.len()).copied().unwrap_or_default();
@@ -74,9 +74,9 @@ fn any_bytes(world: World) -> Outcome {
     })
 }
 
-fn large_and_deep(world: World) -> Outcome {
+fn large_and_deep(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         send(&control, "admin", "PUT", "/v1/sources/x", "{}").await?;
         let name = |length: usize| format!("/v1/bundles/{}", "n".repeat(length));
         // Without repetition, which a database could compress.

@@ -9,9 +9,9 @@ use reference::StartError;
 use reference::control::{Control, RotateKey};
 use sqlx::Row;
 
-use crate::script::play;
-use crate::trouble::health;
-use crate::world::{World, send, text};
+use crate::database_failures::health;
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -28,9 +28,9 @@ const KEYS: [(&str, &str); 3] = [
     ("other", "AwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwMDAwM="),
 ];
 
-fn read_again(world: World) -> Outcome {
+fn read_again(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world
+        let control = environment
             .open("tokens: {guest: {api_key: guest-key, scopes: [{role: owner}]}}")
             .await?;
         play(
@@ -42,7 +42,7 @@ fn read_again(world: World) -> Outcome {
             ",
         )
         .await?;
-        world.file(
+        environment.file(
             "further.yaml",
             "
             tokens:
@@ -68,7 +68,7 @@ fn read_again(world: World) -> Outcome {
         )
         .await?;
         // What is no longer declared stays, a key that is no longer declared does not.
-        world.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
+        environment.file("further.yaml", "bundles: {theirs: {labels: {a: c}}}")?;
         control.reload().await?;
         play(
             &control,
@@ -84,10 +84,10 @@ fn read_again(world: World) -> Outcome {
     })
 }
 
-fn changes_nothing(world: World) -> Outcome {
+fn changes_nothing(environment: Environment) -> Outcome {
     Box::pin(async move {
         let guest = "tokens: {guest: {api_key: guest-key, scopes: [{role: owner}]}}";
-        let control = world.open(guest).await?;
+        let control = environment.open(guest).await?;
         for (config, part) in [
             ("tokens: [", "further.yaml"),
             ("tokenz: {}", "unknown field `tokenz`"),
@@ -101,7 +101,7 @@ fn changes_nothing(world: World) -> Outcome {
             ),
             ("secrets: {k: {token: '${NOT_SET_ANYWHERE}'}}", "is not set"),
         ] {
-            world.file("further.yaml", config)?;
+            environment.file("further.yaml", config)?;
             match control.reload().await {
                 Ok(()) => return Err(format!("{config} was accepted").into()),
                 Err(refusal) if refusal.to_string().contains(part) => {}
@@ -116,7 +116,7 @@ fn changes_nothing(world: World) -> Outcome {
             )
             .await?;
         }
-        std::fs::remove_file(world.folder().join("further.yaml"))?;
+        std::fs::remove_file(environment.folder().join("further.yaml"))?;
         if control.reload().await.is_ok() {
             return Err("a file that is gone was accepted".into());
         }
@@ -131,8 +131,8 @@ struct CommandLine {
 }
 
 /// Opens a control plane with keys, the first of which counts most.
-async fn open(world: &World, keys: &[&str]) -> Result<Arc<Control>, StartError> {
-    let path = |name: &str| world.folder().join(name).display().to_string();
+async fn open(environment: &Environment, keys: &[&str]) -> Result<Arc<Control>, StartError> {
+    let path = |name: &str| environment.folder().join(name).display().to_string();
     let mut arguments = Vec::new();
     let mut flag = "--encryption-key-file";
     for key in keys {
@@ -140,16 +140,16 @@ async fn open(world: &World, keys: &[&str]) -> Result<Arc<Control>, StartError> 
         flag = "--previous-encryption-key-file";
     }
     let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
-    world.open_at(world.url(), &arguments).await
+    environment.open_at(environment.url(), &arguments).await
 }
 
-async fn rotate(world: &World, old: &str, new: &str) -> Result<String, StartError> {
-    let path = |name: &str| world.folder().join(name).display().to_string();
+async fn rotate(environment: &Environment, old: &str, new: &str) -> Result<String, StartError> {
+    let path = |name: &str| environment.folder().join(name).display().to_string();
     let (old, new) = (path(old), path(new));
     let arguments = [
         "rotate-key",
         "--database",
-        world.url(),
+        environment.url(),
         "--encryption-key-file",
         &old,
         "--new-encryption-key-file",
@@ -158,16 +158,16 @@ async fn rotate(world: &World, old: &str, new: &str) -> Result<String, StartErro
     CommandLine::try_parse_from(arguments)?.rotate.run().await
 }
 
-fn write_keys(world: &World) -> Result<(), Failed> {
+fn write_keys(environment: &Environment) -> Result<(), Failed> {
     for (name, key) in KEYS {
-        world.file(name, key)?;
+        environment.file(name, key)?;
     }
     Ok(())
 }
 
 /// The ids of the keys that the secrets and the key check are sealed with.
-async fn key_ids(world: &World) -> Result<Vec<String>, Failed> {
-    let pool = world.database().await?;
+async fn key_ids(environment: &Environment) -> Result<Vec<String>, Failed> {
+    let pool = environment.database().await?;
     let mut ids = Vec::new();
     for select in [
         "SELECT sealed FROM keyring",
@@ -184,23 +184,23 @@ async fn key_ids(world: &World) -> Result<Vec<String>, Failed> {
     Ok(ids)
 }
 
-fn rotated_beside_servers(world: World) -> Outcome {
+fn rotated_beside_servers(environment: Environment) -> Outcome {
     Box::pin(async move {
-        write_keys(&world)?;
-        let late = open(&world, &["old"]).await?;
+        write_keys(&environment)?;
+        let late = open(&environment, &["old"]).await?;
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}} => 200"#;
         play(&late, put).await?;
-        let old = key_ids(&world).await?;
+        let old = key_ids(&environment).await?;
         // Servers that have both keys go on with the old one until it is rotated.
         let servers = [
-            open(&world, &["new", "old"]).await?,
-            open(&world, &["old", "new"]).await?,
+            open(&environment, &["new", "old"]).await?,
+            open(&environment, &["old", "new"]).await?,
         ];
         for server in &servers {
             play(server, put).await?;
         }
-        if key_ids(&world).await? != old || old.len() != 1 {
-            return Err(format!("before the rotation: {:?}", key_ids(&world).await?).into());
+        if key_ids(&environment).await? != old || old.len() != 1 {
+            return Err(format!("before the rotation: {:?}", key_ids(&environment).await?).into());
         }
         let stop = Arc::new(AtomicBool::new(false));
         let mut writers = Vec::new();
@@ -212,7 +212,7 @@ fn rotated_beside_servers(world: World) -> Outcome {
             )));
         }
         tokio::time::sleep(std::time::Duration::from_millis(200)).await;
-        let said = rotate(&world, "old", "new").await?;
+        let said = rotate(&environment, "old", "new").await?;
         if !said.ends_with("secrets are encrypted with the new key") {
             return Err(said.into());
         }
@@ -222,7 +222,7 @@ fn rotated_beside_servers(world: World) -> Outcome {
         for writer in writers {
             written += writer.await??;
         }
-        let new = key_ids(&world).await?;
+        let new = key_ids(&environment).await?;
         if new.len() != 1 || new == old || written == 0 {
             return Err(format!("{old:?} became {new:?} beside {written} writes").into());
         }
@@ -230,20 +230,23 @@ fn rotated_beside_servers(world: World) -> Outcome {
         let put = r#"admin PUT /v1/secrets/first {"value":{"token":"t"}}"#;
         play(&late, &format!("{put} => 503 unavailable was rotated")).await?;
         health(&late, 500, "not been given the new one").await?;
-        if open(&world, &["old"]).await.is_ok() {
+        if open(&environment, &["old"]).await.is_ok() {
             return Err("the old key alone was accepted".into());
         }
         // Given the new key, it goes on without a new start.
-        std::fs::copy(world.folder().join("new"), world.folder().join("old"))?;
+        std::fs::copy(
+            environment.folder().join("new"),
+            environment.folder().join("old"),
+        )?;
         late.reload().await?;
         play(&late, &format!("{put} => 200")).await?;
         health(&late, 200, "{}").await?;
-        drop(open(&world, &["new"]).await?);
-        if key_ids(&world).await? != new {
+        drop(open(&environment, &["new"]).await?);
+        if key_ids(&environment).await? != new {
             return Err("another key came back".into());
         }
         // Every secret opens with the new key: a further rotation needs no other.
-        let said = rotate(&world, "new", "other").await?;
+        let said = rotate(&environment, "new", "other").await?;
         let all = said.split(' ').next().unwrap_or_default().to_owned();
         let listed = text(&send(&late, "admin", "GET", "/v1/secrets", "").await?);
         let listed = listed.matches("\"w").count() + 1;
@@ -273,43 +276,43 @@ async fn keep_writing(
     Ok(written)
 }
 
-fn refused_rotations(world: World) -> Outcome {
+fn refused_rotations(environment: Environment) -> Outcome {
     Box::pin(async move {
-        write_keys(&world)?;
-        let refused = rotate(&world, "old", "new").await;
+        write_keys(&environment)?;
+        let refused = rotate(&environment, "old", "new").await;
         match refused.map_err(|refusal| refusal.to_string()) {
             Err(why) if why.contains("holds nothing of a control plane") => {}
             outcome => return Err(format!("an empty database: {outcome:?}").into()),
         }
-        if world.is_sqlite() && world.folder().join("control.db").exists() {
+        if environment.is_sqlite() && environment.folder().join("control.db").exists() {
             return Err("a database was made".into());
         }
-        let control = open(&world, &["old"]).await?;
+        let control = open(&environment, &["old"]).await?;
         let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
         play(&control, put).await?;
-        let before = key_ids(&world).await?;
-        world.file("text", "no key")?;
+        let before = key_ids(&environment).await?;
+        environment.file("text", "no key")?;
         for (old, new, part) in [
             ("other", "new", "not the one"),
             ("old", "text", "32 random bytes"),
             ("old", "absent", "absent"),
         ] {
-            match rotate(&world, old, new).await {
+            match rotate(&environment, old, new).await {
                 Ok(_) => return Err(format!("{old} to {new} was done").into()),
                 Err(refusal) if refusal.to_string().contains(part) => {}
                 Err(refusal) => return Err(format!("{old} to {new}: {refusal}").into()),
             }
         }
         // A secret that no key opens: all or none.
-        let pool = world.database().await?;
+        let pool = environment.database().await?;
         let copied = "INSERT INTO resources (kind, name, owner, definition) \
                       SELECT kind, 'stranger', owner, definition FROM resources WHERE name = 'k'";
         sqlx::query(copied).execute(&pool).await?;
-        match rotate(&world, "old", "new").await {
+        match rotate(&environment, "old", "new").await {
             Err(refusal) if refusal.to_string().contains("`stranger`") => {}
             outcome => return Err(format!("{outcome:?}").into()),
         }
-        if key_ids(&world).await? != before {
+        if key_ids(&environment).await? != before {
             return Err("a rotation that failed changed something".into());
         }
         play(&control, put).await

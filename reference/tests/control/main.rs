@@ -4,30 +4,30 @@
 //! `CONFORMANCE_POSTGRES_URL` names one, so that nothing that did not run looks green.
 
 mod config;
+mod database_failures;
 mod definitions;
 mod documents;
-mod frozen;
+mod environment;
 mod hosts;
 mod input;
 mod keys;
 mod listener;
 mod outage;
 mod paging;
-mod places;
+mod paused_replica;
 mod races;
 mod references;
 mod replicas;
 mod roles;
-mod script;
 mod secrecy;
 mod shared;
 mod start;
 mod storage;
-mod stored;
-mod trouble;
+mod storage_locations;
+mod storage_repair;
+mod transcript;
 mod usage;
 mod workers;
-mod world;
 
 use std::future::Future;
 use std::pin::Pin;
@@ -35,13 +35,13 @@ use std::process::ExitCode;
 
 use libtest_mimic::{Arguments, Failed, Trial};
 
-use world::{Database, World};
+use environment::{Database, Environment};
 
 /// What a case comes to.
 type Outcome = Pin<Box<dyn Future<Output = Result<(), Failed>> + Send>>;
 
-/// A case: its name, and what it does in a world with an empty database.
-type Case = (&'static str, fn(World) -> Outcome);
+/// A case: its name, and what it does in a environment with an empty database.
+type Case = (&'static str, fn(Environment) -> Outcome);
 
 fn main() -> ExitCode {
     let arguments = Arguments::from_args();
@@ -50,26 +50,26 @@ fn main() -> ExitCode {
         definitions::CASES,
         documents::CASES,
         hosts::CASES,
-        frozen::CASES,
+        paused_replica::CASES,
         input::CASES,
         keys::CASES,
         paging::CASES,
-        places::CASES,
+        storage_locations::CASES,
         races::CASES,
         references::CASES,
         replicas::CASES,
         roles::CASES,
         secrecy::CASES,
         shared::CASES,
-        stored::CASES,
-        trouble::CASES,
+        storage_repair::CASES,
+        database_failures::CASES,
         usage::CASES,
         workers::CASES,
     ];
     let mut trials = Vec::new();
     for database in Database::present() {
         let own: &[&[Case]] = match database {
-            Database::Sqlite => &[start::SQLITE, trouble::SQLITE],
+            Database::Sqlite => &[start::SQLITE, database_failures::SQLITE],
             Database::Postgres { .. } => &[start::POSTGRES, outage::POSTGRES],
         };
         for (name, case) in cases.iter().chain(own).copied().flatten().copied() {
@@ -81,10 +81,10 @@ fn main() -> ExitCode {
     libtest_mimic::run(&arguments, trials).exit_code()
 }
 
-fn run(database: &Database, name: &str, case: fn(World) -> Outcome) -> Result<(), Failed> {
+fn run(database: &Database, name: &str, case: fn(Environment) -> Outcome) -> Result<(), Failed> {
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .worker_threads(2)
         .enable_all()
         .build()?;
-    runtime.block_on(async { case(World::create(database, name).await?).await })
+    runtime.block_on(async { case(Environment::create(database, name).await?).await })
 }

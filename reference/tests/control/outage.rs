@@ -14,9 +14,9 @@ use tokio::io::copy_bidirectional;
 use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 
-use crate::script::play;
-use crate::trouble::health;
-use crate::world::{World, send, text};
+use crate::database_failures::health;
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
@@ -25,7 +25,7 @@ pub(crate) const POSTGRES: &[Case] = &[("outages-lose-nothing", outages)];
 const WRITERS: usize = 4;
 
 /// An outage is over for a writer within this time after its end.
-const PATIENCE: Duration = Duration::from_secs(60);
+const RECOVERY_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What happens between the control plane and its server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,13 +64,13 @@ async fn carry(mut client: TcpStream, server: &str, mut line: watch::Receiver<Li
     }
     if *line.borrow_and_update() == Line::Silent {
         // The client hears neither an answer nor an end.
-        tokio::time::sleep(PATIENCE * 2).await;
+        tokio::time::sleep(RECOVERY_TIMEOUT * 2).await;
     }
 }
 
-fn outages(world: World) -> Outcome {
+fn outages(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let mut options: AnyConnectOptions = world.url().parse()?;
+        let mut options: AnyConnectOptions = environment.url().parse()?;
         let url = &mut options.database_url;
         let host = url.host_str().ok_or("an address without a host")?;
         let server = format!("{host}:{}", url.port().unwrap_or(5432));
@@ -78,9 +78,9 @@ fn outages(world: World) -> Outcome {
         let relay = relay(server, watched).await?;
         url.set_port(Some(relay.port())).map_err(|()| "no port")?;
         url.set_host(Some("127.0.0.1"))?;
-        let key = world.folder().join("key").display().to_string();
+        let key = environment.folder().join("key").display().to_string();
         let key = ["--encryption-key-file", &key];
-        let control = world.open_at(url.as_str(), &key).await?;
+        let control = environment.open_at(url.as_str(), &key).await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
 
         let (stop, stopped) = watch::channel(false);
@@ -106,7 +106,7 @@ fn outages(world: World) -> Outcome {
             health(&control, 200, "{}").await?;
         }
         // The server ends every connection, as it does when it is restarted.
-        let pool = world.database().await?;
+        let pool = environment.database().await?;
         for _ in 0..5 {
             let end = "SELECT COUNT(pg_terminate_backend(pid)) FROM pg_stat_activity \
                        WHERE pid <> pg_backend_pid() AND query LIKE '%documents%'";
@@ -146,7 +146,7 @@ async fn progress(written: &[Arc<AtomicUsize>]) -> Result<(), Failed> {
     for one in written {
         let before = one.load(Ordering::Relaxed);
         while one.load(Ordering::Relaxed) < before + 3 {
-            if begun.elapsed() > PATIENCE {
+            if begun.elapsed() > RECOVERY_TIMEOUT {
                 return Err("the control plane does not come back".into());
             }
             tokio::time::sleep(Duration::from_millis(10)).await;

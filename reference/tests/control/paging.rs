@@ -6,17 +6,17 @@ use libtest_mimic::Failed;
 use reference::control::Control;
 use serde_json::Value;
 
-use crate::script::play;
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("walks", walks), ("pages", pages)];
 
 const KINDS: &[&str] = &["bundles", "sources", "stacks", "secrets"];
 
-fn pages(world: World) -> Outcome {
+fn pages(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         for kind in KINDS {
             for name in ["a", "b", "c"] {
                 let target = format!("/v1/{kind}/{name}");
@@ -55,9 +55,9 @@ fn pages(world: World) -> Outcome {
 }
 
 /// Whatever is inserted or deleted on the way, a walk shows what was always there exactly once.
-fn walks(world: World) -> Outcome {
+fn walks(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         for kind in KINDS {
             let mut lasting = Vec::new();
             for at in 0..24 {

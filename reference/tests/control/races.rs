@@ -4,8 +4,8 @@ use libtest_mimic::Failed;
 use reference::control::Control;
 use std::sync::Arc;
 
-use crate::script::play;
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -65,9 +65,9 @@ const RACES: &[Race] = &[
     },
 ];
 
-fn deletes_race_with_users(world: World) -> Outcome {
+fn deletes_race_with_users(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         for race in RACES {
             for _ in 0..40 {
                 one_race(&control, race).await?;
@@ -113,9 +113,9 @@ fn spawn(
     })
 }
 
-fn creators_race_for_a_name(world: World) -> Outcome {
+fn creators_race_for_a_name(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         for _ in 0..40 {
             let racers = ["owner", "owner2"].map(|who| {
                 let control = Arc::clone(&control);
@@ -139,9 +139,9 @@ fn creators_race_for_a_name(world: World) -> Outcome {
 }
 
 /// Sources that require each other are written and deleted by many at once, over two replicas.
-fn a_crowd_of_sources(world: World) -> Outcome {
+fn a_crowd_of_sources(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let replicas = [world.open("").await?, world.open("").await?];
+        let replicas = [environment.open("").await?, environment.open("").await?];
         let mut crowd = Vec::new();
         for member in 0..8_usize {
             for control in &replicas {

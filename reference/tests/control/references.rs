@@ -7,10 +7,10 @@ use libtest_mimic::Failed;
 use reference::control::Control;
 use serde_json::{Value, json};
 
+use crate::environment::{Environment, send, text};
 use crate::listener::Listener;
-use crate::script::play;
+use crate::transcript::play;
 use crate::workers::{holds, open, status, storage};
-use crate::world::{World, send, text};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -127,9 +127,9 @@ fn reaches(who: &str, owner: &str, is_shared: bool) -> bool {
     owner != "nobody" && (is_shared || who == "admin" || who == owner)
 }
 
-fn matrix(world: World) -> Outcome {
+fn matrix(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = open(&world, &[]).await?;
+        let control = open(&environment, &[]).await?;
         furnish(&control).await?;
         let mut counts = [0; 3];
         for (who, writes) in CALLERS {
@@ -243,11 +243,11 @@ async fn used(
 /// The arguments of a server that may fetch from here with secrets.
 const FETCHING: &[&str] = &["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
 
-fn uses(world: World) -> Outcome {
+fn uses(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = &listener.address;
-        let control = open(&world, FETCHING).await?;
+        let control = open(&environment, FETCHING).await?;
         furnish(&control).await?;
         let mut cases = Vec::new();
         for who in ["admin", "owner"] {
@@ -291,11 +291,11 @@ fn uses(world: World) -> Outcome {
     })
 }
 
-fn indirect(world: World) -> Outcome {
+fn indirect(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = &listener.address;
-        let control = open(&world, FETCHING).await?;
+        let control = open(&environment, FETCHING).await?;
         furnish(&control).await?;
         let library = format!(
             r#"{{"requirements":[{{"source":"sources-admin"}}],"datasources":[{{"name":"d","path":"lib/d","type":"http","config":{{"url":"http://{address}/lib"}},"credentials":"secrets-admin"}}]SHARED}}"#
@@ -324,7 +324,7 @@ fn indirect(world: World) -> Outcome {
         )
         .await?;
         let workers = control.start_workers().await?;
-        let files = storage(&world)?;
+        let files = storage(&environment)?;
         let content = json!({"inner": {"v": 1}, "lib": {"d": {}}});
         for (file, content) in [
             ("direct", content.clone()),
@@ -371,11 +371,11 @@ fn indirect(world: World) -> Outcome {
     })
 }
 
-fn old_references(world: World) -> Outcome {
+fn old_references(environment: Environment) -> Outcome {
     Box::pin(async move {
         let listener = Listener::start().await?;
         let address = &listener.address;
-        let control = open(&world, FETCHING).await?;
+        let control = open(&environment, FETCHING).await?;
         furnish(&control).await?;
         let stolen = fetched("owner", "stolen", address, "secrets-admin");
         play(
@@ -392,7 +392,7 @@ fn old_references(world: World) -> Outcome {
         .await?;
         drop(control);
         // As a version left it that knew nothing of rights.
-        let pool = world.database().await?;
+        let pool = environment.database().await?;
         for table in ["source_uses", "secret_uses"] {
             let forget = format!("UPDATE {table} SET rights = ''");
             sqlx::query(sqlx::AssertSqlSafe(forget))
@@ -400,10 +400,10 @@ fn old_references(world: World) -> Outcome {
                 .await?;
         }
         pool.close().await;
-        let control = open(&world, FETCHING).await?;
+        let control = open(&environment, FETCHING).await?;
         let workers = control.start_workers().await?;
         used(&control, &listener, "stolen", "secrets-admin", true).await?;
-        let file = storage(&world)?.join("old.tgz");
+        let file = storage(&environment)?.join("old.tgz");
         holds(&file, &json!({"x": {"v": 1}})).await?;
         // Writing the definition again asks anew, and what is refused changes nothing.
         play(

@@ -1,7 +1,7 @@
 //! Several replicas on one database.
 
-use crate::script::play;
-use crate::world::World;
+use crate::environment::Environment;
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("replicas-start-together", start_together)];
@@ -12,9 +12,9 @@ sources:
   b: {requirements: [{source: a}]}
 ";
 
-fn start_together(world: World) -> Outcome {
+fn start_together(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let starts = (0..4).map(|_| world.open(DECLARED));
+        let starts = (0..4).map(|_| environment.open(DECLARED));
         let replicas = futures_util::future::try_join_all(starts).await?;
         for replica in &replicas {
             play(replica, "admin GET /v1/sources/a => 200").await?;

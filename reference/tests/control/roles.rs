@@ -1,6 +1,6 @@
 //! Roles: who may see and do what.
 
-use crate::script::scripts;
+use crate::transcript::scripts;
 
 scripts! {
     "viewer" => r#"

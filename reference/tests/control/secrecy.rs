@@ -3,7 +3,7 @@
 use libtest_mimic::Failed;
 use sqlx::Row;
 
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("secrets-show-nowhere", show_nowhere)];
@@ -21,10 +21,10 @@ const BODIES: &[&str] = &[
     r#""hush-Zx81-marker""#,
 ];
 
-fn show_nowhere(world: World) -> Outcome {
+fn show_nowhere(environment: Environment) -> Outcome {
     Box::pin(async move {
         let declared = "secrets: {declared: {type: password, password: hush-Zx81-marker}}";
-        let control = world.open(declared).await?;
+        let control = environment.open(declared).await?;
         let mut outputs = vec![format!("{control:?}")];
         for (at, body) in BODIES.iter().enumerate() {
             let target = format!("/v1/secrets/k{at}");
@@ -45,13 +45,13 @@ fn show_nowhere(world: World) -> Outcome {
             "tokens: {t: {api_key: {hush-Zx81-marker: 1}, scopes: [{role: viewer}]}}",
             "tokens: {a: {api_key: hush-Zx81-marker, scopes: [{role: viewer}]}, b: {api_key: hush-Zx81-marker, scopes: [{role: viewer}]}}",
         ] {
-            let path = world.file("refused.yaml", config)?;
-            match world.open_with(&[path]).await {
+            let path = environment.file("refused.yaml", config)?;
+            match environment.open_with(&[path]).await {
                 Ok(_) => return Err(format!("{config} was accepted").into()),
                 Err(refusal) => outputs.push(format!("{refusal} {refusal:?}")),
             }
         }
-        outputs.extend(stored(&world).await?);
+        outputs.extend(stored(&environment).await?);
         match outputs.iter().find(|output| output.contains(MARKER)) {
             Some(output) => Err(format!("a secret shows in {output}").into()),
             None => Ok(()),
@@ -60,8 +60,8 @@ fn show_nowhere(world: World) -> Outcome {
 }
 
 /// What can be read from the database, through it and around it.
-async fn stored(world: &World) -> Result<Vec<String>, Failed> {
-    let pool = world.database().await?;
+async fn stored(environment: &Environment) -> Result<Vec<String>, Failed> {
+    let pool = environment.database().await?;
     let rows = sqlx::query("SELECT definition FROM resources WHERE kind = 'secret'");
     let rows = rows.fetch_all(&pool).await?;
     if rows.is_empty() {
@@ -71,7 +71,7 @@ async fn stored(world: &World) -> Result<Vec<String>, Failed> {
     for row in rows {
         stored.push(row.try_get::<String, _>(0)?);
     }
-    for entry in world.folder().read_dir()? {
+    for entry in environment.folder().read_dir()? {
         let entry = entry?;
         if entry
             .file_name()

@@ -2,15 +2,15 @@
 
 use libtest_mimic::Failed;
 
-use crate::script::play;
-use crate::world::World;
+use crate::environment::Environment;
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[("sharing", sharing), ("declared-sharing", declared)];
 
-fn sharing(world: World) -> Outcome {
+fn sharing(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open("").await?;
+        let control = environment.open("").await?;
         play(
             &control,
             r#"
@@ -55,13 +55,13 @@ fn sharing(world: World) -> Outcome {
     })
 }
 
-fn declared(world: World) -> Outcome {
+fn declared(environment: Environment) -> Outcome {
     Box::pin(async move {
         let config = "
             secrets: {k: {type: token_auth, token: t, shared: true, allowed_hosts: [a.example]}, p: {type: t}}
             sources: {s: {shared: true}, q: {}}
         ";
-        let control = world.open(config).await?;
+        let control = environment.open(config).await?;
         play(
             &control,
             r#"
@@ -82,7 +82,7 @@ fn declared(world: World) -> Outcome {
                 "allowed_hosts",
             ),
         ] {
-            let refused = world.open(config).await;
+            let refused = environment.open(config).await;
             let message = refused
                 .map(drop)
                 .map_err(|failure: Failed| failure.message().unwrap_or_default().to_owned());

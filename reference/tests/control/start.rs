@@ -8,8 +8,8 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use sqlx::{Connection, Executor, SqliteConnection};
 
-use crate::script::play;
-use crate::world::World;
+use crate::environment::Environment;
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const SQLITE: &[Case] = &[
@@ -44,9 +44,9 @@ const OTHERS: &[(&str, &str)] = &[
     ("PRAGMA user_version = 7", "its user_version is 7"),
 ];
 
-async fn refusal(world: &World, url: &str, further: &[&str]) -> Result<String, Failed> {
+async fn refusal(environment: &Environment, url: &str, further: &[&str]) -> Result<String, Failed> {
     let begun = Instant::now();
-    let refused = world.open_at(url, further).await;
+    let refused = environment.open_at(url, further).await;
     if begun.elapsed() > SOON {
         return Err(format!("the refusal took {:?}", begun.elapsed()).into());
     }
@@ -76,15 +76,15 @@ fn contents(folder: &Path) -> Result<Vec<(String, u32, Vec<u8>)>, Failed> {
     Ok(files)
 }
 
-fn of_others(world: World) -> Outcome {
+fn of_others(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let folder = world.folder().join("others");
+        let folder = environment.folder().join("others");
         fs::create_dir(&folder)?;
         let file = folder.join("other.db");
         let url = format!("sqlite:{}", file.display());
         fs::write(&file, "this is a text, and no database at all")?;
         let before = contents(&folder)?;
-        let message = refusal(&world, &url, &[]).await?;
+        let message = refusal(&environment, &url, &[]).await?;
         if message != format!("`{}` is not a database", file.display()) {
             return Err(message.into());
         }
@@ -97,7 +97,7 @@ fn of_others(world: World) -> Outcome {
             other.execute(*script).await?;
             other.close().await?;
             let before = contents(&folder)?;
-            holds(&refusal(&world, &url, &[]).await?, part)?;
+            holds(&refusal(&environment, &url, &[]).await?, part)?;
             if contents(&folder)? != before {
                 return Err(format!("after `{script}` something was written").into());
             }
@@ -106,32 +106,32 @@ fn of_others(world: World) -> Outcome {
     })
 }
 
-fn schemas_of_others(world: World) -> Outcome {
+fn schemas_of_others(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let pool = world.database().await?;
-        let key = world.folder().join("key").display().to_string();
+        let pool = environment.database().await?;
+        let key = environment.folder().join("key").display().to_string();
         let key = ["--encryption-key-file", &key];
         pool.execute("CREATE TABLE documents (id BIGINT)").await?;
-        let message = refusal(&world, world.url(), &key).await?;
+        let message = refusal(&environment, environment.url(), &key).await?;
         holds(&message, "it has a table `documents`")?;
         // Tables of other names may be beside those of this program.
         pool.execute("ALTER TABLE documents RENAME TO customers")
             .await?;
-        drop(world.open_at(world.url(), &key).await?);
+        drop(environment.open_at(environment.url(), &key).await?);
         pool.execute("INSERT INTO schema_steps (step) VALUES (1000)")
             .await?;
-        let message = refusal(&world, world.url(), &key).await?;
+        let message = refusal(&environment, environment.url(), &key).await?;
         holds(&message, "made by a newer version")
     })
 }
 
-fn no_server(world: World) -> Outcome {
+fn no_server(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let key = world.folder().join("key").display().to_string();
+        let key = environment.folder().join("key").display().to_string();
         let key = ["--encryption-key-file", &key];
         let begun = Instant::now();
         let nowhere = "postgres://nobody:wrong@127.0.0.1:1/nowhere";
-        match world.open_at(nowhere, &key).await {
+        match environment.open_at(nowhere, &key).await {
             Ok(_) => return Err("a server that is not there was accepted".into()),
             Err(refusal) => holds(&refusal.to_string(), "PostgreSQL database cannot be used")?,
         }
@@ -143,9 +143,9 @@ fn no_server(world: World) -> Outcome {
     })
 }
 
-fn damaged(world: World) -> Outcome {
+fn damaged(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open_at(world.url(), &[]).await?;
+        let control = environment.open_at(environment.url(), &[]).await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
         let document = "x".repeat(2_000);
         for at in 0..100 {
@@ -153,9 +153,9 @@ fn damaged(world: World) -> Outcome {
             play(&control, &put).await?;
         }
         drop(control);
-        let file = world.folder().join("control.db");
+        let file = environment.folder().join("control.db");
         // All that was written goes into the file itself.
-        let mut other = SqliteConnection::connect(world.url()).await?;
+        let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
         other.close().await?;
         let mut bytes = fs::read(&file)?;
@@ -164,7 +164,7 @@ fn damaged(world: World) -> Outcome {
             *byte = 0xA5;
         }
         fs::write(&file, &bytes)?;
-        let message = refusal(&world, world.url(), &[]).await?;
+        let message = refusal(&environment, environment.url(), &[]).await?;
         holds(&message, "is damaged (")?;
         holds(&message, "restore it from a backup")?;
         match fs::read(&file)? == bytes {
@@ -174,45 +174,45 @@ fn damaged(world: World) -> Outcome {
     })
 }
 
-fn locked(world: World) -> Outcome {
+fn locked(environment: Environment) -> Outcome {
     Box::pin(async move {
-        drop(world.open_at(world.url(), &[]).await?);
+        drop(environment.open_at(environment.url(), &[]).await?);
         // The pools of the first server close by themselves a moment later.
-        let mut other = SqliteConnection::connect(world.url()).await?;
+        let mut other = SqliteConnection::connect(environment.url()).await?;
         other.execute("PRAGMA busy_timeout = 10000").await?;
         other.execute("PRAGMA locking_mode = EXCLUSIVE").await?;
         other
             .execute("BEGIN EXCLUSIVE; DELETE FROM changes; COMMIT")
             .await?;
-        let message = refusal(&world, world.url(), &[]).await?;
+        let message = refusal(&environment, environment.url(), &[]).await?;
         holds(&message, "is locked by another process")?;
         other.close().await?;
-        drop(world.open_at(world.url(), &[]).await?);
+        drop(environment.open_at(environment.url(), &[]).await?);
         Ok(())
     })
 }
 
-fn lost_key(world: World) -> Outcome {
+fn lost_key(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = world.open_at(world.url(), &[]).await?;
+        let control = environment.open_at(environment.url(), &[]).await?;
         let put = r#"admin PUT /v1/secrets/k {"value":{"token":"t"}} => 200"#;
         play(&control, put).await?;
         drop(control);
-        let key = world.folder().join("control.db.key");
-        let away = world.folder().join("away");
+        let key = environment.folder().join("control.db.key");
+        let away = environment.folder().join("away");
         fs::rename(&key, &away)?;
-        let message = refusal(&world, world.url(), &[]).await?;
+        let message = refusal(&environment, environment.url(), &[]).await?;
         holds(&message, "control.db.key` is gone")?;
         if key.exists() {
             return Err("a new key was made for a database that has one".into());
         }
         fs::rename(&away, &key)?;
-        let control = world.open_at(world.url(), &[]).await?;
+        let control = environment.open_at(environment.url(), &[]).await?;
         play(&control, "admin GET /v1/secrets/k => 200").await
     })
 }
 
-fn private_files(world: World) -> Outcome {
+fn private_files(environment: Environment) -> Outcome {
     Box::pin(async move {
         let names = [
             "control.db",
@@ -221,13 +221,13 @@ fn private_files(world: World) -> Outcome {
             "control.db.key",
         ];
         let modes = || -> Result<Vec<u32>, Failed> {
-            let modes = names.map(|name| world.folder().join(name).metadata());
+            let modes = names.map(|name| environment.folder().join(name).metadata());
             let modes = modes
                 .into_iter()
                 .map(|file| Ok(file?.permissions().mode() & 0o777));
             modes.collect()
         };
-        let control = world.open_at(world.url(), &[]).await?;
+        let control = environment.open_at(environment.url(), &[]).await?;
         play(&control, "admin PUT /v1/sources/s {} => 200").await?;
         if modes()? != [0o600; 4] {
             return Err(format!("new files have the modes {:?}", modes()?).into());
@@ -235,9 +235,9 @@ fn private_files(world: World) -> Outcome {
         // Files that an older version made, while they are in use.
         for name in names {
             let mode = fs::Permissions::from_mode(0o644);
-            fs::set_permissions(world.folder().join(name), mode)?;
+            fs::set_permissions(environment.folder().join(name), mode)?;
         }
-        let second = world.open_at(world.url(), &[]).await?;
+        let second = environment.open_at(environment.url(), &[]).await?;
         play(&second, "admin PUT /v1/sources/s {} => 200").await?;
         match modes()? == [0o600; 4] {
             true => Ok(()),

@@ -6,8 +6,7 @@ use std::net::SocketAddr;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use test_server::{Request, Response, TestServer, empty, header, respond};
 
 /// How the server treats requests.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,6 +38,7 @@ pub(crate) enum Manner {
 pub(crate) struct Storage {
     address: SocketAddr,
     state: Arc<Mutex<State>>,
+    _server: Arc<TestServer>,
 }
 
 #[derive(Debug)]
@@ -73,58 +73,36 @@ impl Object {
         }
     }
 
-    fn answer(&self, path: &str, with_body: bool) -> Vec<u8> {
-        let head = format!(
-            "HTTP/1.1 200 OK\r\nETag: {}\r\nx-goog-generation: {}\r\n\
-             Last-Modified: Sun, 01 Nov 2026 00:00:00 GMT\r\nContent-Length: {}\r\n\
-             Connection: close\r\n\r\n",
-            self.e_tag(path),
-            self.generation,
-            self.bytes.len()
-        );
-        let body: &[u8] = if with_body { &self.bytes } else { &[] };
-        [head.as_bytes(), body].concat()
-    }
-}
-
-/// A request: its method, path, headers in lower case, and body.
-struct Request {
-    method: String,
-    path: String,
-    head: String,
-    body: Vec<u8>,
-}
-
-impl Request {
-    fn header(&self, name: &str) -> Option<&str> {
-        let mut lines = self.head.lines().filter_map(|line| line.split_once(": "));
-        let found = lines.find(|(found, _)| found.eq_ignore_ascii_case(name));
-        found.map(|(_, value)| value)
+    fn answer(&self, path: &str) -> Response {
+        let headers = [
+            ("etag", self.e_tag(path)),
+            ("x-goog-generation", self.generation.to_string()),
+            ("last-modified", "Sun, 01 Nov 2026 00:00:00 GMT".to_owned()),
+        ];
+        let headers = headers
+            .each_ref()
+            .map(|(name, value)| (*name, value.as_str()));
+        respond(200, &headers, self.bytes.clone())
     }
 }
 
 impl Storage {
     pub(crate) async fn start() -> std::io::Result<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let storage = Self {
-            address: listener.local_addr()?,
-            state: Arc::new(Mutex::new(State {
-                manner: Manner::Faithful,
-                held: false,
-                objects: BTreeMap::new(),
-                generation: 0,
-                waiting: 0,
-                kept: Vec::new(),
-            })),
-        };
-        let serving = storage.clone();
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let storage = serving.clone();
-                tokio::spawn(async move { storage.serve(stream).await });
-            }
-        });
-        Ok(storage)
+        let state = Arc::new(Mutex::new(State {
+            manner: Manner::Faithful,
+            held: false,
+            objects: BTreeMap::new(),
+            generation: 0,
+            waiting: 0,
+            kept: Vec::new(),
+        }));
+        let shared = Arc::clone(&state);
+        let server = TestServer::start(move |request| answer(Arc::clone(&shared), request)).await?;
+        Ok(Self {
+            address: server.address(),
+            state,
+            _server: Arc::new(server),
+        })
     }
 
     /// The `object_storage` of a bundle of this name, of a kind.
@@ -204,67 +182,71 @@ impl Storage {
     }
 
     fn state(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    async fn serve(self, mut stream: TcpStream) -> std::io::Result<()> {
-        let request = receive(&mut stream).await?;
-        let manner = self.state().manner;
-        let stalls = match manner {
-            Manner::Stalls => request.method == "PUT",
-            manner => manner == Manner::Silent,
-        };
-        if stalls {
-            self.state().waiting += 1;
-            while self.state().held {
-                tokio::time::sleep(Duration::from_millis(10)).await;
-            }
-            // What was received is kept even if nobody waits for the answer any more.
-            self.state().waiting -= 1;
-        }
-        let answer = self.state().answer(&request);
-        stream.write_all(&answer).await
+        locked(&self.state)
     }
 }
 
+fn locked(state: &Mutex<State>) -> MutexGuard<'_, State> {
+    state.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn answer(state: Arc<Mutex<State>>, request: Request) -> Response {
+    let manner = locked(&state).manner;
+    let stalls = match manner {
+        Manner::Stalls => request.method() == "PUT",
+        manner => manner == Manner::Silent,
+    };
+    if stalls {
+        locked(&state).waiting += 1;
+        while locked(&state).held {
+            tokio::time::sleep(Duration::from_millis(10)).await;
+        }
+        // What was received is kept even if nobody waits for the answer any more.
+        locked(&state).waiting -= 1;
+    }
+    locked(&state).answer(&request)
+}
+
+/// The path of an object, with what clients encode without need as it is.
+fn object_path(request: &Request) -> String {
+    let path = request.uri().path();
+    path.replace("%2E", ".").replace("%2D", "-")
+}
+
 impl State {
-    fn answer(&mut self, request: &Request) -> Vec<u8> {
-        let path = request.path.as_str();
-        let found = self.objects.get(path).cloned();
-        match (request.method.as_str(), found) {
-            ("HEAD" | "GET", _) if self.manner == Manner::Blind => status("403 Forbidden"),
-            ("HEAD" | "GET", None) => status("404 Not Found"),
-            ("HEAD", Some(object)) => object.answer(path, false),
-            ("GET", Some(object)) => object.answer(path, true),
-            ("PUT", found) => self.put(request, found.as_ref()),
-            _ => status("405 Method Not Allowed"),
+    fn answer(&mut self, request: &Request) -> Response {
+        let path = object_path(request);
+        let found = self.objects.get(&path).cloned();
+        match (request.method().as_str(), found) {
+            ("HEAD" | "GET", _) if self.manner == Manner::Blind => empty(403),
+            ("HEAD" | "GET", None) => empty(404),
+            ("HEAD" | "GET", Some(object)) => object.answer(&path),
+            ("PUT", found) => self.put(request, path, found.as_ref()),
+            _ => empty(405),
         }
     }
 
-    fn put(&mut self, request: &Request, found: Option<&Object>) -> Vec<u8> {
-        let path = request.path.clone();
+    fn put(&mut self, request: &Request, path: String, found: Option<&Object>) -> Response {
+        let given = |name| request.headers().get(name).map(|_| header(request, name));
         let wanted = [
-            request.header("if-none-match").map(|_| found.is_none()),
-            request
-                .header("if-match")
-                .map(|tag| found.is_some_and(|found| found.e_tag(&path) == tag)),
-            request
-                .header("x-goog-if-generation-match")
+            given("if-none-match").map(|_| found.is_none()),
+            given("if-match").map(|tag| found.is_some_and(|found| found.e_tag(&path) == tag)),
+            given("x-goog-if-generation-match")
                 .map(|wanted| found.map_or(0, |found| found.generation).to_string() == wanted),
         ];
         let conditional = wanted.iter().any(Option::is_some);
         let holds = !wanted.contains(&Some(false));
         match self.manner {
-            Manner::Full => return status("507 Insufficient Storage"),
-            Manner::Refuses if conditional => return status("501 Not Implemented"),
-            Manner::Distrusts if conditional => return status("412 Precondition Failed"),
+            Manner::Full => return empty(507),
+            Manner::Refuses if conditional => return empty(501),
+            Manner::Distrusts if conditional => return empty(412),
             Manner::Ignores => {}
-            _ if !holds => return status("412 Precondition Failed"),
+            _ if !holds => return empty(412),
             _ => {}
         }
         self.generation += 1;
         let object = Object {
-            bytes: request.body.clone(),
+            bytes: request.body().to_vec(),
             generation: self.generation,
         };
         let told = match self.manner {
@@ -282,59 +264,14 @@ impl State {
             _ => object.e_tag(&path),
         };
         if self.manner != Manner::Loses {
-            self.kept.push((path.clone(), request.body.clone()));
+            self.kept.push((path.clone(), request.body().to_vec()));
             self.objects.insert(path, object);
         }
-        format!(
-            "HTTP/1.1 201 Created\r\nETag: {tag}\r\nx-goog-generation: {}\r\n\
-             Content-Length: 0\r\nConnection: close\r\n\r\n",
-            told.generation
+        let generation = told.generation.to_string();
+        respond(
+            201,
+            &[("etag", &tag), ("x-goog-generation", &generation)],
+            "",
         )
-        .into_bytes()
-    }
-}
-
-fn status(line: &str) -> Vec<u8> {
-    format!("HTTP/1.1 {line}\r\nContent-Length: 0\r\nConnection: close\r\n\r\n").into_bytes()
-}
-
-/// Reads one request.
-async fn receive(stream: &mut TcpStream) -> std::io::Result<Request> {
-    let mut received = Vec::new();
-    let mut part = vec![0; 64 << 10];
-    loop {
-        let read = stream.read(&mut part).await?;
-        received.extend(part.iter().take(read));
-        let end = received.windows(4).position(|four| four == b"\r\n\r\n");
-        let Some(end) = end else {
-            if read == 0 {
-                return Err(std::io::ErrorKind::UnexpectedEof.into());
-            }
-            continue;
-        };
-        let (head, body) = received.split_at(end + 4);
-        let head = String::from_utf8_lossy(head).into_owned();
-        let mut request = Request {
-            method: head.split(' ').next().unwrap_or_default().to_owned(),
-            path: head
-                .split(' ')
-                .nth(1)
-                .unwrap_or_default()
-                .replace("%2E", ".")
-                .replace("%2D", "-"),
-            body: body.to_vec(),
-            head,
-        };
-        if let Some((path, _)) = request.path.split_once('?') {
-            request.path = path.to_owned();
-        }
-        let length = request.header("content-length");
-        let length: usize = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-        if request.body.len() >= length {
-            return Ok(request);
-        }
-        if read == 0 {
-            return Err(std::io::ErrorKind::UnexpectedEof.into());
-        }
     }
 }

@@ -1,6 +1,6 @@
 //! References: what must exist, and what cannot be deleted while it is used.
 
-use crate::script::scripts;
+use crate::transcript::scripts;
 
 scripts! {
     "sources-in-use" => r#"

@@ -8,8 +8,8 @@ use libtest_mimic::Failed;
 use reference::control::Control;
 use serde_json::Value;
 
-use crate::script::play;
-use crate::world::{World, send, text};
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
 use crate::{Case, Outcome};
 
 pub(crate) const CASES: &[Case] = &[
@@ -24,20 +24,23 @@ pub(crate) const CASES: &[Case] = &[
 ];
 
 /// How long anything may take before a case fails.
-const PATIENCE: Duration = Duration::from_secs(60);
+const CASE_TIMEOUT: Duration = Duration::from_secs(60);
 
 /// The folder that bundles are written to.
-pub(crate) fn storage(world: &World) -> Result<PathBuf, Failed> {
-    let folder = world.folder().join("bundles");
+pub(crate) fn storage(environment: &Environment) -> Result<PathBuf, Failed> {
+    let folder = environment.folder().join("bundles");
     std::fs::create_dir_all(&folder)?;
     Ok(folder)
 }
 
-pub(crate) async fn open(world: &World, further: &[&str]) -> Result<Arc<Control>, Failed> {
-    let root = storage(world)?.display().to_string();
+pub(crate) async fn open(
+    environment: &Environment,
+    further: &[&str],
+) -> Result<Arc<Control>, Failed> {
+    let root = storage(environment)?.display().to_string();
     let mut arguments = vec!["--bundle-root", &root, "--rebuild-interval", "100ms"];
     arguments.extend(further);
-    world.open_builder(&arguments).await
+    environment.open_builder(&arguments).await
 }
 
 /// Waits until a question has an answer.
@@ -45,13 +48,13 @@ pub(crate) async fn eventually<T, F>(what: &str, mut ask: impl FnMut() -> F) -> 
 where
     F: Future<Output = Result<Option<T>, Failed>>,
 {
-    let deadline = Instant::now() + PATIENCE;
+    let deadline = Instant::now() + CASE_TIMEOUT;
     loop {
         if let Some(answer) = ask().await? {
             return Ok(answer);
         }
         if Instant::now() > deadline {
-            return Err(format!("{what}: not within {PATIENCE:?}").into());
+            return Err(format!("{what}: not within {CASE_TIMEOUT:?}").into());
         }
         tokio::time::sleep(Duration::from_millis(20)).await;
     }
@@ -118,11 +121,11 @@ pub(crate) async fn counted(
     Ok(values.sum())
 }
 
-fn kept_up_to_date(world: World) -> Outcome {
+fn kept_up_to_date(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = open(&world, &[]).await?;
+        let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
-        let file = storage(&world)?.join("deep/app.tar.gz");
+        let file = storage(&environment)?.join("deep/app.tar.gz");
         play(
             &control,
             r#"
@@ -168,11 +171,11 @@ fn kept_up_to_date(world: World) -> Outcome {
     })
 }
 
-fn failures(world: World) -> Outcome {
+fn failures(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = open(&world, &[]).await?;
+        let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
-        let file = storage(&world)?.join("b.tar.gz");
+        let file = storage(&environment)?.join("b.tar.gz");
         play(
             &control,
             r#"
@@ -221,16 +224,16 @@ fn failures(world: World) -> Outcome {
     })
 }
 
-fn libraries(world: World) -> Outcome {
+fn libraries(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let root = world.folder().join("libraries");
+        let root = environment.folder().join("libraries");
         let library = root.join("acme:limits");
         std::fs::create_dir_all(&library)?;
         std::fs::write(library.join("data.json"), r#"{"limits":1}"#)?;
         let root = root.display().to_string();
-        let control = open(&world, &["--builtin-root", &root]).await?;
+        let control = open(&environment, &["--builtin-root", &root]).await?;
         let workers = control.start_workers().await?;
-        let file = storage(&world)?.join("b.tar.gz");
+        let file = storage(&environment)?.join("b.tar.gz");
         play(
             &control,
             r#"
@@ -264,9 +267,9 @@ fn libraries(world: World) -> Outcome {
     })
 }
 
-fn visibility(world: World) -> Outcome {
+fn visibility(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = open(&world, &[]).await?;
+        let control = open(&environment, &[]).await?;
         play(
             &control,
             "
@@ -323,11 +326,11 @@ fn visibility(world: World) -> Outcome {
     })
 }
 
-fn secrecy(world: World) -> Outcome {
+fn secrecy(environment: Environment) -> Outcome {
     Box::pin(async move {
         // Nobody listens there.
         let further = ["--allow-host", "127.0.0.1", "--allow-secrets-over-http"];
-        let control = open(&world, &further).await?;
+        let control = open(&environment, &further).await?;
         let workers = control.start_workers().await?;
         play(
             &control,
@@ -346,11 +349,11 @@ fn secrecy(world: World) -> Outcome {
     })
 }
 
-fn shared_work(world: World) -> Outcome {
+fn shared_work(environment: Environment) -> Outcome {
     Box::pin(async move {
         let mut replicas = Vec::new();
         for _ in 0..3 {
-            let control = open(&world, &["--concurrent-builds", "2"]).await?;
+            let control = open(&environment, &["--concurrent-builds", "2"]).await?;
             let workers = control.start_workers().await?;
             replicas.push((control, workers));
         }
@@ -368,7 +371,7 @@ fn shared_work(world: World) -> Outcome {
         let (_, stopped) = replicas.pop().ok_or("there are three")?;
         stopped.shutdown().await;
         for at in 0..6 {
-            let file = storage(&world)?.join(format!("{at}.tar.gz"));
+            let file = storage(&environment)?.join(format!("{at}.tar.gz"));
             holds(&file, &serde_json::json!({"v": {"turn": 2}})).await?;
         }
         for (_, workers) in replicas {
@@ -378,11 +381,11 @@ fn shared_work(world: World) -> Outcome {
     })
 }
 
-fn takeover(world: World) -> Outcome {
+fn takeover(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let control = open(&world, &[]).await?;
+        let control = open(&environment, &[]).await?;
         let workers = control.start_workers().await?;
-        let file = storage(&world)?.join("b.tar.gz");
+        let file = storage(&environment)?.join("b.tar.gz");
         play(
             &control,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
@@ -390,7 +393,7 @@ fn takeover(world: World) -> Outcome {
         .await?;
         status(&control, "b", "SUCCESS").await?;
         // An owner that will never renew its lease holds the bundle for a while.
-        let pool = world.database().await?;
+        let pool = environment.database().await?;
         let held = Duration::from_millis(1500);
         let ends = std::time::SystemTime::now() + held;
         let ends = ends.duration_since(std::time::UNIX_EPOCH)?.as_millis();
@@ -411,16 +414,16 @@ fn takeover(world: World) -> Outcome {
     })
 }
 
-fn without_builder(world: World) -> Outcome {
+fn without_builder(environment: Environment) -> Outcome {
     Box::pin(async move {
-        let api = open(&world, &["--no-builder"]).await?;
+        let api = open(&environment, &["--no-builder"]).await?;
         let idle = api.start_workers().await?;
         play(
             &api,
             r#"admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b.tar.gz"}}} => 200"#,
         )
         .await?;
-        let pool = world.database().await?;
+        let pool = environment.database().await?;
         eventually("the change is passed on", || async {
             let left = sqlx::query("SELECT 1 FROM changes")
                 .fetch_optional(&pool)
@@ -429,11 +432,11 @@ fn without_builder(world: World) -> Outcome {
         })
         .await?;
         idle.shutdown().await;
-        let file = storage(&world)?.join("b.tar.gz");
+        let file = storage(&environment)?.join("b.tar.gz");
         if file.exists() {
             return Err("a replica that does not build has built".into());
         }
-        let builder = open(&world, &[]).await?;
+        let builder = open(&environment, &[]).await?;
         let workers = builder.start_workers().await?;
         status(&api, "b", "SUCCESS").await?;
         workers.shutdown().await;

@@ -1,6 +1,7 @@
 //! Compressed requests and answers.
 
 use std::io::{Read, Write};
+use std::sync::atomic::Ordering;
 
 use flate2::Compression;
 use flate2::read::GzDecoder;
@@ -109,6 +110,22 @@ fn a_compressed_body_may_not_hold_more_than_the_limit() {
         let header = (CONTENT_ENCODING, "gzip");
         let reply = send(&limited, "POST /v1/data/a", header, gzip(body.as_bytes()));
         assert_eq!(shown(&reply), answer, "{length}");
+    }
+}
+
+#[test]
+fn only_a_long_compressed_body_is_given_up_when_the_client_has_closed_its_side() {
+    let engine = Engine::default();
+    for (length, answer) in [
+        (10, "400 invalid_parameter"),
+        (50 << 20, "500 internal_error"),
+    ] {
+        let body = gzip(&vec![b'x'; length]);
+        let encoding = (CONTENT_ENCODING, HeaderValue::from_static("gzip"));
+        let headers = HeaderMap::from_iter([encoding]);
+        let request = request("POST", "/v1/data/a", headers, body);
+        request.cancelled.store(true, Ordering::Relaxed);
+        assert_eq!(shown(&engine.respond(request)), answer, "{length}");
     }
 }
 

@@ -14,4 +14,5 @@ mod exchange;
 mod files;
 mod gzip;
 mod hostile;
+mod patch;
 mod routing;

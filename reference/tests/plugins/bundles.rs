@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
-use crate::world::{Done, World, quick, until};
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, bundle};
 
 const PATH: &str = "/bundles/rules";
 
@@ -23,24 +23,28 @@ fn revision(revision: &str) -> Done<Vec<u8>> {
 
 #[tokio::test]
 async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
-    let world = World::start(rules()).await?;
+    let environment = Environment::start(rules()).await?;
     let pending = json!({"error": "not all configured bundles have been activated"});
-    world
+    environment
         .wait_for("/v1/status", |_, answer| {
             answer["result"]["bundles"]["rules"]["http_code"] == 404
         })
         .await?;
-    assert_eq!(world.get("/health?bundles").await?, (500, pending));
-    assert_eq!(world.get("/health?plugins").await?.0, 500);
-    let (_, ready) = world.get("/health?plugins&exclude-plugin=bundle").await?;
+    assert_eq!(environment.get("/health?bundles").await?, (500, pending));
+    assert_eq!(environment.get("/health?plugins").await?.0, 500);
+    let (_, ready) = environment
+        .get("/health?plugins&exclude-plugin=bundle")
+        .await?;
     assert_eq!(ready, json!({}));
 
-    world.depot.put(PATH, Shelf::of(revision("first")?, "1"));
-    world.wait_for_data("a/is", json!("first")).await?;
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("first")?, "1"));
+    environment.wait_for_data("a/is", json!("first")).await?;
     let healthy = (200, json!({}));
-    assert_eq!(world.get("/health?bundles&plugins").await?, healthy);
+    assert_eq!(environment.get("/health?bundles&plugins").await?, healthy);
     let asks = || {
-        let seen = world.depot.seen(PATH);
+        let seen = environment.mock.seen(PATH);
         let mut seen = seen.iter().rev();
         seen.find(|seen| seen.header("if-none-match") == Some("\"1\""))
             .cloned()
@@ -50,33 +54,37 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
 
     let policy = "package a\nimport rego.v1\np if undefined_function(1)\n";
     let manifest = r#"{"roots": ["b"]}"#;
-    for (at, (shelf, code, part)) in [
+    for (at, (fixture, code, part)) in [
         (
-            Shelf::status(500),
+            Fixture::status(500),
             json!(500),
             "server replied with Internal Server Error",
         ),
-        (Shelf::of(b"garbage".to_vec(), "2"), Value::Null, ""),
-        (Shelf::of(Vec::new(), "3"), Value::Null, ""),
+        (Fixture::of(b"garbage".to_vec(), "2"), Value::Null, ""),
+        (Fixture::of(Vec::new(), "3"), Value::Null, ""),
         (
-            Shelf::of(bundle(&[("a/p.rego", policy)])?, "4"),
+            Fixture::of(bundle(&[("a/p.rego", policy)])?, "4"),
             Value::Null,
             "error(s) occurred while compiling module(s)",
         ),
         (
-            Shelf::of(
+            Fixture::of(
                 bundle(&[(".manifest", manifest), ("data.json", "{\"a\": 1}")])?,
                 "5",
             ),
             Value::Null,
             "root",
         ),
-        (Shelf::status(302), json!(302), "server replied with Found"),
+        (
+            Fixture::status(302),
+            json!(302),
+            "server replied with Found",
+        ),
     ]
     .into_iter()
     .enumerate()
     {
-        world.depot.put(PATH, shelf);
+        environment.mock.put(PATH, fixture);
         let fits = |_, answer: &Value| {
             let status = &answer["result"]["bundles"]["rules"];
             let message = status["message"].as_str().unwrap_or_default();
@@ -84,26 +92,30 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
                 && status["http_code"] == code
                 && message.contains(part)
         };
-        let answer = world.wait_for("/v1/status", fits).await?;
+        let answer = environment.wait_for("/v1/status", fits).await?;
         let status = &answer["result"]["bundles"]["rules"];
         assert_eq!(status["active_revision"], "first", "case {at}");
-        assert_eq!(world.data("a/is").await?, "first", "case {at}");
+        assert_eq!(environment.data("a/is").await?, "first", "case {at}");
         assert_eq!(
-            world.get("/health?bundles&plugins").await?,
+            environment.get("/health?bundles&plugins").await?,
             healthy,
             "case {at}"
         );
-        world.depot.put(PATH, Shelf::of(revision("first")?, "1"));
-        world
+        environment
+            .mock
+            .put(PATH, Fixture::of(revision("first")?, "1"));
+        environment
             .wait_for("/v1/status", |_, answer| {
                 answer["result"]["bundles"]["rules"]["code"].is_null()
             })
             .await?;
     }
 
-    world.depot.put(PATH, Shelf::of(revision("second")?, "9"));
-    world.wait_for_data("a/is", json!("second")).await?;
-    let (_, answer) = world.get("/v1/data/a/is?provenance").await?;
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("second")?, "9"));
+    environment.wait_for_data("a/is", json!("second")).await?;
+    let (_, answer) = environment.get("/v1/data/a/is?provenance").await?;
     let bundles = &answer["provenance"]["bundles"];
     assert_eq!(*bundles, json!({"rules": {"revision": "second"}}));
     Ok(())
@@ -111,13 +123,13 @@ async fn bundles_come_and_a_bad_one_never_replaces_a_good_one() -> Done {
 
 #[tokio::test]
 async fn mistakes_in_policies_are_reported_with_their_places() -> Done {
-    let world = World::new().await?;
+    let environment = Environment::new().await?;
     let policy = "package a\nimport rego.v1\np if undefined_function(1)\n";
     let archive = bundle(&[("a/p.rego", policy)])?;
-    world.depot.put(PATH, Shelf::of(archive, "1"));
-    let mut world = world;
-    world.engine(rules()).await?;
-    let answer = world
+    environment.mock.put(PATH, Fixture::of(archive, "1"));
+    let mut environment = environment;
+    environment.engine(rules()).await?;
+    let answer = environment
         .wait_for("/v1/status", |_, answer| {
             answer["result"]["bundles"]["rules"]["errors"].is_array()
         })
@@ -132,54 +144,58 @@ async fn mistakes_in_policies_are_reported_with_their_places() -> Done {
 async fn bundles_wait_for_each_other() -> Done {
     let one = "package one\nimport rego.v1\nf(x) := x\np := data.two.f(1)\n";
     let two = "package two\nimport rego.v1\nf(x) := x\np := data.one.f(2)\n";
-    let world = World::new().await?;
+    let environment = Environment::new().await?;
     let owned = |root: &str| json!({"roots": [root]}).to_string();
     let files = |root: &'static str, text| bundle(&[(".manifest", &owned(root)), ("p.rego", text)]);
-    world.depot.put("/one", Shelf::of(files("one", one)?, "1"));
-    let mut world = world;
+    environment
+        .mock
+        .put("/one", Fixture::of(files("one", one)?, "1"));
+    let mut environment = environment;
     let source = |resource| json!({"resource": resource, "polling": quick()});
-    world
+    environment
         .engine(json!({"bundles": {"one": source("one"), "two": source("two")}}))
         .await?;
     // The first is tried alone before the second is there.
     until("two requests", || {
-        (world.depot.seen("/one").len() > 1).then_some(())
+        (environment.mock.seen("/one").len() > 1).then_some(())
     })
     .await?;
-    assert_eq!(world.data("one/p").await?, Value::Null);
-    world.depot.put("/two", Shelf::of(files("two", two)?, "1"));
-    world.wait_for_data("one/p", json!(1)).await?;
-    assert_eq!(world.data("two/p").await?, 2);
-    assert_eq!(world.get("/health?bundles").await?.0, 200);
+    assert_eq!(environment.data("one/p").await?, Value::Null);
+    environment
+        .mock
+        .put("/two", Fixture::of(files("two", two)?, "1"));
+    environment.wait_for_data("one/p", json!(1)).await?;
+    assert_eq!(environment.data("two/p").await?, 2);
+    assert_eq!(environment.get("/health?bundles").await?.0, 200);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_root_goes_from_one_bundle_to_another() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let files = |roots: &[&str], is: &str| {
         let manifest = json!({"roots": roots}).to_string();
         let data = roots.iter().map(|root| ((*root).to_owned(), json!(is)));
         let data = Value::Object(data.collect()).to_string();
         bundle(&[(".manifest", &manifest), ("data.json", &data)])
     };
-    world
-        .depot
-        .put("/one", Shelf::of(files(&["a", "b"], "one")?, "1"));
-    world
-        .depot
-        .put("/two", Shelf::of(files(&["c"], "two")?, "1"));
+    environment
+        .mock
+        .put("/one", Fixture::of(files(&["a", "b"], "one")?, "1"));
+    environment
+        .mock
+        .put("/two", Fixture::of(files(&["c"], "two")?, "1"));
     let source = |resource| json!({"resource": resource, "polling": quick()});
     let bundles = json!({"one": source("one"), "two": source("two")});
-    world
+    environment
         .engine(json!({"bundles": bundles, "status": {"console": true}}))
         .await?;
-    world.wait_for_data("b", json!("one")).await?;
-    world.wait_for_data("c", json!("two")).await?;
-    world
-        .depot
-        .put("/two", Shelf::of(files(&["b", "c"], "two")?, "2"));
-    world
+    environment.wait_for_data("b", json!("one")).await?;
+    environment.wait_for_data("c", json!("two")).await?;
+    environment
+        .mock
+        .put("/two", Fixture::of(files(&["b", "c"], "two")?, "2"));
+    environment
         .wait_for("/v1/status", |_, answer| {
             let message = &answer["result"]["bundles"]["two"]["message"];
             message
@@ -187,64 +203,66 @@ async fn a_root_goes_from_one_bundle_to_another() -> Done {
                 .is_some_and(|message| message.contains("overlapping roots"))
         })
         .await?;
-    assert_eq!(world.data("b").await?, "one");
-    world
-        .depot
-        .put("/one", Shelf::of(files(&["a"], "one")?, "2"));
-    world.wait_for_data("b", json!("two")).await?;
-    assert_eq!(world.data("a").await?, "one");
+    assert_eq!(environment.data("b").await?, "one");
+    environment
+        .mock
+        .put("/one", Fixture::of(files(&["a"], "one")?, "2"));
+    environment.wait_for_data("b", json!("two")).await?;
+    assert_eq!(environment.data("a").await?, "one");
     Ok(())
 }
 
 #[tokio::test]
 async fn a_bundle_that_is_kept_is_there_without_its_service() -> Done {
-    let mut world = World::new().await?;
-    let folder = world.folder.path().join("kept");
+    let mut environment = Environment::new().await?;
+    let folder = environment.folder.path().join("kept");
     let config = json!({
         "bundles": {"rules": {"resource": "rules", "polling": quick(), "persist": true}},
         "persistence_directory": folder,
     });
-    world
-        .depot
-        .put("/rules", Shelf::of(revision("first")?, "1"));
-    world.engine(config.clone()).await?;
-    world.wait_for_data("a/is", json!("first")).await?;
+    environment
+        .mock
+        .put("/rules", Fixture::of(revision("first")?, "1"));
+    environment.engine(config.clone()).await?;
+    environment.wait_for_data("a/is", json!("first")).await?;
     let file = folder.join("bundles/rules/bundle.tar.gz");
     until("the archive on disk", || file.exists().then_some(())).await?;
-    world.stop().await;
-    world.depot.put("/rules", Shelf::status(500));
-    world.engine(config.clone()).await?;
-    world.wait_for_data("a/is", json!("first")).await?;
-    assert_eq!(world.get("/health?bundles").await?.0, 200);
+    environment.stop().await;
+    environment.mock.put("/rules", Fixture::status(500));
+    environment.engine(config.clone()).await?;
+    environment.wait_for_data("a/is", json!("first")).await?;
+    assert_eq!(environment.get("/health?bundles").await?.0, 200);
     // What lies there is judged like what comes from a service.
-    world.stop().await;
+    environment.stop().await;
     std::fs::write(&file, "garbage")?;
-    world.engine(config).await?;
-    assert_eq!(world.get("/health?bundles").await?.0, 500);
-    world
-        .depot
-        .put("/rules", Shelf::of(revision("second")?, "2"));
-    world.wait_for_data("a/is", json!("second")).await?;
+    environment.engine(config).await?;
+    assert_eq!(environment.get("/health?bundles").await?.0, 500);
+    environment
+        .mock
+        .put("/rules", Fixture::of(revision("second")?, "2"));
+    environment.wait_for_data("a/is", json!("second")).await?;
     Ok(())
 }
 
 #[tokio::test]
 async fn a_delta_changes_what_is_active() -> Done {
-    let mut world = World::new().await?;
-    world.depot.put(PATH, Shelf::of(revision("first")?, "1"));
-    world.engine(rules()).await?;
-    world.wait_for_data("a/is", json!("first")).await?;
+    let mut environment = Environment::new().await?;
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("first")?, "1"));
+    environment.engine(rules()).await?;
+    environment.wait_for_data("a/is", json!("first")).await?;
     let patch = json!({"data": [{"op": "upsert", "path": "/a/more", "value": [1]}]});
     let manifest = json!({"revision": "delta", "roots": ["a"]});
     let delta = bundle(&[
         (".manifest", &manifest.to_string()),
         ("patch.json", &patch.to_string()),
     ])?;
-    world.depot.put(PATH, Shelf::of(delta, "2"));
-    world
+    environment.mock.put(PATH, Fixture::of(delta, "2"));
+    environment
         .wait_for_data("a", json!({"is": "first", "more": [1]}))
         .await?;
-    let status = world.status().await?;
+    let status = environment.status().await?;
     assert_eq!(status["bundles"]["rules"]["type"], "delta");
     assert_eq!(status["bundles"]["rules"]["active_revision"], "delta");
     Ok(())
@@ -252,27 +270,29 @@ async fn a_delta_changes_what_is_active() -> Done {
 
 #[tokio::test]
 async fn a_bundle_may_lie_on_disk() -> Done {
-    let mut world = World::new().await?;
-    let file = world.folder.path().join("rules.tar.gz");
+    let mut environment = Environment::new().await?;
+    let file = environment.folder.path().join("rules.tar.gz");
     std::fs::write(&file, revision("here")?)?;
     let resource = format!("file://{}", file.display());
-    world
+    environment
         .engine(json!({"bundles": {"rules": {"resource": resource}}}))
         .await?;
-    world.wait_for_data("a/is", json!("here")).await?;
-    assert_eq!(world.get("/health?bundles").await?.0, 200);
+    environment.wait_for_data("a/is", json!("here")).await?;
+    assert_eq!(environment.get("/health?bundles").await?.0, 200);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_signature_that_is_asked_for_must_be_there() -> Done {
-    let mut world = World::new().await?;
-    world.depot.put(PATH, Shelf::of(revision("first")?, "1"));
+    let mut environment = Environment::new().await?;
+    environment
+        .mock
+        .put(PATH, Fixture::of(revision("first")?, "1"));
     let mut config = rules();
     config["keys"] = json!({"own": {"algorithm": "HS256", "key": "secret"}});
     config["bundles"]["rules"]["signing"] = json!({"keyid": "own"});
-    world.engine(config).await?;
-    world
+    environment.engine(config).await?;
+    environment
         .wait_for("/v1/status", |_, answer| {
             let message = &answer["result"]["bundles"]["rules"]["message"];
             message
@@ -280,27 +300,27 @@ async fn a_signature_that_is_asked_for_must_be_there() -> Done {
                 .is_some_and(|message| message.contains(".signatures.json"))
         })
         .await?;
-    assert_eq!(world.data("a").await?, Value::Null);
+    assert_eq!(environment.data("a").await?, Value::Null);
     Ok(())
 }
 
 #[tokio::test]
 async fn a_service_that_holds_requests_back_is_asked_at_once() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let kind = "application/vnd.openpolicyagent.bundles".to_owned();
-    let holds = Shelf {
+    let holds = Fixture {
         headers: vec![("content-type", kind)],
-        ..Shelf::of(revision("first")?, "1")
+        ..Fixture::of(revision("first")?, "1")
     };
-    world.depot.put(PATH, holds);
+    environment.mock.put(PATH, holds);
     let polling = json!({
         "min_delay_seconds": 3600, "max_delay_seconds": 3600, "long_polling_timeout_seconds": 7,
     });
-    world
+    environment
         .engine(json!({"bundles": {"rules": {"polling": polling}}}))
         .await?;
     let seen = until("three requests", || {
-        Some(world.depot.seen(PATH)).filter(|seen| seen.len() > 2)
+        Some(environment.mock.seen(PATH)).filter(|seen| seen.len() > 2)
     })
     .await?;
     let prefer = seen[0].header("prefer");

@@ -2,10 +2,10 @@
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
-use crate::world::{Done, World, quick};
+use crate::environment::{Done, Environment, quick};
+use crate::mock_services::{Fixture, bundle};
 
-/// A policy that asks the depot, for a text that is 1,000 bytes long.
+/// A policy that asks the mock, for a text that is 1,000 bytes long.
 fn policy(url: &str) -> String {
     format!(
         r#"
@@ -26,25 +26,25 @@ fn config(caching: &Value) -> Value {
 }
 
 // A decision that is quick as a rule is made by the thread that serves its connection. The only one
-// here serves the depot too, so a decision that asks the depot must not keep it.
+// here serves the mock too, so a decision that asks the mock must not keep it.
 #[tokio::test(flavor = "multi_thread", worker_threads = 1)]
 async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
     let sized = |size| json!({"inter_query_builtin_cache": {"max_size_bytes": size}});
     let mut half = sized(3000);
     half["inter_query_builtin_cache"]["forced_eviction_threshold_percentage"] = json!(10);
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let files = [
         (".manifest", r#"{"roots": ["a"]}"#),
-        ("a.rego", &policy(&world.url())),
+        ("a.rego", &policy(&environment.url())),
     ];
-    world
-        .depot
-        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
-    let text = Shelf {
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
+    let text = Fixture {
         body: vec![b'x'; 1000],
-        ..Shelf::default()
+        ..Fixture::default()
     };
-    world.depot.put("/text", text);
+    environment.mock.put("/text", text);
     for (caching, kept) in [
         (json!({}), true),
         (sized(0), true),
@@ -52,22 +52,22 @@ async fn responses_are_kept_as_far_as_the_configuration_says() -> Done {
         (sized(300), false),
         (half, false),
     ] {
-        world.engine(config(&caching)).await?;
-        world.wait_for_data("a/length", json!(1000)).await?;
-        let asked = world.depot.seen("/text").len();
+        environment.engine(config(&caching)).await?;
+        environment.wait_for_data("a/length", json!(1000)).await?;
+        let asked = environment.mock.seen("/text").len();
         for _ in 0..3 {
-            assert_eq!(world.data("a/length").await?, 1000);
+            assert_eq!(environment.data("a/length").await?, 1000);
         }
-        let again = world.depot.seen("/text").len() - asked;
+        let again = environment.mock.seen("/text").len() - asked;
         assert_eq!(again, if kept { 0 } else { 3 }, "{caching}");
         if kept {
             // Less room takes effect at once.
-            world.configure(config(&sized(300)))?;
-            world.reload().await;
-            assert_eq!(world.data("a/length").await?, 1000);
-            assert_eq!(world.depot.seen("/text").len(), asked + 1, "{caching}");
+            environment.configure(config(&sized(300)))?;
+            environment.reload().await;
+            assert_eq!(environment.data("a/length").await?, 1000);
+            assert_eq!(environment.mock.seen("/text").len(), asked + 1, "{caching}");
         }
-        world.stop().await;
+        environment.stop().await;
     }
     Ok(())
 }

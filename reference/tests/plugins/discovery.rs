@@ -2,8 +2,8 @@
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
-use crate::world::{Done, World, quick};
+use crate::environment::{Done, Environment, quick};
+use crate::mock_services::{Fixture, bundle};
 
 /// A bundle with the documents and policies of a configuration.
 fn discovered(data: &Value) -> Done<Vec<u8>> {
@@ -18,32 +18,32 @@ fn discovered(data: &Value) -> Done<Vec<u8>> {
     bundle(&[("data.json", &data.to_string()), ("choice.rego", policy)])
 }
 
-fn owned(root: &str, value: &Value) -> Done<Shelf> {
+fn owned(root: &str, value: &Value) -> Done<Fixture> {
     let manifest = json!({"roots": [root]}).to_string();
     let data = json!({root: value}).to_string();
     let archive = bundle(&[(".manifest", &manifest), ("data.json", &data)])?;
-    Ok(Shelf::of(archive, "1"))
+    Ok(Fixture::of(archive, "1"))
 }
 
 #[tokio::test]
 async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
-    let mut world = World::new().await?;
-    world.depot.put("/a", owned("a", &json!(1))?);
-    world.depot.put("/b", owned("b", &json!(2))?);
+    let mut environment = Environment::new().await?;
+    environment.mock.put("/a", owned("a", &json!(1))?);
+    environment.mock.put("/b", owned("b", &json!(2))?);
     let discovery = json!({"resource": "/config", "decision": "given", "polling": quick()});
-    world
+    environment
         .engine(json!({
             "discovery": &discovery,
             "labels": {"region": "west"},
             "status": {"console": true},
         }))
         .await?;
-    world
+    environment
         .wait_for("/v1/status", |_, answer| {
             answer["result"]["discovery"]["http_code"] == 404
         })
         .await?;
-    assert_eq!(world.get("/health?bundles").await?.0, 500);
+    assert_eq!(environment.get("/health?bundles").await?.0, 500);
     let source = |resource: &str| json!({"resource": resource, "polling": quick()});
     let first = json!({"given": {
         "bundles": {"a": source("a"), "b": source("b")},
@@ -52,13 +52,13 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
         "services": {"more": {"url": "http://more", "credentials": {"bearer": {"token": "secret"}}}},
         "discovery": {"resource": "/elsewhere"},
     }});
-    world
-        .depot
-        .put("/config", Shelf::of(discovered(&first)?, "1"));
-    world.wait_for_data("b", json!(2)).await?;
-    world.wait_for_data("a", json!(1)).await?;
-    assert_eq!(world.get("/health?bundles&plugins").await?.0, 200);
-    let (_, config) = world.get("/v1/config").await?;
+    environment
+        .mock
+        .put("/config", Fixture::of(discovered(&first)?, "1"));
+    environment.wait_for_data("b", json!(2)).await?;
+    environment.wait_for_data("a", json!(1)).await?;
+    assert_eq!(environment.get("/health?bundles&plugins").await?.0, 200);
+    let (_, config) = environment.get("/v1/config").await?;
     let config = &config["result"];
     assert_eq!(config["default_decision"], "/a");
     assert_eq!(config["discovery"], discovery);
@@ -69,15 +69,15 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
     let id = config["labels"]["id"].clone();
 
     let second = json!({"given": {"bundles": {"b": source("b")}}});
-    world
-        .depot
-        .put("/config", Shelf::of(discovered(&second)?, "2"));
-    world.wait_for_data("a", Value::Null).await?;
-    assert_eq!(world.data("b").await?, 2);
-    let (_, config) = world.get("/v1/config").await?;
+    environment
+        .mock
+        .put("/config", Fixture::of(discovered(&second)?, "2"));
+    environment.wait_for_data("a", Value::Null).await?;
+    assert_eq!(environment.data("b").await?, 2);
+    let (_, config) = environment.get("/v1/config").await?;
     assert_eq!(config["result"]["default_decision"], "/system/main");
     assert_eq!(config["result"]["labels"]["id"], id);
-    let status = world.status().await?;
+    let status = environment.status().await?;
     assert_eq!(status["bundles"]["a"], Value::Null);
     assert!(status["discovery"]["code"].is_null(), "{status}");
 
@@ -97,10 +97,10 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
             "not configured",
         ),
     ] {
-        world
-            .depot
-            .put("/config", Shelf::of(discovered(&bad)?, part));
-        world
+        environment
+            .mock
+            .put("/config", Fixture::of(discovered(&bad)?, part));
+        environment
             .wait_for("/v1/status", |_, answer| {
                 let message = &answer["result"]["discovery"]["message"];
                 message
@@ -108,27 +108,31 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
                     .is_some_and(|message| message.contains(part))
             })
             .await?;
-        assert_eq!(world.data("b").await?, 2, "{part}");
-        assert_eq!(world.get("/health?bundles&plugins").await?.0, 200, "{part}");
+        assert_eq!(environment.data("b").await?, 2, "{part}");
+        assert_eq!(
+            environment.get("/health?bundles&plugins").await?.0,
+            200,
+            "{part}"
+        );
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn policies_may_make_the_configuration() -> Done {
-    let mut world = World::new().await?;
-    world
-        .depot
-        .put("/config", Shelf::of(discovered(&json!({}))?, "1"));
+    let mut environment = Environment::new().await?;
+    environment
+        .mock
+        .put("/config", Fixture::of(discovered(&json!({}))?, "1"));
     let discovery =
         json!({"resource": "/config", "decision": "/choice/config", "polling": quick()});
-    world
+    environment
         .engine(json!({"discovery": discovery, "labels": {"region": "west"}}))
         .await?;
-    world
+    environment
         .wait_for("/health?bundles", |status, _| status == 200)
         .await?;
-    let (_, config) = world.get("/v1/config").await?;
+    let (_, config) = environment.get("/v1/config").await?;
     assert_eq!(config["result"]["labels"]["chosen"], "west");
     assert_eq!(config["result"]["default_decision"], "/chosen");
     Ok(())
@@ -136,21 +140,23 @@ async fn policies_may_make_the_configuration() -> Done {
 
 #[tokio::test]
 async fn a_reload_changes_what_runs() -> Done {
-    let mut world = World::new().await?;
-    world.depot.put("/a", owned("a", &json!(1))?);
-    world.depot.put("/b", owned("b", &json!(2))?);
+    let mut environment = Environment::new().await?;
+    environment.mock.put("/a", owned("a", &json!(1))?);
+    environment.mock.put("/b", owned("b", &json!(2))?);
     let source = |resource: &str| json!({"resource": resource, "polling": quick()});
-    world.engine(json!({"bundles": {"a": source("a")}})).await?;
-    world.wait_for_data("a", json!(1)).await?;
-    world.configure(json!({"bundles": {"b": source("b")}, "status": {"console": true}}))?;
-    world.reload().await;
-    world.wait_for_data("b", json!(2)).await?;
-    assert_eq!(world.data("a").await?, Value::Null);
-    assert_eq!(world.get("/v1/status").await?.0, 200);
+    environment
+        .engine(json!({"bundles": {"a": source("a")}}))
+        .await?;
+    environment.wait_for_data("a", json!(1)).await?;
+    environment.configure(json!({"bundles": {"b": source("b")}, "status": {"console": true}}))?;
+    environment.reload().await;
+    environment.wait_for_data("b", json!(2)).await?;
+    assert_eq!(environment.data("a").await?, Value::Null);
+    assert_eq!(environment.get("/v1/status").await?.0, 200);
     // What cannot be used changes nothing.
-    world.configure(json!({"bundles": {"b": {"service": "none"}}}))?;
-    world.reload().await;
-    assert_eq!(world.data("b").await?, 2);
-    assert_eq!(world.get("/health?bundles&plugins").await?.0, 200);
+    environment.configure(json!({"bundles": {"b": {"service": "none"}}}))?;
+    environment.reload().await;
+    assert_eq!(environment.data("b").await?, 2);
+    assert_eq!(environment.get("/health?bundles&plugins").await?.0, 200);
     Ok(())
 }

@@ -9,28 +9,28 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, bundle};
 use crate::program::Program;
-use crate::world::{Done, World, quick, until};
 
-/// A section `decision_logs` whose buffer lies in a folder of the world.
-fn logs(world: &World, folder: &str, more: Value) -> Value {
+/// A section `decision_logs` whose buffer lies in a folder of the environment.
+fn logs(environment: &Environment, folder: &str, more: Value) -> Value {
     let mut reporting = quick();
     reporting["buffer_type"] = json!("disk");
-    reporting["buffer_directory"] = json!(place(world, folder));
+    reporting["buffer_directory"] = json!(place(environment, folder));
     for (name, value) in more.as_object().into_iter().flatten() {
         reporting[name] = value.clone();
     }
     json!({"service": "depot", "reporting": reporting})
 }
 
-fn place(world: &World, folder: &str) -> PathBuf {
-    world.folder.path().join(folder)
+fn place(environment: &Environment, folder: &str) -> PathBuf {
+    environment.folder.path().join(folder)
 }
 
 /// The ids of the events that came since so many requests, in their order.
-fn arrived(world: &World, since: usize) -> Vec<String> {
-    let uploads = world.depot.seen("/logs").split_off(since);
+fn arrived(environment: &Environment, since: usize) -> Vec<String> {
+    let uploads = environment.mock.seen("/logs").split_off(since);
     let events = uploads.into_iter().filter_map(|upload| match upload.body {
         Value::Array(events) => Some(events),
         _ => None,
@@ -41,9 +41,13 @@ fn arrived(world: &World, since: usize) -> Vec<String> {
 }
 
 /// Waits until the events of all decisions came since so many requests.
-async fn until_all_arrive(world: &World, since: usize, asked: &[String]) -> Done<Vec<String>> {
+async fn until_all_arrive(
+    environment: &Environment,
+    since: usize,
+    asked: &[String],
+) -> Done<Vec<String>> {
     until("all decisions", || {
-        let ids = arrived(world, since);
+        let ids = arrived(environment, since);
         let there: BTreeSet<&String> = ids.iter().collect();
         asked.iter().all(|id| there.contains(id)).then_some(ids)
     })
@@ -95,10 +99,11 @@ fn contains(bytes: &[u8], text: &str) -> bool {
 #[tokio::test(flavor = "multi_thread")]
 async fn decisions_outlive_a_killed_process() -> Done {
     for sync in ["always", "interval", "never"] {
-        let world = World::new().await?;
-        world.depot.answer_posts(503);
-        let config = json!({"decision_logs": logs(&world, "spool", json!({"buffer_sync": sync}))});
-        let (program, address) = Program::start(&world, config.clone())?;
+        let environment = Environment::new().await?;
+        environment.mock.answer_posts(503);
+        let config =
+            json!({"decision_logs": logs(&environment, "spool", json!({"buffer_sync": sync}))});
+        let (program, address) = Program::start(&environment, config.clone())?;
         let (killed, count) = (
             Arc::new(AtomicBool::new(false)),
             Arc::<AtomicUsize>::default(),
@@ -124,9 +129,9 @@ async fn decisions_outlive_a_killed_process() -> Done {
         .await?;
         killed.store(true, Ordering::Relaxed);
         program.kill()?;
-        let refused = world.depot.seen("/logs").len();
-        world.depot.answer_posts(200);
-        let (_program, address) = Program::start(&world, config)?;
+        let refused = environment.mock.seen("/logs").len();
+        environment.mock.answer_posts(200);
+        let (_program, address) = Program::start(&environment, config)?;
         let (_, last) = decide(&client, address, "last").await?;
         let mut all: Vec<String> = last.into_iter().collect();
         let mut lists = Vec::new();
@@ -136,7 +141,7 @@ async fn decisions_outlive_a_killed_process() -> Done {
             lists.push(asked);
         }
         assert!(all.len() > 400, "{}", all.len());
-        let ids = until_all_arrive(&world, refused, &all).await?;
+        let ids = until_all_arrive(&environment, refused, &all).await?;
         for asked in lists {
             assert!(in_order(&ids, &asked), "{sync}");
         }
@@ -146,10 +151,10 @@ async fn decisions_outlive_a_killed_process() -> Done {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
-    let world = World::new().await?;
-    world.depot.answer_posts(503);
-    let config = json!({"decision_logs": logs(&world, "spool", json!({}))});
-    let (mut program, address) = Program::start(&world, config.clone())?;
+    let environment = Environment::new().await?;
+    environment.mock.answer_posts(503);
+    let config = json!({"decision_logs": logs(&environment, "spool", json!({}))});
+    let (mut program, address) = Program::start(&environment, config.clone())?;
     let client = client()?;
     let mut asked = Vec::new();
     for path in ["a", "b", "c"] {
@@ -157,23 +162,28 @@ async fn what_is_left_at_the_end_is_sent_by_the_next_process() -> Done {
     }
     program.signal("TERM")?;
     assert!(program.0.wait()?.success());
-    let refused = world.depot.seen("/logs").len();
-    world.depot.answer_posts(200);
+    let refused = environment.mock.seen("/logs").len();
+    environment.mock.answer_posts(200);
     // Nothing is asked of the next process, and its first upload would be minutes away.
     let mut patient = config;
     patient["decision_logs"]["reporting"]["min_delay_seconds"] = json!(300);
     patient["decision_logs"]["reporting"]["max_delay_seconds"] = json!(600);
-    let (_program, _) = Program::start(&world, patient)?;
-    assert_eq!(until_all_arrive(&world, refused, &asked).await?, asked);
+    let (_program, _) = Program::start(&environment, patient)?;
+    assert_eq!(
+        until_all_arrive(&environment, refused, &asked).await?,
+        asked
+    );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn two_processes_do_not_share_a_directory() -> Done {
-    let world = World::new().await?;
-    let config = json!({"decision_logs": logs(&world, "spool", json!({}))});
-    let (_program, _) = Program::start(&world, config.clone())?;
-    let refused = Program::start(&world, config).err().ok_or("it started")?;
+    let environment = Environment::new().await?;
+    let config = json!({"decision_logs": logs(&environment, "spool", json!({}))});
+    let (_program, _) = Program::start(&environment, config.clone())?;
+    let refused = Program::start(&environment, config)
+        .err()
+        .ok_or("it started")?;
     let refused = refused.to_string();
     assert!(refused.contains("another process uses it"), "{refused}");
     Ok(())
@@ -181,7 +191,7 @@ async fn two_processes_do_not_share_a_directory() -> Done {
 
 #[tokio::test]
 async fn what_is_masked_is_nowhere() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let policy = r#"
         package system.log
         import rego.v1
@@ -199,25 +209,28 @@ async fn what_is_masked_is_nowhere() -> Done {
         ("log.rego", policy),
         ("a.rego", rules),
     ];
-    let shelf = Shelf::of(bundle(&files)?, "1");
-    world.depot.put("/bundles/rules", shelf);
-    world.depot.answer_posts(503);
+    let fixture = Fixture::of(bundle(&files)?, "1");
+    environment.mock.put("/bundles/rules", fixture);
+    environment.mock.answer_posts(503);
     let bundles = json!({"rules": {"polling": quick()}});
-    let config = json!({"bundles": bundles, "decision_logs": logs(&world, "spool", json!({}))});
-    world.engine(config).await?;
-    world
+    let config =
+        json!({"bundles": bundles, "decision_logs": logs(&environment, "spool", json!({}))});
+    environment.engine(config).await?;
+    environment
         .wait_for("/health?bundles", |status, _| status == 200)
         .await?;
     let input = "%7B%22password%22:%22PWSECRET%22,%22token%22:987654321%7D";
     let failing = format!("/v1/data/a/fails?strict-builtin-errors&input={input}");
-    let (status, answer) = world.get(&failing).await?;
+    let (status, answer) = environment.get(&failing).await?;
     assert_eq!(status, 500);
     assert!(answer.to_string().contains("PWSECRET"), "{answer}");
-    let (_, echoed) = world.get(&format!("/v1/data/a/echo?input={input}")).await?;
+    let (_, echoed) = environment
+        .get(&format!("/v1/data/a/echo?input={input}"))
+        .await?;
     assert_eq!(echoed["result"], "no PWSECRET, no 987654321");
     let id = echoed["decision_id"].as_str().ok_or("no id")?;
 
-    let folder = place(&world, "spool");
+    let folder = place(&environment, "spool");
     let written = on_disk(&folder)?;
     assert!(contains(&written, id) && contains(&written, "eval_builtin_error"));
     for secret in ["PWSECRET", "987654321"] {
@@ -229,10 +242,10 @@ async fn what_is_masked_is_nowhere() -> Done {
         assert_eq!(mode(&entry?.path())?, 0o600);
     }
 
-    let refused = world.depot.seen("/logs").len();
-    world.depot.answer_posts(200);
-    until_all_arrive(&world, refused, &[id.to_owned()]).await?;
-    for upload in world.depot.seen("/logs") {
+    let refused = environment.mock.seen("/logs").len();
+    environment.mock.answer_posts(200);
+    until_all_arrive(&environment, refused, &[id.to_owned()]).await?;
+    for upload in environment.mock.seen("/logs") {
         let text = upload.body.to_string();
         assert!(
             !text.contains("PWSECRET") && !text.contains("987654321"),
@@ -244,11 +257,11 @@ async fn what_is_masked_is_nowhere() -> Done {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
-    let world = World::new().await?;
-    world.depot.answer_posts(503);
+    let environment = Environment::new().await?;
+    environment.mock.answer_posts(503);
     let limit = json!({"buffer_disk_size_limit_bytes": 20_000, "buffer_full": "drop"});
     let config =
-        json!({"decision_logs": logs(&world, "spool", limit), "status": {"console": true}});
+        json!({"decision_logs": logs(&environment, "spool", limit), "status": {"console": true}});
     let client = client()?;
     // Want of room as the configuration says, and as the system does.
     for short_files in [false, true] {
@@ -256,10 +269,10 @@ async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
         let (_program, address) = if short_files {
             let reporting = &mut config["decision_logs"]["reporting"];
             reporting["buffer_disk_size_limit_bytes"] = json!(1 << 30);
-            reporting["buffer_directory"] = json!(place(&world, "short"));
-            Program::start_with_short_files(&world, config, 32)?
+            reporting["buffer_directory"] = json!(place(&environment, "short"));
+            Program::start_with_short_files(&environment, config, 32)?
         } else {
-            Program::start(&world, config)?
+            Program::start(&environment, config)?
         };
         let mut asked = Vec::new();
         for _ in 0..200 {
@@ -267,7 +280,7 @@ async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
             assert_eq!(status, 200);
             asked.extend(id);
         }
-        let (_, status) = crate::world::get(address, "/v1/status").await?;
+        let (_, status) = crate::environment::get(address, "/v1/status").await?;
         let status = &status["result"];
         let shown = &status["decision_logs"]["buffer"];
         let waiting = shown["events"].as_u64().unwrap_or_default() as usize;
@@ -279,33 +292,33 @@ async fn a_full_buffer_drops_the_oldest_if_it_shall() -> Done {
             status["metrics"]["prometheus"]["counter_decision_logs_dropped_buffer_size_limit_exceeded"],
             dropped
         );
-        let refused = world.depot.seen("/logs").len();
-        world.depot.answer_posts(200);
+        let refused = environment.mock.seen("/logs").len();
+        environment.mock.answer_posts(200);
         let left = asked.split_off(dropped);
-        let ids = until_all_arrive(&world, refused, &left).await?;
+        let ids = until_all_arrive(&environment, refused, &left).await?;
         assert!(in_order(&ids, &left));
-        world.depot.answer_posts(503);
+        environment.mock.answer_posts(503);
     }
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
-    let world = World::new().await?;
+    let environment = Environment::new().await?;
     let limit = json!({"buffer_disk_size_limit_bytes": 20_000, "buffer_full": "refuse"});
     let config =
-        json!({"decision_logs": logs(&world, "spool", limit), "status": {"console": true}});
+        json!({"decision_logs": logs(&environment, "spool", limit), "status": {"console": true}});
     let client = client()?;
     for short_files in [false, true] {
-        world.depot.answer_posts(503);
+        environment.mock.answer_posts(503);
         let mut config = config.clone();
         let (_program, address) = if short_files {
             let reporting = &mut config["decision_logs"]["reporting"];
             reporting["buffer_disk_size_limit_bytes"] = json!(1 << 30);
-            reporting["buffer_directory"] = json!(place(&world, "short"));
-            Program::start_with_short_files(&world, config, 32)?
+            reporting["buffer_directory"] = json!(place(&environment, "short"));
+            Program::start_with_short_files(&environment, config, 32)?
         } else {
-            Program::start(&world, config)?
+            Program::start(&environment, config)?
         };
         let mut asked = Vec::new();
         while let (200, Some(id)) = decide(&client, address, "a").await? {
@@ -333,62 +346,62 @@ async fn a_full_buffer_refuses_decisions_if_it_shall() -> Done {
                 .status(),
             200
         );
-        let (_, status) = crate::world::get(address, "/v1/status").await?;
+        let (_, status) = crate::environment::get(address, "/v1/status").await?;
         let shown = &status["result"]["decision_logs"]["buffer"];
         assert_eq!(shown["refused"], 4, "{status}");
         assert_eq!(shown["failing"], true, "{status}");
         assert_eq!(shown["events"], asked.len(), "{status}");
-        let refused = world.depot.seen("/logs").len();
-        world.depot.answer_posts(200);
-        let ids = until_all_arrive(&world, refused, &asked).await?;
+        let refused = environment.mock.seen("/logs").len();
+        environment.mock.answer_posts(200);
+        let ids = until_all_arrive(&environment, refused, &asked).await?;
         assert!(in_order(&ids, &asked));
         let mut again = None;
         while again.is_none() {
             again = decide(&client, address, "a").await?.1;
         }
-        until_all_arrive(&world, refused, again.as_slice()).await?;
+        until_all_arrive(&environment, refused, again.as_slice()).await?;
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
-    let mut world = World::new().await?;
-    world.depot.answer_posts(503);
+    let mut environment = Environment::new().await?;
+    environment.mock.answer_posts(503);
     let memory = json!({"service": "depot", "reporting": quick()});
     let configs = [
         memory.clone(),
-        logs(&world, "one", json!({})),
+        logs(&environment, "one", json!({})),
         logs(
-            &world,
+            &environment,
             "one",
             json!({"buffer_sync": "interval", "buffer_full": "refuse"}),
         ),
-        logs(&world, "two", json!({})),
+        logs(&environment, "two", json!({})),
         memory,
     ];
     let mut asked = Vec::new();
     for logs in configs {
         let config = json!({"decision_logs": logs, "status": {"console": true}});
-        match world.running {
-            None => world.engine(config).await?,
+        match environment.running {
+            None => environment.engine(config).await?,
             Some(_) => {
-                world.configure(config)?;
-                world.reload().await;
+                environment.configure(config)?;
+                environment.reload().await;
             }
         }
-        let (_, answer) = world.get("/v1/data/a").await?;
+        let (_, answer) = environment.get("/v1/data/a").await?;
         asked.extend(answer["decision_id"].as_str().map(str::to_owned));
     }
     assert_eq!(asked.len(), 5);
-    let refused = world.depot.seen("/logs").len();
-    world.depot.answer_posts(200);
-    until_all_arrive(&world, refused, &asked).await?;
+    let refused = environment.mock.seen("/logs").len();
+    environment.mock.answer_posts(200);
+    until_all_arrive(&environment, refused, &asked).await?;
     let buffer = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
-    world.wait_for("/v1/status", buffer).await?;
+    environment.wait_for("/v1/status", buffer).await?;
     // Directories that are not used any more are free for others.
     for folder in ["one", "two"] {
-        let lock = std::fs::File::open(place(&world, folder).join("lock"))?;
+        let lock = std::fs::File::open(place(&environment, folder).join("lock"))?;
         until("the lock", || lock.try_lock().ok()).await?;
     }
     Ok(())
@@ -396,21 +409,21 @@ async fn what_waits_is_sent_whatever_becomes_of_the_configuration() -> Done {
 
 #[tokio::test]
 async fn a_directory_that_cannot_be_used_changes_nothing() -> Done {
-    let mut world = World::new().await?;
-    std::fs::write(place(&world, "file"), "")?;
-    let section = logs(&world, "file", json!({}));
-    let refused = world.engine(json!({"decision_logs": section})).await;
+    let mut environment = Environment::new().await?;
+    std::fs::write(place(&environment, "file"), "")?;
+    let section = logs(&environment, "file", json!({}));
+    let refused = environment.engine(json!({"decision_logs": section})).await;
     let refused = refused.err().ok_or("it started")?.to_string();
     assert!(
         refused.contains("decision_logs: the buffer directory"),
         "{refused}"
     );
-    let good = json!({"decision_logs": logs(&world, "good", json!({}))});
-    world.engine(good).await?;
-    world.configure(json!({"decision_logs": section}))?;
-    world.reload().await;
-    let (_, answer) = world.get("/v1/data/a").await?;
+    let good = json!({"decision_logs": logs(&environment, "good", json!({}))});
+    environment.engine(good).await?;
+    environment.configure(json!({"decision_logs": section}))?;
+    environment.reload().await;
+    let (_, answer) = environment.get("/v1/data/a").await?;
     let id = answer["decision_id"].as_str().ok_or("no id")?.to_owned();
-    until_all_arrive(&world, 0, &[id]).await?;
+    until_all_arrive(&environment, 0, &[id]).await?;
     Ok(())
 }

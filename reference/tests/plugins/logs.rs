@@ -2,12 +2,12 @@
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
-use crate::world::{Done, World, quick, until};
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, bundle};
 
 /// The events that came, in the order in which they were sent.
-fn events(world: &World, path: &str) -> Vec<Value> {
-    let uploads = world.depot.seen(path).into_iter();
+fn events(environment: &Environment, path: &str) -> Vec<Value> {
+    let uploads = environment.mock.seen(path).into_iter();
     let events = uploads.flat_map(|upload| match upload.body {
         Value::Array(events) => events,
         _ => Vec::new(),
@@ -17,7 +17,7 @@ fn events(world: &World, path: &str) -> Vec<Value> {
 
 #[tokio::test]
 async fn decisions_are_uploaded_as_policies_want_them() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let policy = r#"
         package system.log
         import rego.v1
@@ -33,12 +33,12 @@ async fn decisions_are_uploaded_as_policies_want_them() -> Done {
         ("data.json", data),
         ("log.rego", policy),
     ];
-    world
-        .depot
-        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
     let context = json!({"http": {"headers": ["Accept"]}});
     let logs = json!({"service": "depot", "reporting": quick(), "request_context": context});
-    world
+    environment
         .engine(json!({
             "bundles": {"rules": {"polling": quick()}},
             "decision_logs": logs,
@@ -47,17 +47,21 @@ async fn decisions_are_uploaded_as_policies_want_them() -> Done {
             "status": {"console": true},
         }))
         .await?;
-    world.wait_for_data("a/open", json!(2)).await?;
-    let (_, dropped) = world.get("/v1/data/a/dropped").await?;
+    environment.wait_for_data("a/open", json!(2)).await?;
+    let (_, dropped) = environment.get("/v1/data/a/dropped").await?;
     assert!(dropped["decision_id"].is_string());
     let input = "%7B%22password%22:%22x%22,%22name%22:%22bob%22,%22n%22:1%7D";
-    let (_, answer) = world.get(&format!("/v1/data/a?input={input}")).await?;
+    let (_, answer) = environment
+        .get(&format!("/v1/data/a?input={input}"))
+        .await?;
     assert_eq!(answer["result"]["secret"], 1);
-    let (_, queried) = world.get("/v1/query?q=x%20:=%20time.now_ns()").await?;
+    let (_, queried) = environment
+        .get("/v1/query?q=x%20:=%20time.now_ns()")
+        .await?;
     let now = &queried["result"][0]["x"];
     assert!(now.is_number());
     let event = until("the event of the decision", || {
-        let events = events(&world, "/logs");
+        let events = events(&environment, "/logs");
         let mut events = events.into_iter();
         events.find(|event| event["decision_id"] == answer["decision_id"])
     })
@@ -85,16 +89,16 @@ async fn decisions_are_uploaded_as_policies_want_them() -> Done {
     let time = event["timestamp"].as_str().unwrap_or_default();
     assert!(time.starts_with("20") && time.ends_with('Z'), "{time}");
     let queries = || {
-        let events = events(&world, "/logs");
+        let events = events(&environment, "/logs");
         events.into_iter().find(|event| event["query"].is_string())
     };
     let query = until("the event of the query", queries).await?;
     assert_eq!(query["result"], json!([{"x": now}]));
     let calls = json!({"time.now_ns": {"[]": now}});
     assert_eq!(query["nd_builtin_cache"], calls);
-    let paths = events(&world, "/logs");
+    let paths = events(&environment, "/logs");
     assert!(paths.iter().all(|event| event["path"] != "a/dropped"));
-    let upload = world.depot.seen("/logs").remove(0);
+    let upload = environment.mock.seen("/logs").remove(0);
     assert_eq!(upload.header("content-encoding"), Some("gzip"));
     assert_eq!(upload.header("content-type"), Some("application/json"));
     Ok(())
@@ -102,59 +106,64 @@ async fn decisions_are_uploaded_as_policies_want_them() -> Done {
 
 #[tokio::test]
 async fn a_policy_that_cannot_be_asked_lets_nothing_out() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let policy =
         "package system.log\nimport rego.v1\nmask := [\"/labels/id\"] if input.path == \"a\"\n";
     let manifest = r#"{"roots": ["system/log"]}"#;
     let files = [(".manifest", manifest), ("log.rego", policy)];
-    world
-        .depot
-        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
     let logs = json!({"service": "depot", "reporting": quick()});
-    world
+    environment
         .engine(json!({"bundles": {"rules": {"polling": quick()}}, "decision_logs": logs}))
         .await?;
-    world
+    environment
         .wait_for("/health?bundles", |status, _| status == 200)
         .await?;
-    world.get("/v1/data/a").await?;
-    world.get("/v1/data/b").await?;
-    let first = until("an event", || events(&world, "/logs").into_iter().next()).await?;
+    environment.get("/v1/data/a").await?;
+    environment.get("/v1/data/b").await?;
+    let first = until("an event", || {
+        events(&environment, "/logs").into_iter().next()
+    })
+    .await?;
     assert_eq!(first["path"], "b");
     Ok(())
 }
 
 #[tokio::test]
 async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let mut reporting = quick();
     reporting["upload_size_limit_bytes"] = json!(600);
     let logs = json!({"service": "depot", "resource": "/own/logs", "reporting": reporting});
-    world.depot.answer_posts(503);
-    world
+    environment.mock.answer_posts(503);
+    environment
         .engine(json!({"decision_logs": logs, "status": {"console": true}}))
         .await?;
     let mut asked = Vec::new();
     for number in 0..40 {
-        let (_, answer) = world.get(&format!("/v1/data/number/{number}")).await?;
+        let (_, answer) = environment
+            .get(&format!("/v1/data/number/{number}"))
+            .await?;
         asked.push(answer["decision_id"].clone());
     }
     // One that does not fit alone is given up, and the others follow.
     let long: String = (0..3000_u32)
         .map(|n| format!("{:x}", n.wrapping_mul(2_654_435_761)))
         .collect();
-    world.get(&format!("/v1/data/{long}")).await?;
+    environment.get(&format!("/v1/data/{long}")).await?;
     let failed = |_, answer: &Value| {
         let status = &answer["result"]["decision_logs"];
         status["http_code"] == 503 && status["code"] == "decision_log_error"
     };
-    world.wait_for("/v1/status", failed).await?;
-    let refused = world.depot.seen("/own/logs").len();
-    world.depot.answer_posts(200);
-    let (_, last) = world.get("/v1/data/last").await?;
+    environment.wait_for("/v1/status", failed).await?;
+    let refused = environment.mock.seen("/own/logs").len();
+    environment.mock.answer_posts(200);
+    let (_, last) = environment.get("/v1/data/last").await?;
     asked.push(last["decision_id"].clone());
     let accepted = || {
-        let seen = world.depot.seen("/own/logs").split_off(refused);
+        let seen = environment.mock.seen("/own/logs").split_off(refused);
         let events = seen.iter().filter_map(|upload| upload.body.as_array());
         let ids: Vec<Value> = events
             .flatten()
@@ -166,11 +175,11 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
     // A request that was refused may have been under way when the answers changed.
     ids.dedup();
     assert!(asked.iter().all(|id| ids.contains(id)), "{ids:?}");
-    for upload in world.depot.seen("/own/logs") {
+    for upload in environment.mock.seen("/own/logs") {
         assert!(upload.length <= 600, "{}", upload.length);
     }
     let fine = |_, answer: &Value| answer["result"]["decision_logs"] == json!({});
-    let answer = world.wait_for("/v1/status", fine).await?;
+    let answer = environment.wait_for("/v1/status", fine).await?;
     let counters = &answer["result"]["metrics"]["prometheus"];
     assert_eq!(
         counters["counter_enc_log_exceeded_upload_size_limit_bytes"],
@@ -182,24 +191,24 @@ async fn uploads_stay_below_their_limit_and_survive_failures() -> Done {
 
 #[tokio::test]
 async fn a_full_buffer_drops_the_oldest_and_what_is_left_is_sent_at_the_end() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let reporting = json!({"buffer_type": "event", "buffer_size_limit_events": 2});
     let logs = json!({"service": "depot", "partition_name": "part", "reporting": reporting});
-    world
+    environment
         .engine(json!({"decision_logs": logs, "status": {"console": true}}))
         .await?;
     for path in ["a", "b", "c"] {
-        world.get(&format!("/v1/data/{path}")).await?;
+        environment.get(&format!("/v1/data/{path}")).await?;
     }
-    let status = world.status().await?;
+    let status = environment.status().await?;
     let counters = &status["metrics"]["prometheus"];
     assert_eq!(
         counters["counter_decision_logs_dropped_buffer_size_limit_exceeded"],
         1
     );
-    assert!(world.depot.seen("/logs/part").is_empty());
-    world.stop().await;
-    let events = events(&world, "/logs/part");
+    assert!(environment.mock.seen("/logs/part").is_empty());
+    environment.stop().await;
+    let events = events(&environment, "/logs/part");
     let paths: Vec<&Value> = events.iter().map(|event| &event["path"]).collect();
     assert_eq!(paths, ["b", "c"]);
     Ok(())
@@ -207,15 +216,15 @@ async fn a_full_buffer_drops_the_oldest_and_what_is_left_is_sent_at_the_end() ->
 
 #[tokio::test]
 async fn too_many_decisions_in_a_second_are_dropped() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let reporting = json!({"max_decisions_per_second": 0.001});
     let logs = json!({"service": "depot", "reporting": reporting});
-    world.engine(json!({"decision_logs": logs})).await?;
+    environment.engine(json!({"decision_logs": logs})).await?;
     for path in ["a", "b", "c"] {
-        world.get(&format!("/v1/data/{path}")).await?;
+        environment.get(&format!("/v1/data/{path}")).await?;
     }
-    world.stop().await;
-    let events = events(&world, "/logs");
+    environment.stop().await;
+    let events = events(&environment, "/logs");
     let paths: Vec<&Value> = events.iter().map(|event| &event["path"]).collect();
     assert_eq!(paths, ["a"]);
     Ok(())
@@ -223,7 +232,7 @@ async fn too_many_decisions_in_a_second_are_dropped() -> Done {
 
 #[tokio::test]
 async fn what_functions_answered_is_left_out_where_there_is_no_room() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let policy = r#"
         package a
         import rego.v1
@@ -234,12 +243,12 @@ async fn what_functions_answered_is_left_out_where_there_is_no_room() -> Done {
         ])
     "#;
     let files = [(".manifest", r#"{"roots": ["a"]}"#), ("a.rego", policy)];
-    world
-        .depot
-        .put("/bundles/rules", Shelf::of(bundle(&files)?, "1"));
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(bundle(&files)?, "1"));
     let mut reporting = quick();
     reporting["upload_size_limit_bytes"] = json!(800);
-    world
+    environment
         .engine(json!({
             "bundles": {"rules": {"polling": quick()}},
             "decision_logs": {"service": "depot", "reporting": reporting},
@@ -247,10 +256,10 @@ async fn what_functions_answered_is_left_out_where_there_is_no_room() -> Done {
             "status": {"console": true},
         }))
         .await?;
-    world.wait_for_data("a/few", json!(true)).await?;
-    assert_eq!(world.data("a/many").await?, 400);
-    world.stop().await;
-    let events = events(&world, "/logs");
+    environment.wait_for_data("a/few", json!(true)).await?;
+    assert_eq!(environment.data("a/many").await?, 400);
+    environment.stop().await;
+    let events = events(&environment, "/logs");
     let event = |path: &str| {
         let mut events = events.iter();
         let event = events.find(|event| event["path"] == path && !event["result"].is_null());

@@ -4,11 +4,11 @@
 
 mod bundles;
 mod caching;
-mod depot;
 mod discovery;
 mod disk;
+mod environment;
 mod logs;
+mod mock_services;
 mod program;
 mod services;
 mod status;
-mod world;

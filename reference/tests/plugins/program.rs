@@ -7,8 +7,8 @@ use std::time::{Duration, Instant};
 
 use serde_json::{Value, json};
 
-use crate::depot::Shelf;
-use crate::world::{Done, World, get, quick, until};
+use crate::environment::{Done, Environment, get, quick, until};
+use crate::mock_services::Fixture;
 
 /// The program, which ends with the test.
 pub(crate) struct Program(pub(crate) Child);
@@ -22,24 +22,32 @@ impl Drop for Program {
 
 impl Program {
     /// Starts the engine with a configuration, and gives its address.
-    pub(crate) fn start(world: &World, config: Value) -> Done<(Self, SocketAddr)> {
-        Self::start_by(world, config, Command::new(env!("CARGO_BIN_EXE_reference")))
+    pub(crate) fn start(environment: &Environment, config: Value) -> Done<(Self, SocketAddr)> {
+        Self::start_by(
+            environment,
+            config,
+            Command::new(env!("CARGO_BIN_EXE_reference")),
+        )
     }
 
     /// Starts the engine so that no file of it can be longer than so many blocks of 512 bytes.
     pub(crate) fn start_with_short_files(
-        world: &World,
+        environment: &Environment,
         config: Value,
         blocks: u32,
     ) -> Done<(Self, SocketAddr)> {
         let mut shell = Command::new("sh");
         let script = format!("trap '' XFSZ; ulimit -f {blocks}; exec \"$0\" \"$@\"");
         shell.args(["-c", &script, env!("CARGO_BIN_EXE_reference")]);
-        Self::start_by(world, config, shell)
+        Self::start_by(environment, config, shell)
     }
 
-    fn start_by(world: &World, config: Value, mut program: Command) -> Done<(Self, SocketAddr)> {
-        let file = world.configure(config)?;
+    fn start_by(
+        environment: &Environment,
+        config: Value,
+        mut program: Command,
+    ) -> Done<(Self, SocketAddr)> {
+        let file = environment.configure(config)?;
         let child = program
             .args(["engine", "--addr", "127.0.0.1:0", "--config-file"])
             .arg(file)
@@ -87,14 +95,14 @@ impl Program {
 
 #[tokio::test(flavor = "multi_thread")]
 async fn requests_are_signed_with_the_key_in_the_environment() -> Done {
-    let world = World::new().await?;
+    let environment = Environment::new().await?;
     let credentials = json!({"s3_signing": {"environment_credentials": {}}});
-    let service = json!({"url": world.url(), "credentials": credentials});
+    let service = json!({"url": environment.url(), "credentials": credentials});
     let config =
         json!({"services": {"depot": service}, "bundles": {"rules": {"polling": quick()}}});
-    let (_program, _) = Program::start(&world, config)?;
+    let (_program, _) = Program::start(&environment, config)?;
     let seen = until("a request", || {
-        world.depot.seen("/bundles/rules").into_iter().next()
+        environment.mock.seen("/bundles/rules").into_iter().next()
     })
     .await?;
     let proof = seen.header("authorization").unwrap_or_default();
@@ -106,20 +114,20 @@ async fn requests_are_signed_with_the_key_in_the_environment() -> Done {
     assert!(seen.header("x-amz-date").is_some());
     assert_eq!(
         seen.header("host"),
-        Some(world.depot.address.to_string().as_str())
+        Some(environment.mock.address.to_string().as_str())
     );
     Ok(())
 }
 
 #[tokio::test(flavor = "multi_thread")]
 async fn signals_reload_and_stop() -> Done {
-    let world = World::new().await?;
-    world.depot.put("/bundles/rules", Shelf::status(404));
+    let environment = Environment::new().await?;
+    environment.mock.put("/bundles/rules", Fixture::status(404));
     let logs = json!({"service": "depot"});
-    let (mut program, address) = Program::start(&world, json!({"decision_logs": logs}))?;
+    let (mut program, address) = Program::start(&environment, json!({"decision_logs": logs}))?;
     assert_eq!(get(address, "/v1/status").await?.0, 500);
     let status = json!({"console": true});
-    world.configure(json!({"decision_logs": logs, "status": status}))?;
+    environment.configure(json!({"decision_logs": logs, "status": status}))?;
     program.signal("HUP")?;
     let begun = Instant::now();
     while get(address, "/v1/status").await?.0 != 200 {
@@ -129,7 +137,7 @@ async fn signals_reload_and_stop() -> Done {
     let (_, answer) = get(address, "/v1/data/a").await?;
     program.signal("TERM")?;
     assert!(program.0.wait()?.success());
-    let uploads = world.depot.seen("/logs");
+    let uploads = environment.mock.seen("/logs");
     assert_eq!(uploads[0].body[0]["decision_id"], answer["decision_id"]);
     Ok(())
 }

@@ -8,8 +8,8 @@ use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use tokio_rustls::TlsAcceptor;
 
-use crate::depot::{Depot, Shelf, bundle};
-use crate::world::{Done, World, quick, until};
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, MockServices, bundle};
 
 fn config(service: Value) -> Value {
     json!({
@@ -21,10 +21,10 @@ fn config(service: Value) -> Value {
 
 #[tokio::test]
 async fn requests_carry_what_proves_who_asks() -> Done {
-    let mut world = World::new().await?;
-    let token = world.folder.path().join("token");
+    let mut environment = Environment::new().await?;
+    let token = environment.folder.path().join("token");
     std::fs::write(&token, "from-file\n")?;
-    let url = format!("{}/base/", world.url());
+    let url = format!("{}/base/", environment.url());
     for (credentials, expected) in [
         (json!({"bearer": {"token": "secret"}}), "Bearer secret"),
         (
@@ -36,42 +36,41 @@ async fn requests_carry_what_proves_who_asks() -> Done {
         let headers = json!({"x-own": expected});
         let service =
             json!({"name": "s", "url": url, "headers": headers, "credentials": credentials});
-        world.engine(config(service)).await?;
+        environment.engine(config(service)).await?;
         let seen = until(expected, || {
-            let seen = world.depot.seen("/base/rules");
+            let seen = environment.mock.seen("/base/rules");
             let mut seen = seen.into_iter();
             seen.find(|seen| seen.header("authorization") == Some(expected))
         })
         .await?;
         assert_eq!(seen.header("x-own"), Some(expected));
-        world.stop().await;
+        environment.stop().await;
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn another_host_learns_no_secret() -> Done {
-    let mut world = World::new().await?;
-    let other = Depot::start().await?;
+    let mut environment = Environment::new().await?;
+    let other = MockServices::start().await?;
     let archive = bundle(&[
         (".manifest", r#"{"roots": ["a"]}"#),
         ("data.json", r#"{"a": 1}"#),
     ])?;
-    other.put("/there", Shelf::of(archive, "1"));
+    other.put("/there", Fixture::of(archive, "1"));
     let location = format!("http://{}/there", other.address);
-    world.depot.put(
+    environment.mock.put(
         "/rules",
-        Shelf {
+        Fixture {
             headers: vec![("location", location)],
-            ..Shelf::status(307)
+            ..Fixture::status(307)
         },
     );
     let credentials = json!({"bearer": {"token": "secret"}});
     let headers = json!({"x-own": "secret"});
-    let service =
-        json!({"name": "s", "url": world.url(), "headers": headers, "credentials": credentials});
-    world.engine(config(service)).await?;
-    world.wait_for_data("a", json!(1)).await?;
+    let service = json!({"name": "s", "url": environment.url(), "headers": headers, "credentials": credentials});
+    environment.engine(config(service)).await?;
+    environment.wait_for_data("a", json!(1)).await?;
     let seen = other.seen("/there");
     assert!(!seen.is_empty());
     for seen in seen {
@@ -85,24 +84,24 @@ async fn another_host_learns_no_secret() -> Done {
 
 #[tokio::test]
 async fn what_cannot_be_fetched_is_reported() -> Done {
-    let mut world = World::new().await?;
-    let circle = Shelf {
+    let mut environment = Environment::new().await?;
+    let circle = Fixture {
         headers: vec![("location", "/rules".to_owned())],
-        ..Shelf::status(302)
+        ..Fixture::status(302)
     };
-    let packed = Shelf {
+    let packed = Fixture {
         headers: vec![("content-encoding", "gzip".to_owned())],
-        ..Shelf::of(b"not gzip".to_vec(), "1")
+        ..Fixture::of(b"not gzip".to_vec(), "1")
     };
-    for (shelf, part) in [
+    for (fixture, part) in [
         (circle, "too many redirects"),
         (packed, "request failed"),
-        (Shelf::status(403), "server replied with Forbidden"),
+        (Fixture::status(403), "server replied with Forbidden"),
     ] {
-        world.depot.put("/rules", shelf);
-        let service = json!({"name": "s", "url": world.url()});
-        world.engine(config(service)).await?;
-        world
+        environment.mock.put("/rules", fixture);
+        let service = json!({"name": "s", "url": environment.url()});
+        environment.engine(config(service)).await?;
+        environment
             .wait_for("/v1/status", |_, answer| {
                 let message = &answer["result"]["bundles"]["rules"]["message"];
                 message
@@ -110,13 +109,13 @@ async fn what_cannot_be_fetched_is_reported() -> Done {
                     .is_some_and(|message| message.contains(part))
             })
             .await?;
-        world.stop().await;
+        environment.stop().await;
     }
     // Connections are taken and never answered, and then not even taken.
     let silent = std::net::TcpListener::bind("127.0.0.1:0")?;
     let url = format!("http://{}", silent.local_addr()?);
     let service = json!({"name": "s", "url": url, "response_header_timeout_seconds": 0.05});
-    world.engine(config(service)).await?;
+    environment.engine(config(service)).await?;
     let message = |part: &'static str| {
         move |_, answer: &Value| {
             let message = &answer["result"]["bundles"]["rules"]["message"];
@@ -124,21 +123,23 @@ async fn what_cannot_be_fetched_is_reported() -> Done {
             message.contains("request failed") && message.contains(part)
         }
     };
-    world
+    environment
         .wait_for("/v1/status", message("no answer in time"))
         .await?;
     drop(silent);
-    world.wait_for("/v1/status", message("refused")).await?;
+    environment
+        .wait_for("/v1/status", message("refused"))
+        .await?;
     Ok(())
 }
 
 /// A server that shows a certificate, and may demand one.
-struct Secure(World);
+struct Secure(Environment);
 
 impl Secure {
     /// Starts the server, and writes the files `server.pem`, `client.pem` and `client.key`.
     async fn start(demands: bool) -> Done<Self> {
-        let mut world = World::new().await?;
+        let mut environment = Environment::new().await?;
         let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
         let client = rcgen::generate_simple_self_signed(["client".to_owned()])?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -155,20 +156,20 @@ impl Secure {
             .with_client_cert_verifier(verifier)
             .with_single_cert(vec![own.cert.der().clone()], key)?;
         let acceptor = TlsAcceptor::from(Arc::new(config));
-        world.depot = Depot::start_with(Some(acceptor)).await?;
+        environment.mock = MockServices::start_with(Some(acceptor)).await?;
         for (name, text) in [
             ("server.pem", own.cert.pem()),
             ("client.pem", client.cert.pem()),
             ("client.key", client.signing_key.serialize_pem()),
         ] {
-            std::fs::write(world.folder.path().join(name), text)?;
+            std::fs::write(environment.folder.path().join(name), text)?;
         }
         let archive = bundle(&[
             (".manifest", r#"{"roots": ["a"]}"#),
             ("data.json", r#"{"a": 1}"#),
         ])?;
-        world.depot.put("/rules", Shelf::of(archive, "1"));
-        Ok(Self(world))
+        environment.mock.put("/rules", Fixture::of(archive, "1"));
+        Ok(Self(environment))
     }
 
     fn file(&self, name: &str) -> String {
@@ -177,7 +178,7 @@ impl Secure {
     }
 
     fn url(&self) -> String {
-        format!("https://localhost:{}", self.0.depot.address.port())
+        format!("https://localhost:{}", self.0.mock.address.port())
     }
 
     /// Starts an engine with more about the service; whether it gets the bundle.
@@ -226,11 +227,11 @@ async fn certificates_are_checked_and_shown() -> Done {
 async fn tokens_are_fetched_once() -> Done {
     let mut secure = Secure::start(false).await?;
     let answer = json!({"access_token": "given", "token_type": "Bearer", "expires_in": 3600});
-    let answer = Shelf {
+    let answer = Fixture {
         body: answer.to_string().into_bytes(),
-        ..Shelf::default()
+        ..Fixture::default()
     };
-    secure.0.depot.put("/token", answer);
+    secure.0.mock.put("/token", answer);
     let oauth2 = json!({
         "token_url": format!("{}/token", secure.url()),
         "client_id": "me",
@@ -247,12 +248,12 @@ async fn tokens_are_fetched_once() -> Done {
     });
     secure.0.engine(config(service)).await?;
     secure.0.wait_for_data("a", json!(1)).await?;
-    let depot = &secure.0.depot;
-    let enough = || Some(depot.seen("/rules")).filter(|seen| seen.len() > 3);
+    let mock = &secure.0.mock;
+    let enough = || Some(mock.seen("/rules")).filter(|seen| seen.len() > 3);
     for seen in until("four requests", enough).await? {
         assert_eq!(seen.header("authorization"), Some("Bearer given"));
     }
-    let asked = depot.seen("/token");
+    let asked = mock.seen("/token");
     assert_eq!(asked.len(), 1);
     let form = "grant_type=client_credentials&scope=read%20write&more=a%20b";
     assert_eq!(asked[0].text, form);
@@ -266,8 +267,8 @@ async fn tokens_are_fetched_once() -> Done {
 
 #[tokio::test]
 async fn requests_are_signed_with_the_key_of_a_profile() -> Done {
-    let mut world = World::new().await?;
-    let file = world.folder.path().join("credentials");
+    let mut environment = Environment::new().await?;
+    let file = environment.folder.path().join("credentials");
     let path = &file;
     let profile = |name: &str| json!({"path": path, "profile": name, "aws_region": "east"});
     let text = "[default]\naws_access_key_id=no\n\n[own]\naws_access_key_id = access\n\
@@ -275,12 +276,12 @@ async fn requests_are_signed_with_the_key_of_a_profile() -> Done {
     std::fs::write(&file, text)?;
     let config = |name: &str| {
         let credentials = json!({"s3_signing": {"profile_credentials": profile(name)}});
-        let service = json!({"name": "s", "url": world.url(), "credentials": credentials});
+        let service = json!({"name": "s", "url": environment.url(), "credentials": credentials});
         config(service)
     };
     let (own, incomplete) = (config("own"), config("default"));
-    world.engine(own).await?;
-    let seen = || world.depot.seen("/rules").into_iter().next();
+    environment.engine(own).await?;
+    let seen = || environment.mock.seen("/rules").into_iter().next();
     let seen = until("a request", seen).await?;
     let signature = seen.header("authorization").unwrap_or_default();
     assert!(
@@ -289,13 +290,13 @@ async fn requests_are_signed_with_the_key_of_a_profile() -> Done {
     );
     assert!(signature.contains("/east/s3/aws4_request"), "{signature}");
     assert_eq!(seen.header("x-amz-security-token"), Some("session"));
-    world.stop().await;
+    environment.stop().await;
 
-    world.engine(incomplete).await?;
+    environment.engine(incomplete).await?;
     let failed = |_, answer: &Value| {
         let message = answer["result"]["bundles"]["rules"]["message"].as_str();
         message.is_some_and(|message| message.contains("no `aws_secret_access_key` in profile"))
     };
-    world.wait_for("/v1/status", failed).await?;
+    environment.wait_for("/v1/status", failed).await?;
     Ok(())
 }

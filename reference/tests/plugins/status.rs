@@ -2,16 +2,18 @@
 
 use serde_json::{Value, json};
 
-use crate::depot::{Shelf, bundle};
-use crate::world::{Done, World, quick, until};
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, bundle};
 
 #[tokio::test]
 async fn the_service_is_told_what_the_api_shows() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let archive = bundle(&[(".manifest", r#"{"revision": "r1", "roots": ["a"]}"#)])?;
     let size = archive.len();
-    world.depot.put("/bundles/rules", Shelf::of(archive, "1"));
-    world
+    environment
+        .mock
+        .put("/bundles/rules", Fixture::of(archive, "1"));
+    environment
         .engine(json!({
             "bundles": {"rules": {"polling": quick()}},
             "status": {"service": "depot", "partition_name": "part"},
@@ -19,12 +21,12 @@ async fn the_service_is_told_what_the_api_shows() -> Done {
         }))
         .await?;
     let told = until("a report of the activation", || {
-        let seen = world.depot.seen("/status/part").into_iter();
+        let seen = environment.mock.seen("/status/part").into_iter();
         let mut reports = seen.map(|seen| seen.body);
         reports.find(|report| report["plugins"]["bundle"]["state"] == "OK")
     })
     .await?;
-    let shown = world.status().await?;
+    let shown = environment.status().await?;
     for report in [told, shown] {
         assert_eq!(report["labels"]["region"], "west");
         assert!(report["labels"]["id"].is_string() && report["labels"]["version"].is_string());
@@ -56,22 +58,22 @@ async fn the_service_is_told_what_the_api_shows() -> Done {
 
 #[tokio::test]
 async fn a_report_that_could_not_be_sent_is_sent_later() -> Done {
-    let mut world = World::new().await?;
-    world.depot.answer_posts(500);
-    world
+    let mut environment = Environment::new().await?;
+    environment.mock.answer_posts(500);
+    environment
         .engine(json!({"status": {"service": "depot"}}))
         .await?;
     let refused = until("a report", || {
-        Some(world.depot.seen("/status").len()).filter(|n| *n > 0)
+        Some(environment.mock.seen("/status").len()).filter(|n| *n > 0)
     });
     let refused = refused.await?;
     until("another try", || {
-        (world.depot.seen("/status").len() > refused).then_some(())
+        (environment.mock.seen("/status").len() > refused).then_some(())
     })
     .await?;
-    world.depot.answer_posts(200);
-    world.stop().await;
-    let seen = world.depot.seen("/status");
+    environment.mock.answer_posts(200);
+    environment.stop().await;
+    let seen = environment.mock.seen("/status");
     let last = seen
         .last()
         .map(|seen| seen.body["plugins"]["status"]["state"].clone());
@@ -88,15 +90,15 @@ async fn nothing_is_shown_where_nobody_is_told() -> Done {
         (json!({"status": {"console": true}}), 200),
         (json!({"status": {"prometheus": true}}), 200),
     ] {
-        let world = World::start(config.clone()).await?;
-        assert_eq!(world.get("/v1/status").await?.0, status, "{config}");
+        let environment = Environment::start(config.clone()).await?;
+        assert_eq!(environment.get("/v1/status").await?.0, status, "{config}");
     }
     Ok(())
 }
 
 #[tokio::test]
 async fn health_rules_see_the_plugins() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let policy = r#"
         package system.health
         import rego.v1
@@ -106,9 +108,9 @@ async fn health_rules_see_the_plugins() -> Done {
         waits_not if not input.plugins_ready
     "#;
     let source = |name: &str| json!({"resource": name, "polling": quick()});
-    world.depot.put(
+    environment.mock.put(
         "/health",
-        Shelf::of(
+        Fixture::of(
             bundle(&[
                 (".manifest", r#"{"roots": ["system/health"]}"#),
                 ("h.rego", policy),
@@ -116,26 +118,26 @@ async fn health_rules_see_the_plugins() -> Done {
             "1",
         ),
     );
-    world
+    environment
         .engine(json!({"bundles": {"health": source("health"), "rules": source("rules")}}))
         .await?;
-    world
+    environment
         .wait_for("/health/waits", |status, _| status == 200)
         .await?;
     for (rule, status) in [("waits_not", 200), ("ready", 500), ("states", 500)] {
         assert_eq!(
-            world.get(&format!("/health/{rule}")).await?.0,
+            environment.get(&format!("/health/{rule}")).await?.0,
             status,
             "{rule}"
         );
     }
     let archive = bundle(&[(".manifest", r#"{"roots": ["a"]}"#)])?;
-    world.depot.put("/rules", Shelf::of(archive, "1"));
-    world
+    environment.mock.put("/rules", Fixture::of(archive, "1"));
+    environment
         .wait_for("/health/ready", |status, _| status == 200)
         .await?;
     for (rule, status) in [("states", 200), ("waits", 500), ("waits_not", 500)] {
-        let answer: (u16, Value) = world.get(&format!("/health/{rule}")).await?;
+        let answer: (u16, Value) = environment.get(&format!("/health/{rule}")).await?;
         assert_eq!(answer.0, status, "{rule}");
     }
     Ok(())
@@ -143,9 +145,9 @@ async fn health_rules_see_the_plugins() -> Done {
 
 #[tokio::test]
 async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
-    let mut world = World::new().await?;
+    let mut environment = Environment::new().await?;
     let archive = bundle(&[(".manifest", r#"{"revision": "r1", "roots": ["a"]}"#)])?;
-    world.depot.put("/good", Shelf::of(archive, "1"));
+    environment.mock.put("/good", Fixture::of(archive, "1"));
     let source = |name: &str| json!({"resource": name, "polling": quick()});
     let collectors = json!({"bundle_loading_duration_ns": {"buckets": [1, 9e15]}});
     let config = |prometheus: bool| {
@@ -159,14 +161,14 @@ async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
             },
         })
     };
-    world.engine(config(true)).await?;
-    world
+    environment.engine(config(true)).await?;
+    environment
         .wait_for("/v1/status", |_, answer| {
             let bundles = &answer["result"]["bundles"];
             bundles["good"]["active_revision"] == "r1" && bundles["missing"]["http_code"] == 404
         })
         .await?;
-    world.data("a").await?;
+    environment.data("a").await?;
     let wanted = [
         "opa_info{version=",
         "plugin_status_gauge{name=\"status\",status=\"OK\"} 1",
@@ -183,21 +185,21 @@ async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
         "decision_logs_buffer_size_events 1",
         "http_request_duration_seconds_count{",
     ];
-    world
+    environment
         .wait_for_text("/metrics", |text| {
             wanted.iter().all(|part| text.contains(part))
         })
         .await?;
-    let text = world.text("/metrics").await?;
+    let text = environment.text("/metrics").await?;
     assert!(
         text.ends_with("# EOF\n") && text.matches("# EOF").count() == 1,
         "{text}"
     );
     assert!(!text.contains("buffer_size_bytes"), "{text}");
 
-    world.configure(config(false))?;
-    world.reload().await;
-    let text = world.text("/metrics").await?;
+    environment.configure(config(false))?;
+    environment.reload().await;
+    let text = environment.text("/metrics").await?;
     assert!(!text.contains("bundle"), "{text}");
     Ok(())
 }

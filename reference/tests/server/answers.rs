@@ -109,7 +109,7 @@ async fn wait_for(running: &Running, path: &str, wanted: &str) {
 
 #[tokio::test]
 async fn answers_that_nobody_reads_take_no_more_than_their_memory() {
-    let running = engine(&["--answer-memory", "300KiB"]).await;
+    let running = engine(&["--response-memory", "300KiB"]).await;
     put(&running, "/v1/data/long", &long()).await;
     put(&running, "/v1/data/short", "1").await;
     let mut silent: Vec<TcpStream> = Vec::new();

@@ -4,16 +4,16 @@
 
 mod answers;
 mod bundles;
+mod client_disconnects;
+mod connection_limits;
 mod control;
-mod crowds;
 mod descriptors;
 mod errors;
 mod evaluations;
 mod frames;
-mod gone;
 mod limits;
 mod service;
+mod slow_readers;
 mod stop;
 mod tls;
-mod unread;
 mod wire;

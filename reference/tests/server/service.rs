@@ -17,8 +17,8 @@ use crate::wire::{connect_as, until};
 /// The length of the answer to `/big`: more than the buffers of two sockets hold.
 pub(crate) const BIG: usize = 32 << 20;
 
-/// Answers `/quick` at once, `/big` with much, `/endless` never, `/heeding` when it is cancelled,
-/// and has a defect at `/defect`.
+/// Answers `/quick` at once, `/short` soon unless it is cancelled, `/big` with much, `/endless`
+/// never, `/heeding` when it is cancelled, and has a defect at `/defect`.
 #[derive(Default)]
 pub(crate) struct Work {
     /// Requests that came.
@@ -39,6 +39,13 @@ impl Service for Work {
             "/quick" => Reply::text(StatusCode::OK, "fine"),
             "/big" => Reply::text(StatusCode::OK, "x".repeat(BIG)),
             "/endless" => pending().await,
+            "/short" => tokio::select! {
+                biased;
+                () = is_set(&request.cancelled) => Reply::text(StatusCode::OK, "cancelled"),
+                () = tokio::time::sleep(Duration::from_millis(20)) => {
+                    Reply::text(StatusCode::OK, "fine")
+                }
+            },
             "/heeding" => {
                 is_set(&request.cancelled).await;
                 Reply::text(StatusCode::OK, "cancelled")

@@ -4,12 +4,12 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::capability;
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
+use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
-use crate::stability::Stability;
-use crate::verdict::{Reason, Verdict};
+use crate::report::capability;
+use crate::report::stability::Stability;
 
 /// What a run says, as reports show it.
 #[derive(Debug, Clone, Default)]
@@ -32,6 +32,9 @@ pub struct Digest {
     pub defects: Vec<Defect>,
     /// What the scenario of each rule sent and received, where the events hold it.
     pub exchanges: HashMap<String, Vec<Exchange>>,
+    /// The command line that judges in the same way, without rules. Evidence does not hold it, so
+    /// there is none where a run is only read.
+    pub again: Option<String>,
     /// Rules that the user named one by one: such a rule must be judged.
     named: Vec<String>,
 }
@@ -92,8 +95,8 @@ pub enum Conclusion {
     Conformant,
     /// Nothing was judged, or a rule that had to be judged was not.
     Incomplete,
-    /// A rule is broken, or one on the list of known deviations is kept, or a rule is now
-    /// kept and now broken, or an entry of a list has expired.
+    /// A rule is broken, or a known deviation passes, or a rule has varying results, or an entry
+    /// of a list has expired.
     NotConformant,
     /// The target cannot be reached or died.
     Unreachable,
@@ -292,7 +295,7 @@ impl Digest {
             .as_ref()
             .is_some_and(|started| started.target.name == "custom");
         match reason {
-            Reason::NoSetup(_) | Reason::NoDepot(_) | Reason::NoToken(_) => !addresses_only,
+            Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => !addresses_only,
             Reason::NoSnapshot => true,
             _ => false,
         }

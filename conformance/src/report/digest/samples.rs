@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalogue::Level;
 use crate::evidence::{Exchange, Leaked, Payload, Received, Sent, TargetSummary};
-use crate::verdict::{Difference, Failure};
+use crate::judge::verdict::{Difference, Failure};
 
 /// What breaks out of HTML, of scripts, of Markdown, of TAP, of a terminal.
 pub(in crate::report) const HOSTILE: &str = "\"'></pre></script><script>alert(1)</script>\

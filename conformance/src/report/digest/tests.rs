@@ -1,11 +1,10 @@
 //! What a run comes to, by what its events say.
 
 use super::*;
-use crate::baseline::date::Date;
 use crate::catalogue::Level;
 use crate::evidence::{Changed, Leaked, TargetSummary};
+use crate::judge::verdict::Failure;
 use crate::known::Kind;
-use crate::verdict::Failure;
 
 const RULE: &str = "engine/health/get/healthy-is-empty-object";
 const OTHER: &str = "engine/v1/config/get/labels";
@@ -83,7 +82,7 @@ fn a_run_comes_to_what_weighs_most() {
         })
     };
     let no_setup = || not_run(Reason::NoSetup("config".to_owned()));
-    let no_depot = || not_run(Reason::NoDepot("config".to_owned()));
+    let no_mock = || not_run(Reason::NoMock("config".to_owned()));
     let unclaimed = || not_run(Reason::NotClaimed("config".to_owned()));
     let dead = || not_run(Reason::Unreachable("gone".to_owned()));
     let other = || judged(OTHER, Verdict::Pass);
@@ -125,9 +124,9 @@ fn a_run_comes_to_what_weighs_most() {
             Conclusion::Incomplete,
         ),
         (
-            "setup of a target without a depot",
+            "setup of a target without a mock server",
             "opa",
-            vec![pass(), no_depot(), end()],
+            vec![pass(), no_mock(), end()],
             Conclusion::Incomplete,
         ),
         (
@@ -258,7 +257,7 @@ fn a_flaky_rule_proves_nothing_and_an_expired_entry_fails_the_run() {
     let list = |text: &str| {
         KnownList::default()
             .and(Kind::Flaky, text, "flaky.toml", [RULE].into_iter())
-            .and_then(|list| list.on("opa", None, Date::today()))
+            .and_then(|list| list.on("opa", None, chrono::Utc::now().date_naive()))
             .unwrap_or_default()
     };
     let entry = format!("[[flaky]]\nrule = '{RULE}'\nreason = 'r'\n");

@@ -6,10 +6,10 @@ use maud::{Markup, html};
 
 use super::exchange::{commands, exchanges};
 use super::runs::{Entry, Mark, Run, Runs};
-use super::text::{marked, prose, shown, visible};
+use super::text::{highlight, prose, shown, visible};
 use crate::catalogue::Catalogue;
+use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::report::{Digest, Row, failure};
-use crate::verdict::{Difference, Failure, Verdict};
 
 /// Longest note or reason.
 const NOTE_SHOWN: usize = 4_000;
@@ -134,12 +134,12 @@ fn failed(digest: &Digest, row: &Row, failure: &Failure) -> Markup {
         }
         h5 { "By hand" }
         (commands(failure.curl.iter().cloned()))
-        p.aside { "Again by the suite: " code { (visible(&failure::again(digest.started.as_ref(), &row.judged.rule))) } }
+        p.aside { "Again by the suite: " code { (visible(&failure::again(digest, &row.judged.rule))) } }
     }
 }
 
 fn difference(one: &Difference) -> Markup {
-    let (expected, got) = marked(&one.expected, &one.got);
+    let (expected, got) = highlight(&one.expected, &one.got);
     html! {
         tr {
             th scope="row" { code { (visible(&one.path)) } }

@@ -3,8 +3,7 @@
 use maud::{Markup, html};
 
 use super::text::{cut, shown, spread, visible};
-use crate::curl;
-use crate::evidence::{Exchange, Payload};
+use crate::evidence::{Exchange, Payload, curl};
 
 /// Longest body that is kept for the page, in characters.
 const BODY_KEPT: usize = 16 * 1024;
@@ -61,7 +60,7 @@ pub(super) fn exchanges(all: &[Exchange], failing: Option<usize>) -> Markup {
             @if left_out > 0 { p.aside { (left_out) " further exchanges are in the evidence only." } }
             @if failing.is_none() {
                 h5 { "By hand" }
-                (commands(chosen.iter().map(|exchange| curl::repeated(&exchange.request))))
+                (commands(chosen.iter().map(|exchange| curl::command(&exchange.request))))
             }
         }
     }

@@ -159,7 +159,7 @@ impl<'a> Runs<'a> {
                 clauses,
             });
         Self {
-            runs: labelled(digests),
+            runs: label(digests),
             sections: sections.collect(),
         }
     }
@@ -219,7 +219,7 @@ fn place(document: Document, section: &str) -> usize {
 }
 
 /// The runs with their names.
-fn labelled(digests: &[Digest]) -> Vec<Run<'_>> {
+fn label(digests: &[Digest]) -> Vec<Run<'_>> {
     let labels = labels(digests).into_iter();
     labels
         .zip(digests)

@@ -7,8 +7,8 @@ use maud::{Markup, html};
 use super::runs::{Entry, Mark, Run, Runs, Section};
 use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
+use crate::judge::verdict::Verdict;
 use crate::report::{Conclusion, Outcome, failure};
-use crate::verdict::Verdict;
 
 /// Most failures that the list names.
 const FAILURES: usize = 100;

@@ -74,7 +74,7 @@ pub(super) fn spread(text: &str) -> String {
 
 /// Both sides of a difference with the part that differs marked: how many characters they share
 /// at the beginning and at the end decides it.
-pub(super) fn marked(expected: &str, got: &str) -> (Markup, Markup) {
+pub(super) fn highlight(expected: &str, got: &str) -> (Markup, Markup) {
     let same = |pair: &(char, char)| pair.0 == pair.1;
     let before = expected.chars().zip(got.chars()).take_while(same).count();
     let room = expected.chars().count().min(got.chars().count()) - before;

@@ -1,10 +1,11 @@
 //! Bundles from their definition to decisions by them: what scenarios define, and what they wait
 //! for.
 //!
-//! The depot is repository, data source and storage. The engine beside the control plane loads the
-//! bundles `first` and `second`; how both are configured stands in the README. Every scenario has
-//! servers of its own, so packages and data need no names of their own.
+//! The mock server is repository, data source and storage. The engine beside the control plane
+//! loads the bundles `first` and `second`; how both are configured stands in `docs/guide/setups-and-mock.md`. Every
+//! scenario has servers of its own, so packages and data need no names of their own.
 
+use super::definitions;
 use crate::scenario::*;
 
 /// A control plane of its own.
@@ -14,7 +15,7 @@ pub(super) fn distributed() -> Scenario {
 
 /// The repository of this name comes to hold these files.
 pub(super) fn commit(repository: &str, files: Value) -> Step {
-    depot(put(format!("/shelf/git/{repository}")).json(json!({"repository": files})))
+    mock(put(format!("/shelf/git/{repository}")).json(json!({"repository": files})))
 }
 
 /// The files of this repository.
@@ -27,7 +28,7 @@ pub(super) fn git(repository: &str) -> Value {
 
 /// The source of this end has these fields.
 pub(super) fn source(end: &str, fields: Value) -> Step {
-    put(format!("/v1/sources/{{ns}}-{end}")).json(fields)
+    put(format!("/v1/sources/{{ns}}-{end}")).json(definitions::source(fields))
 }
 
 /// There is a source of this end, with a policy that says so: `data.END.name` is END.
@@ -58,7 +59,7 @@ pub(super) fn data(end: &str, path: &str, document: Value) -> Step {
 
 /// What a datasource fetches comes to be this.
 pub(super) fn feed(item: Value) -> Step {
-    depot(put("/shelf/feed/roles.json").json(item))
+    mock(put("/shelf/feed/roles.json").json(item))
 }
 
 /// The fields of a source with a datasource that has these fields.
@@ -68,21 +69,23 @@ pub(super) fn fetched(mut fields: Value) -> Value {
         fields.insert("type".to_owned(), json!("http"));
         fields.insert(
             "config".to_owned(),
-            json!({"url": "{depot}/feed/roles.json"}),
+            json!({"url": "{depot}/feed/roles.json", "headers": {}}),
         );
     }
     json!({"datasources": [fields]})
 }
 
-/// The bundle of this name has these fields, and its place in the depot.
-pub(super) fn bundle(name: &str, mut fields: Value) -> Step {
-    if let Some(fields) = fields.as_object_mut() {
-        fields.insert("object_storage".to_owned(), stored_in("bundles", name));
-    }
-    put(format!("/v1/bundles/{{ns}}-{name}")).json(fields)
+/// The bundle of this name has these fields, and its place in the mock server.
+pub(super) fn bundle(name: &str, fields: Value) -> Step {
+    let end = format!("-{name}");
+    let stored = definitions::with(
+        json!({"object_storage": stored_in("bundles", name)}),
+        fields,
+    );
+    put(format!("/v1/bundles/{{ns}}{end}")).json(definitions::bundle(&end, stored))
 }
 
-/// A place in the depot.
+/// A place in the mock server.
 pub(super) fn stored_in(bucket: &str, name: &str) -> Value {
     json!({"aws": {
         "bucket": bucket,
@@ -101,18 +104,16 @@ pub(super) fn requirements(ends: &[&str]) -> Value {
 }
 
 /// The stack `guard` has these fields, and requires the source `guard`.
-pub(super) fn stack(mut fields: Value) -> Step {
-    if let Some(fields) = fields.as_object_mut() {
-        fields.insert("requirements".to_owned(), requirements(&["guard"]));
-    }
-    put("/v1/stacks/{ns}-guard").json(fields)
+pub(super) fn stack(fields: Value) -> Step {
+    let requiring = definitions::with(json!({"requirements": requirements(&["guard"])}), fields);
+    put("/v1/stacks/{ns}-guard").json(definitions::stack(requiring))
 }
 
 /// Asks the engine for a document until it is this, which is kept.
 pub(super) fn decides(path: &str, document: Value) -> Step {
     engine(get(format!("/v1/data/{path}")))
         .until([Check::Equals("/result".to_owned(), document)])
-        .keep(at("/result"))
+        .expect(at("/result"))
 }
 
 /// Asks the engine for all its documents.
@@ -124,12 +125,12 @@ pub(super) fn everything() -> Step {
 pub(super) fn undefined(path: &str) -> Step {
     engine(get(format!("/v1/data/{path}")))
         .until([Check::Status(200), Check::Lacks("/result".to_owned())])
-        .keep(lacks("/result"))
+        .expect(lacks("/result"))
 }
 
 /// The files of what is stored under this name.
 pub(super) fn stored(name: &str) -> Step {
-    depot(get(format!("/opened/bundles/{name}.tar.gz")))
+    mock(get(format!("/opened/bundles/{name}.tar.gz")))
 }
 
 /// The files of what is stored under this name, once they hold this.

@@ -3,6 +3,7 @@
 use super::Section;
 
 mod common;
+mod definitions;
 mod distribution;
 mod health;
 mod v1;

@@ -4,8 +4,8 @@ use super::Section;
 use crate::scenario::{Step, put};
 
 mod common;
-mod depot;
 mod health;
+mod mock;
 mod root;
 mod v0;
 mod v1;

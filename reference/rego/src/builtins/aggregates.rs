@@ -1,7 +1,7 @@
 //! What collections come to: `count`, `sum`, `product`, `max`, `min`, `sort`, `all`, `any`, and
 //! whether they have a member.
 
-use super::expected::{Answer, items, misfilled, mistyped_of};
+use super::expected::{CallResult, items, misfilled, mistyped_of};
 use super::operand::{answer, any};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -24,7 +24,7 @@ pub(super) const BUILTINS: Group = &[
 
 const COLLECTION: &[&str] = &["set", "array"];
 
-fn count(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(match any(operands, 1) {
         Value::Array(items) => items.len(),
         Value::Object(members) => members.len(),
@@ -34,11 +34,11 @@ fn count(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     })
 }
 
-fn sum(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn sum(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     combine(call, operands, 0, Number::plus)
 }
 
-fn product(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn product(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     combine(call, operands, 1, Number::times)
 }
 
@@ -47,7 +47,7 @@ fn combine(
     operands: &[Value],
     start: i64,
     step: fn(&Number, &Number) -> Result<Number, ArithmeticError>,
-) -> Answer {
+) -> CallResult {
     let mut all = Number::from(start);
     for item in items(operands, 1, COLLECTION)? {
         call.check()?;
@@ -60,29 +60,29 @@ fn combine(
 }
 
 /// Of equal items the last one, which matters where `1` and `1.0` meet.
-fn least(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn least(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let least = items(operands, 1, COLLECTION)?
         .reduce(|least, item| if item <= least { item } else { least });
     Ok(least.cloned())
 }
 
-fn sort(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn sort(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut sorted: Vec<Value> = items(operands, 1, COLLECTION)?.cloned().collect();
     sorted.sort();
     answer(sorted)
 }
 
-fn all(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn all(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut items = items(operands, 1, &["array", "set"])?;
     answer(items.all(|item| *item == Value::Bool(true)))
 }
 
-fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut items = items(operands, 1, &["array", "set"])?;
     answer(items.any(|item| *item == Value::Bool(true)))
 }
 
-fn member(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn member(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let sought = any(operands, 1);
     answer(match any(operands, 2) {
         Value::Set(members) => members.contains(sought),

@@ -1,6 +1,6 @@
 //! Arithmetic on numbers; `minus` is the difference of sets, too.
 
-use super::expected::{Answer, mistyped_of, number};
+use super::expected::{CallResult, mistyped_of, number};
 use super::operand::{answer, any, mistyped};
 use super::sets::difference;
 use super::{Call, Group};
@@ -34,7 +34,7 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-fn minus(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn minus(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     match (any(operands, 1), any(operands, 2)) {
         (Value::Number(left), Value::Number(right)) => answer(left.minus(right)?),
         (Value::Set(left), Value::Set(right)) => answer(difference(left, right)),

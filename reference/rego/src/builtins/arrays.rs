@@ -1,6 +1,6 @@
 //! `array.*`
 
-use super::expected::{Answer, array, integer};
+use super::expected::{CallResult, array, integer};
 use super::operand::{answer, any};
 use super::{Call, Group};
 use crate::Value;
@@ -12,7 +12,7 @@ pub(super) const BUILTINS: Group = &[
     ("array.slice", slice),
 ];
 
-fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (array(operands, 1)?, array(operands, 2)?);
     if left.is_empty() {
         return answer(any(operands, 2).clone());
@@ -24,7 +24,7 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(left.iter().chain(right).cloned().collect::<Vec<_>>())
 }
 
-fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let items = array(operands, 1)?;
     let mut flat = Vec::with_capacity(items.len());
     for item in items.iter() {
@@ -36,14 +36,14 @@ fn flatten(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(flat)
 }
 
-fn reverse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn reverse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let items = array(operands, 1)?;
     let mut items = items.to_vec();
     items.reverse();
     answer(items)
 }
 
-fn slice(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn slice(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let items = array(operands, 1)?;
     let (start, stop) = (integer(operands, 2)?, integer(operands, 3)?);
     let stop = usize::try_from(stop).unwrap_or(0).min(items.len());

@@ -1,11 +1,12 @@
 //! `providers.aws.sign_req`: signs a request the AWS way, version 4.
 
 use std::collections::BTreeMap;
+use std::fmt;
 
+use chrono::DateTime;
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::{Digest, Sha256};
 
-use super::calendar::Moment;
 use super::digests::hex;
 use super::operand::{answer, any, mistyped, names, object};
 use super::url::Url;
@@ -26,13 +27,43 @@ const REQUIRED: [&str; 4] = [
 const UNSIGNED: [&str; 3] = ["authorization", "user-agent", "x-amzn-trace-id"];
 
 /// Who signs, and for what.
-struct Signer<'c> {
-    service: &'c str,
-    access_key: &'c str,
-    secret_key: &'c str,
-    region: &'c str,
-    token: Option<&'c str>,
-    unsigned_payload: bool,
+#[derive(Clone, Copy)]
+pub struct Signer<'c> {
+    /// The service that checks the signature, such as `s3`.
+    pub service: &'c str,
+    /// The id of the key.
+    pub access_key: &'c str,
+    /// The key.
+    pub secret_key: &'c str,
+    /// The region of the service.
+    pub region: &'c str,
+    /// What proves that a temporary key is in use.
+    pub token: Option<&'c str>,
+    /// Whether the body is left out of the signature.
+    pub unsigned_payload: bool,
+}
+
+impl fmt::Debug for Signer<'_> {
+    /// Shows nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Signer")
+            .field("service", &self.service)
+            .field("region", &self.region)
+            .finish_non_exhaustive()
+    }
+}
+
+/// A request that is to be signed.
+#[derive(Debug, Clone, Copy)]
+pub struct UnsignedRequest<'r> {
+    /// The method.
+    pub method: &'r str,
+    /// The absolute URL.
+    pub url: &'r str,
+    /// The headers that the signature covers beside its own.
+    pub headers: &'r [(String, String)],
+    /// The body.
+    pub body: &'r str,
 }
 
 fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -72,8 +103,16 @@ fn sign(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failu
         }
     };
     let mut signed = request.clone();
+    let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
+    let headers = headers.into_iter().flat_map(Object::iter);
+    let headers: Vec<(String, String)> = headers
+        .map(|(name, value)| (text(name), text(value)))
+        .collect();
     let headers = signer.headers(method, &url, headers, &body, time);
-    signed.insert("headers", Value::from(headers));
+    let headers = headers
+        .into_iter()
+        .map(|(name, value)| (name, Value::from(value)));
+    signed.insert("headers", Value::object(headers));
     answer(signed)
 }
 
@@ -126,15 +165,29 @@ impl<'c> Signer<'c> {
         }
     }
 
+    /// The headers of the request when it is signed at a time, in seconds since 1970.
+    ///
+    /// # Errors
+    /// When its URL cannot be parsed.
+    pub fn sign_request(
+        &self,
+        request: &UnsignedRequest<'_>,
+        seconds: i64,
+    ) -> Result<BTreeMap<String, String>, String> {
+        let url = Url::parse(request.url)?;
+        let headers = request.headers.to_vec();
+        Ok(self.headers(request.method, &url, headers, request.body, seconds))
+    }
+
     /// The headers of the signed request.
     fn headers(
         &self,
         method: &str,
         url: &Url,
-        given: Option<&Object>,
+        given: Vec<(String, String)>,
         body: &str,
         seconds: i64,
-    ) -> Object {
+    ) -> BTreeMap<String, String> {
         let (date, time) = timestamp(seconds);
         let payload = match self.unsigned_payload {
             true => "UNSIGNED-PAYLOAD".to_owned(),
@@ -150,12 +203,6 @@ impl<'c> Signer<'c> {
         if let Some(token) = self.token {
             own.insert("x-amz-security-token", token.to_owned());
         }
-        let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
-        let given: Vec<(String, String)> = given
-            .into_iter()
-            .flat_map(Object::iter)
-            .map(|(name, value)| (text(name), text(value)))
-            .collect();
         let mut covered: BTreeMap<String, &str> = BTreeMap::new();
         covered.extend(
             own.iter()
@@ -174,7 +221,7 @@ impl<'c> Signer<'c> {
         canonical.push_str(&format!("\n{list}\n{payload}"));
         let scope = format!("{date}/{}/{}/aws4_request", self.region, self.service);
         let digest = hex(&Sha256::digest(canonical));
-        let signature = self.sign(
+        let signature = self.signature(
             &date,
             &format!("AWS4-HMAC-SHA256\n{date}T{time}Z\n{scope}\n{digest}"),
         );
@@ -182,19 +229,16 @@ impl<'c> Signer<'c> {
             "AWS4-HMAC-SHA256 Credential={}/{scope},SignedHeaders={list},Signature={signature}",
             self.access_key
         );
-        let mut headers: Object = given
-            .into_iter()
-            .map(|(name, value)| (name, Value::from(value)))
-            .collect();
-        headers.insert("Authorization", Value::from(authorization));
+        let mut headers: BTreeMap<String, String> = given.into_iter().collect();
+        headers.insert("Authorization".to_owned(), authorization);
         headers.extend(
             own.into_iter()
-                .map(|(name, value)| (name, Value::from(value))),
+                .map(|(name, value)| (name.to_owned(), value)),
         );
         headers
     }
 
-    fn sign(&self, date: &str, text: &str) -> String {
+    fn signature(&self, date: &str, text: &str) -> String {
         let secret = format!("AWS4{}", self.secret_key).into_bytes();
         let steps = [date, self.region, self.service, "aws4_request", text];
         hex(&steps.iter().fold(secret, |key, step| mac(&key, step)))
@@ -212,14 +256,7 @@ fn mac(key: &[u8], message: &str) -> Vec<u8> {
 
 /// The day and the time of day: `20060102` and `150405`.
 fn timestamp(seconds: i64) -> (String, String) {
-    let Moment {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-    } = Moment::at(seconds);
-    let date = format!("{year:04}{month:02}{day:02}");
-    (date, format!("{hour:02}{minute:02}{second:02}"))
+    let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    let shown = |format| time.format(format).to_string();
+    (shown("%Y%m%d"), shown("%H%M%S"))
 }

@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::expected::{Answer, big_integer, mismatch};
+use super::expected::{CallResult, big_integer, mismatch};
 use super::operand::answer;
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -28,7 +28,7 @@ pub(super) const BUILTINS: Group = &[
 /// Results with more bits are refused.
 const MAX_BITS: u64 = 400_000;
 
-fn whole(integer: BigInt) -> Answer {
+fn whole(integer: BigInt) -> CallResult {
     answer(Number::from(integer))
 }
 
@@ -41,7 +41,7 @@ fn shift(operands: &[Value]) -> Result<u64, Failure> {
     Ok(u64::try_from(&by).unwrap_or(u64::MAX))
 }
 
-fn left(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn left(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let integer = big_integer(operands, 1)?;
     let by = shift(operands)?;
     if integer.sign() != Sign::NoSign && integer.bits().saturating_add(by) > MAX_BITS {
@@ -50,7 +50,7 @@ fn left(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     whole(integer << by.min(MAX_BITS))
 }
 
-fn right(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn right(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let integer = big_integer(operands, 1)?;
     let by = shift(operands)?.min(integer.bits() + 1);
     whole(integer >> by)

@@ -6,6 +6,7 @@ use std::time::SystemTime;
 
 use super::caches::{Caches, Made};
 use crate::Value;
+use crate::host::{Host, NoHost, Wanted};
 use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
 use crate::value::Text;
@@ -42,12 +43,19 @@ pub(crate) struct Session {
     pub(crate) prepared: HashMap<(&'static str, Text), Made>,
     /// What the evaluation uses.
     pub(crate) meter: Meter,
-    /// What `opa.runtime` answers.
-    pub(crate) runtime: Option<Value>,
+    /// What functions see of the world, if anything.
+    pub(crate) host: Option<Arc<dyn Host>>,
     /// The hosts that `http.send` and the like may reach; all when absent.
     pub(crate) allowed_hosts: Option<Arc<[String]>>,
     /// What evaluations leave for each other, if anything.
     pub(crate) caches: Option<Arc<Caches>>,
+}
+
+impl Session {
+    /// What functions see of the world.
+    pub(crate) fn host(&self) -> &dyn Host {
+        self.host.as_deref().unwrap_or(&NoHost)
+    }
 }
 
 /// One call.
@@ -71,9 +79,10 @@ impl Call<'_> {
         self.session.meter.spend(units).map_err(Failure::Ended)
     }
 
-    /// Fails when nobody wants the answer any more. Whoever waits for something asks this.
-    pub(crate) fn wanted(&self) -> Result<(), Failure> {
-        self.session.meter.wanted().map_err(Failure::Ended)
+    /// Waits for something that the host does.
+    pub(crate) fn wait<T>(&self, ask: impl FnOnce(&dyn Host, Wanted<'_>) -> T) -> T {
+        self.session.meter.rest();
+        ask(self.session.host(), &|| self.session.meter.wanted())
     }
 
     /// Fails when so many values are too many, before they are made. They are counted afterwards.

@@ -28,7 +28,7 @@ fn session() -> Session {
         answers: std::collections::BTreeMap::new(),
         prepared: HashMap::new(),
         meter: Default::default(),
-        runtime: None,
+        host: None,
         allowed_hosts: None,
         caches: None,
     }

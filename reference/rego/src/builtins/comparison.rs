@@ -2,7 +2,7 @@
 
 use std::cmp::Ordering;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, any};
 use super::{Call, Group};
 use crate::Value;
@@ -18,7 +18,7 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-fn equal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn equal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(any(operands, 1) == any(operands, 2))
 }
 

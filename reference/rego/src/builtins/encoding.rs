@@ -6,7 +6,7 @@ use base64::alphabet;
 use base64::engine::general_purpose::{GeneralPurpose, NO_PAD, PAD};
 use base64::{DecodeError, Engine};
 
-use super::expected::{Answer, Items, mismatch};
+use super::expected::{CallResult, Items, mismatch};
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -42,7 +42,7 @@ pub(super) const BUILTINS: Group = &[
     ("urlquery.encode_object", encode_object),
 ];
 
-fn encode(engine: &GeneralPurpose, operands: &[Value]) -> Answer {
+fn encode(engine: &GeneralPurpose, operands: &[Value]) -> CallResult {
     answer(engine.encode(text(operands, 1)?.as_bytes()))
 }
 
@@ -67,7 +67,7 @@ fn without_breaks(text: &str) -> String {
     text.replace(['\r', '\n'], "")
 }
 
-fn decode(engine: &GeneralPurpose, text: &str) -> Answer {
+fn decode(engine: &GeneralPurpose, text: &str) -> CallResult {
     match engine.decode(without_breaks(text)) {
         Ok(bytes) => answer(string(bytes)),
         Err(error) => {
@@ -83,7 +83,7 @@ fn decode(engine: &GeneralPurpose, text: &str) -> Answer {
     }
 }
 
-fn decode_url(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn decode_url(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let text = text(operands, 1)?;
     let padding = match text.len() % 4 {
         _ if text.ends_with('=') => "",
@@ -95,7 +95,7 @@ fn decode_url(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     decode(&URL_SAFE, &format!("{text}{padding}"))
 }
 
-fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn decode_hex(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let text = text(operands, 1)?;
     let digit = |byte: u8| {
         char::from(byte)
@@ -163,7 +163,7 @@ fn unescaped(text: &str) -> Result<String, Failure> {
     Ok(string(out))
 }
 
-fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     const WRONG: &str = "operand 1 values must be string, array[string], or set[string]";
     let mut pairs = Vec::new();
     for (name, value) in object(operands, 1)? {
@@ -187,7 +187,7 @@ fn encode_object(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(pairs.join("&"))
 }
 
-fn decode_object(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn decode_object(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut members: BTreeMap<String, Vec<Value>> = BTreeMap::new();
     for pair in text(operands, 1)?
         .split('&')

@@ -10,7 +10,7 @@ use crate::Value;
 use crate::value::{ArithmeticError, Array, ArrayIter, Number, Set};
 
 /// What a function answers: a value, or undefined.
-pub(super) type Answer = Result<Option<Value>, Failure>;
+pub(super) type CallResult = Result<Option<Value>, Failure>;
 
 /// A failure of the operands' types that has its own words.
 pub(super) fn mismatch<T>(message: impl Into<String>) -> Result<T, Failure> {

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeSet;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -125,7 +125,7 @@ fn class(pattern: &str, characters: &[char], at: &mut usize) -> Result<Vec<(char
     }
 }
 
-fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn globs_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (tokens(text(operands, 1)?)?, tokens(text(operands, 2)?)?);
     // Pairs of places, and whether a character has been matched on the way there.
     let mut known = BTreeSet::new();

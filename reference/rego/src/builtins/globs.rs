@@ -2,7 +2,7 @@
 
 use regex::{Regex, RegexBuilder};
 
-use super::expected::{Answer, misfilled, mistyped_of};
+use super::expected::{CallResult, misfilled, mistyped_of};
 use super::operand::{answer, any, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -27,7 +27,7 @@ const MAX_SIZE: usize = 10 << 20;
 /// Alternatives may be nested so deep.
 const MAX_DEPTH: usize = 100;
 
-fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let pattern = text(operands, 1)?;
     let separators = separators(operands)?;
     let whole = text(operands, 3)?;

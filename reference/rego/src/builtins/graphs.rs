@@ -1,6 +1,6 @@
 //! `graph.*`
 
-use super::expected::{Answer, Items};
+use super::expected::{CallResult, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -24,7 +24,7 @@ fn neighbours<'v>(graph: &'v Object, node: &Value) -> Option<Vec<&'v Value>> {
     Some(Items::of(edges).map_or_else(Vec::new, Iterator::collect))
 }
 
-fn reachable(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let graph = object(operands, 1)?;
     let mut open: Vec<&Value> = start(operands)?.collect();
     let mut reached = Set::new();
@@ -47,7 +47,7 @@ struct Step<'v> {
     edges: std::vec::IntoIter<&'v Value>,
 }
 
-fn reachable_paths(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn reachable_paths(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let graph = object(operands, 1)?;
     let mut found = Paths::default();
     for root in start(operands)? {

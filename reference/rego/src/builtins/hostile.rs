@@ -76,7 +76,7 @@ fn broken_operands_are_refused() {
                         answers: Default::default(),
                         prepared: HashMap::new(),
                         meter: Default::default(),
-                        runtime: None,
+                        host: None,
                         allowed_hosts: None,
                         caches: None,
                     };

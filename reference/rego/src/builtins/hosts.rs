@@ -8,5 +8,10 @@ pub(super) fn check(session: &Session, host: &str) -> Result<(), Failure> {
     if allowed.is_none_or(|hosts| hosts.iter().any(|allowed| allowed == host)) {
         return Ok(());
     }
-    Err(Failure::Value(format!("disallowed host: {host}")))
+    Err(disallowed(host))
+}
+
+/// The failure to reach a host that the evaluation may not reach.
+pub(super) fn disallowed(host: &str) -> Failure {
+    Failure::Value(format!("disallowed host: {host}"))
 }

@@ -1,6 +1,6 @@
 //! JSON as strings: `json.marshal`, `json.unmarshal`, `json.is_valid`.
 
-use super::expected::{Answer, mismatch};
+use super::expected::{CallResult, mismatch};
 use super::marshal::{Layout, marshalled};
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Group};
@@ -19,7 +19,7 @@ pub(super) const BUILTINS: Group = &[
     ("json.unmarshal", unmarshal),
 ];
 
-fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut layout = Layout {
         prefix: "",
         indent: "\t",
@@ -61,7 +61,7 @@ fn marshal_with_options(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(marshalled(call, any(operands, 1), layout)?)
 }
 
-fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let text = text(operands, 1)?;
     match from_json(text.as_bytes()) {
         Ok(value) if !is_computable(&value) => refuse("invalid number: number too big"),

@@ -1,6 +1,6 @@
 //! `rego.parse_module`
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
 use super::{Call, Group};
 use crate::Value;
@@ -8,7 +8,7 @@ use crate::syntax::parse_module;
 
 pub(super) const BUILTINS: Group = &[("rego.parse_module", parse)];
 
-fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let file = text(operands, 1)?;
     // Clients see the first operand named for the second, too.
     let module = text(operands.get(1..).unwrap_or_default(), 1)?;

@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::expected::{Answer, big_integer, integer, mismatch, mistyped_of};
+use super::expected::{CallResult, big_integer, integer, mismatch, mistyped_of};
 use super::operand::{answer, any, refuse, text};
 use super::{Call, Group};
 use crate::Value;
@@ -18,11 +18,11 @@ pub(super) const BUILTINS: Group = &[
 /// Ranges with more numbers are refused.
 const MAX_LENGTH: u32 = 20_000_000;
 
-fn range(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn range(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     steps(call, operands, &BigInt::from(1))
 }
 
-fn range_step(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn range_step(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     big_integer(operands, 1)?;
     big_integer(operands, 2)?;
     let step = big_integer(operands, 3)?;
@@ -32,7 +32,7 @@ fn range_step(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     steps(call, operands, &step)
 }
 
-fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> Answer {
+fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> CallResult {
     let (first, last) = (big_integer(operands, 1)?, big_integer(operands, 2)?);
     let down = first > last;
     let distance = BigInt::from((&last - &first).magnitude().clone()) / step;
@@ -66,7 +66,7 @@ fn steps(call: &mut Call<'_>, operands: &[Value], step: &BigInt) -> Answer {
     answer(numbers)
 }
 
-fn random(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn random(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     text(operands, 1)?;
     let limit = integer(operands, 2)?.saturating_abs();
     if limit == 0 {
@@ -81,7 +81,7 @@ fn random(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     Ok(drawn.clone())
 }
 
-fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     match any(operands, 1) {
         Value::Null => answer(0),
         Value::Bool(value) => answer(i64::from(*value)),
@@ -91,7 +91,7 @@ fn to_number(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     }
 }
 
-fn parsed(text: &str) -> Answer {
+fn parsed(text: &str) -> CallResult {
     let unsigned = text.trim_start_matches(['+', '-']).to_lowercase();
     if matches!(unsigned.as_str(), "inf" | "infinity" | "nan") {
         return mismatch("operand 1 must be valid number string but got string");

@@ -1,7 +1,7 @@
 //! `object.*`, except `object.subset`.
 
 use super::aggregates::index;
-use super::expected::{Answer, Items, array, misfilled, mistyped_of};
+use super::expected::{CallResult, Items, array, misfilled, mistyped_of};
 use super::operand::{answer, any, object};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -17,7 +17,7 @@ pub(super) const BUILTINS: Group = &[
     ("object.union_n", union_n),
 ];
 
-fn get(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn get(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let members = object(operands, 1)?;
     let found = match any(operands, 2) {
         Value::Array(path) => path
@@ -38,7 +38,7 @@ fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     }
 }
 
-fn keys(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn keys(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(object(operands, 1)?.keys().cloned().collect::<Set>())
 }
 
@@ -52,7 +52,7 @@ fn named(operands: &[Value], position: usize) -> Result<Set, Failure> {
     }
 }
 
-fn remove(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn remove(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let members = object(operands, 1)?;
     let names = named(operands, 2)?;
     let kept = members.iter().filter(|(key, _)| !names.contains(key));
@@ -62,7 +62,7 @@ fn remove(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     )
 }
 
-fn filter(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn filter(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let members = object(operands, 1)?;
     let names = named(operands, 2)?;
     let kept = names.iter().filter_map(|name| members.get_member(name));
@@ -72,7 +72,7 @@ fn filter(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     )
 }
 
-fn union(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn union(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (object(operands, 1)?, object(operands, 2)?);
     call.foresee(left.len().saturating_add(right.len()))?;
     answer(merged(any(operands, 1), any(operands, 2), left, right))
@@ -99,7 +99,7 @@ fn merged(left: &Value, right: &Value, ours: &Object, theirs: &Object) -> Value 
     Value::from(all)
 }
 
-fn union_n(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn union_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let objects = array(operands, 1)?;
     let whole = any(operands, 1);
     let mut all = Union::default();

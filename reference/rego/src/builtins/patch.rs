@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expected::{Answer, array};
+use super::expected::{CallResult, array};
 use super::operand::{any, refuse};
 use super::paths::keys;
 use super::{Call, Failure, Group};
@@ -14,7 +14,7 @@ pub(super) const BUILTINS: Group = &[("json.patch", patch)];
 /// A patched document may be nested this deep.
 const MAX_NESTING: usize = 2 * MAX_DEPTH;
 
-fn patch(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn patch(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let operations = array(operands, 2)?;
     let mut document = Some(any(operands, 1).clone());
     for operation in operations.iter() {

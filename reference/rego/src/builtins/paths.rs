@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::expected::{Answer, items, mismatch};
+use super::expected::{CallResult, items, mismatch};
 use super::operand::{answer, any, object};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -73,7 +73,7 @@ fn paths(operands: &[Value]) -> Result<Vec<Vec<Value>>, Failure> {
     items(operands, 2, &["set", "array"])?.map(keys).collect()
 }
 
-fn filter(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn filter(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     object(operands, 1)?;
     let paths = paths(operands)?;
     answer(filtered(call, any(operands, 1), &Tree::of(&paths))?)
@@ -116,7 +116,7 @@ fn filtered(call: &Call<'_>, value: &Value, tree: &Tree<'_>) -> Result<Value, Fa
     })
 }
 
-fn remove(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn remove(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     object(operands, 1)?;
     let paths = paths(operands)?;
     answer(removed(call, any(operands, 1), &Tree::of(&paths))?)

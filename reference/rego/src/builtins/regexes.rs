@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use regex::{Regex, RegexBuilder};
 
-use super::expected::{Answer, integer};
+use super::expected::{CallResult, integer};
 use super::operand::{answer, any, refuse, text};
 use super::strings::bound;
 use super::{Call, Failure, Group, re2};
@@ -42,7 +42,7 @@ fn pattern(call: &mut Call<'_>, pattern: &Text) -> Result<Arc<Regex>, Failure> {
     call.prepared("regex", pattern, || compile(pattern).or_else(refuse))
 }
 
-fn is_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
     answer(pattern(call, expression)?.is_match(whole))
 }
@@ -52,7 +52,7 @@ fn limit(operands: &[Value]) -> Result<usize, Failure> {
     Ok(usize::try_from(integer(operands, 3)?).unwrap_or(usize::MAX))
 }
 
-fn find(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn find(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
     let limit = limit(operands)?;
     let regex = pattern(call, expression)?;
@@ -64,7 +64,7 @@ fn find(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     )
 }
 
-fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
     let limit = limit(operands)?;
     let regex = pattern(call, expression)?;
@@ -79,7 +79,7 @@ fn find_groups(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(all)
 }
 
-fn replace(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, expression) = (text(operands, 1)?, text(operands, 2)?);
     let replacement = text(operands, 3)?;
     let regex = pattern(call, expression)?;
@@ -97,7 +97,7 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(result)
 }
 
-fn split(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn split(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (expression, whole) = (text(operands, 1)?, text(operands, 2)?);
     let regex = pattern(call, expression)?;
     if whole.is_empty() && !expression.is_empty() {
@@ -119,7 +119,7 @@ fn split(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// Matches a text against a template in which patterns stand between delimiters.
-fn template_match(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn template_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (template, whole) = (text(operands, 1)?, text(operands, 2)?);
     let (start, end) = (text(operands, 3)?, text(operands, 4)?);
     let delimiter = |text: &Text, name: &str| match text.as_bytes() {

@@ -2,7 +2,7 @@
 
 use std::time::SystemTime;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::answer;
 use super::{Call, Group};
 use crate::Value;
@@ -10,7 +10,7 @@ use crate::value::Object;
 
 pub(super) const BUILTINS: Group = &[("opa.runtime", runtime), ("time.now_ns", now)];
 
-fn now(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
+fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
     let now = call.session.now;
     let since = match now.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
@@ -19,17 +19,13 @@ fn now(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
     answer(since)
 }
 
-/// What the evaluation was given, without the secrets of its configuration.
-fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> Answer {
-    let Some(Value::Object(members)) = &call.session.runtime else {
-        return answer(
-            call.session
-                .runtime
-                .clone()
-                .unwrap_or_else(|| Object::new().into()),
-        );
+/// What the host says, without the secrets of its configuration.
+fn runtime(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
+    let mut members = match call.session.host().runtime() {
+        Some(Value::Object(members)) => members,
+        Some(other) => return answer(other),
+        None => Object::new(),
     };
-    let mut members = members.clone();
     let has_config = members
         .get("config")
         .is_some_and(|config| config.as_object().is_some());

@@ -3,7 +3,7 @@
 use jsonschema::{Draft, PatternOptions, ValidationError, Validator};
 use serde_json::Value as Json;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, any, refuse};
 use super::schema_errors::{Complaint, complaints, misdeclared};
 use super::{Call, Failure, Group};
@@ -19,30 +19,16 @@ pub(super) const BUILTINS: Group = &[
 fn document(value: &Value) -> Result<Json, &'static str> {
     match value {
         Value::String(text) => match from_json(text.as_bytes()) {
-            Ok(value) => Ok(converted(&value)),
+            Ok(value) => converted(&value),
             Err(_) => Err("invalid JSON string"),
         },
-        Value::Object(_) | Value::Array(_) => Ok(converted(value)),
+        Value::Object(_) | Value::Array(_) => converted(value),
         _ => Err("wrong type, expected string or object"),
     }
 }
 
-fn converted(value: &Value) -> Json {
-    match value {
-        Value::Null => Json::Null,
-        Value::Bool(value) => Json::Bool(*value),
-        Value::Number(number) => number.text().parse().map_or(Json::Null, Json::Number),
-        Value::String(text) => Json::String(text.to_string()),
-        Value::Array(items) => Json::Array(items.iter().map(converted).collect()),
-        Value::Set(members) => Json::Array(members.iter().map(converted).collect()),
-        Value::Object(members) => {
-            let named = members.iter().map(|(key, value)| match key {
-                Value::String(name) => (name.to_string(), converted(value)),
-                other => (other.to_string(), converted(value)),
-            });
-            Json::Object(named.collect())
-        }
-    }
+fn converted(value: &Value) -> Result<Json, &'static str> {
+    serde_json::to_value(value).map_err(|_| "a number that is none in JSON")
 }
 
 /// A schema, and what checks documents by it.
@@ -66,7 +52,7 @@ fn compile(text: Json) -> Result<Schema, String> {
     }
 }
 
-fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let read = document(any(operands, 1)).map_err(str::to_owned);
     match read.and_then(compile) {
         Ok(_) => answer(vec![Value::from(true), Value::Null]),
@@ -77,7 +63,7 @@ fn verify_schema(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     }
 }
 
-fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn match_schema(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let read = |position| document(any(operands, position)).or_else(refuse);
     let document = read(1)?;
     let key = Text::from(any(operands, 2).to_string());

@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::expected::{Answer, mismatch, mistyped_of, number, texts};
+use super::expected::{CallResult, mismatch, mistyped_of, number, texts};
 use super::operand::{answer, any, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -29,7 +29,7 @@ pub(super) const BUILTINS: Group = &[
     ("strings.count", count),
 ];
 
-fn count(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn count(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(text(operands, 1)?.matches(&**text(operands, 2)?).count())
 }
 
@@ -42,7 +42,7 @@ fn sought(operands: &[Value]) -> Result<(&str, &str), Failure> {
     Ok((whole, part))
 }
 
-fn index_of(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn index_of(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = sought(operands)?;
     let Some(at) = whole.find(part) else {
         return answer(-1);
@@ -50,7 +50,7 @@ fn index_of(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(whole.get(..at).unwrap_or_default().chars().count())
 }
 
-fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn index_of_all(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = sought(operands)?;
     let step = part.chars().next().map_or(1, char::len_utf8);
     let (mut found, mut rest, mut passed) = (Vec::new(), whole, 0);
@@ -75,7 +75,7 @@ fn one_or_more(operands: &[Value], position: usize) -> Result<Vec<&str>, Failure
 }
 
 /// Whether any of the first strings begins with any of the second, both as a key sees them.
-fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&str) -> Vec<u8>) -> Answer {
+fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&str) -> Vec<u8>) -> CallResult {
     let (wholes, parts) = (one_or_more(operands, 1)?, one_or_more(operands, 2)?);
     call.spend(wholes.len() + parts.len())?;
     let mut wholes: Vec<Vec<u8>> = wholes.into_iter().map(key).collect();
@@ -88,7 +88,7 @@ fn any_match(call: &mut Call<'_>, operands: &[Value], key: fn(&str) -> Vec<u8>) 
     }))
 }
 
-fn format_int(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn format_int(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let input = number(operands, 1)?;
     let radix = match &*number(operands, 2)?.text() {
         "2" => 2,

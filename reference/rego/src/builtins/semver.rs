@@ -2,7 +2,9 @@
 
 use std::cmp::Ordering;
 
-use super::expected::Answer;
+use semver::Version;
+
+use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -16,47 +18,16 @@ pub(super) const BUILTINS: Group = &[
     }),
 ];
 
-/// The three numbers, and the identifiers of a pre-release.
-type Version<'t> = ([i64; 3], &'t str);
-
-fn parsed(text: &str) -> Option<Version<'_>> {
-    let text = text.strip_prefix('v').unwrap_or(text);
-    let (text, build) = match text.split_once('+') {
-        Some((text, build)) => (text, Some(build)),
-        None => (text, None),
-    };
-    let (core, release) = match text.split_once('-') {
-        Some((core, release)) => (core, Some(release)),
-        None => (text, None),
-    };
-    let fits = |text: &str| {
-        text.split('.').all(|part| {
-            !part.is_empty() && part.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'-')
-        })
-    };
-    let padded = |text: &str| {
-        text.split('.')
-            .any(|part| part.len() > 1 && part.starts_with('0') && is_numeric(part))
-    };
-    if !build.is_none_or(fits) || !release.is_none_or(|text| fits(text) && !padded(text)) {
-        return None;
-    }
-    let mut numbers = core.split('.').map(|part| {
-        let usual = is_numeric(part) && (part == "0" || !part.starts_with('0'));
-        usual.then(|| part.parse().ok()).flatten()
-    });
-    let core = [numbers.next()??, numbers.next()??, numbers.next()??];
+/// A version, also behind a `v`, with numbers that take 63 bits at most.
+fn parsed(text: &str) -> Option<Version> {
+    let version = Version::parse(text.strip_prefix('v').unwrap_or(text)).ok()?;
+    let mut numbers = [version.major, version.minor, version.patch].into_iter();
     numbers
-        .next()
-        .is_none()
-        .then_some((core, release.unwrap_or_default()))
+        .all(|number| i64::try_from(number).is_ok())
+        .then_some(version)
 }
 
-fn is_numeric(part: &str) -> bool {
-    !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit())
-}
-
-fn version(operands: &[Value], position: usize) -> Result<Version<'_>, Failure> {
+fn version(operands: &[Value], position: usize) -> Result<Version, Failure> {
     let text = text(operands, position)?;
     match parsed(text) {
         Some(version) => Ok(version),
@@ -69,40 +40,13 @@ fn version(operands: &[Value], position: usize) -> Result<Version<'_>, Failure> 
     }
 }
 
-fn compare(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn compare(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     text(operands, 1)?;
     text(operands, 2)?;
     let (left, right) = (version(operands, 1)?, version(operands, 2)?);
-    let order = left.0.cmp(&right.0);
-    answer(match order.then_with(|| by_release(left.1, right.1)) {
+    answer(match left.cmp_precedence(&right) {
         Ordering::Less => -1,
         Ordering::Equal => 0,
         Ordering::Greater => 1,
     })
-}
-
-/// A version without a pre-release is the greater; else identifier by identifier, numbers first.
-fn by_release(left: &str, right: &str) -> Ordering {
-    if left.is_empty() || right.is_empty() {
-        return left.is_empty().cmp(&right.is_empty());
-    }
-    let (mut left, mut right) = (left.split('.'), right.split('.'));
-    loop {
-        let (left, right) = match (left.next(), right.next()) {
-            (None, None) => return Ordering::Equal,
-            (None, Some(_)) => return Ordering::Less,
-            (Some(_), None) => return Ordering::Greater,
-            (Some(left), Some(right)) => (left, right),
-        };
-        let order = match (is_numeric(left), is_numeric(right)) {
-            // Without zeros in front the longer number is the greater.
-            (true, true) => left.len().cmp(&right.len()).then_with(|| left.cmp(right)),
-            (true, false) => Ordering::Less,
-            (false, true) => Ordering::Greater,
-            (false, false) => left.cmp(right),
-        };
-        if order != Ordering::Equal {
-            return order;
-        }
-    }
 }

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::expected::{Answer, set};
+use super::expected::{CallResult, set};
 use super::operand::{answer, mistyped};
 use super::{Call, Group};
 use crate::Value;
@@ -34,7 +34,7 @@ fn common(left: &Set, right: &Set) -> Set {
     few.intersection(many).cloned().collect()
 }
 
-fn or(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn or(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (left, right) = (set(operands, 1)?, set(operands, 2)?);
     if left.is_empty() {
         return answer(Value::Set(Arc::clone(right)));
@@ -45,7 +45,7 @@ fn or(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(left.union(right).cloned().collect::<Set>())
 }
 
-fn intersection(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn intersection(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut result: Option<Arc<Set>> = None;
     for member in set(operands, 1)?.iter() {
         let Value::Set(next) = member else {
@@ -59,7 +59,7 @@ fn intersection(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(Value::Set(result.unwrap_or_default()))
 }
 
-fn union(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn union(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut members = Vec::new();
     for member in set(operands, 1)?.iter() {
         let Value::Set(next) = member else {

@@ -2,7 +2,7 @@
 
 use num_bigint::{BigInt, Sign};
 
-use super::expected::{Answer, array};
+use super::expected::{CallResult, array};
 use super::floats::{Style, exponential, fixed, hexadecimal, shortest};
 use super::operand::{answer, text};
 use super::strings::bound;
@@ -80,7 +80,7 @@ struct Formatter<'v> {
     out: String,
 }
 
-fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn sprintf(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(formatted(call, text(operands, 1)?, array(operands, 2)?)?)
 }
 

@@ -1,6 +1,6 @@
 //! Strings, what is neither searching nor formatting.
 
-use super::expected::{Answer, integer, items, mismatch, texts};
+use super::expected::{CallResult, integer, items, mismatch, texts};
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -59,7 +59,7 @@ pub(super) fn bound(length: usize) -> Result<(), Failure> {
     Ok(())
 }
 
-fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let separator = text(operands, 1)?;
     let mut collection = items(operands, 2, &["set", "array"])?;
     if let (1, Some(only @ Value::String(_))) = (collection.len(), collection.next()) {
@@ -74,7 +74,7 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// The first operand after a mapping; shared when nothing changes.
-fn mapped(operands: &[Value], map: fn(&str) -> String) -> Answer {
+fn mapped(operands: &[Value], map: fn(&str) -> String) -> CallResult {
     let text = text(operands, 1)?;
     let result = map(text);
     if result == text.as_str() {
@@ -106,7 +106,7 @@ fn lower(text: &str) -> String {
     text.chars().map(lower).collect()
 }
 
-fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> Answer {
+fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> CallResult {
     let text = text(operands, 1)?;
     let result = trim(text);
     if result.len() == text.len() {
@@ -115,7 +115,7 @@ fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> 
     answer(result)
 }
 
-fn replace(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn replace(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, old, new) = (text(operands, 1)?, text(operands, 2)?, text(operands, 3)?);
     call.check()?;
     let count = whole.matches(&**old).count();
@@ -127,7 +127,7 @@ fn replace(call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// Replaces all at once. Of the names that fit at a place the first in order counts.
-fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn replace_n(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut pairs = Vec::new();
     for (old, new) in object(operands, 1)? {
         let Some(old) = old.as_str() else {
@@ -187,7 +187,7 @@ fn strings<'t>(parts: impl IntoIterator<Item = &'t str>) -> Vec<Value> {
     parts.into_iter().map(Value::from).collect()
 }
 
-fn split(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn split(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, separator) = (text(operands, 1)?, text(operands, 2)?);
     if !whole.contains(&**separator) {
         return answer(vec![any(operands, 1).clone()]);
@@ -196,7 +196,7 @@ fn split(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// The first parts, or the last if the number is negative.
-fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, separator) = (text(operands, 1)?, text(operands, 2)?);
     let count = integer(operands, 3)?;
     let parts = parts(whole, separator);
@@ -206,7 +206,7 @@ fn split_n(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(strings(parts.into_iter().skip(skipped).take(size)))
 }
 
-fn substring(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn substring(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let whole = text(operands, 1)?;
     let (start, length) = (integer(operands, 2)?, integer(operands, 3)?);
     let Ok(start) = usize::try_from(start) else {
@@ -229,7 +229,7 @@ fn substring(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// Joins the parts of a template string: scalars, and sets of at most one value.
-fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn template_string(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let mut result = String::new();
     for part in items(operands, 1, &["array"])? {
         let shown = match part {

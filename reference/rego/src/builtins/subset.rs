@@ -1,6 +1,6 @@
 //! `object.subset`
 
-use super::expected::{Answer, mismatch};
+use super::expected::{CallResult, mismatch};
 use super::operand::{answer, any};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -8,7 +8,7 @@ use crate::value::{Array, Object};
 
 pub(super) const BUILTINS: Group = &[("object.subset", subset)];
 
-fn subset(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn subset(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (whole, part) = (any(operands, 1), any(operands, 2));
     answer(match (whole, part) {
         (Value::Array(items), Value::Set(members)) => {

@@ -20,7 +20,7 @@ fn session() -> Session {
         answers: BTreeMap::new(),
         prepared: HashMap::new(),
         meter: Default::default(),
-        runtime: None,
+        host: None,
         allowed_hosts: None,
         caches: None,
     }

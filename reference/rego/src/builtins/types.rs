@@ -1,6 +1,6 @@
 //! Kinds of values: `is_*`, `type_name`, and the casts of old policies.
 
-use super::expected::{Answer, items};
+use super::expected::{CallResult, items};
 use super::operand::{answer, any, mistyped};
 use super::{Call, Group};
 use crate::Value;
@@ -29,17 +29,17 @@ pub(super) const BUILTINS: Group = &[
 
 const COLLECTION: &[&str] = &["array", "set"];
 
-fn is(operands: &[Value], kind: &str) -> Answer {
+fn is(operands: &[Value], kind: &str) -> CallResult {
     answer(any(operands, 1).kind() == kind)
 }
 
-fn same(operands: &[Value], kind: &str) -> Answer {
+fn same(operands: &[Value], kind: &str) -> CallResult {
     match any(operands, 1) {
         value if value.kind() == kind => answer(value.clone()),
         other => Err(mistyped(1, kind, other)),
     }
 }
 
-fn type_name(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn type_name(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(any(operands, 1).kind())
 }

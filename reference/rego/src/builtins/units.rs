@@ -2,7 +2,7 @@
 
 use num_bigint::BigInt;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
@@ -128,7 +128,7 @@ fn measured<'t>(text: &'t str, messages: &Messages) -> Result<(&'t str, &'t str)
     }
 }
 
-fn parse(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let messages = Messages {
         spaces: "units.parse: spaces not allowed in resource strings",
         exponent: "units.parse: exponent too large",
@@ -172,7 +172,7 @@ fn unit_factor(first: Option<char>, rest: &str) -> Option<(u64, i64)> {
     }
 }
 
-fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse_bytes(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let messages = Messages {
         spaces: "units.parse_bytes: spaces not allowed in resource strings",
         exponent: "units.parse_bytes: exponent too large",

@@ -1,6 +1,6 @@
 //! `yaml.*`
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, any, refuse, text};
 use super::yaml_text::marshalled;
 use super::{Call, Group};
@@ -18,7 +18,7 @@ pub(super) const BUILTINS: Group = &[
     ("yaml.unmarshal", unmarshal),
 ];
 
-fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn unmarshal(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     match from_yaml(text(operands, 1)?.as_bytes()) {
         Ok(value) => answer(value),
         Err(YamlError::Syntax(error)) => {

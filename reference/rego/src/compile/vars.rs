@@ -12,18 +12,20 @@ pub(super) type Vars<'t> = HashSet<&'t Var>;
 /// Which variables of a node count.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Scan {
-    /// Not the heads of references.
+    /// The heads of references.
     pub(super) ref_heads: bool,
-    /// Not the names of called functions, nor the heads of what `with` modifiers name.
+    /// The names of called functions, and the heads of the references that `with` modifiers have
+    /// as targets and values.
     pub(super) call_heads: bool,
-    /// Not the keys of objects.
+    /// The keys of objects.
     pub(super) keys: bool,
-    /// Not what is inside of comprehensions, template strings, the bodies of `every` and the
-    /// operands of `not`, `and` and `or`.
+    /// What is inside of comprehensions, template strings, and the operands of `not`, `and` and
+    /// `or`; of an expression with `every` all but its domain.
     pub(super) closures: bool,
-    /// Of operands without braces also what they cannot bind themselves, if nothing else.
+    /// Where closures do not count: what operands of `not`, `and` and `or` without braces need
+    /// from around them.
     pub(super) open_operands: bool,
-    /// Not what is inside of sets.
+    /// What is inside of sets.
     pub(super) sets: bool,
 }
 
@@ -58,13 +60,13 @@ pub(super) const PATTERN: Scan = Scan {
     ..ALL
 };
 
-/// The variables that the results of a call bind.
+/// The variables of the operands of a call that is evaluated, and those that its results bind.
 pub(super) const RESULT: Scan = Scan {
     sets: false,
     ..PATTERN
 };
 
-/// The variables of the steps of references.
+/// All variables but the heads of references: what the steps of a reference bind.
 pub(super) const STEPS: Scan = Scan {
     ref_heads: false,
     ..ALL
@@ -239,7 +241,7 @@ impl Scan {
     }
 }
 
-/// The variable for which the compiler made an expression.
+/// The variable that an expression of the compiler gives its value.
 fn given(expr: &Expr) -> Option<&Var> {
     let term = match (equality(expr), &expr.terms) {
         _ if !expr.generated => None,
@@ -284,7 +286,7 @@ pub(super) fn is_operator(term: &Term, name: &str) -> bool {
     }
 }
 
-/// `input` or `data`, if the term is just that.
+/// `input` or `data`, if the term is a reference to just that.
 pub(super) fn root_document(term: &Term) -> Option<&Var> {
     match &term.value {
         TermValue::Ref(reference) => match reference.as_slice() {
@@ -300,7 +302,8 @@ pub(super) fn is_root(var: &Var) -> bool {
     matches!(&*var.0, "input" | "data")
 }
 
-/// Whether the compiler made the variable for its own use.
+/// Whether the variable has a name as the compiler gives them, to variables of its own and of
+/// authors.
 pub(super) fn is_local(var: &Var) -> bool {
     var.0.starts_with("__local")
 }
@@ -310,7 +313,8 @@ pub(super) fn shown(var: &Var) -> &str {
     if var.is_wildcard() { "_" } else { &var.0 }
 }
 
-/// Whether evaluating the term takes more than looking at it: it has references or comprehensions.
+/// Whether evaluating the term takes more than looking at it: it has references, calls among
+/// them, or comprehensions.
 pub(super) fn requires_evaluation(term: &Term) -> bool {
     struct Find(bool);
     impl<'t> super::visit::Visit<'t> for Find {
@@ -330,7 +334,8 @@ pub(super) fn requires_evaluation(term: &Term) -> bool {
     find.0
 }
 
-/// The variables that a body declares: on the left of `:=`, by `some`; also inside of `every`.
+/// The variables that a body declares: on the left of `:=`, by `some`; also inside of `every`,
+/// `not`, `and`, `or` and template strings, but not of comprehensions.
 pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
     struct Find(HashSet<Var>);
     impl<'t> super::visit::Visit<'t> for Find {

@@ -1,4 +1,4 @@
-//! What a query is evaluated against, and its answers.
+//! What a query is evaluated against, and its solutions.
 
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
@@ -8,6 +8,7 @@ use std::time::SystemTime;
 
 use crate::Value;
 use crate::builtins::{Caches, Session};
+use crate::host::Host;
 use crate::meter::{Limits, Meter};
 use crate::syntax::Location;
 use crate::trace::Tracer;
@@ -34,8 +35,8 @@ pub struct Evaluation<'e> {
     pub limits: Limits,
     /// What the evaluation takes as the present time.
     pub now: SystemTime,
-    /// What `opa.runtime` answers.
-    pub runtime: Option<Value>,
+    /// What built-in functions see of the world; nothing if absent.
+    pub host: Option<Arc<dyn Host>>,
     /// The hosts that built-in functions may reach; all if absent.
     pub allowed_hosts: Option<Arc<[String]>>,
     /// If present, takes what calls of non-deterministic functions answered: an object by the
@@ -57,7 +58,7 @@ impl<'e> Evaluation<'e> {
             cancelled: Arc::default(),
             limits: Limits::default(),
             now: SystemTime::now(),
-            runtime: None,
+            host: None,
             allowed_hosts: None,
             calls: None,
             caches: None,
@@ -86,7 +87,7 @@ impl<'e> Evaluation<'e> {
             answers: BTreeMap::new(),
             prepared: HashMap::new(),
             meter: Meter::new(Arc::clone(&self.cancelled), self.limits.clone()),
-            runtime: self.runtime.clone(),
+            host: self.host.clone(),
             allowed_hosts: self.allowed_hosts.clone(),
             caches: self.caches.clone(),
         }
@@ -102,14 +103,14 @@ impl fmt::Debug for Evaluation<'_> {
     }
 }
 
-/// One answer of a query.
+/// One way in which a query holds.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Answer {
+pub struct Solution {
     pub(super) bindings: Vec<(Arc<str>, Value)>,
     pub(super) values: Vec<Value>,
 }
 
-impl Answer {
+impl Solution {
     /// The variables by the names that were written, in the order of their names, without
     /// wildcards.
     pub fn bindings(&self) -> &[(Arc<str>, Value)] {

@@ -216,7 +216,7 @@ impl<'p> Machine<'p> {
     }
 
     /// Evaluates a query; shows each answer as the function that gives its variables' values.
-    pub(super) fn answers(
+    pub(super) fn for_each_solution(
         &mut self,
         program: &Program,
         answer: &mut dyn FnMut(Values<'_>),

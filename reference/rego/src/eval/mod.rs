@@ -35,7 +35,7 @@ mod unify;
 mod with;
 
 pub(crate) use concrete::{Concrete, Prepared};
-pub use evaluation::{Answer, Evaluation, Print};
+pub use evaluation::{Evaluation, Print, Solution};
 pub(crate) use lower::Lowered;
 pub(crate) use query::forbidden;
 pub use query::{Query, QueryOptions};

@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
-use super::evaluation::{Answer, Evaluation};
+use super::evaluation::{Evaluation, Solution};
 use super::ir::{Program, Slot};
 use super::lower;
 use super::machine::Machine;
@@ -29,7 +29,7 @@ pub struct Query {
     body: Body,
     program: Program,
     written: Written,
-    /// The variables that answers show, by the names that authors wrote.
+    /// The variables that solutions show, by the names that authors wrote.
     shown: Vec<(Arc<str>, Slot)>,
     /// For each expression that the author wrote the variable that takes its value.
     values: Vec<Option<Slot>>,
@@ -97,7 +97,7 @@ impl Query {
     }
 
     /// The query for the document at a path below `data`. Its only answer, if there is one, is
-    /// that document: [`Answer::into_document`].
+    /// that document: [`Solution::into_document`].
     ///
     /// # Errors
     /// What shows already that there can be no document at the path.
@@ -141,12 +141,12 @@ impl Query {
         Self::compile(policy, vec![expr], &QueryOptions::default())
     }
 
-    /// The answers of the query, in the order in which they are found.
+    /// The solutions of the query, in the order in which they are found.
     ///
     /// # Errors
     /// A conflict between rules, a failure of a built-in function if those are errors, or that
     /// the evaluation was cancelled.
-    pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Answer>, EvalError> {
+    pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Solution>, EvalError> {
         let session = evaluation.session();
         let mut machine = Machine::new(&self.policy, evaluation.documents, session);
         machine.input = evaluation.input.clone();
@@ -172,8 +172,8 @@ impl Query {
             }
             None => None,
         };
-        let mut answers = Vec::new();
-        let evaluated = machine.answers(&self.program, &mut |value| {
+        let mut solutions = Vec::new();
+        let evaluated = machine.for_each_solution(&self.program, &mut |value| {
             let bindings = self
                 .shown
                 .iter()
@@ -182,7 +182,7 @@ impl Query {
                 .values
                 .iter()
                 .map(|slot| slot.map_or(Some(Value::Bool(true)), value));
-            answers.push(Answer {
+            solutions.push(Solution {
                 bindings: bindings.collect(),
                 values: values.map(|value| value.unwrap_or(Value::Null)).collect(),
             });
@@ -190,7 +190,7 @@ impl Query {
         let session = machine.session;
         evaluation.take_calls(session);
         evaluated?;
-        Ok(answers)
+        Ok(solutions)
     }
 }
 

@@ -27,6 +27,7 @@ mod measure;
 mod number;
 mod object;
 mod pieces;
+mod serde;
 mod tree;
 mod write;
 mod yaml;

@@ -51,7 +51,18 @@ enum Part {
     /// A number, and the number of its digits that are written.
     Number(Number, usize),
     /// The text of a key as the name of its member.
-    Name(Box<JsonPieces>),
+    Name(Box<Name>),
+}
+
+/// A key that is no string, of whose text a part is written between quotes.
+#[derive(Debug, Clone)]
+struct Name {
+    /// The text that is still to be written.
+    rest: JsonPieces,
+    /// The piece of it that is being written.
+    text: Vec<u8>,
+    /// The number of bytes of that piece that are written.
+    done: usize,
 }
 
 /// A set of which members are written.
@@ -221,10 +232,7 @@ impl Piece {
         self.writer.out.push(b'"');
         Err(match key {
             Value::String(text) => Part::String(text.clone(), 0),
-            key => Part::Name(Box::new(JsonPieces {
-                by_name: true,
-                ..JsonPieces::new(key.clone(), false).sized(SMALL)
-            })),
+            key => Part::Name(Box::new(Name::of(key.clone()))),
         })
     }
 
@@ -304,16 +312,7 @@ impl Part {
                     false => Step::Done,
                 }
             }
-            Self::Name(text) => {
-                while !piece.is_full() {
-                    let Some(next) = text.next() else {
-                        piece.writer.out.push(b'"');
-                        return Step::Done;
-                    };
-                    escape_into(&next, &mut piece.writer.out);
-                }
-                Step::Full
-            }
+            Self::Name(name) => name.write(piece),
         }
     }
 }
@@ -352,6 +351,34 @@ fn close(bracket: u8, piece: &mut Piece, level: usize) -> Step {
     let level = piece.level(level);
     piece.writer.close(bracket, false, level);
     Step::Done
+}
+
+impl Name {
+    fn of(key: Value) -> Self {
+        Self {
+            rest: JsonPieces {
+                by_name: true,
+                ..JsonPieces::new(key, false).sized(SMALL)
+            },
+            text: Vec::new(),
+            done: 0,
+        }
+    }
+
+    /// Escapes grow with every name inside a name, so they are written in small steps.
+    fn write(&mut self, piece: &mut Piece) -> Step {
+        loop {
+            self.done = piece.escape(&self.text, self.done);
+            if self.done < self.text.len() {
+                return Step::Full;
+            }
+            let Some(next) = self.rest.next() else {
+                piece.writer.out.push(b'"');
+                return Step::Done;
+            };
+            (self.text, self.done) = (next, 0);
+        }
+    }
 }
 
 impl Set {

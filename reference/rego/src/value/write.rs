@@ -141,7 +141,8 @@ impl Writer {
         self.out.push(b'"');
         escape_into(text.as_bytes(), &mut self.out);
         self.out.push(b'"');
-        Ok(())
+        // Escapes are longer than what they stand for.
+        self.check(0)
     }
 
     /// Appends the name that a key gives its member.

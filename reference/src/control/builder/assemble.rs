@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use rego::value::from_json;
@@ -10,32 +11,32 @@ use serde::Deserialize;
 use serde_json::Map;
 use sha2::{Digest, Sha256};
 
-use super::files::{self, Budget, Files, Kind, Patterns};
+use super::files::{self, FileQuota, Files, Kind, Patterns};
 use super::mount::{self, Mount};
 use super::requirements::Part;
 use super::roots::{Path, Roots};
-use super::versions::Written as Versions;
+use super::versions::ManifestVersions as Versions;
 use super::{Limits, archive, documents, rewrite, roots};
 
 /// What stands in the name of a folder as it is; the other characters are escaped.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
 
 /// The most steps that mounts and folders put before a document.
-const DEEPEST: usize = 128;
+const MAX_DEPTH: usize = 128;
 
 /// A bundle so far.
 #[derive(Debug)]
 pub(super) struct Assembly {
     documents: Value,
     /// Modules by their names in the archive, with their versions of the language.
-    modules: BTreeMap<String, (String, Version)>,
+    modules: BTreeMap<String, (Module, Version)>,
     roots: Roots,
     /// What the manifests of sources say.
     given: Given,
     /// How many folders the modules of a source have.
     folders: HashMap<String, usize>,
     /// The sum of what is taken; a source may be mounted many times.
-    budget: Budget,
+    quota: FileQuota,
 }
 
 /// What the manifests of sources say.
@@ -72,7 +73,7 @@ impl Assembly {
             roots: Roots::default(),
             given: Given::default(),
             folders: HashMap::new(),
-            budget: Budget::new(limits),
+            quota: FileQuota::new(limits),
         }
     }
 
@@ -113,7 +114,7 @@ impl Assembly {
         }
         // Mounted as a whole, a source without files has its place all the same.
         if is_empty && part.mounts.iter().any(|mount| !mount.to.is_empty()) {
-            claimed.extend(mount::placed(&part.mounts, Path::new()));
+            claimed.extend(mount::place(&part.mounts, Path::new()));
         }
         self.roots.claim(&part.source, &claimed)
     }
@@ -123,7 +124,7 @@ impl Assembly {
         let name = match source {
             "." => "%2E".to_owned(),
             ".." => "%2E%2E".to_owned(),
-            name => utf8_percent_encode(name, KEPT).to_string(),
+            name => utf8_percent_encode(name, UNESCAPED).to_string(),
         };
         let used = self.folders.entry(source.to_owned()).or_default();
         *used += 1;
@@ -141,17 +142,18 @@ impl Assembly {
         version: Version,
     ) -> Result<Option<Path>, String> {
         let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
-        let mut text = text.to_owned();
+        let module = Module::parse_as(id, text, version);
+        let mut module = module.map_err(|errors| errors.to_string())?;
         for mount in mounts {
-            match rewrite::rewrite(id, &text, version, mount)? {
-                Some(moved) => text = moved,
+            match rewrite::rewrite(module, version, mount)? {
+                Some(moved) => module = moved,
                 None => return Ok(None),
             }
         }
-        let module = Module::parse_as(id, &text, version).map_err(|errors| errors.to_string())?;
-        self.budget.take(id, text.len() as u64)?;
-        self.modules.insert(id.to_owned(), (text, version));
-        Ok(Some(rewrite::package(&module)))
+        self.quota.take(id, module.text.len() as u64)?;
+        let package = rewrite::package(&module);
+        self.modules.insert(id.to_owned(), (module, version));
+        Ok(Some(package))
     }
 
     fn document(
@@ -161,17 +163,17 @@ impl Assembly {
         path: &str,
         bytes: &[u8],
     ) -> Result<Option<Path>, String> {
-        let Some(place) = mount::placed(mounts, documents::folders(path)) else {
+        let Some(place) = mount::place(mounts, documents::folders(path)) else {
             return Ok(None);
         };
         let refused = |why: String| format!("`{path}`: {why}");
-        if place.len() > DEEPEST {
-            return Err(refused(format!("more than {DEEPEST} levels deep")));
+        if place.len() > MAX_DEPTH {
+            return Err(refused(format!("more than {MAX_DEPTH} levels deep")));
         }
         let Some(document) = documents::read(kind, bytes).map_err(refused)? else {
             return Ok(None);
         };
-        self.budget.take(path, bytes.len() as u64)?;
+        self.quota.take(path, bytes.len() as u64)?;
         documents::place(&mut self.documents, &place, document).map_err(refused)?;
         Ok(Some(roots::expressible(&place)))
     }
@@ -202,20 +204,25 @@ impl Assembly {
             roots.push(roots::of_nothing(bundle));
         }
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
-        for (id, (text, version)) in &self.modules {
-            let module = Module::parse_as(id, text, *version);
-            let module = module.map_err(|errors| errors.to_string())?;
-            compiler = compiler.put(id, module);
+        let mut modules = Vec::with_capacity(self.modules.len());
+        for (id, (module, version)) in self.modules {
+            let text = Arc::clone(&module.text);
+            compiler = compiler.put(&id, module);
+            modules.push((id, text, version));
         }
         compiler.compile().map_err(|errors| errors.to_string())?;
         let documents = self.documents.to_string();
         from_json(documents.as_bytes()).map_err(|why| format!("the documents together: {why}"))?;
         let mut files = vec![("data.json", documents.as_bytes())];
-        let modules = self.modules.iter();
-        files.extend(modules.map(|(id, (text, _))| (id.as_str(), text.as_bytes())));
-        let modules = self.modules.iter();
-        let modules = modules.map(|(id, (_, version))| (id.as_str(), *version));
-        let versions = Versions::of(modules);
+        files.extend(
+            modules
+                .iter()
+                .map(|(id, text, _)| (id.as_str(), text.as_bytes())),
+        );
+        let versions = modules
+            .iter()
+            .map(|(id, _, version)| (id.as_str(), *version));
+        let versions = Versions::of(versions);
         let revision = match self.given.revision {
             Some(revision) => revision,
             None => digest(&roots, &versions, &files),
@@ -234,7 +241,7 @@ impl Assembly {
     /// The roots that manifests of sources give, if they hold everything, or else the computed ones.
     fn final_roots(&self) -> Result<Vec<String>, String> {
         let Some((given, sources)) = &self.given.roots else {
-            return Ok(self.roots.written());
+            return Ok(self.roots.to_strings());
         };
         if let Some((path, owner)) = self.roots.outside(given) {
             return Err(format!(
@@ -268,7 +275,9 @@ fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) ->
         hash.update(bytes);
     };
     roots.iter().for_each(|root| part(root.as_bytes()));
-    versions.told().for_each(|told| part(told.as_bytes()));
+    versions
+        .markers()
+        .for_each(|marker| part(marker.as_bytes()));
     for (name, bytes) in files {
         part(name.as_bytes());
         part(bytes);

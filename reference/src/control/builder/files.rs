@@ -195,7 +195,7 @@ impl Selection {
 
 /// What a build may still take.
 #[derive(Debug, Clone)]
-pub(super) struct Budget {
+pub(super) struct FileQuota {
     file: u64,
     bytes: u64,
     files: usize,
@@ -205,7 +205,7 @@ pub(super) struct Budget {
     pub(super) entries: usize,
 }
 
-impl Budget {
+impl FileQuota {
     /// All that the limits allow.
     pub(super) fn new(limits: &Limits) -> Self {
         Self {
@@ -364,7 +364,7 @@ mod tests {
     }
 
     #[test]
-    fn budgets_end() {
+    fn quotas_end() {
         let limits = Limits {
             file: 10,
             total: 15,
@@ -378,10 +378,10 @@ mod tests {
             (vec![0, 0, 0], false),
             (vec![0, 0, 0, 0], true),
         ] {
-            let mut budget = Budget::new(&limits);
+            let mut quota = FileQuota::new(&limits);
             let taken: Result<Vec<()>, _> = lengths
                 .iter()
-                .map(|length| budget.take("f", *length))
+                .map(|length| quota.take("f", *length))
                 .collect();
             assert_eq!(taken.is_err(), ends, "{lengths:?}");
         }

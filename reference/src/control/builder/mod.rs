@@ -6,6 +6,7 @@
 
 mod archive;
 mod assemble;
+mod blocking;
 mod documents;
 mod failure;
 mod fetch;
@@ -17,7 +18,6 @@ mod roots;
 mod transform;
 mod versions;
 mod walk;
-mod work;
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ use self::fetch::Fetcher;
 use self::files::{Files, Patterns};
 use self::requirements::Part;
 use super::model::{Bundle, Secret, Source, Stack};
-use super::redact::redacted;
+use super::redact::redact;
 
 /// Everything that one build is made from.
 #[derive(Debug)]
@@ -152,7 +152,7 @@ pub(crate) async fn build(
 ) -> Result<Built, BuildError> {
     let built = attempt(job, access, work_dir, synced).await;
     built.map_err(|failure| BuildError {
-        message: redacted(failure.message, job.all_secrets()),
+        message: redact(failure.message, job.all_secrets()),
         ..failure
     })
 }
@@ -188,7 +188,7 @@ async fn attempt(
         layers.insert(source, files.layers);
     }
     let (limits, name) = (limits.clone(), job.name.clone());
-    let made = work::run(limits.work, move |_| {
+    let made = blocking::run(limits.work, move |_| {
         assembled(&name, &found.parts, &layers, &excluded, &limits)
     });
     let made = made

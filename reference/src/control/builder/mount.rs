@@ -21,7 +21,7 @@ impl Mount {
 }
 
 /// Where nested mounts place a path, the innermost one first, if all of them select it.
-pub(super) fn placed(mounts: &[Mount], path: Vec<String>) -> Option<Vec<String>> {
+pub(super) fn place(mounts: &[Mount], path: Vec<String>) -> Option<Vec<String>> {
     mounts
         .iter()
         .try_fold(path, |path, mount| mount.moved(&path))
@@ -72,7 +72,7 @@ pub(super) fn parse(text: &str) -> Result<Vec<String>, String> {
 }
 
 /// A path below `data` as policies write it: `data.a["b-c"]`.
-pub(super) fn written(path: &[String]) -> String {
+pub(super) fn display(path: &[String]) -> String {
     let mut text = "data".to_owned();
     path.iter().for_each(|step| push(&mut text, step));
     text
@@ -139,7 +139,7 @@ mod tests {
             ("\"a\"", Err(())),
             ("a.", Err(())),
         ] {
-            let read = parse(text).map(|path| written(&path)).map_err(drop);
+            let read = parse(text).map(|path| display(&path)).map_err(drop);
             assert_eq!(read.as_deref(), expected.as_ref().copied(), "`{text}`");
         }
     }

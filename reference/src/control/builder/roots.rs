@@ -2,22 +2,10 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use percent_encoding::utf8_percent_encode;
 
 use super::mount;
-
-/// What stands in a root as it is; the other characters are escaped.
-const KEPT: &AsciiSet = &NON_ALPHANUMERIC
-    .remove(b'-')
-    .remove(b'_')
-    .remove(b'.')
-    .remove(b'~')
-    .remove(b'$')
-    .remove(b'&')
-    .remove(b'+')
-    .remove(b'=')
-    .remove(b':')
-    .remove(b'@');
+use crate::bundle::ESCAPED;
 
 /// What a step of a path without escapes cannot hold.
 const UNESCAPABLE: [char; 2] = ['/', '%'];
@@ -82,7 +70,7 @@ impl Roots {
 
     /// The roots as a manifest has them, in the order in which sources came. Engines look for
     /// the escaped form of packages and for the plain one of documents, so that both are there.
-    pub(super) fn written(&self) -> Vec<String> {
+    pub(super) fn to_strings(&self) -> Vec<String> {
         let forms = self.order.iter().map(|path| (escaped(path), plain(path)));
         let forms = forms.map(
             |(escaped, plain)| match plain.filter(|plain| *plain != escaped) {
@@ -131,7 +119,7 @@ fn plain(path: &[String]) -> Option<String> {
 fn escaped(path: &[String]) -> String {
     let steps = path
         .iter()
-        .map(|step| utf8_percent_encode(step, KEPT).to_string());
+        .map(|step| utf8_percent_encode(step, ESCAPED).to_string());
     let steps: Vec<String> = steps.collect();
     steps.join("/")
 }
@@ -180,7 +168,7 @@ mod tests {
             match expected {
                 Ok(expected) => {
                     assert_eq!(claimed, Ok(()), "{one:?} {other:?}");
-                    assert_eq!(roots.written().join(" "), expected);
+                    assert_eq!(roots.to_strings().join(" "), expected);
                 }
                 Err(expected) => {
                     let message = format!("requirement \"other\" contains conflicting {expected}");

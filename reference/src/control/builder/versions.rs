@@ -8,12 +8,12 @@ const SPECIAL: [char; 8] = ['\\', '*', '?', '[', ']', '{', '}', '!'];
 
 /// The versions of modules: one that most of them have, and those that have the other one.
 #[derive(Debug, Default)]
-pub(super) struct Written<'m> {
+pub(super) struct ManifestVersions<'m> {
     all: Version,
     others: Vec<&'m str>,
 }
 
-impl<'m> Written<'m> {
+impl<'m> ManifestVersions<'m> {
     /// The versions of modules by their names in the archive. Where all have the same one, no
     /// module is named: engines that know no versions of single files read such bundles, too.
     pub(super) fn of(modules: impl Iterator<Item = (&'m str, Version)>) -> Self {
@@ -43,7 +43,7 @@ impl<'m> Written<'m> {
 
     /// What tells bundles apart whose files differ in nothing but their versions; nothing for
     /// those of which all modules are of version 1.
-    pub(super) fn told(&self) -> impl Iterator<Item = &str> {
+    pub(super) fn markers(&self) -> impl Iterator<Item = &str> {
         let all = (self.all == Version::V0).then_some("rego_version 0");
         all.into_iter().chain(self.others.iter().copied())
     }
@@ -78,7 +78,7 @@ mod tests {
             ),
         ] {
             let mut manifest = Map::new();
-            Written::of(modules.iter().copied()).write(&mut manifest);
+            ManifestVersions::of(modules.iter().copied()).write(&mut manifest);
             assert_eq!(Value::from(manifest).to_string(), expected);
         }
     }

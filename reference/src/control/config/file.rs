@@ -18,15 +18,15 @@ use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Source, Stack, wi
 #[derive(Debug, Default, Deserialize)]
 #[serde(deny_unknown_fields, default, expecting = "a configuration")]
 pub(super) struct File {
-    #[serde(deserialize_with = "named")]
+    #[serde(deserialize_with = "unique_names")]
     pub(super) tokens: BTreeMap<String, Token>,
-    #[serde(deserialize_with = "named")]
+    #[serde(deserialize_with = "unique_names")]
     pub(super) bundles: BTreeMap<String, Bundle>,
-    #[serde(deserialize_with = "named")]
+    #[serde(deserialize_with = "unique_names")]
     pub(super) sources: BTreeMap<String, Source>,
-    #[serde(deserialize_with = "named")]
+    #[serde(deserialize_with = "unique_names")]
     pub(super) stacks: BTreeMap<String, Stack>,
-    #[serde(deserialize_with = "named")]
+    #[serde(deserialize_with = "unique_names")]
     pub(super) secrets: BTreeMap<String, Declared>,
 }
 
@@ -83,15 +83,15 @@ fn without_value(message: &str) -> String {
 }
 
 /// Reads things by name, and refuses two of the same name.
-fn named<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
+fn unique_names<'de, D: Deserializer<'de>, T: Deserialize<'de>>(
     from: D,
 ) -> Result<BTreeMap<String, T>, D::Error> {
-    from.deserialize_map(Named(PhantomData))
+    from.deserialize_map(UniqueNames(PhantomData))
 }
 
-struct Named<T>(PhantomData<T>);
+struct UniqueNames<T>(PhantomData<T>);
 
-impl<'de, T: Deserialize<'de>> Visitor<'de> for Named<T> {
+impl<'de, T: Deserialize<'de>> Visitor<'de> for UniqueNames<T> {
     type Value = BTreeMap<String, T>;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -121,7 +121,7 @@ fn assemble(file: File, origins: &Origins, cipher: &Keyring) -> Result<Config, C
             |problem: String| ConfigError::new(origins.place(Some(Kind::Secret), &name), problem);
         model::check_name(&name).map_err(|invalid| failed(invalid.to_string()))?;
         let given = secret.0;
-        let text = cipher.seal(&name, &given.secret.stored());
+        let text = cipher.seal(&name, &given.secret.to_bytes());
         let text = text.map_err(|failure| failed(failure.to_string()))?;
         config
             .entries

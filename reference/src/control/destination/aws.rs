@@ -1,4 +1,4 @@
-//! Amazon S3, and servers that speak its protocol.
+//! Opens Amazon S3, and servers that speak its protocol; `object_store.rs` writes.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use object_store::aws::AmazonS3Builder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{DestinationError, Reach, credentials, guarded, host, plain};
+use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
 use crate::control::model::{Aws, Secret};
-use crate::control::storage::{Straight, retries};
+use crate::control::storage::{NoRedirects, retries};
 
 /// A secret of type `aws_auth`.
 #[derive(Deserialize)]
@@ -23,7 +23,7 @@ struct Keys {
 pub(super) fn open(
     aws: &Aws,
     secret: Option<(&str, &Secret)>,
-    reach: &Reach,
+    destinations: &AllowedDestinations,
 ) -> Result<Arc<dyn ObjectStore>, DestinationError> {
     plain(&aws.bucket, "bucket")?;
     plain(&aws.region, "region")?;
@@ -31,11 +31,11 @@ pub(super) fn open(
         .with_bucket_name(&aws.bucket)
         .with_region(&aws.region)
         .with_retry(retries())
-        .with_http_connector(Straight);
+        .with_http_connector(NoRedirects);
     builder = match aws.url.as_deref().filter(|url| !url.is_empty()) {
         Some(url) => {
-            let url = host::checked(url, &[".amazonaws.com"], reach)?;
-            guarded(secret, &url, reach)?;
+            let url = host::check_url(url, &[".amazonaws.com"], destinations)?;
+            guarded(secret, &url, destinations)?;
             builder
                 .with_allow_http(url.scheme() == "http")
                 .with_endpoint(url.as_str().trim_end_matches('/'))
@@ -50,7 +50,7 @@ pub(super) fn open(
             let url = format!("https://{bucket}s3.{}.amazonaws.com", aws.region);
             let url = Url::parse(&url);
             let url = url.map_err(|failure| DestinationError::Config(failure.to_string()))?;
-            guarded(secret, &url, reach)?;
+            guarded(secret, &url, destinations)?;
             builder.with_virtual_hosted_style_request(is_in_host)
         }
     };

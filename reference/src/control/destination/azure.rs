@@ -1,4 +1,4 @@
-//! Azure Blob Storage, and servers that speak its protocol.
+//! Opens Azure Blob Storage, and servers that speak its protocol; `object_store.rs` writes.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use object_store::azure::MicrosoftAzureBuilder;
 use reqwest::Url;
 use serde::Deserialize;
 
-use super::{DestinationError, Reach, credentials, guarded, host, plain};
+use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
 use crate::control::model::{Azure, Secret};
-use crate::control::storage::{Straight, retries};
+use crate::control::storage::{NoRedirects, retries};
 
 /// How the hosts of storage accounts end.
 const HOSTS: &[&str] = &[
@@ -29,17 +29,17 @@ struct Keys {
 pub(super) fn open(
     azure: &Azure,
     secret: Option<(&str, &Secret)>,
-    reach: &Reach,
+    destinations: &AllowedDestinations,
 ) -> Result<Arc<dyn ObjectStore>, DestinationError> {
     plain(&azure.container, "container")?;
-    let url = host::checked(&azure.account_url, HOSTS, reach)?;
-    guarded(secret, &url, reach)?;
+    let url = host::check_url(&azure.account_url, HOSTS, destinations)?;
+    guarded(secret, &url, destinations)?;
     let mut builder = MicrosoftAzureBuilder::new()
         .with_container_name(&azure.container)
         .with_allow_http(url.scheme() == "http")
         .with_endpoint(url.as_str().trim_end_matches('/').to_owned())
         .with_retry(retries())
-        .with_http_connector(Straight);
+        .with_http_connector(NoRedirects);
     builder = match secret {
         Some(secret) => {
             let keys: Keys = credentials(secret, "azure_auth")?;

@@ -10,7 +10,7 @@ use std::time::Duration;
 use sha2::{Digest, Sha256};
 use tempfile::TempPath;
 
-use super::{DestinationError, Held, Identity};
+use super::{DestinationError, Identity, StoredObject};
 
 /// The folder, beside a bundle, of files that are not complete yet.
 const STAGING: &str = ".partial-bundles";
@@ -103,24 +103,26 @@ impl Target {
     ///
     /// # Errors
     /// `Config` when a link leads out of the root, `Push` when the folder cannot be used.
-    pub(super) fn compare(&self, archive: &[u8]) -> Result<Held, DestinationError> {
+    pub(super) fn compare(&self, archive: &[u8]) -> Result<StoredObject, DestinationError> {
         let folder = self.folder()?;
         let path = folder.join(&self.name);
         self.revoke(&folder.join(STAGING), None)
             .map_err(|failure| refused(&path, failure))?;
         match fs::symlink_metadata(&path) {
-            Err(failure) if failure.kind() == io::ErrorKind::NotFound => return Ok(Held::Nothing),
+            Err(failure) if failure.kind() == io::ErrorKind::NotFound => {
+                return Ok(StoredObject::Nothing);
+            }
             Err(failure) => return Err(refused(&path, failure)),
             Ok(found) if !found.is_file() || found.len() != archive.len() as u64 => {
-                return Ok(Held::Other(Identity::default()));
+                return Ok(StoredObject::Other(Identity::default()));
             }
             Ok(_) => {}
         }
         // What cannot be read is damaged, too, and writing it again may help.
         Ok(
             match fs::File::open(&path).and_then(|file| is_same(file, archive)) {
-                Ok(true) => Held::Same(Identity::default()),
-                Ok(false) | Err(_) => Held::Other(Identity::default()),
+                Ok(true) => StoredObject::Same(Identity::default()),
+                Ok(false) | Err(_) => StoredObject::Other(Identity::default()),
             },
         )
     }
@@ -352,12 +354,15 @@ mod tests {
         let root = tempfile::tempdir()?;
         let roots = [root.path().to_owned()];
         let target = Target::new("p/q/x.tar.gz", &roots)?;
-        assert_eq!(target.compare(b"one")?, Held::Nothing);
+        assert_eq!(target.compare(b"one")?, StoredObject::Nothing);
         let file = root.path().join("p/q/x.tar.gz");
         for content in ["one", "three"] {
             assert!(write(&target, content.as_bytes())?);
             assert_eq!(fs::read_to_string(&file)?, content);
-            assert!(matches!(target.compare(content.as_bytes())?, Held::Same(_)));
+            assert!(matches!(
+                target.compare(content.as_bytes())?,
+                StoredObject::Same(_)
+            ));
             let names = fs::read_dir(root.path().join("p/q"))?.count();
             assert_eq!(names, 1, "nothing incomplete is left");
         }
@@ -368,10 +373,10 @@ mod tests {
             .write(true)
             .open(&file)?
             .set_modified(times)?;
-        assert!(matches!(target.compare(b"three")?, Held::Other(_)));
+        assert!(matches!(target.compare(b"three")?, StoredObject::Other(_)));
         fs::remove_file(&file)?;
         fs::create_dir(&file)?;
-        assert!(matches!(target.compare(b"three")?, Held::Other(_)));
+        assert!(matches!(target.compare(b"three")?, StoredObject::Other(_)));
         let written = write(&target, b"three");
         assert!(
             matches!(written, Err(DestinationError::Push(_))),
@@ -398,7 +403,7 @@ mod tests {
         assert_eq!(fs::read_to_string(&file)?, "newer");
         // Also when the other one finds that there is nothing to write.
         let stale = target.stage(b"stale")?;
-        assert!(matches!(target.compare(b"newer")?, Held::Same(_)));
+        assert!(matches!(target.compare(b"newer")?, StoredObject::Same(_)));
         assert!(!target.place(stale)?);
         assert_eq!(fs::read_to_string(&file)?, "newer");
         // Bundles beside it are left alone.
@@ -425,7 +430,7 @@ mod tests {
             );
         }
         let target = Target::new("file", &roots)?;
-        assert!(matches!(target.compare(b"kept")?, Held::Other(_)));
+        assert!(matches!(target.compare(b"kept")?, StoredObject::Other(_)));
         assert!(write(&target, b"bundle")?);
         assert_eq!(fs::read_to_string(root.path().join("file"))?, "bundle");
         assert_eq!(fs::read_to_string(&victim)?, "kept");

@@ -1,4 +1,4 @@
-//! Google Cloud Storage, and servers that speak its protocol.
+//! Opens Google Cloud Storage, and servers that speak its protocol; `object_store.rs` writes.
 
 use std::sync::Arc;
 
@@ -7,9 +7,9 @@ use object_store::{ObjectStore, StaticCredentialProvider};
 use serde::Deserialize;
 use serde_json::Value;
 
-use super::{DestinationError, Reach, credentials, guarded, host, plain};
+use super::{AllowedDestinations, DestinationError, credentials, guarded, host, plain};
 use crate::control::model::{Gcp, Secret};
-use crate::control::storage::{Straight, retries};
+use crate::control::storage::{NoRedirects, retries};
 
 /// Where Google's buckets are.
 const SERVER: &str = "https://storage.googleapis.com";
@@ -26,14 +26,14 @@ struct Keys {
 pub(super) fn open(
     gcp: &Gcp,
     secret: Option<(&str, &Secret)>,
-    reach: &Reach,
+    destinations: &AllowedDestinations,
 ) -> Result<Arc<dyn ObjectStore>, DestinationError> {
     plain(&gcp.bucket, "bucket")?;
     let unfit = || DestinationError::config("gcp_auth needs the key of a service account");
     let mut builder = GoogleCloudStorageBuilder::new()
         .with_bucket_name(&gcp.bucket)
         .with_retry(retries())
-        .with_http_connector(Straight);
+        .with_http_connector(NoRedirects);
     builder = match secret {
         Some(secret) => {
             let keys: Keys = credentials(secret, "gcp_auth")?;
@@ -43,9 +43,9 @@ pub(super) fn open(
                 _ => return Err(unfit()),
             };
             let url = key.get("gcs_base_url").and_then(Value::as_str);
-            let own = host::checked(url.unwrap_or(SERVER), &[".googleapis.com"], reach)?;
+            let own = host::check_url(url.unwrap_or(SERVER), &[".googleapis.com"], destinations)?;
             // Google's own tokens come from Google, whatever hosts the secret allows.
-            guarded(Some(secret), &own, reach)?;
+            guarded(Some(secret), &own, destinations)?;
             if url.is_some() {
                 let url = own;
                 let plain = url.as_str().trim_end_matches('/');

@@ -2,7 +2,7 @@
 
 use reqwest::Url;
 
-use super::{DestinationError, Reach};
+use super::{AllowedDestinations, DestinationError};
 use crate::control::hosts::Hosts;
 
 /// The URL of a storage, whose host must be one of the provider's (it ends in `own`) and spoken
@@ -10,7 +10,11 @@ use crate::control::hosts::Hosts;
 ///
 /// # Errors
 /// When it is no plain http or https URL, or its host is not allowed.
-pub(super) fn checked(text: &str, own: &[&str], reach: &Reach) -> Result<Url, DestinationError> {
+pub(super) fn check_url(
+    text: &str,
+    own: &[&str],
+    destinations: &AllowedDestinations,
+) -> Result<Url, DestinationError> {
     let refused = |why: &str| DestinationError::Config(format!("URL of the storage: {why}"));
     let url = Url::parse(text).map_err(|failure| refused(&failure.to_string()))?;
     let plain = url.username().is_empty()
@@ -28,7 +32,7 @@ pub(super) fn checked(text: &str, own: &[&str], reach: &Reach) -> Result<Url, De
     let is_own = url.scheme() == "https"
         && url.port().is_none()
         && own.iter().any(|end| host.ends_with(end));
-    let allowed = Hosts::read(&reach.hosts);
+    let allowed = Hosts::read(&destinations.hosts);
     if is_own || allowed.is_ok_and(|hosts| hosts.allows(host, url.port_or_known_default())) {
         return Ok(url);
     }

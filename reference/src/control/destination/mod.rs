@@ -13,31 +13,31 @@ mod azure;
 mod explain;
 mod filesystem;
 mod gcp;
-mod held;
 mod host;
-mod object;
+mod object_store;
+mod stored_object;
 #[cfg(test)]
 mod tests;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
+use ::object_store::path::Path;
 use bytes::Bytes;
-use object_store::path::Path;
 use reqwest::Url;
 use serde::de::DeserializeOwned;
 
 use self::filesystem::Partial;
 pub(crate) use self::filesystem::Target;
-pub(crate) use self::held::{Held, Identity};
-use self::object::{Condition, Object};
-use super::guard::Guard;
+use self::object_store::{Condition, Object};
+pub(crate) use self::stored_object::{Identity, StoredObject};
 use super::model::{ObjectStorage, Secret};
+use super::secret_hosts::Guard;
 use super::storage::is_plain;
 
 /// What destinations may be.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Reach {
+pub(crate) struct AllowedDestinations {
     /// Folders below which files may be written; a path that is not absolute is below the first.
     pub(crate) roots: Vec<PathBuf>,
     /// Patterns, of `HOST` or `HOST:PORT`, of what a custom URL may name.
@@ -93,7 +93,7 @@ impl Destination {
     pub(crate) fn open(
         storage: &ObjectStorage,
         secrets: &BTreeMap<String, Secret>,
-        reach: &Reach,
+        destinations: &AllowedDestinations,
     ) -> Result<Self, DestinationError> {
         let secret = match storage.credentials().filter(|name| !name.is_empty()) {
             None => None,
@@ -106,15 +106,19 @@ impl Destination {
             },
         };
         let (store, path, condition) = if let Some(aws) = &storage.aws {
-            (aws::open(aws, secret, reach)?, &aws.key, Condition::ETag)
+            (
+                aws::open(aws, secret, destinations)?,
+                &aws.key,
+                Condition::ETag,
+            )
         } else if let Some(gcp) = &storage.gcp {
-            let store = gcp::open(gcp, secret, reach)?;
+            let store = gcp::open(gcp, secret, destinations)?;
             (store, &gcp.object, Condition::Generation)
         } else if let Some(azure) = &storage.azure {
-            let store = azure::open(azure, secret, reach)?;
+            let store = azure::open(azure, secret, destinations)?;
             (store, &azure.path, Condition::ETag)
         } else if let Some(filesystem) = &storage.filesystem {
-            let target = Target::new(&filesystem.path, &reach.roots)?;
+            let target = Target::new(&filesystem.path, &destinations.roots)?;
             return Ok(Self::File(target));
         } else {
             return Err(DestinationError::config("object_storage names no storage"));
@@ -142,7 +146,7 @@ impl Destination {
         &self,
         archive: &Bytes,
         known: Option<&Identity>,
-    ) -> Result<Held, DestinationError> {
+    ) -> Result<StoredObject, DestinationError> {
         match self {
             Self::Object(object) => object.compare(archive, known).await,
             Self::File(target) => {
@@ -182,7 +186,10 @@ impl Staged {
     ///
     /// # Errors
     /// When the storage refuses it, cannot be reached, or takes too long.
-    pub(crate) async fn place(self, seen: &Held) -> Result<Option<Identity>, DestinationError> {
+    pub(crate) async fn place(
+        self,
+        seen: &StoredObject,
+    ) -> Result<Option<Identity>, DestinationError> {
         let Self { archive, to } = self;
         match to {
             To::Object(object) => object.write(&archive, seen).await,
@@ -206,12 +213,12 @@ async fn blocking<T: Send + 'static>(
 fn guarded(
     secret: Option<(&str, &Secret)>,
     url: &Url,
-    reach: &Reach,
+    destinations: &AllowedDestinations,
 ) -> Result<(), DestinationError> {
     let Some((name, secret)) = secret else {
         return Ok(());
     };
-    let guard = Guard::of(name, secret, reach.secrets_over_http);
+    let guard = Guard::of(name, secret, destinations.secrets_over_http);
     let checked = guard.and_then(|guard| guard.check_url(url));
     checked.map_err(DestinationError::Config)
 }

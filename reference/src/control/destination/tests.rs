@@ -1,14 +1,12 @@
 //! Storages: what is sent to them, and what is not.
 
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, PoisonError};
 
 use bytes::Bytes;
-use tokio::io::{AsyncReadExt, AsyncWriteExt};
-use tokio::net::{TcpListener, TcpStream};
+use test_server::{Response, TestServer, always, empty, respond, text};
 use zeroize::Zeroizing;
 
-use super::{Destination, DestinationError, Held, Identity, Reach};
+use super::{AllowedDestinations, Destination, DestinationError, Identity, StoredObject};
 use crate::control::model::{ObjectStorage, Secret};
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
@@ -40,7 +38,7 @@ fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, 
         let text = text.replace("URL", url).into_bytes();
         ((*name).to_owned(), Secret::opened(Zeroizing::new(text)))
     });
-    let reach = Reach {
+    let destinations = AllowedDestinations {
         roots: Vec::new(),
         hosts: hosts.iter().map(|host| (*host).to_owned()).collect(),
         secrets_over_http: true,
@@ -48,7 +46,7 @@ fn open(storage: &str, url: &str, hosts: &[&str]) -> Tested<Result<Destination, 
     Ok(Destination::open(
         &storage,
         &secrets.collect::<BTreeMap<_, _>>(),
-        &reach,
+        &destinations,
     ))
 }
 
@@ -58,66 +56,20 @@ async fn write(
     archive: &'static [u8],
 ) -> Result<Option<Identity>, DestinationError> {
     let staged = destination.stage(&Bytes::from_static(archive)).await?;
-    staged.place(&Held::Unknown).await
+    staged.place(&StoredObject::Unknown).await
 }
 
-/// A server that answers everything alike, and what it was sent.
-struct Server {
-    url: String,
-    requests: Arc<Mutex<Vec<String>>>,
+/// The answer of a storage that took or has an object.
+fn stored() -> Response {
+    let headers = [
+        ("etag", "\"e\""),
+        ("x-goog-generation", "1"),
+        ("last-modified", "Sun, 01 Nov 2026 00:00:00 GMT"),
+        // The server would leave it out of the answer to HEAD.
+        ("content-length", "0"),
+    ];
+    respond(200, &headers, "")
 }
-
-impl Server {
-    async fn start(answer: &'static str) -> Tested<Self> {
-        let listener = TcpListener::bind("127.0.0.1:0").await?;
-        let url = format!("http://{}", listener.local_addr()?);
-        let requests = Arc::new(Mutex::new(Vec::new()));
-        let seen = Arc::clone(&requests);
-        tokio::spawn(async move {
-            while let Ok((stream, _)) = listener.accept().await {
-                let exchange = exchange(stream, answer).await.unwrap_or_default();
-                seen.lock()
-                    .unwrap_or_else(PoisonError::into_inner)
-                    .push(exchange);
-            }
-        });
-        Ok(Self { url, requests })
-    }
-
-    fn requests(&self) -> Vec<String> {
-        self.requests
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner)
-            .clone()
-    }
-}
-
-/// Reads one request and answers it; gives its text.
-async fn exchange(mut stream: TcpStream, answer: &str) -> std::io::Result<String> {
-    let mut request = Vec::new();
-    loop {
-        let mut part = [0; 4096];
-        let read = stream.read(&mut part).await?;
-        request.extend(part.iter().take(read));
-        let text = String::from_utf8_lossy(&request).into_owned();
-        let Some((head, body)) = text.split_once("\r\n\r\n") else {
-            continue;
-        };
-        let head = head.to_ascii_lowercase();
-        let length = head
-            .split("content-length: ")
-            .nth(1)
-            .and_then(|rest| rest.lines().next());
-        let length = length.and_then(|length| length.parse().ok()).unwrap_or(0);
-        if body.len() >= length || read == 0 {
-            stream.write_all(answer.as_bytes()).await?;
-            return Ok(text);
-        }
-    }
-}
-
-const STORED: &str = "HTTP/1.1 200 OK\r\nETag: \"e\"\r\nx-goog-generation: 1\r\n\
-    Last-Modified: Sun, 01 Nov 2026 00:00:00 GMT\r\nContent-Length: 0\r\nConnection: close\r\n\r\n";
 
 #[tokio::test]
 async fn storages_get_signed_requests() -> Tested {
@@ -143,11 +95,11 @@ async fn storages_get_signed_requests() -> Tested {
             "",
         ),
     ] {
-        let server = Server::start(STORED).await?;
-        let destination = open(storage, &server.url, &["127.0.0.1"])??;
+        let server = TestServer::start(always(stored())).await?;
+        let destination = open(storage, &server.url(), &["127.0.0.1"])??;
         write(&destination, b"bundle").await?;
         let requests = server.requests();
-        let request = requests.first().ok_or("no request")?;
+        let request = text(requests.first().ok_or("no request")?);
         assert!(request.starts_with(line), "{storage}: {request}");
         assert!(request.contains(header), "{storage}: {request}");
         assert_eq!(
@@ -161,7 +113,7 @@ async fn storages_get_signed_requests() -> Tested {
             let archive = Bytes::from_static(archive);
             let held = destination.compare(&archive, None).await?;
             assert_eq!(
-                matches!(held, Held::Same(_)),
+                matches!(held, StoredObject::Same(_)),
                 expected,
                 "{storage}: {held:?}"
             );
@@ -176,26 +128,24 @@ async fn refusals_say_why_and_redirects_lead_nowhere() -> Tested {
         r#"{"aws":{"bucket":"b","key":"x","region":"r","url":"URL","credentials":"aws"}}"#;
     for (answer, expected) in [
         (
-            "HTTP/1.1 403 Forbidden\r\nContent-Length: 6\r\nConnection: close\r\n\r\ndenied",
+            respond(403, &[], "denied"),
             "the storage refuses the credentials",
         ),
+        (empty(404), "the storage has no such bucket or container"),
         (
-            "HTTP/1.1 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n",
-            "the storage has no such bucket or container",
-        ),
-        (
-            "HTTP/1.1 307 Temporary Redirect\r\nLocation: /elsewhere\r\nContent-Length: 0\r\n\
-             Connection: close\r\n\r\n",
+            respond(307, &[("location", "/elsewhere")], ""),
             "the storage cannot be written to",
         ),
     ] {
-        let server = Server::start(answer).await?;
-        let destination = open(storage, &server.url, &["127.*"])??;
+        let server = TestServer::start(always(answer)).await?;
+        let destination = open(storage, &server.url(), &["127.*"])??;
         let written = write(&destination, b"").await;
         let message = written.err().ok_or("was taken")?.to_string();
         assert!(message.starts_with(expected), "{message}");
         let requests = server.requests();
-        let strayed = requests.iter().any(|request| request.contains("elsewhere"));
+        let strayed = requests
+            .iter()
+            .any(|request| request.uri().path() == "/elsewhere");
         assert!(!strayed, "{requests:?}");
     }
     Ok(())

@@ -2,9 +2,9 @@
 //!
 //! Serves `control/health/get/ready-empty-object`.
 
-use crate::control::Control;
 use crate::control::v1::answer;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::control::{Control, errors};
+use crate::http::{ApiError, Reply, Request};
 
 /// 200 with an empty object when the database can be read and written, 500 with what is wrong
 /// with it when not.
@@ -12,8 +12,8 @@ pub(in crate::control) async fn handle(
     control: &Control,
     request: &Request,
 ) -> Result<Reply, ApiError> {
-    match control.trouble().await {
+    match control.database_failure().await {
         None => Ok(answer::done(request)),
-        Some(trouble) => Err(ApiError::new(Code::InternalError, trouble.to_string())),
+        Some(database_failure) => Err(errors::unhealthy(database_failure)),
     }
 }

@@ -9,16 +9,16 @@ use futures_util::FutureExt;
 use futures_util::future::{BoxFuture, Shared};
 
 use super::Control;
-use super::store::{Probe, Trouble};
+use super::store::{DatabaseFailure, Probe};
 
 /// How long the outcome of a probe counts.
 const FRESH: Duration = Duration::from_secs(1);
 
 /// How long a probe may take before the database counts as one that does not answer.
-const PATIENCE: Duration = Duration::from_secs(2);
+const HEALTH_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// The key check that was read, or what is wrong.
-type Outcome = Result<String, Trouble>;
+type Outcome = Result<String, DatabaseFailure>;
 
 /// The last probe of the database, which all who ask meanwhile share.
 #[derive(Debug, Default)]
@@ -41,7 +41,7 @@ impl Asked {
             end.get_or_init(Instant::now);
             outcome
         });
-        let outcome = running.map(|joined| joined.unwrap_or(Err(Trouble::Other)));
+        let outcome = running.map(|joined| joined.unwrap_or(Err(DatabaseFailure::Other)));
         Self {
             begun: Instant::now(),
             ended,
@@ -57,7 +57,7 @@ impl Asked {
 
 impl Control {
     /// What is wrong with the database, if anything is; known within a limited time.
-    pub(super) async fn trouble(&self) -> Option<Trouble> {
+    pub(super) async fn database_failure(&self) -> Option<DatabaseFailure> {
         let asked = {
             let mut last = self.health.0.lock().unwrap_or_else(PoisonError::into_inner);
             match &*last {
@@ -65,12 +65,12 @@ impl Control {
                 _ => last.insert(Asked::begin(self.store.probe())).clone(),
             }
         };
-        let until = asked.begun + PATIENCE;
+        let until = asked.begun + HEALTH_TIMEOUT;
         match tokio::time::timeout_at(until.into(), asked.outcome).await {
             Ok(Ok(check)) if self.cipher.knows(&check) => None,
-            Ok(Ok(_)) => Some(Trouble::UnknownKey),
-            Ok(Err(trouble)) => Some(trouble),
-            Err(_) => Some(Trouble::Silent),
+            Ok(Ok(_)) => Some(DatabaseFailure::UnknownKey),
+            Ok(Err(database_failure)) => Some(database_failure),
+            Err(_) => Some(DatabaseFailure::Silent),
         }
     }
 }

@@ -1,7 +1,7 @@
 //! GET /metrics
 
 use crate::control::Control;
-use crate::http::metrics::shown;
+use crate::http::metrics::render;
 use crate::http::{ApiError, Reply, Request};
 
 /// All measurements, in the text format of OpenMetrics.
@@ -9,5 +9,5 @@ pub(in crate::control) async fn handle(
     control: &Control,
     _request: &Request,
 ) -> Result<Reply, ApiError> {
-    shown([&control.metrics.registry])
+    render([&control.metrics.registry])
 }

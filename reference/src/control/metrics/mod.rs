@@ -14,7 +14,7 @@ use prometheus_client::metrics::family::Family;
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
-use super::model::Kind;
+use super::model::{BuildResult, Kind};
 use crate::http::metrics::RequestDurations;
 
 /// Upper bounds in seconds of the durations of builds.
@@ -117,10 +117,11 @@ impl Metrics {
     }
 
     /// Takes up a build.
-    pub(super) fn built(&self, bundle: &str, state: &'static str, took: Duration) {
+    pub(super) fn built(&self, bundle: &str, result: BuildResult, took: Duration) {
+        let state = result.name();
         self.name(Kind::Bundle, bundle, state);
         let bundle = bundle.to_owned();
-        if state == SUCCESS {
+        if result == BuildResult::Success {
             let labels = BundleLabels {
                 bundle: bundle.clone(),
             };
@@ -215,9 +216,9 @@ mod tests {
         for go in [forget, keep] {
             let metrics = Metrics::default();
             for name in ["old", "new"] {
-                for state in [SUCCESS, "SYNC_FAILED"] {
-                    metrics.built(&format!("{name}-bundle"), state, Duration::ZERO);
-                    metrics.synced(&format!("{name}-source"), state == SUCCESS);
+                for result in [BuildResult::Success, BuildResult::SyncFailed] {
+                    metrics.built(&format!("{name}-bundle"), result, Duration::ZERO);
+                    metrics.synced(&format!("{name}-source"), result == BuildResult::Success);
                 }
             }
             let mut before = String::new();

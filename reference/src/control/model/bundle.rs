@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Place, Uses, check_glob, in_clear};
+use super::{CredentialUse, Definition, Invalid, Kind, Uses, check_glob, in_clear};
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ impl Definition for Bundle {
         let storage = self.object_storage.as_ref();
         uses.secret(
             storage.and_then(ObjectStorage::credentials),
-            Place::ObjectStorage,
+            CredentialUse::ObjectStorage,
         );
         uses
     }

@@ -1,6 +1,6 @@
 //! Source data: a JSON document and the path it is stored at.
 
-use super::{Invalid, given};
+use super::{Invalid, deserialize};
 
 /// The longest path of a document, in bytes; it is part of a key, of which PostgreSQL takes 2704.
 const LONGEST_PATH: usize = 2048;
@@ -16,7 +16,7 @@ impl Document {
     /// # Errors
     /// When the body is not one JSON value, or is nested too deeply.
     pub(crate) fn read(body: &[u8]) -> Result<Self, Invalid> {
-        given::json(body)?;
+        deserialize::json(body)?;
         let text = std::str::from_utf8(body);
         let text = text.map_err(|failure| Invalid::new(failure.to_string()))?;
         let mut compact = String::with_capacity(text.len());

@@ -1,8 +1,9 @@
 //! What the control plane stores: typed definitions, how they are read and what they refer to.
 
+mod build_status;
 mod bundle;
+mod deserialize;
 mod document;
-mod given;
 mod name;
 mod object_storage;
 mod requirement;
@@ -16,6 +17,7 @@ use std::fmt;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
+pub(crate) use build_status::{BuildResult, Phase};
 pub(crate) use bundle::Bundle;
 pub(crate) use document::{Document, stored_path};
 pub(crate) use name::check_name;
@@ -24,8 +26,6 @@ pub(crate) use requirement::Requirement;
 pub(crate) use secret::{GivenSecret, Secret, wipe};
 pub(crate) use source::{Datasource, Git, Source};
 pub(crate) use stack::Stack;
-
-use super::place;
 
 /// The four kinds of named things.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -103,12 +103,12 @@ pub(crate) struct SecretUse {
     /// The secret.
     pub(crate) name: String,
     /// What refers to it.
-    pub(crate) place: Place,
+    pub(crate) place: CredentialUse,
 }
 
 /// What of a definition refers to a secret.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Place {
+pub(crate) enum CredentialUse {
     /// The repository of a source.
     Git,
     /// A datasource of a source.
@@ -117,7 +117,7 @@ pub(crate) enum Place {
     ObjectStorage,
 }
 
-impl Place {
+impl CredentialUse {
     /// The place as it is stored and as messages call it.
     pub(crate) fn name(self) -> &'static str {
         match self {
@@ -144,7 +144,7 @@ pub(crate) struct Uses {
 }
 
 impl Uses {
-    fn secret(&mut self, name: Option<&str>, place: Place) {
+    fn secret(&mut self, name: Option<&str>, place: CredentialUse) {
         if let Some(name) = name.filter(|name| !name.is_empty()) {
             let name = name.to_owned();
             self.secrets.insert(SecretUse { name, place });
@@ -205,7 +205,7 @@ pub(crate) struct Entry {
     pub(crate) shared: Option<bool>,
     /// Where it is written to; only bundles are.
     pub(crate) storage: Option<ObjectStorage>,
-    /// All forms of that place, at first without a look at the disk.
+    /// All forms of that place; none before it was looked for.
     pub(crate) places: BTreeSet<String>,
     /// What of it would send a secret over plain http, if anything would.
     pub(crate) sends_in_clear: Option<Invalid>,
@@ -232,8 +232,8 @@ impl Entry {
 /// # Errors
 /// When the body is not JSON, not an object, has values of the wrong type, or another name.
 pub(crate) fn read<D: Definition>(name: &str, body: &[u8]) -> Result<Entry, Invalid> {
-    let value = given::json(body)?;
-    entry::<D>(name, given::read(&value)?)
+    let value = deserialize::json(body)?;
+    entry::<D>(name, deserialize::read(&value)?)
 }
 
 /// A definition under a name.
@@ -249,17 +249,14 @@ pub(crate) fn entry<D: Definition>(name: &str, mut definition: D) -> Result<Entr
     let uses = definition.uses();
     uses.check_names()?;
     let text = serde_json::to_string(&definition);
-    let storage = definition.storage();
     Ok(Entry {
         kind: D::KIND,
         name: name.to_owned(),
         text: text.map_err(|failure| Invalid::new(failure.to_string()))?,
         uses,
         shared: definition.shared(),
-        storage: storage.cloned(),
-        places: storage
-            .map(|storage| place::places(storage, &[]))
-            .unwrap_or_default(),
+        storage: definition.storage().cloned(),
+        places: BTreeSet::new(),
         sends_in_clear: definition.sends_in_clear(),
     })
 }

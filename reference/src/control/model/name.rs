@@ -3,16 +3,16 @@
 use super::{Invalid, Kind};
 
 /// The longest name, in bytes.
-const LONGEST: usize = 255;
+const MAX_NAME_BYTES: usize = 255;
 
 /// Refuses a name that is empty, too long, or that a database cannot hold.
 pub(crate) fn check_name(name: &str) -> Result<(), Invalid> {
     if name.is_empty() {
         return Err(Invalid::new("a name cannot be empty"));
     }
-    if name.len() > LONGEST {
+    if name.len() > MAX_NAME_BYTES {
         let length = name.len();
-        let message = format!("a name has at most {LONGEST} bytes, this one has {length}");
+        let message = format!("a name has at most {MAX_NAME_BYTES} bytes, this one has {length}");
         return Err(Invalid::new(message));
     }
     if name.contains('\0') {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde_json::{Map, Value};
 use zeroize::{Zeroize, Zeroizing};
 
-use super::{Invalid, Kind, given, name};
+use super::{Invalid, Kind, deserialize, name};
 use crate::control::hosts::Hosts;
 
 /// The member of a secret that says where it may be sent.
@@ -36,9 +36,9 @@ impl Secret {
     /// When the body is not a JSON object, names another secret, or its value is no object.
     pub(crate) fn read(path_name: &str, body: &[u8]) -> Result<GivenSecret, Invalid> {
         name::check_name(path_name)?;
-        let mut value = given::json(body)?;
+        let mut value = deserialize::json(body)?;
         let read = match &mut value {
-            Value::Object(members) => Self::named(path_name, members),
+            Value::Object(members) => Self::from_named_members(path_name, members),
             _ => Err(Invalid::new("must be an object")),
         };
         wipe(&mut value);
@@ -46,7 +46,10 @@ impl Secret {
     }
 
     /// The secret of a body whose name, if it has one, must be the one of the path.
-    fn named(path_name: &str, members: &mut Map<String, Value>) -> Result<GivenSecret, Invalid> {
+    fn from_named_members(
+        path_name: &str,
+        members: &mut Map<String, Value>,
+    ) -> Result<GivenSecret, Invalid> {
         let body_name = match members.remove("name") {
             None | Some(Value::Null) => None,
             Some(Value::String(body_name)) => Some(body_name),
@@ -121,7 +124,7 @@ impl Secret {
     }
 
     /// The text that is stored, after it is sealed.
-    pub(crate) fn stored(&self) -> Zeroizing<Vec<u8>> {
+    pub(crate) fn to_bytes(&self) -> Zeroizing<Vec<u8>> {
         let mut text = self.value.clone();
         if let Some(hosts) = &self.allowed_hosts
             && text.pop() == Some(b'}')
@@ -235,7 +238,7 @@ mod tests {
         ] {
             let given = Secret::read("s", body.as_bytes())?;
             assert_eq!(given.shared, shared, "{body}");
-            let opened = Secret::opened(given.secret.stored());
+            let opened = Secret::opened(given.secret.to_bytes());
             for secret in [given.secret, opened] {
                 assert_eq!(secret.expose(), br#"{"type":"t"}"#, "{body}");
                 assert_eq!(secret.allowed_hosts().map(<[_]>::len), hosts, "{body}");
@@ -251,7 +254,7 @@ mod tests {
             assert!(Secret::read("s", body.as_bytes()).is_err(), "{body}");
         }
         let empty = Secret::read("s", br#"{"allowed_hosts":["a"]}"#)?.secret;
-        assert_eq!(empty.stored().as_slice(), br#"{"allowed_hosts":["a"]}"#);
+        assert_eq!(empty.to_bytes().as_slice(), br#"{"allowed_hosts":["a"]}"#);
         Ok(())
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::requirement::{self, Requirement};
-use super::{Definition, Invalid, Kind, Place, Uses, in_clear};
+use super::{CredentialUse, Definition, Invalid, Kind, Uses, in_clear};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
@@ -101,7 +101,7 @@ impl Datasource {
         match (self.kind.as_deref(), &self.config) {
             (Some("http"), Some(config)) => {
                 let value = Value::Object(config.clone());
-                let read = super::given::read::<HttpConfig>(&value);
+                let read = super::deserialize::read::<HttpConfig>(&value);
                 read.map(drop).map_err(|invalid| invalid.under("config"))
             }
             _ => Ok(()),
@@ -127,9 +127,12 @@ impl Definition for Source {
     fn uses(&self) -> Uses {
         let mut uses = requirement::uses(self.requirements.as_deref());
         let git = self.git.as_ref();
-        uses.secret(git.and_then(|git| git.credentials.as_deref()), Place::Git);
+        uses.secret(
+            git.and_then(|git| git.credentials.as_deref()),
+            CredentialUse::Git,
+        );
         for datasource in self.datasources.iter().flatten() {
-            uses.secret(datasource.credentials.as_deref(), Place::Datasource);
+            uses.secret(datasource.credentials.as_deref(), CredentialUse::Datasource);
         }
         uses
     }

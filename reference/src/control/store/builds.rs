@@ -50,11 +50,11 @@ impl Store {
     ) -> Result<Option<Claim>, StoreError> {
         // Looking first keeps an idle server from taking the connection that writes.
         let due = "SELECT 1 FROM builds WHERE due <= {now} AND lease <= {now} LIMIT 1";
-        let due = query(self.spell(due));
+        let due = query(self.dialect_sql(due));
         if due.fetch_optional(self.reader()).await?.is_none() {
             return Ok(None);
         }
-        let claim = query(self.spell(
+        let claim = query(self.dialect_sql(
             "UPDATE builds SET owner = $1, claim = claim + 1, lease = {now} + $2 \
              WHERE bundle_id = (SELECT bundle_id FROM builds \
              WHERE due <= {now} AND lease <= {now} ORDER BY due, bundle_id LIMIT 1 {skip}) \
@@ -75,9 +75,9 @@ impl Store {
 
     /// Prolongs the lease of a claim; `false` when the bundle is lost or deleted.
     pub(crate) async fn renew(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
-        let renew = query(
-            self.spell("UPDATE builds SET lease = {now} + $3 WHERE bundle_id = $1 AND claim = $2"),
-        );
+        let renew = query(self.dialect_sql(
+            "UPDATE builds SET lease = {now} + $3 WHERE bundle_id = $1 AND claim = $2",
+        ));
         let renew = renew.bind(claim.bundle).bind(claim.number);
         let renewed = renew.bind(milliseconds(lease)).execute(self.writer());
         Ok(renewed.await?.rows_affected() == 1)
@@ -104,7 +104,7 @@ impl Store {
     /// Makes every bundle due that has ever been built: somebody starts, and nobody may have
     /// looked meanwhile at what is in the storages.
     pub(crate) async fn look_again(&self) -> Result<(), StoreError> {
-        let due = query(self.spell("UPDATE builds SET due = {now} WHERE due > {now}"));
+        let due = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
         due.execute(self.writer()).await?;
         Ok(())
     }
@@ -113,11 +113,11 @@ impl Store {
     /// bundle is lost or deleted.
     pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
         let mut transaction = self.begin().await?;
-        let hold = query(self.spell("SELECT r.id FROM resources r WHERE r.id = $1 {hold}"));
+        let hold = query(self.dialect_sql("SELECT r.id FROM resources r WHERE r.id = $1 {hold}"));
         hold.bind(claim.bundle)
             .fetch_optional(&mut *transaction)
             .await?;
-        let update = query(self.spell(
+        let update = query(self.dialect_sql(
             "UPDATE builds SET owner = '', lease = 0, published = COALESCE($4, published), \
              failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
              due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END \
@@ -156,12 +156,12 @@ impl Store {
         let lease = milliseconds(lease).saturating_add(1000);
         let latest = milliseconds(latest);
         let ahead = "SELECT 1 FROM builds WHERE lease > {now} + $1 OR due > {now} + $2 LIMIT 1";
-        let ahead = query(self.spell(ahead)).bind(lease).bind(latest);
+        let ahead = query(self.dialect_sql(ahead)).bind(lease).bind(latest);
         if ahead.fetch_optional(self.reader()).await?.is_none() {
             return Ok(0);
         }
         // Whoever still builds keeps the claim, unless another one is quicker.
-        let mend = query(self.spell(
+        let mend = query(self.dialect_sql(
             "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
              due = CASE WHEN due > {now} + $2 THEN {now} ELSE due END \
              WHERE lease > {now} + $1 OR due > {now} + $2",
@@ -173,7 +173,7 @@ impl Store {
     /// Makes a bundle due, and forgets what is published of it, so that it is written again even
     /// if it has not changed.
     pub(crate) async fn publish_again(&self, bundle: i64) -> Result<(), StoreError> {
-        let again = query(self.spell(
+        let again = query(self.dialect_sql(
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
              WHERE bundle_id = $1",
         ));

@@ -15,7 +15,7 @@ const PAGE: i64 = 1000;
 
 /// One replica at a time passes changes on, the one that holds the row that every database has
 /// once; the others would only wait for it.
-const TURN: &str = "SELECT sealed FROM keyring {skip}";
+const LEADER_LOCK_SQL: &str = "SELECT sealed FROM keyring {skip}";
 
 /// What a changed thing reaches: whoever uses it, those that use them, and so on.
 const REACHED: &str = "WITH RECURSIVE reached (id) AS ({start} UNION \
@@ -65,7 +65,7 @@ impl Store {
             return Ok(false);
         }
         let mut transaction = self.begin().await?;
-        let turn = query(self.spell(TURN));
+        let turn = query(self.dialect_sql(LEADER_LOCK_SQL));
         if turn.fetch_optional(&mut *transaction).await?.is_none() {
             return Ok(false);
         }
@@ -110,7 +110,7 @@ impl Store {
             "SELECT id FROM resources WHERE kind = 'bundle' AND name IN ({})",
             places.join(",")
         );
-        let mut due = query(self.spell(&DUE.replace("{chosen}", &chosen))).persistent(false);
+        let mut due = query(self.dialect_sql(&DUE.replace("{chosen}", &chosen))).persistent(false);
         for name in names {
             due = due.bind(name.as_str());
         }
@@ -133,7 +133,7 @@ impl Store {
         };
         let reached = REACHED.replace("{start}", start);
         let due = DUE.replace("{chosen}", "SELECT id FROM reached");
-        let due = query(self.spell(&format!("{reached}{due}")));
+        let due = query(self.dialect_sql(&format!("{reached}{due}")));
         due.bind(name)
             .bind(kind)
             .execute(&mut **transaction)
@@ -180,7 +180,7 @@ impl Store {
             }
             if !chosen.is_empty() {
                 let due = DUE.replace("{chosen}", &chosen.join(","));
-                let due = query(self.spell(&due)).persistent(false);
+                let due = query(self.dialect_sql(&due)).persistent(false);
                 due.execute(&mut **transaction).await?;
             }
             if page.is_empty() {

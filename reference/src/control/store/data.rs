@@ -59,7 +59,7 @@ impl Store {
         .await?;
         changes::note(&mut transaction, Kind::Source, source).await?;
         transaction.commit().await?;
-        self.say_changed();
+        self.notify_changed();
         Ok(())
     }
 
@@ -86,7 +86,7 @@ impl Store {
         }
         changes::note(&mut transaction, Kind::Source, source).await?;
         transaction.commit().await?;
-        self.say_changed();
+        self.notify_changed();
         Ok(())
     }
 

@@ -14,8 +14,8 @@ use sqlx::{
 };
 use tokio::sync::Notify;
 
+use super::failure::DatabaseFailure;
 use super::probe::Probe;
-use super::trouble::Trouble;
 use super::{StoreError, files};
 
 /// Connections that read from one SQLite file at the same time.
@@ -185,14 +185,15 @@ impl Store {
         loop {
             match begin_on(&self.write, "BEGIN IMMEDIATE").await {
                 Err(failure)
-                    if Trouble::of(&failure) == Trouble::Locked && Instant::now() < deadline => {}
+                    if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
+                        && Instant::now() < deadline => {}
                 begun => return Ok(begun?),
             }
         }
     }
 
     /// Begins a transaction that reads, and sees the database as it is at its first statement.
-    pub(super) async fn look(&self) -> Result<Transaction<'static, Any>, StoreError> {
+    pub(super) async fn begin_read(&self) -> Result<Transaction<'static, Any>, StoreError> {
         let statement = if self.postgres {
             "BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY"
         } else {
@@ -209,7 +210,7 @@ impl Store {
     /// The statement with what the databases spell differently put in: `{now}` is the time in
     /// milliseconds since 1970, `{hold}` keeps the rows of `r` from being deleted, `{skip}`
     /// locks the chosen rows and passes over those that others have locked.
-    pub(super) fn spell(&self, statement: &str) -> AssertSqlSafe<String> {
+    pub(super) fn dialect_sql(&self, statement: &str) -> AssertSqlSafe<String> {
         let (now, hold, skip) = if self.postgres {
             (
                 "CAST(EXTRACT(EPOCH FROM statement_timestamp()) * 1000 AS BIGINT)",
@@ -219,12 +220,12 @@ impl Store {
         } else {
             ("CAST(unixepoch('now', 'subsec') * 1000 AS INTEGER)", "", "")
         };
-        let spelt = statement.replace("{now}", now).replace("{hold}", hold);
-        AssertSqlSafe(spelt.replace("{skip}", skip))
+        let statement = statement.replace("{now}", now).replace("{hold}", hold);
+        AssertSqlSafe(statement.replace("{skip}", skip))
     }
 
     /// Says that a change is committed.
-    pub(super) fn say_changed(&self) {
+    pub(super) fn notify_changed(&self) {
         self.changed.notify_one();
     }
 
@@ -302,7 +303,8 @@ async fn create(url: &DatabaseUrl) -> Result<(), StoreError> {
             Ok(connection) => return Ok(connection.close().await?),
             // SQLite does not wait for the lock that a change of the journal needs.
             Err(failure)
-                if Trouble::of(&failure) == Trouble::Locked && Instant::now() < deadline =>
+                if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
+                    && Instant::now() < deadline =>
             {
                 tokio::time::sleep(Duration::from_millis(20)).await;
             }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use super::trouble::Trouble;
+use super::failure::DatabaseFailure;
 use crate::control::model::Kind;
 
 /// Why the store did not do what it was asked to.
@@ -15,14 +15,14 @@ pub(crate) enum StoreError {
     #[error("{0}")]
     NotFound(String),
     /// The thing cannot be deleted while others use it.
-    #[error("{kind} `{name}` is in use by {}", listed(users, *more))]
+    #[error("{kind} `{name}` is in use by {}", list_users(users, *more))]
     InUse {
         /// Kind of the used thing.
         kind: Kind,
         /// Name of the used thing.
         name: String,
         /// Its first users, as far as the principal may see them.
-        users: Vec<Party>,
+        users: Vec<ResourceRef>,
         /// Whether there are more users than those.
         more: bool,
     },
@@ -30,9 +30,9 @@ pub(crate) enum StoreError {
     #[error("{user} names {missing}, which does not exist")]
     MissingReference {
         /// The definition's thing.
-        user: Party,
+        user: ResourceRef,
         /// What is missing.
-        missing: Party,
+        missing: ResourceRef,
     },
     /// Another bundle has the place that a bundle is to be written to.
     #[error("bundle `{bundle}` cannot be written to a place that {} has", holder_of(holder.as_deref()))]
@@ -64,9 +64,9 @@ pub(crate) enum StoreError {
 
 impl StoreError {
     /// What is wrong with the database, if that is what failed.
-    pub(crate) fn trouble(&self) -> Option<Trouble> {
+    pub(crate) fn database_failure(&self) -> Option<DatabaseFailure> {
         match self {
-            Self::Database(failure) => Some(Trouble::of(failure)),
+            Self::Database(failure) => Some(DatabaseFailure::of(failure)),
             _ => None,
         }
     }
@@ -74,7 +74,7 @@ impl StoreError {
 
 /// Something that uses another thing, or is used.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Party {
+pub(crate) struct ResourceRef {
     /// Its kind.
     pub(crate) kind: String,
     /// Its name.
@@ -83,14 +83,14 @@ pub(crate) struct Party {
     pub(crate) place: Option<String>,
 }
 
-impl Party {
+impl ResourceRef {
     /// A thing as a whole.
     pub(super) fn new(kind: Kind, name: &str) -> Self {
-        Self::named(kind.name().to_owned(), name.to_owned())
+        Self::of_stored_kind(kind.name().to_owned(), name.to_owned())
     }
 
     /// A thing as a whole, of which the kind was stored.
-    pub(super) fn named(kind: String, name: String) -> Self {
+    pub(super) fn of_stored_kind(kind: String, name: String) -> Self {
         Self {
             kind,
             name,
@@ -99,7 +99,7 @@ impl Party {
     }
 }
 
-impl fmt::Display for Party {
+impl fmt::Display for ResourceRef {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} `{}`", self.kind, self.name)?;
         match &self.place {
@@ -116,8 +116,8 @@ fn holder_of(name: Option<&str>) -> String {
     }
 }
 
-fn listed(users: &[Party], more: bool) -> String {
-    let mut names: Vec<String> = users.iter().map(Party::to_string).collect();
+fn list_users(users: &[ResourceRef], more: bool) -> String {
+    let mut names: Vec<String> = users.iter().map(ResourceRef::to_string).collect();
     if more {
         let what = if names.is_empty() {
             "something that you may not see"
@@ -144,7 +144,7 @@ mod tests {
 
     #[test]
     fn users_are_named() {
-        let user = |name: &str| Party {
+        let user = |name: &str| ResourceRef {
             kind: "bundle".to_owned(),
             name: name.to_owned(),
             place: (name == "c").then(|| "object storage".to_owned()),
@@ -159,12 +159,12 @@ mod tests {
             ),
             ("", true, "something that you may not see"),
         ] {
-            let users: Vec<Party> = names
+            let users: Vec<ResourceRef> = names
                 .split("")
                 .filter(|n| !n.is_empty())
                 .map(user)
                 .collect();
-            assert_eq!(listed(&users, more), expected);
+            assert_eq!(list_users(&users, more), expected);
         }
     }
 }

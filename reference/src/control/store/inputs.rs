@@ -47,7 +47,7 @@ impl Store {
         bundle: i64,
         limit: u64,
     ) -> Result<Option<Inputs>, StoreError> {
-        let mut transaction = self.look().await?;
+        let mut transaction = self.begin_read().await?;
         let select = query("SELECT name, definition FROM resources WHERE kind = $1 AND id = $2");
         let select = select.bind(Kind::Bundle.name()).bind(bundle);
         let Some(row) = select.fetch_optional(&mut *transaction).await? else {
@@ -88,7 +88,7 @@ async fn sources(
     inputs: &mut Inputs,
     left: &mut (u64, u64),
 ) -> Result<(), StoreError> {
-    if let Some(refused) = references::refused(transaction, user).await? {
+    if let Some(refused) = references::first_forbidden(transaction, user).await? {
         return Err(refused);
     }
     let select = query(
@@ -102,7 +102,7 @@ async fn sources(
         if inputs.sources.contains_key(&name) {
             continue;
         }
-        if let Some(refused) = references::refused(transaction, id).await? {
+        if let Some(refused) = references::first_forbidden(transaction, id).await? {
             return Err(refused);
         }
         let size = query(

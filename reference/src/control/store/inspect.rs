@@ -10,8 +10,8 @@ use sqlx::sqlite::SqliteConnectOptions;
 use sqlx::{AnyConnection, ConnectOptions, Connection, Row as _, SqliteConnection, query};
 use tracing::{info, warn};
 
+use super::failure::DatabaseFailure;
 use super::schema::STEPS;
-use super::trouble::Trouble;
 use super::{Database, DatabaseUrl, files};
 
 /// How long the start waits for somebody else's lock.
@@ -108,12 +108,12 @@ async fn inspect_file(url: &DatabaseUrl) -> Result<Contents, Unusable> {
         return Ok(Contents::Nothing);
     }
     let name = format!("database `{}`", path.display());
-    let failed = |failure: sqlx::Error| match Trouble::of(&failure) {
-        Trouble::Locked => Unusable::Locked(name.clone()),
-        Trouble::Damaged if is_no_database(&failure) => {
+    let failed = |failure: sqlx::Error| match DatabaseFailure::of(&failure) {
+        DatabaseFailure::Locked => Unusable::Locked(name.clone()),
+        DatabaseFailure::Damaged if is_no_database(&failure) => {
             Unusable::NoDatabase(path.display().to_string())
         }
-        Trouble::Damaged => Unusable::Damaged {
+        DatabaseFailure::Damaged => Unusable::Damaged {
             name: name.clone(),
             why: failure.to_string(),
         },
@@ -252,7 +252,7 @@ pub(crate) async fn quick_check(
         Ok(found) if found == "ok" => Ok(Checked::Sound),
         Ok(found) => Ok(Checked::Damaged(found)),
         Err(_) if Instant::now() >= deadline => Ok(Checked::Unfinished),
-        Err(failure) if Trouble::of(&failure) == Trouble::Damaged => {
+        Err(failure) if DatabaseFailure::of(&failure) == DatabaseFailure::Damaged => {
             Ok(Checked::Damaged(failure.to_string()))
         }
         Err(failure) => Err(failure),

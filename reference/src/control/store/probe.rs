@@ -11,12 +11,12 @@ use sqlx::{AnyConnection, AnyPool, ConnectOptions, Executor, Row as _};
 use tokio::sync::Mutex;
 use tracing::{error, warn};
 
+use super::failure::DatabaseFailure;
 use super::inspect::{Checked, quick_check};
-use super::trouble::Trouble;
 use super::{Database, DatabaseUrl, files};
 
 /// How long one probe may take; its connection is given up after that.
-const LONGEST: Duration = Duration::from_secs(4);
+const PROBE_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// How long a look for damage may take while the server runs.
 const CHECK: Duration = Duration::from_secs(60);
@@ -67,11 +67,11 @@ impl Probe {
     ///
     /// # Errors
     /// What is wrong with the database; the log has the reason.
-    pub(crate) async fn run(self: &Arc<Self>) -> Result<String, Trouble> {
+    pub(crate) async fn run(self: &Arc<Self>) -> Result<String, DatabaseFailure> {
         if let Some((path, opened)) = &self.file
             && files::identity(path) != *opened
         {
-            return Err(Trouble::Replaced);
+            return Err(DatabaseFailure::Replaced);
         }
         if self.suspected.swap(false, Ordering::Relaxed) {
             // A large database takes longer than a health check waits.
@@ -79,19 +79,19 @@ impl Probe {
             tokio::spawn(async move { probe.look_for_damage().await });
         }
         if self.damaged.load(Ordering::Relaxed) {
-            return Err(Trouble::Damaged);
+            return Err(DatabaseFailure::Damaged);
         }
-        let failure = match tokio::time::timeout(LONGEST, self.exchange()).await {
+        let failure = match tokio::time::timeout(PROBE_TIMEOUT, self.exchange()).await {
             Ok(Ok(check)) => return Ok(check),
             Ok(Err(failure)) => failure,
-            Err(_) => return Err(Trouble::Silent),
+            Err(_) => return Err(DatabaseFailure::Silent),
         };
-        let trouble = Trouble::of(&failure);
+        let database_failure = DatabaseFailure::of(&failure);
         warn!(%failure, "the database cannot be used");
-        if trouble == Trouble::Damaged {
+        if database_failure == DatabaseFailure::Damaged {
             self.damaged.store(true, Ordering::Relaxed);
         }
-        Err(trouble)
+        Err(database_failure)
     }
 
     /// Reads and writes. A connection that failed, or was not waited for, is not used again.

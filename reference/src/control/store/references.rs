@@ -7,7 +7,7 @@
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
 use super::Store;
-use super::error::{Party, StoreError};
+use super::error::{ResourceRef, StoreError};
 use crate::control::model::{Entry, Kind};
 use crate::control::principal::Principal;
 
@@ -46,11 +46,11 @@ impl Rights<'_> {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct OldReference {
     /// Whose definition it is in.
-    pub(crate) user: Party,
+    pub(crate) user: ResourceRef,
     /// Who owns that definition.
     pub(crate) owner: String,
     /// What it leads to.
-    pub(crate) target: Party,
+    pub(crate) target: ResourceRef,
 }
 
 impl Store {
@@ -59,7 +59,7 @@ impl Store {
     /// # Errors
     /// `MissingReference` when it names something that must exist, and does not or may not be
     /// referred to: nobody learns which of the two it is.
-    pub(super) async fn link(
+    pub(super) async fn replace_references(
         &self,
         transaction: &mut Transaction<'static, Any>,
         id: i64,
@@ -73,7 +73,9 @@ impl Store {
             query(delete).bind(id).execute(&mut **transaction).await?;
         }
         for name in &entry.uses.sources {
-            let held = self.hold(transaction, Kind::Source, name, rights).await?;
+            let held = self
+                .lock_row(transaction, Kind::Source, name, rights)
+                .await?;
             let Some(source) = held else {
                 return Err(missing(entry, Kind::Source, name));
             };
@@ -82,7 +84,7 @@ impl Store {
             insert.execute(&mut **transaction).await?;
         }
         for secret in &entry.uses.secrets {
-            let held = self.hold(transaction, Kind::Secret, &secret.name, rights);
+            let held = self.lock_row(transaction, Kind::Secret, &secret.name, rights);
             if held.await?.is_none() && secret.place.needs_existing() {
                 return Err(missing(entry, Kind::Secret, &secret.name));
             }
@@ -98,7 +100,7 @@ impl Store {
 
     /// The id of a thing that may be referred to; it cannot be deleted until the transaction has
     /// ended.
-    async fn hold(
+    async fn lock_row(
         &self,
         transaction: &mut Transaction<'static, Any>,
         kind: Kind,
@@ -121,7 +123,7 @@ impl Store {
     /// Gives references that are older than their rights the rights of the owners of their
     /// definitions, where those suffice; `administrators` see everything. Gives the others, which
     /// stay as they are until somebody writes their definitions.
-    pub(crate) async fn settle_references(
+    pub(crate) async fn migrate_references(
         &self,
         administrators: &[&str],
     ) -> Result<Vec<OldReference>, StoreError> {
@@ -155,9 +157,9 @@ impl Store {
             let left = query(AssertSqlSafe(left));
             for row in left.fetch_all(&mut *transaction).await? {
                 old.push(OldReference {
-                    user: Party::named(row.try_get(0)?, row.try_get(1)?),
+                    user: ResourceRef::of_stored_kind(row.try_get(0)?, row.try_get(1)?),
                     owner: row.try_get(2)?,
-                    target: Party::named(row.try_get(3)?, row.try_get(4)?),
+                    target: ResourceRef::of_stored_kind(row.try_get(3)?, row.try_get(4)?),
                 });
             }
         }
@@ -173,7 +175,7 @@ const TARGETS: [(&str, &str); 2] = [
 ];
 
 /// The first reference of a thing to a source that may not be followed any more, if there is one.
-pub(super) async fn refused(
+pub(super) async fn first_forbidden(
     transaction: &mut Transaction<'static, Any>,
     user: i64,
 ) -> Result<Option<StoreError>, StoreError> {
@@ -187,15 +189,15 @@ pub(super) async fn refused(
         return Ok(None);
     };
     Ok(Some(StoreError::MissingReference {
-        user: Party::named(row.try_get(0)?, row.try_get(1)?),
-        missing: Party::new(Kind::Source, row.try_get(2)?),
+        user: ResourceRef::of_stored_kind(row.try_get(0)?, row.try_get(1)?),
+        missing: ResourceRef::new(Kind::Source, row.try_get(2)?),
     }))
 }
 
 /// A definition names something that must exist and does not.
 fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
     StoreError::MissingReference {
-        user: Party::new(entry.kind, &entry.name),
-        missing: Party::new(kind, name),
+        user: ResourceRef::new(entry.kind, &entry.name),
+        missing: ResourceRef::new(kind, name),
     }
 }

@@ -2,7 +2,7 @@
 
 use sqlx::{Any, AssertSqlSafe, Row as _, Transaction, query};
 
-use super::error::{Party, StoreError};
+use super::error::{ResourceRef, StoreError};
 use super::references::{FOLLOWED, Rights};
 use super::{Store, changes};
 use crate::control::model::{Entry, Kind};
@@ -39,7 +39,7 @@ impl Store {
         let select = select.bind(kind.name()).bind(name);
         match select.fetch_optional(self.reader()).await? {
             Some(row) if principal.sees(row.try_get(0)?) => {
-                Ok(shown(kind, row.try_get(1)?, row.try_get(2)?))
+                Ok(api_definition(kind, row.try_get(1)?, row.try_get(2)?))
             }
             _ => Err(absent(kind, name)),
         }
@@ -79,7 +79,7 @@ impl Store {
             Ok(Row {
                 id: row.try_get(0)?,
                 name: row.try_get(1)?,
-                definition: shown(kind, row.try_get(2)?, row.try_get(3)?),
+                definition: api_definition(kind, row.try_get(2)?, row.try_get(3)?),
             })
         });
         Ok((read.collect::<Result<_, sqlx::Error>>()?, more))
@@ -106,10 +106,11 @@ impl Store {
         );
         let id = written.await?.ok_or(StoreError::NotAuthorized)?;
         let rights = Rights::Of(principal);
-        self.link(&mut transaction, id, entry, rights).await?;
+        self.replace_references(&mut transaction, id, entry, rights)
+            .await?;
         self.place(&mut transaction, id, entry, principal).await?;
         transaction.commit().await?;
-        self.say_changed();
+        self.notify_changed();
         Ok(())
     }
 
@@ -130,11 +131,12 @@ impl Store {
         }
         for (id, entry) in &written {
             let rights = Rights::Operator;
-            self.link(&mut transaction, *id, entry, rights).await?;
+            self.replace_references(&mut transaction, *id, entry, rights)
+                .await?;
         }
         self.place_declared(&mut transaction, &written).await?;
         transaction.commit().await?;
-        self.say_changed();
+        self.notify_changed();
         Ok(())
     }
 
@@ -174,7 +176,7 @@ impl Store {
             query(delete).bind(id).execute(&mut *transaction).await?;
         }
         transaction.commit().await?;
-        self.say_changed();
+        self.notify_changed();
         Ok(())
     }
 }
@@ -186,7 +188,7 @@ pub(super) fn absent(kind: Kind, name: &str) -> StoreError {
 
 /// A definition as it is shown. Whether it is shared is kept beside it, because its owner may
 /// replace the one and not the other.
-fn shown(kind: Kind, definition: String, shared: i64) -> String {
+fn api_definition(kind: Kind, definition: String, shared: i64) -> String {
     match definition.strip_suffix('}') {
         Some(members) if kind == Kind::Source && shared == 1 => {
             format!(r#"{members},"shared":true}}"#)
@@ -267,7 +269,7 @@ async fn in_use(
     for row in rows.iter().take(NAMED_USERS) {
         if principal.sees(row.try_get(2)?) {
             let place: String = row.try_get(3)?;
-            named.push(Party {
+            named.push(ResourceRef {
                 kind: row.try_get(0)?,
                 name: row.try_get(1)?,
                 place: Some(place).filter(|place| !place.is_empty()),

@@ -8,10 +8,10 @@ use crate::control::cipher::key_id;
 /// The steps from an empty database to the present schema, oldest first; a step that was once
 /// released never changes. `{identity}` stands for the type of a generated key.
 pub(super) const STEPS: &[&str] = &[
-    include_str!("schema.sql"),
-    include_str!("builds.sql"),
-    include_str!("tenants.sql"),
-    include_str!("probes.sql"),
+    include_str!("migrations/1_schema.sql"),
+    include_str!("migrations/2_builds.sql"),
+    include_str!("migrations/3_tenants.sql"),
+    include_str!("migrations/4_probes.sql"),
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.

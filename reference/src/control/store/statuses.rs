@@ -5,21 +5,21 @@ use sqlx::{Any, Row as _, Transaction, query};
 
 use super::resources::absent;
 use super::{Store, StoreError};
-use crate::control::model::Kind;
+use crate::control::model::{BuildResult, Kind, Phase};
 use crate::control::principal::Principal;
 
 /// The most statuses that are kept of a bundle.
-pub(crate) const KEPT: u32 = 10;
+pub(crate) const MAX_STATUSES: u32 = 10;
 
 /// What a build came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Status {
     /// The revision of the bundle; empty when the build failed before there was one.
     pub(crate) revision: String,
-    /// The step that the build came to: `SYNC`, `TRANSFORM`, `BUILD` or `PUSH`.
-    pub(crate) phase: &'static str,
-    /// `SUCCESS`, or how the step failed.
-    pub(crate) status: &'static str,
+    /// The step that the build came to.
+    pub(crate) phase: Phase,
+    /// How that step ended.
+    pub(crate) result: BuildResult,
     /// Why it failed; when it did not, why the bundle had to be written again, or empty.
     pub(crate) message: String,
 }
@@ -79,7 +79,7 @@ impl Store {
         let latest = latest.bind(bundle).fetch_one(&mut **transaction).await?;
         let latest: i64 = latest.try_get(0)?;
         // A bundle that was written again stays so while nothing else happens to it.
-        let upsert = query(self.spell(
+        let upsert = query(self.dialect_sql(
             "INSERT INTO build_statuses \
              (bundle_id, revision, phase, status, message, created, updated) \
              VALUES ($1, $2, $3, $4, $5, {now}, CASE WHEN {now} > $6 THEN {now} ELSE $6 + 1 END) \
@@ -91,8 +91,8 @@ impl Store {
         let upsert = upsert
             .bind(bundle)
             .bind(status.revision.as_str())
-            .bind(status.phase)
-            .bind(status.status)
+            .bind(status.phase.name())
+            .bind(status.result.name())
             .bind(status.message.as_str())
             .bind(latest);
         upsert.execute(&mut **transaction).await?;
@@ -105,7 +105,7 @@ impl Store {
         let forget = forget
             .bind(bundle)
             .bind(status.revision.as_str())
-            .bind(i64::from(KEPT));
+            .bind(i64::from(MAX_STATUSES));
         forget.execute(&mut **transaction).await?;
         Ok(())
     }

@@ -4,9 +4,9 @@
 use http::StatusCode;
 
 use crate::control::model::{Kind, check_name};
-use crate::control::page;
 use crate::control::store::Row;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::control::{errors, page};
+use crate::http::{ApiError, Reply, Request};
 
 /// The name in the path.
 ///
@@ -15,7 +15,7 @@ use crate::http::{ApiError, Code, Reply, Request};
 pub(in crate::control) fn name(request: &Request) -> Result<&str, ApiError> {
     let name = request.segments.first().map_or("", String::as_str);
     if name.is_empty() {
-        return Err(ApiError::new(Code::NotFound, "the path names nothing"));
+        return Err(errors::nameless());
     }
     check_name(name)?;
     Ok(name)

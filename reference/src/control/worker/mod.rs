@@ -8,10 +8,10 @@
 //! The order of steps makes an end at any moment harmless: the bundle is due until its result is
 //! recorded, the result is recorded after the object is written, and objects are replaced whole.
 
-mod folder;
+mod claim_location;
 mod job;
-mod place;
 mod publish;
+mod repository_cache;
 mod run;
 
 use std::path::PathBuf;
@@ -22,10 +22,10 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
 use tokio::task::{JoinHandle, JoinSet};
 use tracing::{error, info, warn};
 
-use self::folder::WorkFolder;
+use self::repository_cache::WorkFolder;
 use super::Control;
 use super::builder::Access;
-use super::destination::Reach;
+use super::destination::AllowedDestinations;
 use super::model::Kind;
 use super::store::StoreError;
 use crate::StartError;
@@ -35,15 +35,15 @@ use crate::StartError;
 const LEASE: Duration = Duration::from_secs(12);
 
 /// How often other replicas' changes and the clock are looked at.
-const LOOK: Duration = Duration::from_secs(1);
+const POLL_INTERVAL: Duration = Duration::from_secs(1);
 
 /// Changes come in bursts; those of this time are passed on together.
-const SETTLE: Duration = Duration::from_millis(20);
+const DEBOUNCE: Duration = Duration::from_millis(20);
 
 /// How often changes are passed on before builds are begun, when there are very many.
-const ROUNDS: u32 = 200;
+const MAX_DRAIN_ROUNDS: u32 = 200;
 
-/// How often what belongs to deleted bundles is forgotten.
+/// Interval at which metrics and folders of deleted bundles are dropped.
 const SWEEP: Duration = Duration::from_secs(600);
 
 /// How long to wait when the database fails.
@@ -76,7 +76,7 @@ pub(crate) struct Settings {
     /// What builds may reach.
     pub(crate) access: Access,
     /// What destinations may be.
-    pub(crate) reach: Reach,
+    pub(crate) destinations: AllowedDestinations,
     /// The folder below which owners' bundles lie, each in a folder of the owner's name.
     pub(crate) owner_prefix: Option<String>,
     /// Where repositories are kept; `None` is a folder that ends with the process.
@@ -172,7 +172,7 @@ impl Shared {
                 begun = tokio::time::timeout(SILENCE, self.begin_builds(&mut builds, &given_up)) => begun,
             };
             let pause = match begun {
-                Ok(Ok(())) => LOOK,
+                Ok(Ok(())) => POLL_INTERVAL,
                 Ok(Err(failure)) => {
                     error!(%failure, "cannot look for bundles to build");
                     DATABASE_PAUSE
@@ -184,7 +184,7 @@ impl Shared {
             };
             tokio::select! {
                 _ = stopped.changed() => break,
-                () = self.control.store.changed() => tokio::time::sleep(SETTLE).await,
+                () = self.control.store.changed() => tokio::time::sleep(DEBOUNCE).await,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.mend_times().await,
                 () = tokio::time::sleep(pause) => {}
@@ -213,7 +213,7 @@ impl Shared {
         given_up: &watch::Receiver<()>,
     ) -> Result<(), StoreError> {
         let store = &self.control.store;
-        let mut rounds = 0..ROUNDS;
+        let mut rounds = 0..MAX_DRAIN_ROUNDS;
         while rounds.next().is_some() && store.pass_on_changes().await? {}
         while let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
             let Some(claim) = store.claim(&self.owner, LEASE).await? else {

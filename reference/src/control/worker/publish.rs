@@ -8,7 +8,7 @@ use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use super::Shared;
-use crate::control::destination::{Destination, DestinationError, Held, Identity};
+use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
 use crate::control::model::ObjectStorage;
 use crate::control::store::{Claim, StoreError};
@@ -68,12 +68,12 @@ impl Shared {
         let known = known.map(|known| known.identity);
         let held = destination.compare(archive, known.as_ref()).await?;
         let repaired = match (&held, &known) {
-            (Held::Nothing, Some(_)) => Some("held nothing"),
-            (Held::Other(_), Some(_)) => Some("held something else"),
+            (StoredObject::Nothing, Some(_)) => Some("held nothing"),
+            (StoredObject::Other(_), Some(_)) => Some("held something else"),
             _ => None,
         };
         let identity = match held {
-            Held::Same(identity) => {
+            StoredObject::Same(identity) => {
                 metrics.uploaded(Upload::Unchanged);
                 identity
             }
@@ -102,7 +102,7 @@ impl Shared {
         &self,
         claim: &Claim,
         archive: &Bytes,
-        mut seen: Held,
+        mut seen: StoredObject,
         destination: &Destination,
     ) -> Result<Identity, PublishError> {
         for _ in 0..ATTEMPTS {
@@ -115,8 +115,8 @@ impl Shared {
             let told = placed.as_ref();
             let held = destination.compare(archive, told).await?;
             match (held, placed) {
-                (Held::Same(identity), _) => return Ok(identity),
-                (Held::Unknown, Some(identity)) => return Ok(identity),
+                (StoredObject::Same(identity), _) => return Ok(identity),
+                (StoredObject::Unknown, Some(identity)) => return Ok(identity),
                 (_, Some(_)) => {
                     let message = "the storage took the bundle and does not hold it";
                     return Err(DestinationError::Push(message.to_owned()).into());
@@ -127,7 +127,7 @@ impl Shared {
                         bundle = claim.bundle,
                         "a storage refuses a condition that holds"
                     );
-                    seen = Held::Unknown;
+                    seen = StoredObject::Unknown;
                 }
                 (held, None) => seen = held,
             }

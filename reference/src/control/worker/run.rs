@@ -17,7 +17,8 @@ use super::publish::{PublishError, Published};
 use super::{LEASE, Shared};
 use crate::control::builder::{self, BuildError, Built, Job};
 use crate::control::destination::{Destination, DestinationError};
-use crate::control::redact::{redacted, shortened};
+use crate::control::model::{BuildResult, Phase};
+use crate::control::redact::{redact, shorten};
 use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
 
 /// How often a lease is renewed.
@@ -27,7 +28,7 @@ const RENEWAL: Duration = Duration::from_secs(3);
 const MARGIN: Duration = Duration::from_secs(3);
 
 /// How long one build may take.
-const LONGEST: Duration = Duration::from_secs(900);
+const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The wait after the first failure; it doubles with each further one, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
@@ -59,7 +60,7 @@ impl Shared {
             ended = AssertUnwindSafe(self.build(&claim, slot, &mut name, &mut places)).catch_unwind() => {
                 ended.unwrap_or_else(|_| {
                     let message = "the builder failed on this bundle".to_owned();
-                    Ended::Done(self.failed(&claim, "BUILD", "INTERNAL_ERROR", message))
+                    Ended::Done(self.failed(&claim, Phase::Build, BuildResult::InternalError, message))
                 })
             }
             () = self.keep(&claim) => Ended::Lost,
@@ -67,7 +68,7 @@ impl Shared {
         };
         let store = &self.control.store;
         if let Err(failure) = store.write_again(claim.bundle, &places).await {
-            error!(bundle = name, %failure, "who has the place of a bundle now cannot be found");
+            error!(bundle = name, %failure, "cannot look up the bundle that owns the storage location");
         }
         let recorded = match ended {
             Ended::Done(finish) => match store.finish(&claim, &finish).await {
@@ -106,17 +107,22 @@ impl Shared {
             Err(JobError::Store(
                 failure @ (StoreError::TooLarge(_) | StoreError::MissingReference { .. }),
             )) => {
-                let failed = self.failed(claim, "SYNC", "CONFIG_ERROR", failure.to_string());
+                let failed = self.failed(
+                    claim,
+                    Phase::Sync,
+                    BuildResult::ConfigError,
+                    failure.to_string(),
+                );
                 return Ended::Done(failed);
             }
-            Err(failure) => return Ended::Done(self.broken(claim, "SYNC", &failure)),
+            Err(failure) => return Ended::Done(self.broken(claim, Phase::Sync, &failure)),
         };
         job.name.clone_into(name);
-        match tokio::time::timeout(LONGEST, self.build_job(claim, slot, job, places)).await {
+        match tokio::time::timeout(BUILD_TIMEOUT, self.build_job(claim, slot, job, places)).await {
             Ok(ended) => ended,
             Err(_) => {
-                let message = format!("the build took longer than {} s", LONGEST.as_secs());
-                Ended::Done(self.failed(claim, "BUILD", "INTERNAL_ERROR", message))
+                let message = format!("the build took longer than {} s", BUILD_TIMEOUT.as_secs());
+                Ended::Done(self.failed(claim, Phase::Build, BuildResult::InternalError, message))
             }
         }
     }
@@ -131,12 +137,12 @@ impl Shared {
         let storage = job.bundle.object_storage.clone();
         let Some(storage) = storage.filter(|one| !one.is_empty()) else {
             let message = "the bundle has no object_storage".to_owned();
-            let mut finish = self.failed(claim, "PUSH", "CONFIG_ERROR", message);
+            let mut finish = self.failed(claim, Phase::Push, BuildResult::ConfigError, message);
             // Only a change can help.
             finish.again = None;
             return Ended::Done(finish);
         };
-        let opened = Destination::open(&storage, &job.secrets, &self.settings.reach);
+        let opened = Destination::open(&storage, &job.secrets, &self.settings.destinations);
         let destination = match opened {
             Ok(destination) => destination,
             Err(failure) => return Ended::Done(self.not_pushed(claim, &job, "", &failure)),
@@ -148,9 +154,14 @@ impl Shared {
             Ok(Taken::Changed) => return Ended::GivenUp,
             Ok(Taken::Foreign(_)) => {
                 let message = "another bundle has the place in the storage".to_owned();
-                return Ended::Done(self.failed(claim, "PUSH", "CONFIG_ERROR", message));
+                return Ended::Done(self.failed(
+                    claim,
+                    Phase::Push,
+                    BuildResult::ConfigError,
+                    message,
+                ));
             }
-            Err(failure) => return Ended::Done(self.broken(claim, "PUSH", &failure)),
+            Err(failure) => return Ended::Done(self.broken(claim, Phase::Push, &failure)),
         }
         let folder = self.work.of_bundle(claim.bundle);
         let synced = |source: &str, read| self.control.metrics.synced(source, read);
@@ -158,10 +169,10 @@ impl Shared {
             Ok(built) => built,
             Err(BuildError {
                 phase,
-                status,
+                result,
                 message,
             }) => {
-                let failed = self.failed(claim, phase.name(), status.name(), message);
+                let failed = self.failed(claim, phase, result, message);
                 return Ended::Done(failed);
             }
         };
@@ -179,7 +190,7 @@ impl Shared {
             Err(PublishError::Destination(failure)) => {
                 self.not_pushed(claim, &job, &revision, &failure)
             }
-            Err(PublishError::Store(failure)) => self.broken(claim, "PUSH", &failure),
+            Err(PublishError::Store(failure)) => self.broken(claim, Phase::Push, &failure),
             Err(PublishError::Lost) => return Ended::Lost,
         })
     }
@@ -197,8 +208,8 @@ impl Shared {
         Finish {
             status: Status {
                 revision,
-                phase: "PUSH",
-                status: "SUCCESS",
+                phase: Phase::Push,
+                result: BuildResult::Success,
                 message: message.unwrap_or_default(),
             },
             succeeded: true,
@@ -214,43 +225,37 @@ impl Shared {
         revision: &str,
         failure: &DestinationError,
     ) -> Finish {
-        let status = match failure {
-            DestinationError::Config(_) => "CONFIG_ERROR",
-            DestinationError::Push(_) => "PUSH_FAILED",
+        let result = match failure {
+            DestinationError::Config(_) => BuildResult::ConfigError,
+            DestinationError::Push(_) => BuildResult::PushFailed,
         };
         // Storages may show in their answers what they were sent.
-        let message = redacted(failure.to_string(), job.all_secrets());
-        let mut finish = self.failed(claim, "PUSH", status, message);
+        let message = redact(failure.to_string(), job.all_secrets());
+        let mut finish = self.failed(claim, Phase::Push, result, message);
         revision.clone_into(&mut finish.status.revision);
         finish
     }
 
     /// The result of a build that the server itself failed; only the log says why.
-    fn broken(&self, claim: &Claim, phase: &'static str, failure: &dyn Error) -> Finish {
+    fn broken(&self, claim: &Claim, phase: Phase, failure: &dyn Error) -> Finish {
         error!(bundle = claim.bundle, %failure, "the server cannot build");
         self.failed(
             claim,
             phase,
-            "INTERNAL_ERROR",
+            BuildResult::InternalError,
             "the server failed".to_owned(),
         )
     }
 
     /// The result of a build that failed; what was published before stays.
-    fn failed(
-        &self,
-        claim: &Claim,
-        phase: &'static str,
-        status: &'static str,
-        message: String,
-    ) -> Finish {
+    fn failed(&self, claim: &Claim, phase: Phase, result: BuildResult, message: String) -> Finish {
         let doubled = FIRST_RETRY.saturating_mul(1 << claim.failures.min(16));
         Finish {
             status: Status {
                 revision: String::new(),
                 phase,
-                status,
-                message: shortened(message),
+                result,
+                message: shorten(message),
             },
             succeeded: false,
             published: None,
@@ -280,16 +285,17 @@ impl Shared {
         let Status {
             revision,
             phase,
-            status,
+            result,
             message,
         } = &finish.status;
         let duration_ms = took.as_secs_f64() * 1e3;
-        self.control.metrics.built(name, status, took);
+        self.control.metrics.built(name, *result, took);
         if finish.succeeded && finish.published.as_ref() == Some(&claim.published) {
             debug!(bundle = name, revision, duration_ms, "bundle unchanged");
         } else if finish.succeeded {
             info!(bundle = name, revision, duration_ms, "bundle built");
         } else {
+            let (phase, status) = (phase.name(), result.name());
             warn!(
                 bundle = name,
                 revision, phase, status, message, duration_ms, "build failed"

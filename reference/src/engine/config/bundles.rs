@@ -111,7 +111,7 @@ impl Key {
 #[derive(Debug, Clone, PartialEq)]
 pub(in crate::engine) struct Source {
     /// Where it is.
-    pub(in crate::engine) place: Place,
+    pub(in crate::engine) place: BundleLocation,
     /// How often it is looked for.
     pub(in crate::engine) delay: Delay,
     /// How long its service may hold a request back until there is something new.
@@ -128,7 +128,7 @@ pub(in crate::engine) struct Source {
 
 /// Where a bundle is.
 #[derive(Debug, Clone, PartialEq)]
-pub(in crate::engine) enum Place {
+pub(in crate::engine) enum BundleLocation {
     /// A resource of a service.
     Service { service: String, resource: String },
     /// A file or directory of this machine.
@@ -170,8 +170,8 @@ impl BundleShape {
             None => format!("bundles/{name}"),
         };
         let place = match file(&resource) {
-            Some(path) => Place::File(path),
-            None => Place::Service {
+            Some(path) => BundleLocation::File(path),
+            None => BundleLocation::Service {
                 service: known.service(self.service.as_deref(), true)?,
                 resource,
             },

@@ -85,7 +85,7 @@ impl DiskShape {
     }
 
     /// The first of its keys that is given.
-    pub(super) fn given(&self) -> Option<&'static str> {
+    pub(super) fn first_given(&self) -> Option<&'static str> {
         let keys = [
             ("buffer_directory", self.directory.is_some()),
             ("buffer_disk_size_limit_bytes", self.bytes.is_some()),

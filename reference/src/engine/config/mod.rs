@@ -7,7 +7,7 @@ use rego::value::{Object, from_json, from_yaml};
 use rego::{CacheLimits, Value};
 use tracing::warn;
 
-use super::Options;
+use super::options::Options;
 use crate::StartError;
 
 mod bundles;
@@ -20,14 +20,14 @@ mod services;
 mod set;
 mod shape;
 
-pub(super) use bundles::{Discovery, Key, Place, Source};
+pub(super) use bundles::{BundleLocation, Discovery, Key, Source};
 pub(super) use disk::{BufferFull, BufferSync, Disk};
 pub(super) use reports::{DecisionLogs, Status, Upload};
 pub(super) use seconds::{Delay, Trigger};
 pub(super) use services::{AwsProfile, AwsSigning, Bearer, Credentials, OAuth2, Service};
 pub(super) use shape::Plugins;
 
-use redact::shown;
+use redact::redact_config;
 use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
@@ -45,8 +45,8 @@ const AUTHORIZATION: &str = "/system/authz/allow";
 /// What the engine goes by.
 #[derive(Debug, Clone)]
 pub(super) struct Config {
-    /// The configuration as it is shown: with defaults and labels, without secrets.
-    pub(super) shown: Value,
+    /// The configuration as clients see it: with defaults and labels, without secrets.
+    pub(super) redacted: Value,
     /// The segments of the path that `POST /` decides.
     pub(super) default_decision: Vec<String>,
     /// The segments of the path that decides on requests.
@@ -102,7 +102,7 @@ impl Config {
             max_decoded_body: shape.max_decoded_body(),
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
-            shown: shown(given, id),
+            redacted: redact_config(given, id),
             caches: shape.caches()?,
             plugins: shape.plugins()?,
         })
@@ -111,16 +111,16 @@ impl Config {
     /// The configuration with the section `discovery` of the one that led to it.
     pub(super) fn discovered_by(mut self, boot: &Self) -> Self {
         self.plugins.discovery.clone_from(&boot.plugins.discovery);
-        let section = boot.shown.get("discovery");
-        if let (Some(shown), Some(section)) = (self.shown.as_object_mut(), section) {
-            shown.insert("discovery", section.clone());
+        let section = boot.redacted.get("discovery");
+        if let (Some(redacted), Some(section)) = (self.redacted.as_object_mut(), section) {
+            redacted.insert("discovery", section.clone());
         }
         self
     }
 
     /// The labels of this instance.
     pub(super) fn labels(&self) -> &Value {
-        self.shown.get("labels").unwrap_or(&Value::Null)
+        self.redacted.get("labels").unwrap_or(&Value::Null)
     }
 }
 
@@ -137,7 +137,7 @@ impl Config {
             max_decoded_body: nothing.max_decoded_body(),
             gzip_threshold: nothing.gzip_threshold(),
             gzip_level: nothing.gzip_level(),
-            shown: shown(&Value::from(Object::new()), id),
+            redacted: redact_config(&Value::from(Object::new()), id),
         }
     }
 }

@@ -16,7 +16,7 @@ const SECRETS: [(&str, &[&str]); 2] = [
 ];
 
 /// What clients may see of a configuration, of the instance with this id.
-pub(super) fn shown(given: &Value, id: &str) -> Value {
+pub(super) fn redact_config(given: &Value, id: &str) -> Value {
     let mut shown = given.as_object().cloned().unwrap_or_default();
     for (section, secrets) in SECRETS {
         if let Some(content) = shown.get_mut(section) {
@@ -97,13 +97,13 @@ fn address(members: &mut Object, name: &str) {
     let Some(value) = members.get_mut(name) else {
         return;
     };
-    if let Some(shown) = value.as_str().and_then(redacted) {
+    if let Some(shown) = value.as_str().and_then(redact_url) {
         *value = Value::from(shown);
     }
 }
 
 /// An address without its secrets, if it has any.
-fn redacted(text: &str) -> Option<String> {
+fn redact_url(text: &str) -> Option<String> {
     let parsed = Url::parse(text).ok();
     let signed_in = parsed
         .filter(|url| !url.username().is_empty() || url.password().is_some_and(|p| !p.is_empty()));
@@ -127,7 +127,7 @@ fn redacted(text: &str) -> Option<String> {
 
 #[cfg(test)]
 mod tests {
-    use super::redacted;
+    use super::redact_url;
 
     #[test]
     fn addresses_are_shown_without_secrets() {
@@ -148,7 +148,7 @@ mod tests {
             ),
             ("rules.tar.gz?secret", Some("rules.tar.gz?***")),
         ] {
-            assert_eq!(redacted(address).as_deref(), expected, "{address}");
+            assert_eq!(redact_url(address).as_deref(), expected, "{address}");
         }
     }
 }

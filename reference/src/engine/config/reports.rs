@@ -232,7 +232,7 @@ impl ReportingShape {
             sync: self.buffer_sync,
             full: self.buffer_full,
         };
-        match (self.buffer_type, shape.given()) {
+        match (self.buffer_type, shape.first_given()) {
             (BufferType::Disk, _) => shape.disk(persistence).map(Some),
             (_, Some(key)) => Err(format!("`{key}` needs the buffer type `disk`")),
             (_, None) => Ok(None),

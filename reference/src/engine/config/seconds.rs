@@ -6,7 +6,7 @@ use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
 /// No span is longer: ten years.
-const LONGEST: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
+const MAX_SECONDS: f64 = 10.0 * 366.0 * 24.0 * 3600.0;
 
 /// A number of seconds, which may have a fraction.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -15,7 +15,7 @@ pub(in crate::engine) struct Seconds(pub(in crate::engine) Duration);
 impl<'de> Deserialize<'de> for Seconds {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seconds = f64::deserialize(deserializer)?;
-        match (0.0..=LONGEST).contains(&seconds) {
+        match (0.0..=MAX_SECONDS).contains(&seconds) {
             true => Ok(Self(Duration::from_secs_f64(seconds))),
             false => Err(D::Error::custom("a number of seconds from 0 to ten years")),
         }

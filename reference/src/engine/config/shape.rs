@@ -96,13 +96,14 @@ struct GzipDecoding {
 }
 
 impl Shape {
-    /// The shape of a configuration in JSON.
+    /// The shape of a configuration in JSON. It is read from text, since messages about a number
+    /// then say which it is and what was expected.
     pub(super) fn of(json: &[u8]) -> Result<Self, String> {
         let shape: Self = serde_json::from_slice(json).map_err(|error| error.to_string())?;
-        shape.checked()
+        shape.validate()
     }
 
-    fn checked(self) -> Result<Self, String> {
+    fn validate(self) -> Result<Self, String> {
         for (name, value) in [
             ("server.decoding.max_length", self.max_body()),
             ("server.decoding.gzip.max_length", self.max_decoded_body()),
@@ -217,5 +218,5 @@ pub(super) fn check_yaml(text: &str) -> Result<(), String> {
             false => format!("{message} at line 1 column 1"),
         }
     })?;
-    shape.unwrap_or_default().checked().map(drop)
+    shape.unwrap_or_default().validate().map(drop)
 }

@@ -11,8 +11,8 @@ use crate::http::{ApiError, Reply, Request};
 /// None: an engine that is not healthy answers 500 with its reason.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let bundles = request.flag("bundles") || request.flag("bundle");
-    let board = &engine.plugins().board;
-    if bundles && !board.all_activated() {
+    let statuses = &engine.plugins().statuses;
+    if bundles && !statuses.all_activated() {
         return Ok(unhealthy("not all configured bundles have been activated"));
     }
     let excluded = |plugin: &str| {
@@ -20,7 +20,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         given.any(|(name, value)| name == "exclude-plugin" && value == plugin)
     };
     let counts = |(plugin, fine): (&str, bool)| fine || excluded(plugin);
-    if request.flag("plugins") && !board.plugins().into_iter().all(counts) {
+    if request.flag("plugins") && !statuses.plugins().into_iter().all(counts) {
         return Ok(unhealthy("not all plugins in OK state"));
     }
     Ok(healthy())

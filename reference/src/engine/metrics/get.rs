@@ -1,7 +1,7 @@
 //! GET /metrics
 
 use crate::engine::Engine;
-use crate::http::metrics::shown;
+use crate::http::metrics::render;
 use crate::http::{ApiError, Reply, Request};
 
 /// The measurements of all requests and, if the configuration asks for it, the state of the
@@ -12,5 +12,5 @@ use crate::http::{ApiError, Reply, Request};
 pub(in crate::engine) fn handle(engine: &Engine, _request: &Request) -> Result<Reply, ApiError> {
     let own = engine.plugins().registry(&engine.config().plugins);
     let registries = std::iter::once(&engine.totals().registry).chain(&own);
-    shown(registries)
+    render(registries)
 }

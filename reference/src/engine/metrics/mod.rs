@@ -28,23 +28,14 @@ impl Default for Totals {
 }
 
 impl Totals {
-    /// Takes up a request. Handlers have the names that they have in Open Policy Agent: the part
-    /// of the path that is always the same.
-    pub(super) fn answered(
+    /// Takes up a request that the handler of this name answered.
+    pub(super) fn observe(
         &self,
-        pattern: Option<&'static str>,
+        handler: &'static str,
         method: &Method,
         status: StatusCode,
         took: Duration,
     ) {
-        let handler = match pattern {
-            None => "none",
-            Some("/") => "index",
-            Some(pattern) => {
-                let fixed = pattern.split_once("/{").map_or(pattern, |(fixed, _)| fixed);
-                fixed.trim_start_matches('/')
-            }
-        };
         self.requests.observe(handler, method, status, took);
     }
 }
@@ -54,7 +45,7 @@ impl Totals {
 pub(super) struct Metrics {
     begun: Instant,
     /// Whether the answer shows them.
-    asked: bool,
+    shown: bool,
     /// Whether they are taken.
     measured: bool,
     instrumented: bool,
@@ -66,10 +57,10 @@ impl Metrics {
     /// `instrument`.
     pub(super) fn of_decision(request: &Request) -> Self {
         let instrumented = request.flag("instrument");
-        let asked = instrumented || request.flag("metrics");
+        let shown = instrumented || request.flag("metrics");
         Self {
-            asked,
-            measured: asked,
+            shown,
+            measured: shown,
             instrumented,
             ..Self::of_write(request)
         }
@@ -77,11 +68,11 @@ impl Metrics {
 
     /// Starts measuring a write if the request asks for it by `metrics`.
     pub(super) fn of_write(request: &Request) -> Self {
-        let asked = request.flag("metrics");
+        let shown = request.flag("metrics");
         Self {
             begun: Instant::now(),
-            asked,
-            measured: asked,
+            shown,
+            measured: shown,
             instrumented: false,
             values: BTreeMap::new(),
         }
@@ -93,8 +84,8 @@ impl Metrics {
     }
 
     /// Whether the request asks for measurements.
-    pub(super) fn asked(&self) -> bool {
-        self.asked
+    pub(super) fn is_shown(&self) -> bool {
+        self.shown
     }
 
     /// Measures from now on, also when the request does not ask for it.
@@ -136,7 +127,7 @@ impl Metrics {
     }
 
     /// All measurements.
-    pub(super) fn taken(self) -> Value {
+    pub(super) fn into_value(self) -> Value {
         let values = self.values.into_iter();
         Value::object(values.map(|(name, value)| (name, Value::from(value))))
     }
@@ -145,7 +136,7 @@ impl Metrics {
     pub(super) fn finish(mut self) -> Value {
         let name = "timer_server_handler_ns";
         self.values.insert(name, nanoseconds(self.begun));
-        self.taken()
+        self.into_value()
     }
 }
 

@@ -5,10 +5,10 @@ use std::sync::{Mutex, PoisonError};
 use std::time::{Instant, SystemTime};
 
 use crate::bundle::{Bundle, BundleError, Content};
-use crate::engine::Engine;
 
-use super::board::Board;
+use super::Host;
 use super::download::nanoseconds;
+use super::status_registry::StatusRegistry;
 
 /// Activates bundles one after the other. A bundle that cannot be activated alone waits for the
 /// others: what it calls may be in one that comes later, or what it owns in one that gives it up.
@@ -39,13 +39,13 @@ impl Activation {
     ///
     /// # Errors
     /// When other policies need them. Then they stay active.
-    pub(super) fn remove(&self, engine: &Engine, names: &[String]) -> Result<(), BundleError> {
+    pub(super) fn remove(&self, host: &dyn Host, names: &[String]) -> Result<(), BundleError> {
         let mut this = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         for name in names {
             this.allowed.remove(name);
             this.waiting.remove(name);
         }
-        engine.deactivate(names)
+        host.deactivate(names)
     }
 
     /// Activates a bundle, alone or with those that wait, and then those that still wait.
@@ -54,7 +54,8 @@ impl Activation {
     /// When it cannot be activated. Then nothing has changed.
     pub(super) fn activate(
         &self,
-        engine: &Engine,
+        host: &dyn Host,
+        statuses: &StatusRegistry,
         name: &str,
         number: u64,
         bundle: Bundle,
@@ -65,8 +66,7 @@ impl Activation {
             return Err(BundleError::new(message));
         }
         this.waiting.remove(name);
-        let board = &engine.plugins().board;
-        if let Err(alone) = activate(engine, board, vec![(name.to_owned(), bundle.clone())]) {
+        if let Err(alone) = activate(host, statuses, vec![(name.to_owned(), bundle.clone())]) {
             // A delta changes what is active now, so it cannot wait.
             if matches!(bundle.content, Content::Delta(_)) {
                 return Err(alone);
@@ -74,25 +74,25 @@ impl Activation {
             let others = this.waiting.clone();
             this.waiting.insert(name.to_owned(), bundle);
             let all = this.waiting.clone().into_iter().collect();
-            if others.is_empty() || activate(engine, board, all).is_err() {
+            if others.is_empty() || activate(host, statuses, all).is_err() {
                 return Err(alone);
             }
             this.waiting.clear();
         }
-        this.settle(engine, board);
+        this.settle(host, statuses);
         Ok(())
     }
 }
 
 impl Waiting {
     /// Activates bundles that wait until no further one can be.
-    fn settle(&mut self, engine: &Engine, board: &Board) {
+    fn settle(&mut self, host: &dyn Host, statuses: &StatusRegistry) {
         // Each turn but the last activates one.
         for _ in 0..=self.waiting.len() {
             let mut waiting = self.waiting.iter();
             let settled = waiting.find_map(|(name, bundle)| {
                 let one = vec![(name.clone(), bundle.clone())];
-                activate(engine, board, one).ok().map(|()| name.clone())
+                activate(host, statuses, one).ok().map(|()| name.clone())
             });
             match settled {
                 Some(name) => drop(self.waiting.remove(&name)),
@@ -104,17 +104,17 @@ impl Waiting {
 
 /// Activates bundles and says so.
 fn activate(
-    engine: &Engine,
-    board: &Board,
+    host: &dyn Host,
+    statuses: &StatusRegistry,
     bundles: Vec<(String, Bundle)>,
 ) -> Result<(), BundleError> {
     let about =
         |(name, bundle): &(String, Bundle)| (name.clone(), bundle.manifest.revision.clone());
     let revisions: Vec<(String, String)> = bundles.iter().map(about).collect();
     let begun = Instant::now();
-    engine.activate(bundles)?;
+    host.activate(bundles)?;
     for (name, revision) in revisions {
-        board.bundle(&name, |status| {
+        statuses.update_bundle(&name, |status| {
             status.revision = revision;
             status.activated = Some(SystemTime::now());
             status.failure = None;

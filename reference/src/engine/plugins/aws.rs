@@ -4,8 +4,7 @@ use std::path::PathBuf;
 use std::time::SystemTime;
 
 use http::header::HeaderName;
-use rego::value::{Number, Object};
-use rego::{Evaluation, Policy, Query, QueryOptions, Value};
+use rego::aws::{Signer, UnsignedRequest};
 
 use super::credentials::sensitive;
 use crate::engine::config::{AwsProfile, AwsSigning};
@@ -16,11 +15,14 @@ const SERVICE: &str = "s3";
 /// The profile unless the configuration or the environment says otherwise.
 const PROFILE: &str = "default";
 
-/// Signs with the built-in function that policies use for it.
-const SIGN: &str = "signed := providers.aws.sign_req(input.request, input.config, input.time)";
-
-/// What signs, as `providers.aws.sign_req` takes it.
-type Key = Object;
+/// What signs.
+struct Key {
+    access: String,
+    secret: String,
+    region: String,
+    /// What proves that a temporary key is in use.
+    token: Option<String>,
+}
 
 /// Signs a request.
 ///
@@ -30,29 +32,33 @@ pub(super) async fn sign(
     request: &mut reqwest::Request,
     signing: &AwsSigning,
 ) -> Result<(), String> {
-    let mut config = key(signing).await?;
-    let service = signing.service.as_deref().unwrap_or(SERVICE);
-    config.insert("aws_service", Value::from(service));
+    let key = key(signing).await?;
     let body = request.body().and_then(reqwest::Body::as_bytes);
-    // The function signs texts; what is compressed goes without a signature of its content.
+    // Texts are signed; what is compressed goes without a signature of its content.
     let body = std::str::from_utf8(body.unwrap_or_default());
-    config.insert("disable_payload_signing", Value::from(body.is_err()));
     let headers = request.headers().iter();
-    let headers = headers.filter_map(|(name, value)| {
-        let kept = name.as_str().starts_with("x-amz-");
-        kept.then(|| Some((name.as_str(), Value::from(value.to_str().ok()?))))?
-    });
-    let signed = Value::object([
-        ("method", Value::from(request.method().as_str())),
-        ("url", Value::from(request.url().as_str())),
-        ("raw_body", Value::from(body.unwrap_or_default())),
-        ("headers", Value::object(headers)),
-    ]);
-    let headers = signature(signed, Value::from(config))?;
-    for (name, value) in headers.iter() {
-        let (Some(name), Some(value)) = (name.as_str(), value.as_str()) else {
-            continue;
-        };
+    let headers = headers.filter(|(name, _)| name.as_str().starts_with("x-amz-"));
+    let headers: Vec<(String, String)> = headers
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+        .collect();
+    let signer = Signer {
+        service: signing.service.as_deref().unwrap_or(SERVICE),
+        access_key: &key.access,
+        secret_key: &key.secret,
+        region: &key.region,
+        token: key.token.as_deref(),
+        unsigned_payload: body.is_err(),
+    };
+    let unsigned = UnsignedRequest {
+        method: request.method().as_str(),
+        url: request.url().as_str(),
+        headers: &headers,
+        body: body.unwrap_or_default(),
+    };
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = i64::try_from(since.map_err(|why| why.to_string())?.as_secs());
+    let signed = signer.sign_request(&unsigned, now.map_err(|why| why.to_string())?)?;
+    for (name, value) in &signed {
         let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| why.to_string())?;
         request.headers_mut().insert(name, sensitive(value)?);
     }
@@ -75,12 +81,12 @@ fn from_environment() -> Result<Key, String> {
     let required =
         |name: &str| variable(name).ok_or_else(|| format!("no {name} set in environment"));
     let token = variable("AWS_SECURITY_TOKEN").or_else(|| variable("AWS_SESSION_TOKEN"));
-    Ok(assembled(
-        required("AWS_ACCESS_KEY_ID")?,
-        required("AWS_SECRET_ACCESS_KEY")?,
-        required("AWS_REGION")?,
+    Ok(Key {
+        access: required("AWS_ACCESS_KEY_ID")?,
+        secret: required("AWS_SECRET_ACCESS_KEY")?,
+        region: required("AWS_REGION")?,
         token,
-    ))
+    })
 }
 
 async fn from_file(profile: &AwsProfile) -> Result<Key, String> {
@@ -101,12 +107,12 @@ async fn from_file(profile: &AwsProfile) -> Result<Key, String> {
         .aws_region
         .clone()
         .or_else(|| variable("AWS_REGION"));
-    Ok(assembled(
-        required("aws_access_key_id")?,
-        required("aws_secret_access_key")?,
-        region.ok_or("no AWS_REGION set in environment or configuration")?,
-        setting("aws_session_token"),
-    ))
+    Ok(Key {
+        access: required("aws_access_key_id")?,
+        secret: required("aws_secret_access_key")?,
+        region: region.ok_or("no AWS_REGION set in environment or configuration")?,
+        token: setting("aws_session_token"),
+    })
 }
 
 /// The value of a key in a section of a file, if it is there and not empty.
@@ -130,47 +136,6 @@ fn setting(text: &str, section: &str, key: &str) -> Option<String> {
 
 fn variable(name: &str) -> Option<String> {
     std::env::var(name).ok().filter(|value| !value.is_empty())
-}
-
-fn assembled(access: String, secret: String, region: String, token: Option<String>) -> Key {
-    let members = [
-        ("aws_access_key", access),
-        ("aws_secret_access_key", secret),
-        ("aws_region", region),
-    ];
-    let token = token.map(|token| ("aws_session_token", token));
-    let members = members.into_iter().chain(token);
-    members
-        .map(|(name, text)| (name, Value::from(text)))
-        .collect()
-}
-
-/// The headers of a signed request.
-fn signature(request: Value, config: Value) -> Result<Object, String> {
-    let query = Query::parse(&Policy::default(), SIGN, &QueryOptions::default())
-        .map_err(|errors| errors.to_string())?;
-    let documents = Value::from(Object::new());
-    let mut evaluation = Evaluation::new(&documents);
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
-    let now = since.map_err(|why| why.to_string())?.as_nanos().to_string();
-    evaluation.strict = true;
-    evaluation.input = Some(Value::object([
-        ("request", request),
-        ("config", config),
-        (
-            "time",
-            Number::parse(&now).map_or(Value::Null, Value::Number),
-        ),
-    ]));
-    let answers = query
-        .evaluate(&mut evaluation)
-        .map_err(|why| why.to_string())?;
-    let signed = answers.first().map(|answer| answer.to_value());
-    let headers = signed
-        .as_ref()
-        .and_then(|signed| signed.get("signed")?.get("headers"));
-    let headers = headers.and_then(Value::as_object).cloned();
-    headers.ok_or_else(|| "the request cannot be signed".to_owned())
 }
 
 #[cfg(test)]

@@ -1,17 +1,20 @@
 //! Keeping one bundle up to date.
 
+use std::sync::Arc;
+
 use tracing::info;
 
-use super::board::{BundleStatus, Failure};
 use super::download::failure;
 use super::poll::Target;
+use super::status_registry::{BundleStatus, Failure};
+use super::{Host, Plugins};
 use crate::bundle::Bundle;
-use crate::engine::Engine;
 
 /// Activates what comes for one bundle.
 #[derive(Debug)]
 pub(super) struct Loader {
-    pub(super) engine: Engine,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) plugins: Arc<Plugins>,
     pub(super) name: String,
     /// What `Activation` gave for the name.
     pub(super) number: u64,
@@ -22,14 +25,19 @@ impl Target for Loader {
         &self.name
     }
 
-    fn post(&self, change: impl FnOnce(&mut BundleStatus)) {
-        self.engine.plugins().board.bundle(&self.name, change);
+    fn update(&self, change: impl FnOnce(&mut BundleStatus)) {
+        self.plugins.statuses.update_bundle(&self.name, change);
     }
 
     fn activate(&self, bundle: Bundle) -> Result<(), Failure> {
         let revision = bundle.manifest.revision.clone();
-        let activation = &self.engine.plugins().activation;
-        let activated = activation.activate(&self.engine, &self.name, self.number, bundle);
+        let Plugins {
+            activation,
+            statuses,
+            ..
+        } = &*self.plugins;
+        let (host, name) = (&*self.host, &self.name);
+        let activated = activation.activate(host, statuses, name, self.number, bundle);
         activated.map_err(|why| failure(&why))?;
         info!(bundle = self.name, revision, "the bundle is active");
         Ok(())

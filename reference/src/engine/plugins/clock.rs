@@ -2,6 +2,8 @@
 
 use std::time::{Duration, SystemTime};
 
+use chrono::{DateTime, SecondsFormat};
+
 use crate::engine::config::Delay;
 
 /// The first pause after a failure.
@@ -14,32 +16,16 @@ pub(super) const SHORTEST_PAUSE: Duration = Duration::from_millis(10);
 const NEVER: &str = "0001-01-01T00:00:00Z";
 
 /// A time as RFC 3339 writes it, in UTC with nanoseconds.
-pub(super) fn written(time: Option<SystemTime>) -> String {
+pub(super) fn rfc3339(time: Option<SystemTime>) -> String {
     let since = time.and_then(|time| time.duration_since(SystemTime::UNIX_EPOCH).ok());
-    let Some(since) = since else {
-        return NEVER.to_owned();
-    };
-    let (days, seconds) = (since.as_secs() / 86_400, since.as_secs() % 86_400);
-    let (year, month, day) = date(days);
-    let (hour, minute, second) = (seconds / 3600, seconds / 60 % 60, seconds % 60);
-    let nanoseconds = since.subsec_nanos();
-    format!("{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}.{nanoseconds:09}Z")
-}
-
-/// The date of a day after the first of 1970. Years are counted from the first of March, so that
-/// a leap day is the last of its year.
-fn date(days: u64) -> (u64, u64, u64) {
-    let days = days + 719_468;
-    let (era, day) = (days / 146_097, days % 146_097);
-    let year = (day - day / 1_460 + day / 36_524 - day / 146_096) / 365;
-    let day = day - (365 * year + year / 4 - year / 100);
-    let month = (5 * day + 2) / 153;
-    let day = day - (153 * month + 2) / 5 + 1;
-    let (month, later) = match month {
-        0..10 => (month + 3, 0),
-        _ => (month - 9, 1),
-    };
-    (era * 400 + year + later, month, day)
+    let time = since.and_then(|since| {
+        let seconds = i64::try_from(since.as_secs()).ok()?;
+        DateTime::from_timestamp(seconds, since.subsec_nanos())
+    });
+    time.map_or_else(
+        || NEVER.to_owned(),
+        |time| time.to_rfc3339_opts(SecondsFormat::Nanos, true),
+    )
 }
 
 /// The pauses between the turns of something: random ones between the bounds of its delay, and
@@ -100,9 +86,9 @@ mod tests {
             (1_735_689_599, "2024-12-31T23:59:59.000000005Z"),
         ] {
             let time = SystemTime::UNIX_EPOCH + Duration::new(seconds, 5);
-            assert_eq!(written(Some(time)), expected);
+            assert_eq!(rfc3339(Some(time)), expected);
         }
-        assert_eq!(written(None), NEVER);
+        assert_eq!(rfc3339(None), NEVER);
     }
 
     #[test]

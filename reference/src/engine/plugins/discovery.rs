@@ -4,14 +4,15 @@ use std::sync::Arc;
 use std::time::SystemTime;
 
 use rego::value::Object;
-use rego::{Answer, Compiler, Evaluation, Policy, Query, Value};
+use rego::{Compiler, Evaluation, Policy, Query, Solution, Value};
 use tracing::info;
 
-use super::board::{BundleStatus, DISCOVERY, Failure};
 use super::manager::Manager;
 use super::poll::{Target, wrong};
+use super::status_registry::{BundleStatus, DISCOVERY, Failure};
 use crate::bundle::{Bundle, Content};
 use crate::engine::config;
+use crate::host::System;
 
 /// Has the engine go by what the discovery bundle says.
 #[derive(Debug)]
@@ -26,8 +27,8 @@ impl Target for Discoverer {
         DISCOVERY
     }
 
-    fn post(&self, change: impl FnOnce(&mut BundleStatus)) {
-        self.manager.engine().plugins().board.discovery(change);
+    fn update(&self, change: impl FnOnce(&mut BundleStatus)) {
+        self.manager.plugins().statuses.update_discovery(change);
     }
 
     fn activate(&self, bundle: Bundle) -> Result<(), Failure> {
@@ -35,7 +36,7 @@ impl Target for Discoverer {
         let config = evaluate(bundle, &self.decision, self.manager.runtime()).map_err(wrong)?;
         self.manager.discovered(config).map_err(wrong)?;
         info!(revision, "the configuration is discovered");
-        self.post(|status| {
+        self.update(|status| {
             status.revision = revision;
             status.activated = Some(SystemTime::now());
         });
@@ -63,11 +64,11 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
         .collect();
     let query = Query::document(&policy, &steps).map_err(|errors| errors.to_string())?;
     let mut evaluation = Evaluation::new(&documents);
-    evaluation.runtime = Some(runtime);
+    evaluation.host = Some(Arc::new(System::telling(runtime)));
     let mut answers = query
         .evaluate(&mut evaluation)
         .map_err(|why| why.to_string())?;
-    match answers.pop().and_then(Answer::into_document) {
+    match answers.pop().and_then(Solution::into_document) {
         Some(config @ Value::Object(_)) => Ok(config),
         Some(other) => Err(format!(
             "the configuration must be an object, found {}",
@@ -86,8 +87,8 @@ fn evaluate(bundle: Bundle, decision: &[String], runtime: Value) -> Result<Value
 /// # Errors
 /// When a service or key of the start would not stay what it is.
 pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
-    let mut merged = named(discovered.clone());
-    let boot = named(boot.clone());
+    let mut merged = name_services(discovered.clone());
+    let boot = name_services(boot.clone());
     for section in ["services", "keys"] {
         let [now, started] = [&merged, &boot].map(|config| config.get(section)?.as_object());
         let (Some(now), Some(started)) = (now, started) else {
@@ -108,7 +109,7 @@ pub(super) fn merge(discovered: &Value, boot: &Value) -> Result<Value, String> {
 }
 
 /// The configuration with services as an object, as others may be put beside them.
-fn named(mut config: Value) -> Value {
+fn name_services(mut config: Value) -> Value {
     let Some(members) = config.as_object_mut() else {
         return config;
     };

@@ -10,10 +10,10 @@ use http::header::{CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rego::Version;
 
-use super::board::{BundleStatus, Failure};
-use super::service::{Answer, Client, ServiceError};
+use super::service::{Client, ServiceError, ServiceResponse};
+use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::{Bundle, BundleError, Key, Limits, Verification};
-use crate::engine::config::{Place, Plugins, Source};
+use crate::engine::config::{BundleLocation, Plugins, Source};
 
 /// The kinds of bundles that the engine takes.
 const PREFER: HeaderName = HeaderName::from_static("prefer");
@@ -128,8 +128,8 @@ impl Downloader {
         reading: Reading,
     ) -> Option<Self> {
         let from = match &source.place {
-            Place::File(path) => From::File(path.clone()),
-            Place::Service { resource, .. } => From::Service {
+            BundleLocation::File(path) => From::File(path.clone()),
+            BundleLocation::Service { resource, .. } => From::Service {
                 client: client?,
                 resource: resource.clone(),
                 long_poll: source.long_poll,
@@ -253,7 +253,7 @@ impl Downloader {
     }
 }
 
-fn holds_back(answer: &Answer) -> bool {
+fn holds_back(answer: &ServiceResponse) -> bool {
     let kind = answer.headers.get(CONTENT_TYPE);
     kind.is_some_and(|kind| kind.as_bytes().eq_ignore_ascii_case(HOLDS_BACK))
 }

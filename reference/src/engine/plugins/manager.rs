@@ -14,15 +14,16 @@ use tracing::{error, warn};
 use super::bundles::Loader;
 use super::discovery::{Discoverer, merge};
 use super::download::{Downloader, Reading};
-use super::keep;
 use super::logs::{Spool, Uploader};
+use super::persistence;
 use super::poll::Poller;
 use super::prometheus::Collectors;
 use super::service::Client;
 use super::status::Reporter;
+use super::{Host, Plugins};
 use crate::StartError;
-use crate::engine::config::{self, Config, Discovery, Key, Place, Service, Source};
-use crate::engine::{Engine, Options};
+use crate::engine::config::{self, BundleLocation, Config, Discovery, Key, Service, Source};
+use crate::engine::options::Options;
 
 /// The plugins that run. Dropping it ends them without waiting.
 #[derive(Debug)]
@@ -31,7 +32,8 @@ pub(crate) struct Running(Arc<Manager>);
 /// Knows what runs.
 #[derive(Debug)]
 pub(super) struct Manager {
-    engine: Engine,
+    host: Arc<dyn Host>,
+    plugins: Arc<Plugins>,
     options: Options,
     tasks: Mutex<Tasks>,
 }
@@ -94,9 +96,14 @@ impl Running {
     ///
     /// # Errors
     /// When the configuration cannot be carried out.
-    pub(crate) fn start(engine: &Engine, options: &Options) -> Result<Self, StartError> {
+    pub(in crate::engine) fn start(
+        host: Arc<dyn Host>,
+        plugins: &Arc<Plugins>,
+        options: &Options,
+    ) -> Result<Self, StartError> {
         let manager = Arc::new(Manager {
-            engine: engine.clone(),
+            host,
+            plugins: Arc::clone(plugins),
             options: options.clone(),
             tasks: Mutex::new(Tasks {
                 boot: Value::from(Object::new()),
@@ -167,9 +174,9 @@ impl Drop for Running {
 }
 
 impl Manager {
-    /// The engine.
-    pub(super) fn engine(&self) -> &Engine {
-        &self.engine
+    /// What requests see of the plugins.
+    pub(super) fn plugins(&self) -> &Plugins {
+        &self.plugins
     }
 
     /// What policies of the discovery learn about the engine.
@@ -182,10 +189,10 @@ impl Manager {
         });
         let mut config = self.tasks().boot.clone();
         if let Some(members) = config.as_object_mut() {
-            members.insert("labels", self.engine.config().labels().clone());
+            members.insert("labels", self.host.labels());
         }
         Value::object([
-            ("id", Value::from(self.engine.id())),
+            ("id", Value::from(self.host.id())),
             ("version", Value::from(env!("CARGO_PKG_VERSION"))),
             ("env", Value::from(environment.collect::<Object>())),
             ("config", config),
@@ -202,7 +209,7 @@ impl Manager {
 
     /// Goes by a configuration to start with, which also says where the rest is discovered.
     fn boot(self: &Arc<Self>, boot: Value) -> Result<(), String> {
-        let config = Config::of(&boot, self.engine.id())?;
+        let config = Config::of(&boot, self.host.id())?;
         let mut tasks = self.tasks();
         self.apply(&mut tasks, |tasks| tasks.boot = boot)?;
         if !tasks.stopped {
@@ -233,12 +240,12 @@ impl Manager {
         tasks.clients = clients;
         let logs = plugins.decision_logs.as_ref();
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
-        self.engine.plugins().logs.adopt(spool, disk);
-        self.engine.configure(config);
+        self.plugins.logs.adopt(spool, disk);
+        self.host.configure(config);
         self.bundles(tasks, &plugins);
         self.uploads(tasks, &plugins);
         self.reports(tasks, &plugins);
-        self.engine.plugins().board.start();
+        self.plugins.statuses.start();
         Ok(())
     }
 
@@ -247,11 +254,11 @@ impl Manager {
         if tasks.boot.get("discovery").is_none() {
             tasks.discovered = None;
         }
-        let boot = Config::of(&tasks.boot, self.engine.id())?;
+        let boot = Config::of(&tasks.boot, self.host.id())?;
         let config = match &tasks.discovered {
             Some(discovered) => {
                 let merged = merge(discovered, &tasks.boot)?;
-                Config::of(&merged, self.engine.id())?.discovered_by(&boot)
+                Config::of(&merged, self.host.id())?.discovered_by(&boot)
             }
             None => boot,
         };
@@ -265,13 +272,13 @@ impl Manager {
         let clients = clients.collect::<Result<_, String>>()?;
         let logs = config.plugins.decision_logs.as_ref();
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
-        let spool = self.engine.plugins().logs.prepare(disk);
+        let spool = self.plugins.logs.prepare(disk);
         let spool = spool.map_err(|why| format!("decision_logs: {why}"))?;
         Ok((config, clients, spool))
     }
 
     fn bundles(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
-        let activation = &self.engine.plugins().activation;
+        let activation = &self.plugins.activation;
         let gone = tasks.bundles.keys();
         let gone = gone.filter(|name| !plugins.bundles.contains_key(*name));
         let gone: Vec<String> = gone.cloned().collect();
@@ -279,9 +286,9 @@ impl Manager {
             tasks.bundles.remove(name);
         }
         if !gone.is_empty()
-            && let Err(why) = activation.remove(&self.engine, &gone)
+            && let Err(why) = activation.remove(&*self.host, &gone)
         {
-            error!(why = why.in_full(), "bundles cannot be taken away");
+            error!(why = why.in_full(), "cannot deactivate bundles");
         }
         for (name, source) in &plugins.bundles {
             let (plan, client) = tasks.plan(source.clone(), source.place.service(), plugins);
@@ -292,16 +299,17 @@ impl Manager {
             {
                 continue;
             }
-            let reading = Reading::new(name, self.engine.version(), source, plugins);
+            let reading = Reading::new(name, self.host.version(), source, plugins);
             let Some(downloader) = Downloader::new(source, client, reading) else {
                 continue;
             };
             let loader = Loader {
-                engine: self.engine.clone(),
+                host: Arc::clone(&self.host),
+                plugins: Arc::clone(&self.plugins),
                 name: name.clone(),
                 number: activation.allow(name),
             };
-            let kept = keep::place(&plugins.persistence, name);
+            let kept = persistence::archive_path(&plugins.persistence, name);
             let poller = Poller::new(loader, source, downloader, kept);
             let task = Task::start(|_| poller.run());
             tasks.bundles.insert(name.clone(), (plan, task));
@@ -325,7 +333,7 @@ impl Manager {
         // What waits stays in the buffer, for the next one to send.
         tasks.uploads = client.map(|client| {
             let uploader = Uploader {
-                engine: self.engine.clone(),
+                plugins: Arc::clone(&self.plugins),
                 client,
                 upload: upload.clone(),
             };
@@ -334,7 +342,7 @@ impl Manager {
     }
 
     fn reports(&self, tasks: &mut Tasks, plugins: &config::Plugins) {
-        let shown = &self.engine.plugins().collectors;
+        let shown = &self.plugins.collectors;
         let Some(status) = &plugins.status else {
             tasks.reports = None;
             shown.store(None);
@@ -357,7 +365,8 @@ impl Manager {
         let collectors = buckets.map(|buckets| Arc::new(Collectors::new(buckets)));
         shown.store(collectors.clone());
         let reporter = Reporter {
-            engine: self.engine.clone(),
+            host: Arc::clone(&self.host),
+            plugins: Arc::clone(&self.plugins),
             console: status.console,
             collectors,
             service: client.zip(service.map(|(_, path)| path.clone())),
@@ -380,13 +389,14 @@ impl Manager {
         {
             return;
         }
-        let reading = Reading::new("discovery", self.engine.version(), source, plugins);
+        let reading = Reading::new("discovery", self.host.version(), source, plugins);
         tasks.discovery = Downloader::new(source, client, reading).map(|downloader| {
             let discoverer = Discoverer {
                 manager: Arc::clone(self),
                 decision: discovery.decision.clone(),
             };
-            let kept = keep::place(&plugins.persistence.join("discovery"), "discovery");
+            let kept =
+                persistence::archive_path(&plugins.persistence.join("discovery"), "discovery");
             let poller = Poller::new(discoverer, source, downloader, kept);
             (plan, Task::start(|_| poller.run()))
         });
@@ -412,7 +422,7 @@ impl Tasks {
     }
 }
 
-impl Place {
+impl BundleLocation {
     /// The name of the service, if there is one.
     fn service(&self) -> Option<&str> {
         match self {

@@ -4,35 +4,66 @@ use std::sync::atomic::AtomicU64;
 
 mod activation;
 mod aws;
-pub(in crate::engine) mod board;
 mod bundles;
 mod clock;
 mod credentials;
 mod discovery;
 mod download;
-mod keep;
 mod logs;
 mod manager;
+mod persistence;
 mod poll;
 mod prometheus;
 mod service;
 mod status;
+pub(in crate::engine) mod status_registry;
 
-use prometheus_client::registry::Registry;
+use std::fmt::Debug;
 
-use super::config;
-use activation::Activation;
 use arc_swap::ArcSwapOption;
-use board::Board;
-pub(in crate::engine) use logs::{Event, Subject};
+use prometheus_client::registry::Registry;
+use rego::{Value, Version};
+
+use super::config::{self, Config};
+use crate::bundle::{Bundle, BundleError};
+use activation::Activation;
+pub(in crate::engine) use logs::{Entry, Unlogged};
 pub(crate) use manager::Running;
 use prometheus::Collectors;
+use status_registry::StatusRegistry;
+
+/// The engine as plugins know it: what they read of it, and what they change.
+pub(in crate::engine) trait Host: Debug + Send + Sync + 'static {
+    /// What tells this instance from others.
+    fn id(&self) -> &str;
+
+    /// The version of policies that do not say theirs.
+    fn version(&self) -> Version;
+
+    /// The labels of the configuration as it is now.
+    fn labels(&self) -> Value;
+
+    /// Goes by another configuration from now on.
+    fn configure(&self, config: Config);
+
+    /// Activates bundles, all or none.
+    ///
+    /// # Errors
+    /// When they cannot be active together with everything else. Then nothing changes.
+    fn activate(&self, bundles: Vec<(String, Bundle)>) -> Result<(), BundleError>;
+
+    /// Takes away bundles with all that they brought.
+    ///
+    /// # Errors
+    /// When other policies need theirs. Then nothing changes.
+    fn deactivate(&self, names: &[String]) -> Result<(), BundleError>;
+}
 
 /// What requests see of the plugins.
 #[derive(Debug, Default)]
 pub(in crate::engine) struct Plugins {
     /// What the plugins say of themselves.
-    pub(in crate::engine) board: Board,
+    pub(in crate::engine) statuses: StatusRegistry,
     /// Decisions that wait for their upload.
     logs: logs::Backlog,
     /// How many decisions there were for the log.
@@ -46,7 +77,7 @@ impl Plugins {
     /// What there is to see before the plugins are started.
     pub(in crate::engine) fn new(config: &config::Plugins) -> Self {
         let plugins = Self::default();
-        plugins.board.configure(config);
+        plugins.statuses.configure(config);
         plugins
     }
 

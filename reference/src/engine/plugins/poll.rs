@@ -6,20 +6,20 @@ use std::sync::Arc;
 use bytes::Bytes;
 use tracing::{error, warn};
 
-use super::board::{BundleStatus, Failure};
 use super::clock::{Pauses, SHORTEST_PAUSE};
 use super::download::{Arrived, BUNDLE_ERROR, Downloader};
-use super::keep;
+use super::persistence;
+use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::Bundle;
 use crate::engine::config::{Delay, Source, Trigger};
 
-/// Who goes by a bundle.
+/// What is configured by a bundle that is downloaded again and again.
 pub(super) trait Target: Send + Sync + 'static {
     /// What the log calls the bundle.
     fn name(&self) -> &str;
 
     /// Changes what is said of the bundle.
-    fn post(&self, change: impl FnOnce(&mut BundleStatus));
+    fn update(&self, change: impl FnOnce(&mut BundleStatus));
 
     /// Goes by a bundle. This may take its time.
     ///
@@ -80,7 +80,7 @@ impl<T: Target> Poller<T> {
     async fn turn(&mut self) -> bool {
         let mut request = BundleStatus::default();
         let fetched = self.downloader.fetch(&mut request).await;
-        self.target.post(|status| status.take_request(&request));
+        self.target.update(|status| status.take_request(&request));
         let done = match fetched {
             Ok(Some(arrived)) => self.take(arrived).await,
             Ok(None) => Ok(()),
@@ -91,7 +91,7 @@ impl<T: Target> Poller<T> {
             error!(bundle, why, "the bundle is not loaded");
         }
         let fine = done.is_ok();
-        self.target.post(|status| status.failure = done.err());
+        self.target.update(|status| status.failure = done.err());
         fine
     }
 
@@ -118,11 +118,11 @@ impl<T: Target> Poller<T> {
         let Some(path) = self.kept.clone().filter(|_| !archive.is_empty()) else {
             return;
         };
-        let saved = tokio::task::spawn_blocking(move || keep::save(&path, &archive)).await;
+        let saved = tokio::task::spawn_blocking(move || persistence::save(&path, &archive)).await;
         let saved = saved.unwrap_or_else(|why| Err(std::io::Error::other(why)));
         if let Err(why) = saved {
             let bundle = self.target.name();
-            warn!(bundle, %why, "the bundle cannot be kept on disk");
+            warn!(bundle, %why, "cannot persist the bundle");
         }
     }
 
@@ -130,7 +130,7 @@ impl<T: Target> Poller<T> {
     async fn restore(&self, path: PathBuf) -> Result<(), Failure> {
         let reading = self.downloader.reading();
         let read = tokio::task::spawn_blocking(move || {
-            let archive = keep::load(&path).map_err(|why| why.to_string())?;
+            let archive = persistence::load(&path).map_err(|why| why.to_string())?;
             let read = |archive: Vec<u8>| reading.read(&archive).map_err(|why| why.in_full());
             archive.map(read).transpose()
         });
@@ -139,7 +139,7 @@ impl<T: Target> Poller<T> {
             Some(bundle) => {
                 let kind = bundle.kind();
                 self.activate(bundle).await?;
-                self.target.post(|status| status.kind = Some(kind));
+                self.target.update(|status| status.kind = Some(kind));
                 Ok(())
             }
             None => Ok(()),

@@ -15,7 +15,7 @@ use prometheus_client::metrics::{MetricType, TypedMetric};
 use prometheus_client::registry::Registry;
 
 use super::Plugins;
-use super::board::{BundleStatus, Failure};
+use super::status_registry::{BundleStatus, Failure};
 use crate::engine::config::{DecisionLogs, Upload};
 
 /// The time, in nanoseconds since 1970, of what has never happened.
@@ -132,7 +132,7 @@ impl Collectors {
 
     /// Counts what a report says.
     pub(super) fn count(&self, plugins: &Plugins) {
-        for (name, status) in plugins.board.bundles() {
+        for (name, status) in plugins.statuses.bundles() {
             for stage in STAGES {
                 if let Some(time) = status.times.get(stage) {
                     let name = name.clone();
@@ -173,7 +173,7 @@ impl Collectors {
         let mut registry = Registry::default();
         let version = env!("CARGO_PKG_VERSION");
         gauges(&mut registry, "opa_info", [(Version { version }, 1.0)]);
-        let states = plugins.board.states();
+        let states = plugins.statuses.states();
         let states = states.map(|(name, status)| (Plugin { name, status }, 1.0));
         gauges(&mut registry, "plugin_status_gauge", states);
         let help = "Reports of bundles that are loaded";
@@ -182,7 +182,7 @@ impl Collectors {
         registry.register("bundle_failed_load_counter", help, self.failed.clone());
         let help = "Duration of the steps of loading a bundle";
         registry.register("bundle_loading_duration_ns", help, self.durations.clone());
-        bundles(&mut registry, &plugins.board.bundles());
+        bundles(&mut registry, &plugins.statuses.bundles());
         if let Some(logs) = logs {
             decisions(&mut registry, plugins, logs.upload.as_ref());
         }
@@ -214,14 +214,14 @@ fn bundles(registry: &mut Registry, bundles: &[(String, BundleStatus)]) {
 }
 
 fn decisions(registry: &mut Registry, plugins: &Plugins, upload: Option<&Upload>) {
-    let failure = plugins.board.uploads();
+    let failure = plugins.statuses.upload_failure();
     let http_code = failure.as_ref().and_then(|failure| failure.http_code);
     let uploaded = Uploaded {
         code: failure.map_or("", |failure| failure.code),
         http_code: http_code.map(|code| code.to_string()).unwrap_or_default(),
     };
     gauges(registry, "decision_logs_status_gauge", [(uploaded, 1.0)]);
-    for (name, count) in plugins.logs.counts().named() {
+    for (name, count) in plugins.logs.counts().by_name() {
         let counter = Counter::<u64>::default();
         counter.inc_by(count);
         registry.register(name, "Decision log", counter);

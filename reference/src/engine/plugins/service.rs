@@ -59,7 +59,7 @@ fn reason(status: StatusCode) -> String {
 
 /// An answer with its whole body.
 #[derive(Debug)]
-pub(super) struct Answer {
+pub(super) struct ServiceResponse {
     pub(super) status: StatusCode,
     pub(super) headers: HeaderMap,
     /// The body without its content encoding.
@@ -106,7 +106,7 @@ impl Client {
         headers: &HeaderMap,
         wait: Duration,
         limit: usize,
-    ) -> Result<Answer, ServiceError> {
+    ) -> Result<ServiceResponse, ServiceError> {
         let own = self.address(resource)?;
         let mut url = own.clone();
         for _ in 0..=MAX_REDIRECTS {
@@ -186,10 +186,7 @@ impl Client {
 
 /// What makes connections to a service.
 fn connector(service: &Service) -> Result<reqwest::Client, String> {
-    // Another part of the process may have chosen already; any provider will do.
-    rustls::crypto::ring::default_provider()
-        .install_default()
-        .ok();
+    crate::crypto::install();
     let wrong = |why: &dyn std::fmt::Display| format!("service `{}`: {why}", service.name);
     let mut builder = reqwest::Client::builder()
         .redirect(redirect::Policy::none())
@@ -255,7 +252,10 @@ fn target(url: &Url, response: &reqwest::Response) -> Result<Option<Url>, Servic
     }
 }
 
-async fn whole(mut response: reqwest::Response, limit: usize) -> Result<Answer, ServiceError> {
+async fn whole(
+    mut response: reqwest::Response,
+    limit: usize,
+) -> Result<ServiceResponse, ServiceError> {
     let too_long = || ServiceError::Failed(format!("the answer is longer than {limit} bytes"));
     let mut body = Vec::new();
     while let Some(piece) = response
@@ -283,7 +283,7 @@ async fn whole(mut response: reqwest::Response, limit: usize) -> Result<Answer, 
         }
         body = plain;
     }
-    Ok(Answer {
+    Ok(ServiceResponse {
         status: response.status(),
         headers,
         body: Bytes::from(body),

@@ -10,11 +10,11 @@ use rego::Value;
 use tokio::sync::watch;
 use tracing::{error, info};
 
-use super::board::DECISION_LOGS;
 use super::clock::Pauses;
 use super::prometheus::Collectors;
 use super::service::{Client, ServiceError};
-use crate::engine::Engine;
+use super::status_registry::DECISION_LOGS;
+use super::{Host, Plugins};
 use crate::engine::config::{Delay, Trigger};
 
 /// A report waits no longer after one that could not be sent.
@@ -23,18 +23,17 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 /// A report that is sent is not longer.
 const MAX_REPORT: usize = 64 << 20;
 
-impl Engine {
-    /// The state of the engine as `/v1/status` shows it and services are told.
-    pub(in crate::engine) fn report(&self) -> Value {
-        let plugins = self.plugins();
-        let mut report = plugins.board.report();
+impl Plugins {
+    /// The state of an engine with these labels, as `/v1/status` shows it and services are told.
+    pub(in crate::engine) fn report(&self, labels: Value) -> Value {
+        let mut report = self.statuses.report();
         if let Some(logs) = report.get_mut(DECISION_LOGS).and_then(Value::as_object_mut)
-            && let Some(buffer) = plugins.logs.shown()
+            && let Some(buffer) = self.logs.report()
         {
             logs.insert("buffer", buffer);
         }
-        report.insert("labels", self.config().labels().clone());
-        let counters = plugins.logs.counts().named();
+        report.insert("labels", labels);
+        let counters = self.logs.counts().by_name();
         let counters =
             counters.map(|(name, count)| (format!("counter_{name}"), Value::from(count)));
         let metrics = Value::object([("prometheus", Value::object(counters))]);
@@ -46,7 +45,8 @@ impl Engine {
 /// Reports every change.
 #[derive(Debug)]
 pub(super) struct Reporter {
-    pub(super) engine: Engine,
+    pub(super) host: Arc<dyn Host>,
+    pub(super) plugins: Arc<Plugins>,
     pub(super) console: bool,
     /// What counts the reports for Prometheus.
     pub(super) collectors: Option<Arc<Collectors>>,
@@ -61,7 +61,7 @@ impl Reporter {
         if self.trigger == Trigger::Manual {
             return;
         }
-        let mut changes = self.engine.plugins().board.watch();
+        let mut changes = self.plugins.statuses.watch();
         changes.mark_changed();
         let mut pauses = Pauses::new(Delay {
             least: Duration::ZERO,
@@ -96,9 +96,9 @@ impl Reporter {
     }
 
     async fn tell(&self) -> Result<(), ServiceError> {
-        let report = self.engine.report();
+        let report = self.plugins.report(self.host.labels());
         if let Some(collectors) = &self.collectors {
-            collectors.count(self.engine.plugins());
+            collectors.count(&self.plugins);
         }
         if self.console {
             info!(status = %report, "Status Log");

@@ -13,7 +13,7 @@ use super::fragments::Fragments;
 /// Which requests of a connection are answered.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
-pub(in crate::http) enum Place {
+pub(in crate::http) enum Admission {
     /// All of them.
     Full,
     /// Those that ask how the server is; the others wait until the connection gets a full place.
@@ -66,7 +66,7 @@ pub(in crate::http) struct Activity {
 
 impl Activity {
     /// A connection that begins.
-    pub(in crate::http) fn new(place: Place) -> Self {
+    pub(in crate::http) fn new(place: Admission) -> Self {
         Self {
             born: Instant::now(),
             exchanges: AtomicUsize::new(0),
@@ -192,27 +192,27 @@ impl Activity {
         self.unsent.load(Ordering::Relaxed) > 0 && last.elapsed() >= limit
     }
 
-    fn place(&self) -> Place {
+    fn place(&self) -> Admission {
         match self.place.load(Ordering::Acquire) {
-            place if place == Place::Full as u8 => Place::Full,
-            place if place == Place::Reserve as u8 => Place::Reserve,
-            _ => Place::Refused,
+            place if place == Admission::Full as u8 => Admission::Full,
+            place if place == Admission::Reserve as u8 => Admission::Reserve,
+            _ => Admission::Refused,
         }
     }
 
     /// Gives the connection another place.
-    pub(in crate::http) fn give(&self, place: Place) {
+    pub(in crate::http) fn give(&self, place: Admission) {
         self.place.store(place as u8, Ordering::Release);
         self.moved.notify_waiters();
     }
 
     /// Waits until the connection has a full place, or is refused.
-    pub(super) async fn turn(&self) -> Place {
+    pub(in crate::http) async fn turn(&self) -> Admission {
         let mut waiting = None;
         loop {
             let moved = self.moved.notified();
             match self.place() {
-                Place::Reserve => _ = waiting.get_or_insert_with(|| Waiting::begin(self)),
+                Admission::Reserve => _ = waiting.get_or_insert_with(|| Waiting::begin(self)),
                 place => return place,
             }
             moved.await;
@@ -241,7 +241,7 @@ impl Activity {
     }
 
     /// Waits until the connection is to end for this reason or a stronger one.
-    pub(super) async fn told(&self, least: Leaving) {
+    pub(super) async fn until_leaving(&self, least: Leaving) {
         loop {
             let told = self.told.notified();
             if self.leaving().is_some_and(|why| why as u8 >= least as u8) {

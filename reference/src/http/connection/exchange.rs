@@ -8,26 +8,29 @@ use std::time::{Duration, Instant};
 use futures_util::FutureExt;
 use http::header::CONNECTION;
 use http::request::Parts;
-use http::{HeaderValue, Method, StatusCode, Version};
+use http::{HeaderValue, StatusCode, Version};
 use hyper::body::{Body, Incoming};
 use tracing::error;
 
 use super::Connection;
-use super::activity::{Activity, Place};
-use super::sent::Sent;
-use crate::http::access::AccessLine;
+use super::activity::{Activity, Admission};
+use super::response_stream::Sent;
+use crate::http::access_log::AccessLine;
 use crate::http::error::{ApiError, Code};
 use crate::http::receive::receive;
 use crate::http::reply::Reply;
-use crate::http::sending::{Sending, admit};
-use crate::http::serve::Service;
+use crate::http::response::{Sending, admit};
+use crate::http::service::Service;
 
 /// An answer on its way.
-pub(super) type Answer = hyper::Response<Sent<Sending>>;
+pub(super) type HttpResponse = hyper::Response<Sent<Sending>>;
 
-/// How long a request that is cancelled, because its client has closed its side, may still take
-/// to be answered. A client that only half-closed is given the answer.
-const CANCELLED: Duration = Duration::from_secs(1);
+/// How long the work on a request goes on undisturbed when its client has closed its side. A client
+/// that has sent all it has to say, and closes only that side, is given what is answered quickly.
+const GRACE: Duration = Duration::from_millis(100);
+
+/// How long the request may then still take to be answered, once the work is cancelled.
+const CANCELLED: Duration = Duration::from_millis(900);
 
 /// The time from a request's head to the last byte of its answer. When it is over, whoever still
 /// works on the answer is told so.
@@ -68,10 +71,11 @@ impl Exchange {
         }
     }
 
-    /// Ends when the answer is to be given up: the client has closed its side, the work was told
-    /// so, and goes on all the same.
+    /// Ends when the answer is to be given up: the client has closed its side, the work was
+    /// cancelled, and goes on all the same.
     async fn abandoned(&self) {
         self.activity.gone().await;
+        tokio::time::sleep(GRACE).await;
         self.cancelled.store(true, Ordering::Relaxed);
         tokio::time::sleep(CANCELLED).await;
     }
@@ -90,7 +94,7 @@ impl<S: Service> Connection<S> {
         &self,
         request: hyper::Request<Incoming>,
         exchange: Exchange,
-    ) -> Answer {
+    ) -> HttpResponse {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
@@ -131,8 +135,9 @@ impl<S: Service> Connection<S> {
 
     /// Waits for a place, reads the request, and has it answered.
     async fn work(&self, parts: Parts, body: Incoming, exchange: &Exchange) -> Reply {
-        let probes = is_probe(&parts, &body);
-        if !probes && self.activity.turn().await == Place::Refused {
+        let probes =
+            body.is_end_stream() && (self.server.service).is_probe(&parts.method, parts.uri.path());
+        if !probes && self.activity.turn().await == Admission::Refused {
             return ApiError::new(Code::Unavailable, "the server has no connection left").reply();
         }
         let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
@@ -153,13 +158,7 @@ impl<S: Service> Connection<S> {
             AssertUnwindSafe(Arc::clone(&self.server.service).answer(request)).catch_unwind();
         answered.await.unwrap_or_else(|_| {
             error!(%method, path, "the handler panicked");
-            ApiError::new(Code::InternalError, "the server failed").reply()
+            ApiError::server_failed().reply()
         })
     }
-}
-
-/// Whether a request asks how the server is, and is complete.
-fn is_probe(parts: &Parts, body: &Incoming) -> bool {
-    let path = parts.uri.path();
-    parts.method == Method::GET && matches!(path, "/health" | "/metrics") && body.is_end_stream()
 }

@@ -16,7 +16,7 @@ use super::activity::{Activity, Leaving};
 use super::socket::Socket;
 use super::stream::Stream;
 use crate::http::error::{ApiError, Code};
-use crate::http::serve::Service;
+use crate::http::service::Service;
 
 /// How long a connection without a request stays open when the server stops, because a request
 /// may be on its way.
@@ -57,20 +57,20 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
         return stream.linger().await;
     };
     debug!(%peer, %failure, "connection failed");
-    let status = match stream.refused() {
+    let status = match stream.refusal() {
         None if failure.is_timeout() && !parts.read_buf.is_empty() => StatusCode::REQUEST_TIMEOUT,
         None => return,
         Some(status) => status,
     };
     match stream.finish(&refusal(status)).await {
         Ok(()) => stream.linger().await,
-        Err(failure) => debug!(%peer, %failure, "the refusal cannot be sent"),
+        Err(failure) => debug!(%peer, %failure, "cannot send the error response"),
     }
 }
 
 /// Waits until the connection is to end, and when the server stops a little longer.
 async fn leaving(activity: &Activity) -> Leaving {
-    activity.told(Leaving::Finish).await;
+    activity.until_leaving(Leaving::Finish).await;
     if activity.leaving() == Some(Leaving::Finish) {
         tokio::time::sleep(UNDER_WAY).await;
     }

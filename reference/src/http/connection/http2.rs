@@ -14,7 +14,7 @@ use super::Connection;
 use super::activity::Leaving;
 use super::socket::Socket;
 use super::stream::Stream;
-use crate::http::serve::Service;
+use crate::http::service::Service;
 
 /// Requests of one connection that are answered at the same time.
 const STREAMS: u32 = 128;
@@ -69,9 +69,9 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
         );
     let mut looks = interval((write_timeout / 8).max(LOOK_PERIOD));
     looks.set_missed_tick_behavior(MissedTickBehavior::Delay);
-    let mut finishing = pin!(activity.told(Leaving::Finish));
+    let mut finishing = pin!(activity.until_leaving(Leaving::Finish));
     let mut yielding = pin!(async {
-        activity.told(Leaving::Yield).await;
+        activity.until_leaving(Leaving::Yield).await;
         sleep(FAREWELL).await;
     });
     let (mut finished, mut yielded) = (false, false);
@@ -90,7 +90,7 @@ pub(super) async fn serve<S: Service>(connection: Connection<S>, stream: Stream<
                 }
             }
             _ = looks.tick() => if activity.is_stalled(write_timeout) {
-                return debug!(%peer, "the client does not take its answers");
+                return debug!(%peer, "the client does not read responses");
             }
         }
     };

@@ -10,21 +10,21 @@ use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tracing::debug;
 
-use super::head::Fragment;
-use super::serve::{Server, Service};
+use super::header_checks::Fragment;
+use super::service::{Server, Service};
 
 pub(super) mod activity;
 mod exchange;
 mod fragments;
 mod http1;
 mod http2;
-mod sent;
+mod response_stream;
 mod socket;
 mod stream;
 mod timer;
 
 use activity::{Activity, Leaving};
-use exchange::{Answer, Exchange};
+use exchange::{Exchange, HttpResponse};
 use socket::Socket;
 use stream::{Protocol, Stream};
 
@@ -50,7 +50,7 @@ impl<S: Service> Connection<S> {
         let handshake = timeout(server.options.header_timeout, tls.accept(stream));
         let shaken = tokio::select! {
             shaken = handshake => shaken,
-            () = self.activity.told(Leaving::Yield) => return,
+            () = self.activity.until_leaving(Leaving::Yield) => return,
         };
         match shaken {
             Ok(Ok(stream)) => self.speak(stream).await,
@@ -69,7 +69,7 @@ impl<S: Service> Connection<S> {
         let recognised = timeout(options.header_timeout, stream.recognise());
         let recognised = tokio::select! {
             recognised = recognised => recognised,
-            () = self.activity.told(Leaving::Yield) => return,
+            () = self.activity.until_leaving(Leaving::Yield) => return,
             () = self.idle_at_stop() => return,
         };
         match recognised {
@@ -82,7 +82,7 @@ impl<S: Service> Connection<S> {
 
     /// Ends when the server stops and what was on its way has had the time to arrive.
     async fn idle_at_stop(&self) {
-        self.activity.told(Leaving::Finish).await;
+        self.activity.until_leaving(Leaving::Finish).await;
         tokio::time::sleep(http1::UNDER_WAY).await;
     }
 
@@ -90,7 +90,7 @@ impl<S: Service> Connection<S> {
     fn call(
         self: &Arc<Self>,
         mut request: hyper::Request<Incoming>,
-    ) -> impl Future<Output = Result<Answer, Infallible>> + Send + use<S> {
+    ) -> impl Future<Output = Result<HttpResponse, Infallible>> + Send + use<S> {
         let exchange = Exchange::begin(&self.activity, request.version());
         let fragments = &self.activity.fragments;
         if fragments.has(request.method(), request.uri()) {

@@ -102,7 +102,7 @@ impl<S: Socket> Stream<S> {
     }
 
     /// The status of the answer to what is no request, which is still to be sent.
-    pub(super) fn refused(&self) -> Option<StatusCode> {
+    pub(super) fn refusal(&self) -> Option<StatusCode> {
         self.refused
     }
 
@@ -195,7 +195,7 @@ impl<S: Socket> Stream<S> {
     }
 
     /// The result of an attempt to write; an error when the client does not read for too long.
-    fn written<T>(
+    fn track_write<T>(
         &mut self,
         context: &mut Context<'_>,
         attempt: Poll<io::Result<T>>,
@@ -252,7 +252,7 @@ impl<S: Socket> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(bytes.len()));
         }
         let attempt = Pin::new(&mut this.inner).poll_write(context, bytes);
-        this.written(context, attempt)
+        this.track_write(context, attempt)
     }
 
     fn poll_write_vectored(
@@ -265,7 +265,7 @@ impl<S: Socket> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(slices.iter().map(|slice| slice.len()).sum()));
         }
         let attempt = Pin::new(&mut this.inner).poll_write_vectored(context, slices);
-        this.written(context, attempt)
+        this.track_write(context, attempt)
     }
 
     fn is_write_vectored(&self) -> bool {
@@ -275,7 +275,7 @@ impl<S: Socket> AsyncWrite for Stream<S> {
     fn poll_flush(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         let this = self.get_mut();
         let attempt = Pin::new(&mut this.inner).poll_flush(context);
-        ready!(this.written(context, attempt))?;
+        ready!(this.track_write(context, attempt))?;
         if this.protocol == Protocol::Http1 {
             if this.activity.is_answering() {
                 this.look_ahead(context)?;
@@ -293,6 +293,6 @@ impl<S: Socket> AsyncWrite for Stream<S> {
             return Poll::Ready(Ok(()));
         }
         let attempt = Pin::new(&mut this.inner).poll_shutdown(context);
-        this.written(context, attempt)
+        this.track_write(context, attempt)
     }
 }

@@ -8,7 +8,7 @@ use tracing::debug;
 
 /// How long nothing more must arrive before the listener closes, and how long it goes on at most.
 const QUIET: Duration = Duration::from_millis(50);
-const LONGEST: Duration = Duration::from_millis(500);
+const MAX_DRAIN: Duration = Duration::from_millis(500);
 
 /// Has the system take no new connections, so that only those are left which it has taken.
 /// Clients that begin now are told after their next try that nobody listens.
@@ -50,7 +50,7 @@ pub(super) struct Backlog {
 
 impl Backlog {
     pub(super) fn new(listener: TcpListener) -> Self {
-        let end = Instant::now() + LONGEST;
+        let end = Instant::now() + MAX_DRAIN;
         Self { listener, end }
     }
 

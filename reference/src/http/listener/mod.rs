@@ -14,7 +14,8 @@ use tracing::{debug, error, warn};
 
 use super::connection::Connection;
 use super::connection::activity::Leaving;
-use super::serve::{ServeOptions, Server, Service};
+use super::options::ServeOptions;
+use super::service::{Server, Service};
 
 mod address;
 mod backlog;
@@ -85,7 +86,7 @@ impl<S: Service> Acceptor<S> {
             self.serve(stream, peer, Some(Leaving::Finish));
         }
         drop(backlog);
-        let grace = Duration::from_secs(self.server.options.shutdown_grace_period);
+        let grace = self.server.options.shutdown_grace_period;
         if timeout(grace, self.end()).await.is_err() {
             let connections = self.connections.len();
             warn!(connections, "closing what did not end in time");

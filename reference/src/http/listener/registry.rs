@@ -10,7 +10,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use super::address::Address;
-use crate::http::connection::activity::{Activity, Leaving, Place};
+use crate::http::connection::activity::{Activity, Admission, Leaving};
 
 /// Connections that have asked for nothing for so long go before those that are between requests.
 const SILENT: Duration = Duration::from_millis(100);
@@ -41,7 +41,7 @@ pub(super) struct Registry<I> {
 #[derive(Debug)]
 struct Entry {
     address: Address,
-    place: Place,
+    place: Admission,
     activity: Arc<Activity>,
 }
 
@@ -57,19 +57,25 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
     }
 
     /// The place of a new connection; another one may lose its own.
-    pub(super) fn admit(&mut self, peer: IpAddr) -> (Arc<Activity>, Place) {
+    pub(super) fn admit(&mut self, peer: IpAddr) -> (Arc<Activity>, Admission) {
         let place = match self.make_room(peer.into()) {
-            true => Place::Full,
+            true => Admission::Full,
             false => {
                 self.make_reserve();
-                Place::Reserve
+                Admission::Reserve
             }
         };
         (Arc::new(Activity::new(place)), place)
     }
 
     /// Enters a connection that was admitted.
-    pub(super) fn insert(&mut self, id: I, peer: IpAddr, activity: Arc<Activity>, place: Place) {
+    pub(super) fn insert(
+        &mut self,
+        id: I,
+        peer: IpAddr,
+        activity: Arc<Activity>,
+        place: Admission,
+    ) {
         let address = peer.into();
         let entry = Entry {
             address,
@@ -103,7 +109,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
     pub(super) fn promote(&mut self) {
         let waiting = self.open.iter().filter_map(|(id, entry)| {
             let since = entry.activity.waiting_since()?;
-            (entry.place == Place::Reserve).then_some((since, *id, entry.address))
+            (entry.place == Admission::Reserve).then_some((since, *id, entry.address))
         });
         let mut waiting: Vec<_> = waiting.collect();
         waiting.sort_by_key(|(since, ..)| *since);
@@ -111,10 +117,10 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
             if self.make_room(address)
                 && let Some(entry) = self.open.get_mut(&id)
             {
-                entry.place = Place::Full;
-                entry.activity.give(Place::Full);
-                self.release(address, Place::Reserve);
-                self.take(address, Place::Full);
+                entry.place = Admission::Full;
+                entry.activity.give(Admission::Full);
+                self.release(address, Admission::Reserve);
+                self.take(address, Admission::Full);
             }
         }
     }
@@ -134,32 +140,50 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         }
         // Who has his share already loses one of his own.
         let found = self.longest_idle(|entry| {
-            entry.place == Place::Full && (shared || entry.address == address)
+            entry.place == Admission::Full && (shared || entry.address == address)
         });
         self.let_go(found)
     }
 
-    /// Sees that there is a place in the reserve: what waits for its client goes first, then the
-    /// request that waits shortest for a full place is told to come back later.
+    /// Sees that there is a place in the reserve. Of the addresses that hold most of it, what waits
+    /// for its client goes first; then the request that waits shortest for a full place is told to
+    /// come back later. So who comes in a crowd pushes out his own. Whoever has only just come may
+    /// have his request on its way, and goes last.
     fn make_reserve(&mut self) {
         if self.reserve < self.limits.reserve {
             return;
         }
-        let reserved = |entry: &Entry| entry.place == Place::Reserve;
-        let idle = self.longest_idle(reserved);
+        let mut held: HashMap<Address, usize> = HashMap::new();
+        let waiting = self.open.values();
+        for entry in waiting.filter(|entry| entry.place == Admission::Reserve) {
+            *held.entry(entry.address).or_default() += 1;
+        }
+        let most = held.values().max().copied();
+        let reserved = |entry: &Entry| {
+            entry.place == Admission::Reserve && held.get(&entry.address).copied() == most
+        };
+        let just_came = |entry: &Entry| {
+            let since = entry.activity.idle_since();
+            entry.activity.is_unused() && since.is_some_and(|since| since.elapsed() < SILENT)
+        };
+        let idle = self.longest_idle(|entry| reserved(entry) && !just_came(entry));
         if self.let_go(idle) {
             return;
         }
-        let newest = self.open.iter().filter(|(_, entry)| reserved(entry));
+        let others = self.open.iter().filter(|(_, entry)| reserved(entry));
+        let newest = others.filter(|(_, entry)| !just_came(entry));
         let newest = newest.max_by_key(|(_, entry)| {
             let activity = &entry.activity;
             (activity.waiting_since(), activity.born())
         });
         let newest = newest.map(|(id, _)| *id);
         if let Some(entry) = newest.and_then(|id| self.open.get(&id)) {
-            entry.activity.give(Place::Refused);
+            entry.activity.give(Admission::Refused);
+            self.let_go(newest);
+            return;
         }
-        self.let_go(newest);
+        let first = self.longest_idle(reserved);
+        self.let_go(first);
     }
 
     /// The connection that waits longest for its client to ask for something. Those that never
@@ -169,7 +193,7 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         let idle = self.open.iter().filter(|(_, entry)| of(entry));
         let idle = idle.filter_map(|(id, entry)| {
             let activity = &entry.activity;
-            let blocked = entry.place == Place::Reserve && activity.is_blocked();
+            let blocked = entry.place == Admission::Reserve && activity.is_blocked();
             let since = match blocked {
                 true => now.checked_sub(SILENT)?,
                 false => activity.idle_since()?,
@@ -191,19 +215,19 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
         true
     }
 
-    fn take(&mut self, address: Address, place: Place) {
+    fn take(&mut self, address: Address, place: Admission) {
         match place {
-            Place::Full => {
+            Admission::Full => {
                 self.full += 1;
                 *self.shares.entry(address).or_default() += 1;
             }
-            Place::Reserve | Place::Refused => self.reserve += 1,
+            Admission::Reserve | Admission::Refused => self.reserve += 1,
         }
     }
 
-    fn release(&mut self, address: Address, place: Place) {
+    fn release(&mut self, address: Address, place: Admission) {
         match place {
-            Place::Full => {
+            Admission::Full => {
                 self.full = self.full.saturating_sub(1);
                 if let Some(share) = self.shares.get_mut(&address) {
                     *share = share.saturating_sub(1);
@@ -212,7 +236,9 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
                     }
                 }
             }
-            Place::Reserve | Place::Refused => self.reserve = self.reserve.saturating_sub(1),
+            Admission::Reserve | Admission::Refused => {
+                self.reserve = self.reserve.saturating_sub(1)
+            }
         }
     }
 }
@@ -220,6 +246,8 @@ impl<I: Copy + Eq + std::hash::Hash> Registry<I> {
 #[cfg(test)]
 mod tests {
     use std::net::Ipv4Addr;
+
+    use futures_util::FutureExt;
 
     use super::*;
 
@@ -244,7 +272,7 @@ mod tests {
         }
 
         /// A new connection, at work or not; returns its place.
-        fn arrive(&mut self, from: &str, busy: bool) -> Place {
+        fn arrive(&mut self, from: &str, busy: bool) -> Admission {
             let peer = from.parse().unwrap_or(IpAddr::V4(Ipv4Addr::UNSPECIFIED));
             assert!(!peer.is_unspecified(), "{from}");
             let (activity, place) = self.registry.admit(peer);
@@ -270,24 +298,55 @@ mod tests {
     fn one_client_takes_no_more_than_its_share() {
         let mut crowd = Crowd::new();
         for (from, busy, place, leaving) in [
-            ("2001:db8::1", true, Place::Full, &[][..]),
-            ("2001:db8::2", false, Place::Full, &[]),
+            ("2001:db8::1", true, Admission::Full, &[][..]),
+            ("2001:db8::2", false, Admission::Full, &[]),
             // The same network: the idle one makes room, then there is none.
-            ("2001:db8::3", true, Place::Full, &[1]),
-            ("2001:db8::4", true, Place::Reserve, &[1]),
+            ("2001:db8::3", true, Admission::Full, &[1]),
+            ("2001:db8::4", true, Admission::Reserve, &[1]),
             // Others have places left.
-            ("2001:db8:0:1::1", false, Place::Full, &[1]),
-            ("127.0.0.1", true, Place::Full, &[1]),
+            ("2001:db8:0:1::1", false, Admission::Full, &[1]),
+            ("127.0.0.1", true, Admission::Full, &[1]),
             // All are taken: who is idle makes room.
-            ("127.0.0.2", true, Place::Full, &[1, 4]),
-            ("127.0.0.3", true, Place::Reserve, &[1, 4]),
-            // The reserve is full too, and nobody in it waits for its client.
-            ("127.0.0.4", false, Place::Reserve, &[1, 4, 7]),
-            ("127.0.0.5", false, Place::Reserve, &[1, 4, 7, 8]),
+            ("127.0.0.2", true, Admission::Full, &[1, 4]),
+            ("127.0.0.3", true, Admission::Reserve, &[1, 4]),
+            // The reserve is full too: who waits there makes room, as long as there is one.
+            ("127.0.0.4", false, Admission::Reserve, &[1, 4, 7]),
+            ("127.0.0.5", false, Admission::Reserve, &[1, 3, 4, 7]),
+            ("127.0.0.6", false, Admission::Reserve, &[1, 3, 4, 7, 8]),
         ] {
             assert_eq!(crowd.arrive(from, busy), place, "{from}");
             assert_eq!(crowd.leaving(), leaving, "{from}");
         }
+    }
+
+    #[test]
+    fn a_crowd_takes_the_reserve_from_itself() {
+        let mut crowd = Crowd::new();
+        crowd.registry.limits.reserve = 3;
+        for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
+            assert_eq!(crowd.arrive(from, true), Admission::Full);
+        }
+        // The one who comes alone has not yet asked for anything, and came first.
+        for from in ["1.0.0.3", "1.0.0.1", "1.0.0.1", "1.0.0.1", "1.0.0.2"] {
+            assert_eq!(crowd.arrive(from, false), Admission::Reserve);
+        }
+        assert_eq!(crowd.leaving(), [5, 6]);
+    }
+
+    #[test]
+    fn who_has_just_come_is_not_pushed_out_by_requests_that_wait() {
+        let mut crowd = Crowd::new();
+        for from in ["1.0.0.1", "1.0.0.2", "1.0.0.3", "1.0.0.4", "1.0.0.5"] {
+            crowd.arrive(from, true);
+        }
+        let waits = crowd.activities.last().map(Arc::clone);
+        let mut turn = waits.as_ref().map(|activity| Box::pin(activity.turn()));
+        let turn = turn.as_mut().map(FutureExt::now_or_never);
+        assert_eq!(turn, Some(None), "it has a full place");
+        // The one who looks whether the server is well has connected, and not yet asked.
+        assert_eq!(crowd.arrive("1.0.0.6", false), Admission::Reserve);
+        assert_eq!(crowd.arrive("1.0.0.7", true), Admission::Reserve);
+        assert_eq!(crowd.leaving(), [4]);
     }
 
     #[test]
@@ -307,19 +366,19 @@ mod tests {
         }
         crowd.arrive("1.0.0.4", false);
         for leaving in [&[1][..], &[1, 2], &[0, 1, 2], &[0, 1, 2, 3]] {
-            assert_eq!(crowd.arrive("1.0.0.5", true), Place::Full);
+            assert_eq!(crowd.arrive("1.0.0.5", true), Admission::Full);
             assert_eq!(crowd.leaving(), leaving);
         }
-        assert_eq!(crowd.arrive("1.0.0.6", true), Place::Reserve);
+        assert_eq!(crowd.arrive("1.0.0.6", true), Admission::Reserve);
     }
 
     #[test]
     fn places_come_free() {
         let mut crowd = Crowd::new();
         for from in ["1.0.0.1", "1.0.0.1", "1.0.0.2", "1.0.0.2"] {
-            assert_eq!(crowd.arrive(from, true), Place::Full);
+            assert_eq!(crowd.arrive(from, true), Admission::Full);
         }
-        assert_eq!(crowd.arrive("1.0.0.3", true), Place::Reserve);
+        assert_eq!(crowd.arrive("1.0.0.3", true), Admission::Reserve);
         assert!(crowd.registry.uses_reserve());
         for id in 0..5 {
             crowd.registry.remove(id);
@@ -327,6 +386,6 @@ mod tests {
         }
         assert!(!crowd.registry.uses_reserve());
         assert!(crowd.registry.shares.is_empty());
-        assert_eq!(crowd.arrive("1.0.0.1", true), Place::Full);
+        assert_eq!(crowd.arrive("1.0.0.1", true), Admission::Full);
     }
 }

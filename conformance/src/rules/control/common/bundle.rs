@@ -1,6 +1,7 @@
 //! Bundle
 
 use super::{BUNDLE, SECRET, SOURCE};
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
     bundle, commit, decides, distributed, git, named, requirements, says, source,
     stored as stored_files, undefined,
@@ -11,19 +12,19 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("name-identifies", || taken(json!({}), at("/result/name"))),
     Rule::new("name-must-equal-path", || {
         scenario()
-            .given(put("/v1/bundles/{ns}-same").json(json!({"name": "{ns}-same"})))
+            .given(BUNDLE.define("-same", json!({"name": "{ns}-same"})))
             .when(
-                put("/v1/bundles/{ns}")
-                    .json(json!({"name": "{ns}-other"}))
-                    .keep(error()),
+                BUNDLE
+                    .define("", json!({"name": "{ns}-other"}))
+                    .expect(error()),
             )
-            .when(get("/v1/bundles/{ns}").keep(status()))
-            .when(get("/v1/bundles/{ns}-other").keep(status()))
+            .when(get("/v1/bundles/{ns}").expect(status()))
+            .when(get("/v1/bundles/{ns}-other").expect(status()))
     }),
     Rule::new("labels-kept", || {
         stored(
             json!({"labels": {"env": "prod", "team": "payments"}}),
-            |read| read.keep(at("/result/labels")),
+            |read| read.expect(at("/result/labels")),
         )
     }),
     Rule::new("labels-free-keys", || {
@@ -56,10 +57,13 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario
                     .when(
                         put(&path)
-                            .json(json!({"labels": {"env": value}}))
+                            .json(definitions::bundle(
+                                &format!("-{form}"),
+                                json!({"labels": {"env": value}}),
+                            ))
                             .off_contract("the label is not a string"),
                     )
-                    .when(get(&path).keep(either([
+                    .when(get(&path).expect(either([
                         alternative("no such bundle", [Check::Status(404)]),
                         alternative(
                             "no label that is not a string",
@@ -72,43 +76,44 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("object-storage-kept", || {
         scenario()
             .given(SECRET.create())
-            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp()}})))
-            .when(get("/v1/bundles/{ns}").keep(at("/result/object_storage")))
+            .given(BUNDLE.define("", json!({"object_storage": {"gcp": gcp()}})))
+            .when(get("/v1/bundles/{ns}").expect(at("/result/object_storage")))
     }),
     Rule::new("object-storage-holds-one-kind", || {
         let filesystem = json!({"path": "{ns}.tar.gz"});
         scenario()
             .given(SECRET.create())
-            .given(
-                put("/v1/bundles/{ns}").json(json!({"object_storage": {"filesystem": filesystem}})),
-            )
-            .when(get("/v1/bundles/{ns}").keep(at("/result/object_storage")))
-            .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"gcp": gcp()}})))
-            .when(get("/v1/bundles/{ns}").keep(at("/result/object_storage")))
+            .given(BUNDLE.define("", json!({"object_storage": {"filesystem": filesystem}})))
+            .when(get("/v1/bundles/{ns}").expect(at("/result/object_storage")))
+            .given(BUNDLE.define("", json!({"object_storage": {"gcp": gcp()}})))
+            .when(get("/v1/bundles/{ns}").expect(at("/result/object_storage")))
     }),
     Rule::new("requirements-kept", || {
         scenario()
             .given(SOURCE.create_as("-app"))
             .given(SOURCE.create_as("-lib"))
-            .given(put("/v1/bundles/{ns}").json(json!({"requirements": [
-                {"source": "{ns}-app"},
-                {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
-            ]})))
+            .given(BUNDLE.define(
+                "",
+                json!({"requirements": [
+                    {"source": "{ns}-app"},
+                    {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
+                ]}),
+            ))
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(length("/result/requirements"))
-                    .keep(at("/result/requirements/0/source"))
-                    .keep(unset("/result/requirements/0/path"))
-                    .keep(unset("/result/requirements/0/prefix"))
-                    .keep(at("/result/requirements/1/source"))
-                    .keep(at("/result/requirements/1/path"))
-                    .keep(at("/result/requirements/1/prefix")),
+                    .expect(length("/result/requirements"))
+                    .expect(at("/result/requirements/0/source"))
+                    .expect(unset("/result/requirements/0/path"))
+                    .expect(unset("/result/requirements/0/prefix"))
+                    .expect(at("/result/requirements/1/source"))
+                    .expect(at("/result/requirements/1/path"))
+                    .expect(at("/result/requirements/1/prefix")),
             )
     }),
     Rule::new("excluded-files-kept", || {
         stored(
             json!({"excluded_files": ["*_test.rego", "docs/*.md"]}),
-            |read| read.keep(at("/result/excluded_files")),
+            |read| read.expect(at("/result/excluded_files")),
         )
     }),
     Rule::new("built-from-requirements", || {
@@ -146,23 +151,27 @@ pub(crate) const RULES: &[Rule] = &[
             .when(undefined("notes"))
             .when(
                 stored_files("first")
-                    .keep(status())
-                    .keep(without("left out")),
+                    .expect(status())
+                    .expect(without("left out")),
             )
     }),
 ];
 
 /// A bundle of which one field is read, when it is this that must be taken.
-fn taken(definition: Value, fact: Keep) -> Scenario {
+fn taken(definition: Value, fact: Expectation) -> Scenario {
     scenario()
-        .when(put("/v1/bundles/{ns}").json(definition).keep(success()))
-        .when(get("/v1/bundles/{ns}").keep(fact))
+        .when(
+            put("/v1/bundles/{ns}")
+                .json(definitions::bundle("", definition))
+                .expect(success()),
+        )
+        .when(get("/v1/bundles/{ns}").expect(fact))
 }
 
 /// A bundle with this definition, read back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
-        .given(put("/v1/bundles/{ns}").json(definition))
+        .given(put("/v1/bundles/{ns}").json(definitions::bundle("", definition)))
         .when(read(get("/v1/bundles/{ns}")))
 }
 

@@ -12,8 +12,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("type-http", || {
         scenario()
             .given(SECRET.create())
-            .when(with_datasource().keep(success()))
-            .when(get("/v1/sources/{ns}").keep(at("/result/datasources/0/type")))
+            .when(with_datasource().expect(success()))
+            .when(get("/v1/sources/{ns}").expect(at("/result/datasources/0/type")))
     }),
     Rule::new("config-kept", || {
         kept(kind("/result/datasources/0/config", Kind::Object))
@@ -31,32 +31,39 @@ pub(crate) const RULES: &[Rule] = &[
         kept(at("/result/datasources/0/transform_query"))
     }),
     Rule::new("several-datasources", || {
-        let config = json!({"url": "https://data.example.com/users"});
+        let config = json!({"url": "https://data.example.com/users", "headers": {}});
         scenario()
-            .when(put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [
-                {"name": "{ns}-teams", "path": "app/teams", "type": "http", "config": config},
-                {"name": "{ns}-users", "path": "app/users", "type": "http", "config": config},
-            ]}))).keep(success()))
+            .when(
+                SOURCE
+                    .define(
+                        "",
+                        json!({"datasources": [
+                            {"name": "{ns}-teams", "path": "app/teams", "type": "http", "config": config},
+                            {"name": "{ns}-users", "path": "app/users", "type": "http", "config": config},
+                        ]}),
+                    )
+                    .expect(success()),
+            )
             .when(
                 get("/v1/sources/{ns}")
-                    .keep(names("/result/datasources"))
-                    .keep(at("/result/datasources/0/path"))
-                    .keep(at("/result/datasources/1/path")),
+                    .expect(names("/result/datasources"))
+                    .expect(at("/result/datasources/0/path"))
+                    .expect(at("/result/datasources/1/path")),
             )
     }),
     Rule::new("other-types", || {
         scenario().each(["s3", "unheard-of"], |told, name| {
             let datasource = json!({"name": "d", "path": "app/d", "type": name});
-            told.when(probe(name, datasource).keep(status()))
-                .when(get(SOURCE.item(&format!("-{name}"))).keep(at("/result/datasources")))
+            told.when(probe(name, datasource).expect(status()))
+                .when(get(SOURCE.item(&format!("-{name}"))).expect(at("/result/datasources")))
         })
     }),
     Rule::new("config-of-other-types", || {
         let config = json!({"bucket": "data", "key": "users.json", "region": "eu-west-1"});
         let datasource = json!({"name": "d", "path": "app/d", "type": "s3", "config": config});
         scenario()
-            .when(probe("s3", datasource).keep(status()))
-            .when(get(SOURCE.item("-s3")).keep(at("/result/datasources")))
+            .when(probe("s3", datasource).expect(status()))
+            .when(get(SOURCE.item("-s3")).expect(at("/result/datasources")))
     }),
     Rule::new("fetched-data-placed-at-path", || {
         fetching(json!({"path": "team/roles"})).when(decides(
@@ -69,7 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
         fetching(json!({"path": "team/roles", "transform_query": query})).when(
             engine(get("/v1/data/team/roles"))
                 .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
-                .keep(at("/result")),
+                .expect(at("/result")),
         )
     }),
 ];
@@ -90,21 +97,21 @@ fn complete() -> Value {
 }
 
 /// A source with one complete datasource, read back.
-fn kept(fact: Keep) -> Scenario {
+fn kept(fact: Expectation) -> Scenario {
     scenario()
         .given(SECRET.create())
         .given(with_datasource())
-        .when(get("/v1/sources/{ns}").keep(fact))
+        .when(get("/v1/sources/{ns}").expect(fact))
 }
 
 /// A PUT of a source with a datasource that has every field.
 fn with_datasource() -> Step {
-    put("/v1/sources/{ns}").json(SOURCE.with(json!({"datasources": [complete()]})))
+    SOURCE.define("", json!({"datasources": [complete()]}))
 }
 
 /// A PUT of a source with a datasource that the document does not describe.
 fn probe(name: &str, datasource: Value) -> Step {
-    put(SOURCE.item(&format!("-{name}"))).json(SOURCE.with(json!({"datasources": [datasource]})))
+    SOURCE.define(&format!("-{name}"), json!({"datasources": [datasource]}))
 }
 
 /// A bundle with fetched data.

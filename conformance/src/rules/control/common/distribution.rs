@@ -14,8 +14,8 @@ pub(crate) const RULES: &[Rule] = &[
                     .capture("broken", "/commit"),
             )
             .given(again())
-            .given(depot(get(asked)).until([Check::AtLeast(String::new(), 2)]))
-            .when(engine(get("/v1/data/shop/name")).keep(at("/result")))
+            .given(mock(get(asked)).until([Check::AtLeast(String::new(), 2)]))
+            .when(engine(get("/v1/data/shop/name")).expect(at("/result")))
             .given(commit(
                 "shop",
                 json!({"shop.rego": says("shop", "repaired")}),
@@ -33,34 +33,34 @@ pub(crate) const RULES: &[Rule] = &[
                 json!({"requirements": requirements(&["shop", "rival"])}),
             ))
             .given(
-                depot(get("/taken/git/rival?answer=references"))
+                mock(get("/taken/git/rival?answer=references"))
                     .until([Check::AtLeast(String::new(), 2)]),
             )
-            .when(engine(get("/v1/data/shop/name")).keep(at("/result")))
+            .when(engine(get("/v1/data/shop/name")).expect(at("/result")))
     }),
     Rule::new("revision", || {
         let provenance = "/provenance/bundles/first/revision";
         shop()
             .when(
                 stored("first")
-                    .keep(at("/.manifest/revision"))
+                    .expect(at("/.manifest/revision"))
                     .capture("revision", "/.manifest/revision"),
             )
             .when(
                 engine(get("/v1/data/shop/name?provenance=true"))
                     .until([Check::Type(provenance.to_owned(), vec![Kind::String])])
-                    .keep(at(provenance)),
+                    .expect(at(provenance)),
             )
     }),
     Rule::new("deleted-bundle", || {
         shop()
-            .when(delete("/v1/bundles/{ns}-first").keep(status()))
+            .when(delete("/v1/bundles/{ns}-first").expect(status()))
             .given(bundle(
                 "second",
                 json!({"requirements": requirements(&["shop"])}),
             ))
             .given(stored("second").until([Check::Status(200)]))
-            .when(stored("first").keep(status()))
+            .when(stored("first").expect(status()))
     }),
 ];
 

@@ -1,34 +1,35 @@
 //! Errors
 
 use super::{BUNDLE, Resource, SECRET, SOURCE, STACK, document};
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("code-is-string", || {
-        every_error(|step| step.keep(kind("/code", Kind::String)))
+        every_error(|step| step.expect(kind("/code", Kind::String)))
     }),
     Rule::new("message-is-string", || {
-        every_error(|step| step.keep(kind("/message", Kind::String)))
+        every_error(|step| step.expect(kind("/message", Kind::String)))
     }),
     Rule::new("invalid-parameter", || {
         scenario()
             .given(BUNDLE.create())
             .when(status_and_code(misnamed_bundle()))
-            .when(get(BUNDLE.item("")).keep(at(BUNDLE.field)))
+            .when(get(BUNDLE.item("")).expect(at(BUNDLE.field)))
     }),
     Rule::new("unauthorized-has-no-code", || {
         scenario()
             .given(BUNDLE.create())
-            .when(get(BUNDLE.list).anonymous().keep(status()).keep(text()))
+            .when(get(BUNDLE.list).anonymous().expect(status()).expect(text()))
     }),
     Rule::new("not-authorized", || {
         scenario()
             .given(BUNDLE.create())
             .when(
                 status_and_code(delete(BUNDLE.item("")).role("viewer"))
-                    .keep(kind("/message", Kind::String)),
+                    .expect(kind("/message", Kind::String)),
             )
-            .when(get(BUNDLE.item("")).keep(status()))
+            .when(get(BUNDLE.item("")).expect(status()))
     }),
     Rule::new("absent-bundle-get", || absent_get(BUNDLE)),
     Rule::new("absent-bundle-delete", || absent_delete(BUNDLE)),
@@ -48,7 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
             .given(SOURCE.create())
             .given(put(document("limits")).json(json!({"max": 7})))
             .when(status_and_code(delete(lost_document())))
-            .when(get(document("limits")).keep(at("/result")))
+            .when(get(document("limits")).expect(at("/result")))
     }),
     Rule::new("absent-source-data-write", || {
         scenario().each(["PUT", "POST"], |told, method| {
@@ -60,22 +61,27 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("absent-document-get", || {
         scenario()
             .given(SOURCE.create())
-            .when(status_and_code(get(document("limits"))).keep(at("/result")))
+            .when(status_and_code(get(document("limits"))))
+            .given(put(document("rates")).json(json!({"max": 7})))
+            .given(delete(document("rates")))
+            .when(status_and_code(get(document("rates"))))
     }),
     Rule::new("absent-document-delete", || {
         scenario()
             .given(SOURCE.create())
+            .given(put(document("rates")).json(json!({"max": 7})))
             .when(status_and_code(delete(document("limits"))))
+            .when(get(document("rates")).expect(at("/result")))
     }),
     Rule::new("unknown-path", || {
         let unlisted = "the document does not list the path";
         scenario()
-            .when(get("/v1/{ns}").off_contract(unlisted).keep(status()))
+            .when(get("/v1/{ns}").off_contract(unlisted).expect(status()))
             .when(
                 get("/v1/{ns}")
                     .anonymous()
                     .off_contract(unlisted)
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("other-method", || {
@@ -84,13 +90,13 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 request("OPTIONS", BUNDLE.list)
                     .off_contract(unlisted)
-                    .keep(status()),
+                    .expect(status()),
             )
             .when(
                 post(BUNDLE.item(""))
-                    .json((BUNDLE.first)())
+                    .json(BUNDLE.definition("", json!({})))
                     .off_contract(unlisted)
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
 ];
@@ -108,7 +114,7 @@ fn absent_get(resource: Resource) -> Scenario {
 
 /// What is there stays.
 fn absent_delete(resource: Resource) -> Scenario {
-    absent(resource, delete(resource.item("-absent"))).when(get(resource.item("")).keep(status()))
+    absent(resource, delete(resource.item("-absent"))).when(get(resource.item("")).expect(status()))
 }
 
 /// The path of a document in a source that does not exist.
@@ -117,11 +123,12 @@ fn lost_document() -> String {
 }
 
 fn status_and_code(step: Step) -> Step {
-    step.keep(status()).keep(at("/code"))
+    step.expect(status()).expect(at("/code"))
 }
 
 fn misnamed_bundle() -> Step {
-    put(BUNDLE.item("")).json(json!({"name": "{ns}-other"}))
+    let fields = definitions::with((BUNDLE.second)(), json!({"name": "{ns}-other"}));
+    BUNDLE.define("", fields)
 }
 
 /// The errors that any target can be brought to answer with.

@@ -1,6 +1,7 @@
 //! Git object
 
 use super::SECRET;
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
     bundle, commit, decides, distributed, git, requirements, says, source, undefined,
 };
@@ -27,46 +28,46 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("included-files-kept", || kept(complete(), "included_files")),
     Rule::new("excluded-files-kept", || kept(complete(), "excluded_files")),
     Rule::new("credentials-kept", || {
-        let mut git = complete();
-        if let Some(fields) = git.as_object_mut() {
-            fields.insert("credentials".to_owned(), json!("{ns}"));
-        }
+        let git = definitions::with(complete(), json!({"credentials": "{ns}"}));
         scenario()
             .given(SECRET.create())
-            .given(put("/v1/sources/{ns}").json(json!({"git": git})))
-            .when(get("/v1/sources/{ns}").keep(at("/result/git/credentials")))
+            .given(put("/v1/sources/{ns}").json(definitions::source(json!({"git": git}))))
+            .when(get("/v1/sources/{ns}").expect(at("/result/git/credentials")))
     }),
     Rule::new("fields-select-the-files", || {
         let files = |pinned: &str| {
             json!({
                 "inner/inner.rego": says("inner", "in the folder"),
                 "kept.rego": says("kept", "included"),
-                "dropped.rego": says("dropped", "excluded"),
                 "other.rego": says("other", "not included"),
                 "pinned.rego": says("pinned", pinned),
             })
         };
+        // Which of the two lists is stronger is not said, so no file is on both.
+        let pruned = json!({
+            "left.rego": says("left", "not excluded"),
+            "dropped.rego": says("dropped", "excluded"),
+        });
+        let excluding = json!({"excluded_files": ["dropped.rego"]});
+        let excluding = definitions::with(git("pruned"), excluding);
         distributed()
+            .given(commit("pruned", pruned))
+            .given(source("excluding", json!({"git": excluding})))
             .given(commit("shop", files("first")).capture("first", "/commit"))
             .given(commit("shop", files("second")))
             .given(selecting("path", json!({"path": "inner"})))
-            .given(selecting(
-                "files",
-                json!({
-                    "included_files": ["kept.rego", "dropped.rego"],
-                    "excluded_files": ["dropped.rego"],
-                }),
-            ))
+            .given(selecting("files", json!({"included_files": ["kept.rego"]})))
             .given(selecting(
                 "commit",
                 json!({"commit": "{first}", "included_files": ["pinned.rego"]}),
             ))
             .given(bundle(
                 "first",
-                json!({"requirements": requirements(&["path", "files", "commit"])}),
+                json!({"requirements": requirements(&["path", "files", "excluding", "commit"])}),
             ))
             .when(decides("inner/name", json!("in the folder")))
             .when(decides("kept/name", json!("included")))
+            .when(decides("left/name", json!("not excluded")))
             .when(decides("pinned/name", json!("first")))
             .when(undefined("dropped"))
             .when(undefined("other"))
@@ -75,11 +76,7 @@ pub(crate) const RULES: &[Rule] = &[
 
 /// A source of some files of the repository `shop`.
 fn selecting(end: &str, fields: Value) -> Step {
-    let mut all = git("shop");
-    if let (Some(all), Value::Object(fields)) = (all.as_object_mut(), fields) {
-        all.extend(fields);
-    }
-    source(end, json!({"git": all}))
+    source(end, json!({"git": definitions::with(git("shop"), fields)}))
 }
 
 /// Sources with each of these repositories are taken and read back.
@@ -87,44 +84,41 @@ fn taken(repositories: &[&str]) -> Scenario {
     let numbered = repositories.iter().zip(1..);
     scenario().each(numbered, |told, (repo, number)| {
         let path = format!("/v1/sources/{{ns}}-{number}");
-        let definition = json!({"git": {"repo": repo, "reference": "refs/heads/main"}});
-        told.when(put(&path).json(definition).keep(success()))
-            .when(get(&path).keep(at("/result/git/repo")))
+        let definition =
+            definitions::source(json!({"git": definitions::git(json!({"repo": repo}))}));
+        told.when(put(&path).json(definition).expect(success()))
+            .when(get(&path).expect(at("/result/git/repo")))
     })
 }
 
 /// A source with this Git object; one field is read back.
 fn kept(git: Value, field: &str) -> Scenario {
     scenario()
-        .given(put("/v1/sources/{ns}").json(json!({"git": git})))
-        .when(get("/v1/sources/{ns}").keep(at(format!("/result/git/{field}"))))
+        .given(put("/v1/sources/{ns}").json(definitions::source(json!({"git": git}))))
+        .when(get("/v1/sources/{ns}").expect(at(format!("/result/git/{field}"))))
 }
 
 /// A Git object with every field that needs nothing else to exist.
 fn complete() -> Value {
-    json!({
-        "repo": "https://git.example.com/policies.git",
-        "reference": "refs/heads/main",
+    definitions::git(json!({
         "commit": "9fceb02d0ae598e95dc970b74767f19372d61af8",
         "path": "policies/app",
         "included_files": ["*.rego", "data/*.json"],
         "excluded_files": ["*_test.rego", "docs/*.md"],
-    })
+    }))
 }
 
-/// A source whose Git object has only the address and a reference is taken without the field.
+/// A source whose Git object has nothing optional is taken without the field.
 fn optional(field: &str) -> Scenario {
-    let git =
-        json!({"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"});
     scenario()
         .when(
             put("/v1/sources/{ns}")
-                .json(json!({"git": git}))
-                .keep(status()),
+                .json(definitions::source(json!({})))
+                .expect(status()),
         )
         .when(
             get("/v1/sources/{ns}")
-                .keep(at("/result/git/repo"))
-                .keep(unset(format!("/result/git/{field}"))),
+                .expect(at("/result/git/repo"))
+                .expect(unset(format!("/result/git/{field}"))),
         )
 }

@@ -1,5 +1,6 @@
 //! Rules that hold for several endpoints, each told once over a table of the kinds of resources.
 
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) mod authentication;
@@ -33,9 +34,12 @@ pub(crate) mod versioning;
 struct Resource {
     /// The path of its list.
     list: &'static str,
-    /// A definition.
+    /// A definition whose name has this end and that has these fields, and all that a server may
+    /// require.
+    complete: fn(&str, Value) -> Value,
+    /// A field of a definition.
     first: fn() -> Value,
-    /// A definition that gives another value to the same field.
+    /// Another value of the same field.
     second: fn() -> Value,
     /// Where a GET of one shows its name.
     name: &'static str,
@@ -51,26 +55,27 @@ impl Resource {
 
     /// A PUT of the first definition.
     fn create(self) -> Step {
-        put(self.item("")).json((self.first)())
+        self.create_as("")
     }
 
     /// A PUT of the first definition under a longer name.
     fn create_as(self, end: &str) -> Step {
-        put(self.item(end)).json((self.first)())
+        self.define(end, json!({}))
     }
 
-    /// The first definition with more fields.
-    fn with(self, more: Value) -> Value {
-        let mut definition = (self.first)();
-        if let (Some(fields), Value::Object(more)) = (definition.as_object_mut(), more) {
-            fields.extend(more);
-        }
-        definition
+    /// A PUT of the first definition with more fields, or other ones.
+    fn define(self, end: &str, more: Value) -> Step {
+        put(self.item(end)).json(self.definition(end, more))
+    }
+
+    /// The first definition with more fields, or other ones.
+    fn definition(self, end: &str, more: Value) -> Value {
+        (self.complete)(end, definitions::with((self.first)(), more))
     }
 
     /// A PUT of the second definition.
     fn change(self) -> Step {
-        put(self.item("")).json((self.second)())
+        self.define("", (self.second)())
     }
 
     /// A GET of its list's first item: a page that another one may follow.
@@ -78,7 +83,7 @@ impl Resource {
         get(format!("{}?limit=1", self.list))
     }
 
-    /// It holds the definition, as a GET shows.
+    /// It holds the field, as a GET shows.
     fn is(self, definition: fn() -> Value) -> Step {
         let field = match self.field.strip_prefix("/result/") {
             Some(field) => definition()
@@ -97,12 +102,13 @@ impl Resource {
 
     /// PUTs of several resources, numbered.
     fn create_many(self, count: u32) -> Step {
-        put(self.item("-{i}")).json((self.first)()).times(count)
+        self.create_as("-{i}").times(count)
     }
 }
 
 const BUNDLE: Resource = Resource {
     list: "/v1/bundles",
+    complete: definitions::bundle,
     first: || json!({"labels": {"team": "blue"}}),
     second: || json!({"labels": {"team": "green"}}),
     name: "/result/name",
@@ -111,14 +117,16 @@ const BUNDLE: Resource = Resource {
 
 const SOURCE: Resource = Resource {
     list: "/v1/sources",
-    first: || json!({"git": {"repo": "https://git.example/rules.git"}}),
-    second: || json!({"git": {"repo": "https://git.example/moved.git"}}),
+    complete: |_, fields| definitions::source(fields),
+    first: || json!({"git": definitions::git(json!({"repo": "https://git.example/rules.git"}))}),
+    second: || json!({"git": definitions::git(json!({"repo": "https://git.example/moved.git"}))}),
     name: "/result/name",
     field: "/result/git/repo",
 };
 
 const STACK: Resource = Resource {
     list: "/v1/stacks",
+    complete: |_, fields| definitions::stack(fields),
     first: || json!({"selector": {"zone": ["inner"]}}),
     second: || json!({"selector": {"zone": ["outer"]}}),
     name: "/result/name",
@@ -128,6 +136,7 @@ const STACK: Resource = Resource {
 /// Reads show nothing of a secret but its name.
 const SECRET: Resource = Resource {
     list: "/v1/secrets",
+    complete: |_, fields| definitions::secret(fields),
     first: || json!({"value": {"type": "token_auth", "token": "first-token"}}),
     second: || json!({"value": {"type": "token_auth", "token": "second-token"}}),
     name: "/result",
@@ -146,10 +155,28 @@ pub(crate) fn keys_are_asked_for() -> Step {
 
 /// The path of a source data document of the scenario's own source.
 pub(super) fn document(path: &str) -> String {
-    format!("{}/data/{path}", SOURCE.item(""))
+    document_of("", path)
+}
+
+/// The path of a source data document of the scenario's own source with this (encoded) end of its
+/// name.
+pub(super) fn document_of(end: &str, path: &str) -> String {
+    format!("{}/data/{path}", SOURCE.item(end))
 }
 
 /// A scenario whose own source exists.
 pub(super) fn with_source() -> Scenario {
     scenario().given(SOURCE.create())
+}
+
+/// A PUT of the scenario's own source under a longer name.
+pub(super) fn another_source(end: &str) -> Step {
+    SOURCE.create_as(end)
+}
+
+/// There is no document at the path of it, as a GET shows; with which status, other rules say.
+pub(super) fn no_document(path: String) -> Step {
+    get(path)
+        .expect(status_among(&[200, 404]))
+        .expect(lacks("/result"))
 }

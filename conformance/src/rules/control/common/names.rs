@@ -1,6 +1,7 @@
 //! Name in the body
 
-use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -12,6 +13,27 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-name-compared-decoded", || named_decoded(SECRET)),
     Rule::new("source-mismatch", || mismatched(SOURCE)),
     Rule::new("stack-mismatch", || mismatched(STACK)),
+    // Letters of every kind and large numbers, where a server might fold, cut or round them.
+    Rule::new("given-back-as-written", || {
+        let end = "-Gr%C3%B6%C3%9Fe-%E6%97%A5%E6%9C%AC";
+        let content = json!({
+            "Größe": "日本 é Ü",
+            "größe": 9_007_199_254_740_993_u64,
+            "least": -9_007_199_254_740_993_i64,
+        });
+        scenario()
+            .each(RESOURCES, |told, resource| {
+                told.when(resource.create_as(end).expect(success()))
+                    .when(get(resource.item(end)).expect(at(resource.name)))
+            })
+            .given(SOURCE.create())
+            .when(
+                put(document("Ma%C3%9Fe-Oben"))
+                    .json(content)
+                    .expect(success()),
+            )
+            .when(get(document("Ma%C3%9Fe-Oben")).expect(at("/result")))
+    }),
 ];
 
 fn mismatched(resource: Resource) -> Scenario {
@@ -25,37 +47,34 @@ fn refused(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create())
         .when(misnamed(resource, "", resource.second))
-        .when(get(resource.item("")).keep(at(resource.field)))
+        .when(get(resource.item("")).expect(at(resource.field)))
         .when(misnamed(resource, "-new", resource.first))
         .each(["-new", "-other"], |told, end| {
-            told.when(get(resource.item(end)).keep(status()))
+            told.when(get(resource.item(end)).expect(status()))
         })
 }
 
 /// A PUT of a definition that names another one.
 fn misnamed(resource: Resource, end: &str, definition: fn() -> Value) -> Step {
-    let mut definition = definition();
-    if let Some(fields) = definition.as_object_mut() {
-        fields.insert("name".to_owned(), json!("{ns}-other"));
-    }
-    put(resource.item(end))
-        .json(definition)
-        .keep(status())
-        .keep(at("/code"))
+    let fields = definitions::with(definition(), json!({"name": "{ns}-other"}));
+    resource
+        .define(end, fields)
+        .expect(status())
+        .expect(at("/code"))
 }
 
 fn unnamed(resource: Resource) -> Scenario {
     scenario()
-        .when(resource.create().keep(success()))
-        .when(get(resource.item("")).keep(at(resource.name)))
+        .when(resource.create().expect(success()))
+        .when(get(resource.item("")).expect(at(resource.name)))
 }
 
 fn named_decoded(resource: Resource) -> Scenario {
     scenario()
         .when(
-            put(resource.item("%2Feast"))
-                .json(resource.with(json!({"name": "{ns}/east"})))
-                .keep(success()),
+            resource
+                .define("%2Feast", json!({"name": "{ns}/east"}))
+                .expect(success()),
         )
-        .when(get(resource.item("%2Feast")).keep(at(resource.name)))
+        .when(get(resource.item("%2Feast")).expect(at(resource.name)))
 }

@@ -1,6 +1,7 @@
 //! Object storage kinds
 
-use super::SECRET;
+use super::{BUNDLE, SECRET};
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::{distributed, named, requirements, stored_in};
 use crate::scenario::*;
 
@@ -18,14 +19,14 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(SECRET.create())
             .when(
-                put("/v1/bundles/{ns}")
-                    .json(json!({"object_storage": {"aws": storage}}))
-                    .keep(status()),
+                BUNDLE
+                    .define("", json!({"object_storage": {"aws": storage}}))
+                    .expect(status()),
             )
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(kind("/result/object_storage/aws", Kind::Object))
-                    .keep(unset("/result/object_storage/aws/url")),
+                    .expect(kind("/result/object_storage/aws", Kind::Object))
+                    .expect(unset("/result/object_storage/aws/url")),
             )
     }),
     Rule::new("filesystem-path", || kept("filesystem", "path")),
@@ -40,8 +41,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("all-fields-strings", || {
         let kinds = ["aws", "filesystem", "gcp", "azure"];
         let strings = scenario().given(SECRET.create()).each(kinds, |told, kind| {
-            let path = format!("/v1/bundles/{{ns}}-{kind}");
-            told.given(put(path).json(json!({"object_storage": {kind: complete(kind)}})))
+            let fields = json!({"object_storage": {kind: complete(kind)}});
+            told.given(BUNDLE.define(&format!("-{kind}"), fields))
         });
         strings.each(
             [
@@ -66,21 +67,24 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("unknown-or-several-kinds", || {
         scenario()
             .when(
-                put("/v1/bundles/{ns}-unknown")
-                    .json(json!({"object_storage": {"tape": {"label": "x"}}}))
-                    .keep(status()),
+                BUNDLE
+                    .define("-unknown", json!({"object_storage": {"tape": {"label": "x"}}}))
+                    .expect(status()),
             )
-            .when(get("/v1/bundles/{ns}-unknown").keep(at("/result/object_storage")))
+            .when(get("/v1/bundles/{ns}-unknown").expect(at("/result/object_storage")))
             .when(
-                put("/v1/bundles/{ns}-several")
-                    .json(json!({"object_storage": {
-                        "aws": {"bucket": "policies", "key": "app.tar.gz", "region": "eu-west-1"},
-                        "filesystem": {"path": "{ns}.tar.gz"},
-                    }}))
+                BUNDLE
+                    .define(
+                        "-several",
+                        json!({"object_storage": {
+                            "aws": {"bucket": "policies", "key": "app.tar.gz", "region": "eu-west-1"},
+                            "filesystem": {"path": "{ns}.tar.gz"},
+                        }}),
+                    )
                     .off_contract("two storage kinds")
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get("/v1/bundles/{ns}-several").keep(at("/result/object_storage")))
+            .when(get("/v1/bundles/{ns}-several").expect(at("/result/object_storage")))
     }),
     Rule::new("aws-names-the-place", || {
         let places = [
@@ -90,18 +94,22 @@ pub(crate) const RULES: &[Rule] = &[
         let sources = ["one", "two"].into_iter().fold(distributed(), named);
         sources
             .each(places, |scenario, (bucket, name, ..)| {
-                scenario.given(put(format!("/v1/bundles/{{ns}}-{name}")).json(json!({
-                    "object_storage": stored_in(bucket, &format!("{name}/{name}")),
-                    "requirements": requirements(&[name]),
-                })))
+                let end = format!("-{name}");
+                scenario.given(BUNDLE.define(
+                    &end,
+                    json!({
+                        "object_storage": stored_in(bucket, &format!("{name}/{name}")),
+                        "requirements": requirements(&[name]),
+                    }),
+                ))
             })
             .each(places, |scenario, (bucket, name, own, other)| {
                 let there = Check::StatusFrom(200, 299);
                 scenario.when(
-                    depot(get(format!("/opened/{bucket}/{name}/{name}.tar.gz")))
+                    mock(get(format!("/opened/{bucket}/{name}/{name}.tar.gz")))
                         .until([there])
-                        .keep(mentions(own))
-                        .keep(without(other)),
+                        .expect(mentions(own))
+                        .expect(without(other)),
                 )
             })
     }),
@@ -137,13 +145,14 @@ fn complete(kind: &str) -> Value {
 fn kept(kind: &'static str, field: &'static str) -> Scenario {
     scenario()
         .given(SECRET.create())
-        .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {kind: complete(kind)}})))
-        .when(get("/v1/bundles/{ns}").keep(at(format!("/result/object_storage/{kind}/{field}"))))
+        .given(BUNDLE.define("", json!({"object_storage": {kind: complete(kind)}})))
+        .when(get("/v1/bundles/{ns}").expect(at(format!("/result/object_storage/{kind}/{field}"))))
 }
 
 /// A bundle whose storage has a number in this field must not be stored like that.
 fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
-    let name = format!("{{ns}}-{kind}-{}", field.replace('_', "-"));
+    let end = format!("-{kind}-{}", field.replace('_', "-"));
+    let name = format!("{{ns}}{end}");
     let mut storage = complete(kind);
     if let Some(fields) = storage.as_object_mut() {
         // A place of its own, so that only the number can be in the way.
@@ -158,10 +167,13 @@ fn number_not_stored(scenario: Scenario, kind: &str, field: &str) -> Scenario {
     scenario
         .when(
             put(&path)
-                .json(json!({"object_storage": {kind: storage}}))
+                .json(definitions::bundle(
+                    &end,
+                    json!({"object_storage": {kind: storage}}),
+                ))
                 .off_contract("the field is not a string"),
         )
-        .when(get(&path).keep(either([
+        .when(get(&path).expect(either([
             alternative("no such bundle", [Check::Status(404)]),
             alternative(
                 "no field that is not a string",

@@ -6,26 +6,30 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundles-limit", || limited(BUNDLE)),
     Rule::new("bundles-limit-maximum", || bounded(BUNDLE)),
+    Rule::new("bundles-limit-of-the-maximum", || full(BUNDLE)),
     Rule::new("bundles-limit-default", || unlimited(BUNDLE)),
     Rule::new("bundles-cursor", || walked(BUNDLE)),
     Rule::new("sources-limit", || limited(SOURCE)),
     Rule::new("sources-limit-maximum", || bounded(SOURCE)),
+    Rule::new("sources-limit-of-the-maximum", || full(SOURCE)),
     Rule::new("sources-limit-default", || unlimited(SOURCE)),
     Rule::new("sources-cursor", || walked(SOURCE)),
     Rule::new("stacks-limit", || limited(STACK)),
     Rule::new("stacks-limit-maximum", || bounded(STACK)),
+    Rule::new("stacks-limit-of-the-maximum", || full(STACK)),
     Rule::new("stacks-limit-default", || unlimited(STACK)),
     Rule::new("stacks-cursor", || walked(STACK)),
     Rule::new("secrets-limit", || limited(SECRET)),
     Rule::new("secrets-limit-maximum", || bounded(SECRET)),
+    Rule::new("secrets-limit-of-the-maximum", || full(SECRET)),
     Rule::new("secrets-limit-default", || unlimited(SECRET)),
     Rule::new("secrets-cursor", || walked(SECRET)),
     Rule::new("limit-not-integer", || {
         scenario().given(BUNDLE.create()).when(
             get("/v1/bundles?limit=several")
                 .off_contract("the limit is a word")
-                .keep(status())
-                .keep(at("/code")),
+                .expect(status())
+                .expect(at("/code")),
         )
     }),
     Rule::new("limit-zero", || odd_query("limit=0")),
@@ -39,9 +43,9 @@ const MORE_THAN_A_PAGE: u32 = 101;
 fn limited(resource: Resource) -> Scenario {
     scenario().given(resource.create_many(3)).when(
         get(format!("{}?limit=2", resource.list))
-            .keep(status())
-            .keep(kind_among("/result/0", &[Kind::Object, Kind::String]))
-            .keep(at_most("/result", 2)),
+            .expect(status())
+            .expect(kind_among("/result/0", &[Kind::Object, Kind::String]))
+            .expect(at_most("/result", 2)),
     )
 }
 
@@ -51,7 +55,7 @@ fn bounded(resource: Resource) -> Scenario {
         .when(
             get(format!("{}?limit=1000", resource.list))
                 .off_contract("the limit is above the maximum")
-                .keep(either([
+                .expect(either([
                     alternative(
                         "a page of 1 to 100 items",
                         [
@@ -71,23 +75,41 @@ fn bounded(resource: Resource) -> Scenario {
         )
 }
 
+/// The largest limit is one of those that are taken. That its page is full is not said, so a page is
+/// only shown to be one: with something in it, no more than was asked for, and another behind it.
+fn full(resource: Resource) -> Scenario {
+    scenario()
+        .given(resource.create_many(MORE_THAN_A_PAGE))
+        .when(
+            get(format!("{}?limit=100", resource.list))
+                .expect(status())
+                .expect(kind_among("/result/0", &[Kind::Object, Kind::String]))
+                .expect(at_most("/result", 100))
+                .expect(kind("/next_cursor", Kind::String)),
+        )
+}
+
 fn unlimited(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(MORE_THAN_A_PAGE))
-        .when(get(resource.list).keep(status()).keep(length("/result")))
+        .when(
+            get(resource.list)
+                .expect(status())
+                .expect(length("/result")),
+        )
 }
 
 /// Two more than fit into a page: at least one page ends between two of the scenario's own.
 fn walked(resource: Resource) -> Scenario {
     scenario()
         .given(resource.create_many(12))
-        .when(walk(format!("{}?limit=10", resource.list)).keep(names("/result")))
+        .when(walk(format!("{}?limit=10", resource.list)).expect(names("/result")))
 }
 
 fn odd_query(query: &str) -> Scenario {
     scenario().given(BUNDLE.create()).when(
         get(format!("/v1/bundles?{query}"))
             .off_contract("the document gives this value no meaning")
-            .keep(status()),
+            .expect(status()),
     )
 }

@@ -1,6 +1,9 @@
 //! Path parameters
 
-use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document};
+use super::{
+    BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, document_of, no_document,
+    with_source,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -17,19 +20,58 @@ pub(crate) const RULES: &[Rule] = &[
             write_and_read(told, resource, "-%2541")
         })
     }),
-    Rule::new("data-encoded-space", || document_at("upper%20limits")),
-    Rule::new("data-encoded-slash", || document_at("limits%2Fupper")),
+    // A plus sign means a space in forms, not in paths.
+    Rule::new("data-encoded-space", || {
+        document_at("upper%20limits").when(no_document(document("upper+limits")))
+    }),
+    // Whether what is above shows what is below it is not said; that it holds this is wrong.
+    Rule::new("data-encoded-slash", || {
+        document_at("limits%2Fupper")
+            .when(no_document(document("limits%2Flower")))
+            .when(get(document("limits")).expect(lacks("/result/max")))
+    }),
     Rule::new("data-encoded-percent", || {
         scenario()
             .given(SOURCE.create())
             .when(
                 put(document("limits-%2541"))
                     .json(json!({"max": 7}))
-                    .keep(success()),
+                    .expect(success()),
             )
             // The path that decoding twice would yield.
             .given(put(document("limits-A")).json(json!({"max": 8})))
-            .when(get(document("limits-%2541")).keep(at("/result")))
+            .when(get(document("limits-%2541")).expect(at("/result")))
+    }),
+    Rule::new("data-path-decoded", || {
+        let spellings = [("%6Cimits", "limits"), ("rates", "%72ates")];
+        with_source().each(spellings, |told, (written, read)| {
+            told.when(
+                put(document(written))
+                    .json(json!({"max": 7}))
+                    .expect(success()),
+            )
+            .when(get(document(read)).expect(at("/result")))
+        })
+    }),
+    Rule::new("data-source-encoded-name", || {
+        let sources = [
+            ("%20east", json!({"max": 7})),
+            ("%2Feast", json!({"max": 8})),
+        ];
+        with_source()
+            .each(sources.clone(), |told, (end, content)| {
+                let path = document_of(end, "limits");
+                told.given(SOURCE.create_as(end))
+                    .when(put(path).json(content).expect(success()))
+            })
+            .each(sources.clone(), |told, (end, _)| {
+                told.when(get(document_of(end, "limits")).expect(at("/result")))
+            })
+            .when(no_document(document("limits")))
+            .each(sources, |told, (end, _)| {
+                told.when(delete(document_of(end, "limits")).expect(success()))
+                    .when(no_document(document_of(end, "limits")))
+            })
     }),
     Rule::new("data-raw-slash", || {
         let raw_slash = "leaves a slash of the path unencoded";
@@ -39,18 +81,18 @@ pub(crate) const RULES: &[Rule] = &[
                 put(document("limits/upper"))
                     .json(json!({"max": 7}))
                     .off_contract(raw_slash)
-                    .keep(status()),
+                    .expect(status()),
             )
             .when(
                 get(document("limits/upper"))
                     .off_contract(raw_slash)
-                    .keep(status())
-                    .keep(at("/result")),
+                    .expect(status())
+                    .expect(at("/result")),
             )
             .when(
                 get(document("limits%2Fupper"))
-                    .keep(status())
-                    .keep(at("/result")),
+                    .expect(status())
+                    .expect(at("/result")),
             )
     }),
 ];
@@ -60,13 +102,17 @@ fn known_by_name(resource: Resource, end: &str) -> Scenario {
 }
 
 fn write_and_read(told: Scenario, resource: Resource, end: &str) -> Scenario {
-    told.when(resource.create_as(end).keep(success()))
-        .when(get(resource.item(end)).keep(at(resource.name)))
+    told.when(resource.create_as(end).expect(success()))
+        .when(get(resource.item(end)).expect(at(resource.name)))
 }
 
 fn document_at(path: &str) -> Scenario {
     scenario()
         .given(SOURCE.create())
-        .when(put(document(path)).json(json!({"max": 7})).keep(success()))
-        .when(get(document(path)).keep(at("/result")))
+        .when(
+            put(document(path))
+                .json(json!({"max": 7}))
+                .expect(success()),
+        )
+        .when(get(document(path)).expect(at("/result")))
 }

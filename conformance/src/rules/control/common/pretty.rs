@@ -1,6 +1,6 @@
 //! pretty
 
-use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -12,12 +12,30 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("stacks-true", || spread(STACK, "pretty=true")),
     Rule::new("secrets-bare", || spread(SECRET, "pretty")),
     Rule::new("secrets-true", || spread(SECRET, "pretty=true")),
+    Rule::new("not-when-false", || {
+        scenario().each(RESOURCES, |told, resource| {
+            told.given(resource.create())
+                .when(get(format!("{}?limit=1&pretty=false", resource.list)).expect(pretty()))
+        })
+    }),
+    Rule::new("other-values", || {
+        scenario()
+            .given(BUNDLE.create())
+            .each(["1", "TRUE", "yes", "0"], |told, value| {
+                told.when(
+                    get(format!("{}?limit=1&pretty={value}", BUNDLE.list))
+                        .off_contract("the document gives this value no meaning")
+                        .expect(status())
+                        .expect(pretty()),
+                )
+            })
+    }),
     Rule::new("single-read", || {
         scenario().given(BUNDLE.create()).when(
             get(BUNDLE.item("?pretty=true"))
                 .off_contract("only lists document the parameter")
-                .keep(status())
-                .keep(pretty()),
+                .expect(status())
+                .expect(pretty()),
         )
     }),
 ];
@@ -25,5 +43,5 @@ pub(crate) const RULES: &[Rule] = &[
 fn spread(resource: Resource, parameter: &str) -> Scenario {
     scenario()
         .given(resource.create())
-        .when(get(format!("{}?limit=1&{parameter}", resource.list)).keep(pretty()))
+        .when(get(format!("{}?limit=1&{parameter}", resource.list)).expect(pretty()))
 }

@@ -10,15 +10,15 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("secret-name-in-result", || {
         scenario()
             .given(SECRET.create())
-            .when(get(SECRET.item("")).keep(status()).keep(at("/result")))
+            .when(get(SECRET.item("")).expect(status()).expect(at("/result")))
     }),
 ];
 
 fn in_result(resource: Resource) -> Scenario {
     scenario().given(resource.create()).when(
         get(resource.item(""))
-            .keep(status())
-            .keep(at(resource.name))
-            .keep(at(resource.field)),
+            .expect(status())
+            .expect(at(resource.name))
+            .expect(at(resource.field)),
     )
 }

@@ -13,28 +13,28 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("path-and-prefix-optional", || {
         library()
             .when(
-                put("/v1/bundles/{ns}")
-                    .json(json!({"requirements": [{"source": "{ns}"}]}))
-                    .keep(status()),
+                BUNDLE
+                    .define("", json!({"requirements": [{"source": "{ns}"}]}))
+                    .expect(status()),
             )
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(at("/result/requirements/0/source"))
-                    .keep(unset("/result/requirements/0/path"))
-                    .keep(unset("/result/requirements/0/prefix")),
+                    .expect(at("/result/requirements/0/source"))
+                    .expect(unset("/result/requirements/0/path"))
+                    .expect(unset("/result/requirements/0/prefix")),
             )
     }),
     Rule::new("git-commit-instead-of-source", || {
         scenario()
             .when(
-                put("/v1/bundles/{ns}")
-                    .json(json!({"requirements": [{"git": {"commit": "9fceb02d0ae598e95dc970b74767f19372d61af8"}}]}))
-                    .keep(status()),
+                BUNDLE
+                    .define("", json!({"requirements": [{"git": {"commit": "9fceb02d0ae598e95dc970b74767f19372d61af8"}}]}))
+                    .expect(status()),
             )
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(at("/result/requirements/0/git/commit"))
-                    .keep(unset("/result/requirements/0/source")),
+                    .expect(at("/result/requirements/0/git/commit"))
+                    .expect(unset("/result/requirements/0/source")),
             )
     }),
     Rule::new("meaning-of-path-and-prefix", || {
@@ -52,43 +52,36 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 engine(get("/v1/data/vendor"))
                     .until([Check::Type("/result".to_owned(), vec![Kind::Object])])
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
-            .when(engine(get("/v1/data/lib")).keep(at("/result")))
-            .when(engine(get("/v1/data/other")).keep(at("/result")))
+            .when(engine(get("/v1/data/lib")).expect(at("/result")))
+            .when(engine(get("/v1/data/other")).expect(at("/result")))
     }),
     Rule::new("source-and-git-together-or-neither", || {
         library()
             .when(
-                put("/v1/bundles/{ns}-both")
-                    .json(
+                BUNDLE
+                    .define(
+                        "-both",
                         json!({"requirements": [{"source": "{ns}", "git": {"commit": "9fceb02"}}]}),
                     )
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get("/v1/bundles/{ns}-both").keep(at("/result/requirements")))
+            .when(get("/v1/bundles/{ns}-both").expect(at("/result/requirements")))
             .when(
-                put("/v1/bundles/{ns}-neither")
-                    .json(json!({"requirements": [{"path": "data.lib"}]}))
-                    .keep(status()),
+                BUNDLE
+                    .define("-neither", json!({"requirements": [{"path": "data.lib"}]}))
+                    .expect(status()),
             )
-            .when(get("/v1/bundles/{ns}-neither").keep(at("/result/requirements")))
+            .when(get("/v1/bundles/{ns}-neither").expect(at("/result/requirements")))
     }),
     Rule::new("git-commit-in-source-or-stack", || {
         let requirements = json!({"requirements": [{"git": {"commit": "9fceb02"}}]});
         scenario()
-            .when(
-                put("/v1/sources/{ns}")
-                    .json(SOURCE.with(requirements.clone()))
-                    .keep(status()),
-            )
-            .when(get("/v1/sources/{ns}").keep(at("/result/requirements")))
-            .when(
-                put("/v1/stacks/{ns}")
-                    .json(STACK.with(requirements))
-                    .keep(status()),
-            )
-            .when(get("/v1/stacks/{ns}").keep(at("/result/requirements")))
+            .when(SOURCE.define("", requirements.clone()).expect(status()))
+            .when(get("/v1/sources/{ns}").expect(at("/result/requirements")))
+            .when(STACK.define("", requirements).expect(status()))
+            .when(get("/v1/stacks/{ns}").expect(at("/result/requirements")))
     }),
 ];
 
@@ -99,18 +92,16 @@ fn library() -> Scenario {
 
 /// One field of a requirement, read back from a resource of this kind that has the requirement.
 fn kept(told: Scenario, resource: Resource, requirement: Value, field: &str) -> Scenario {
-    let path = resource.item("-with");
-    told.given(put(&path).json(resource.with(json!({"requirements": [requirement]}))))
-        .when(get(path).keep(at(format!("/result/requirements/0/{field}"))))
+    told.given(resource.define("-with", json!({"requirements": [requirement]})))
+        .when(get(resource.item("-with")).expect(at(format!("/result/requirements/0/{field}"))))
 }
 
 /// `source` of a requirement of one kind of resource.
 fn source_kept(resource: Resource) -> Scenario {
-    let path = resource.item("-with");
-    let definition = resource.with(json!({"requirements": [{"source": "{ns}"}]}));
+    let fields = json!({"requirements": [{"source": "{ns}"}]});
     library()
-        .when(put(&path).json(definition).keep(success()))
-        .when(get(path).keep(at("/result/requirements/0/source")))
+        .when(resource.define("-with", fields).expect(success()))
+        .when(get(resource.item("-with")).expect(at("/result/requirements/0/source")))
 }
 
 /// One field of a requirement of every kind of resource that has requirements.

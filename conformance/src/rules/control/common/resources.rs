@@ -1,24 +1,52 @@
 //! Resource bodies
 
-use super::SOURCE;
+use super::{RESOURCES, SECRET, SOURCE};
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bodies-are-objects", || {
+        let is_object = |step: Step| step.expect(kind("", Kind::Object));
+        scenario().each(RESOURCES, |told, resource| {
+            let read = is_object(get(resource.item("")));
+            let read = match resource.list == SECRET.list {
+                true => read,
+                false => read.expect(kind("/result", Kind::Object)),
+            };
+            told.when(is_object(resource.create()))
+                .when(read)
+                .when(is_object(get(resource.list)))
+                .when(is_object(get(resource.item("-absent"))))
+                .when(is_object(delete(resource.item(""))))
+        })
+    }),
+    // A read of a secret shows its name alone, whatever was stored.
+    Rule::new("definitions-are-objects", || {
+        let forms = [
+            ("-array", json!(["{ns}"])),
+            ("-string", json!("{ns}")),
+            ("-number", json!(1)),
+        ];
         scenario()
-            .when(
-                put("/v1/bundles/{ns}")
-                    .json(json!({}))
-                    .keep(kind("", Kind::Object)),
-            )
-            .when(
-                get("/v1/bundles/{ns}")
-                    .keep(kind("", Kind::Object))
-                    .keep(kind("/result", Kind::Object)),
-            )
-            .when(get("/v1/bundles").keep(kind("", Kind::Object)))
-            .when(get("/v1/bundles/{ns}-absent").keep(kind("", Kind::Object)))
-            .when(delete("/v1/bundles/{ns}").keep(kind("", Kind::Object)))
+            .given(SOURCE.create_as("-whole"))
+            .each(RESOURCES, |told, resource| {
+                let form = match resource.list == SECRET.list {
+                    true => Kind::String,
+                    false => Kind::Object,
+                };
+                told.each(forms.clone(), |told, (end, body)| {
+                    let kept = Check::Type("/result".to_owned(), vec![form]);
+                    told.when(
+                        put(resource.item(end))
+                            .json(body)
+                            .off_contract("the body is no object"),
+                    )
+                    .when(get(resource.item(end)).expect(either([
+                        alternative("no such resource", [Check::Status(404)]),
+                        alternative("nothing of the body", [kept]),
+                    ])))
+                })
+            })
     }),
     Rule::new("field-names-exact", || {
         scenario()
@@ -30,17 +58,12 @@ pub(crate) const RULES: &[Rule] = &[
                 "excluded_files": ["*.md"],
             })))
             .given(put("/v1/sources/{ns}").json(json!({
-                "git": {
-                    "repo": "https://git.example.com/policies.git",
-                    "reference": "refs/heads/main",
-                    "included_files": ["*.rego"],
-                    "excluded_files": ["*_test.rego"],
-                },
+                "git": definitions::git(json!({})),
                 "datasources": [{
                     "name": "users",
                     "path": "users",
                     "type": "http",
-                    "config": {"url": "https://data.example.com/users"},
+                    "config": {"url": "https://data.example.com/users", "headers": {}},
                     "transform_query": "data.users.list",
                 }],
                 "requirements": [{"source": "{ns}-lib"}],
@@ -52,47 +75,47 @@ pub(crate) const RULES: &[Rule] = &[
             })))
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(kind("/result/name", Kind::String))
-                    .keep(kind("/result/labels", Kind::Object))
-                    .keep(kind("/result/object_storage/filesystem/path", Kind::String))
-                    .keep(kind("/result/requirements/0/source", Kind::String))
-                    .keep(kind("/result/requirements/0/path", Kind::String))
-                    .keep(kind("/result/requirements/0/prefix", Kind::String))
-                    .keep(kind("/result/excluded_files", Kind::Array)),
+                    .expect(kind("/result/name", Kind::String))
+                    .expect(kind("/result/labels", Kind::Object))
+                    .expect(kind("/result/object_storage/filesystem/path", Kind::String))
+                    .expect(kind("/result/requirements/0/source", Kind::String))
+                    .expect(kind("/result/requirements/0/path", Kind::String))
+                    .expect(kind("/result/requirements/0/prefix", Kind::String))
+                    .expect(kind("/result/excluded_files", Kind::Array)),
             )
             .when(
                 get("/v1/sources/{ns}")
-                    .keep(kind("/result/name", Kind::String))
-                    .keep(kind("/result/git/repo", Kind::String))
-                    .keep(kind("/result/git/reference", Kind::String))
-                    .keep(kind("/result/git/included_files", Kind::Array))
-                    .keep(kind("/result/git/excluded_files", Kind::Array))
-                    .keep(kind("/result/datasources/0/name", Kind::String))
-                    .keep(kind("/result/datasources/0/path", Kind::String))
-                    .keep(kind("/result/datasources/0/type", Kind::String))
-                    .keep(kind("/result/datasources/0/config/url", Kind::String))
-                    .keep(kind("/result/datasources/0/transform_query", Kind::String))
-                    .keep(kind("/result/requirements/0/source", Kind::String)),
+                    .expect(kind("/result/name", Kind::String))
+                    .expect(kind("/result/git/repo", Kind::String))
+                    .expect(kind("/result/git/reference", Kind::String))
+                    .expect(kind("/result/git/included_files", Kind::Array))
+                    .expect(kind("/result/git/excluded_files", Kind::Array))
+                    .expect(kind("/result/datasources/0/name", Kind::String))
+                    .expect(kind("/result/datasources/0/path", Kind::String))
+                    .expect(kind("/result/datasources/0/type", Kind::String))
+                    .expect(kind("/result/datasources/0/config/url", Kind::String))
+                    .expect(kind("/result/datasources/0/transform_query", Kind::String))
+                    .expect(kind("/result/requirements/0/source", Kind::String)),
             )
             .when(
                 get("/v1/stacks/{ns}")
-                    .keep(kind("/result/name", Kind::String))
-                    .keep(kind("/result/selector", Kind::Object))
-                    .keep(kind("/result/exclude_selector", Kind::Object))
-                    .keep(kind("/result/requirements/0/source", Kind::String)),
+                    .expect(kind("/result/name", Kind::String))
+                    .expect(kind("/result/selector", Kind::Object))
+                    .expect(kind("/result/exclude_selector", Kind::Object))
+                    .expect(kind("/result/requirements/0/source", Kind::String)),
             )
     }),
     Rule::new("unknown-fields", || {
         scenario()
             .when(
                 put("/v1/bundles/{ns}")
-                    .json(json!({"colour": "red"}))
-                    .keep(status()),
+                    .json(definitions::bundle("", json!({"colour": "red"})))
+                    .expect(status()),
             )
             .when(
                 get("/v1/bundles/{ns}")
-                    .keep(status())
-                    .keep(at("/result/colour")),
+                    .expect(status())
+                    .expect(at("/result/colour")),
             )
     }),
 ];

@@ -8,8 +8,8 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("name-identifies", || {
         stored()
-            .when(get("/v1/secrets/{ns}").keep(at("/result")))
-            .when(get("/v1/secrets/{ns}-other").keep(status()))
+            .when(get("/v1/secrets/{ns}").expect(at("/result")))
+            .when(get("/v1/secrets/{ns}-other").expect(status()))
     }),
     Rule::new("name-must-equal-path", || {
         let value = json!({"type": "token_auth", "token": "t"});
@@ -18,32 +18,32 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/secrets/{ns}")
                     .json(json!({"name": "{ns}-other", "value": value}))
-                    .keep(error()),
+                    .expect(error()),
             )
-            .when(get("/v1/secrets/{ns}").keep(status()))
-            .when(get("/v1/secrets/{ns}-other").keep(status()))
+            .when(get("/v1/secrets/{ns}").expect(status()))
+            .when(get("/v1/secrets/{ns}-other").expect(status()))
     }),
     Rule::new("token-auth-value", || {
         scenario()
             .when(
                 put("/v1/secrets/{ns}")
                     .json(json!({"value": {"type": "token_auth", "token": "t"}}))
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get("/v1/secrets/{ns}").keep(status()))
+            .when(get("/v1/secrets/{ns}").expect(status()))
     }),
     Rule::new("reads-give-plain-name", || {
         stored()
             .when(
                 get("/v1/secrets/{ns}")
-                    .keep(at("/result"))
-                    .keep(without("token_auth"))
-                    .keep(without("token-that-stays-inside")),
+                    .expect(at("/result"))
+                    .expect(without("token_auth"))
+                    .expect(without("token-that-stays-inside")),
             )
             .when(
                 walk("/v1/secrets")
-                    .keep(includes("/result", json!("{ns}")))
-                    .keep(without("token-that-stays-inside")),
+                    .expect(includes("/result", json!("{ns}")))
+                    .expect(without("token-that-stays-inside")),
             )
     }),
     Rule::new("other-value-types", || {
@@ -63,14 +63,14 @@ pub(crate) const RULES: &[Rule] = &[
             scenario.when(
                 put(format!("/v1/secrets/{{ns}}-{form}"))
                     .json(json!({"value": value}))
-                    .keep(status()),
+                    .expect(status()),
             )
         })
     }),
     Rule::new("value-left-out", || {
         scenario()
-            .when(put("/v1/secrets/{ns}").json(json!({})).keep(status()))
-            .when(get("/v1/secrets/{ns}").keep(status()))
+            .when(put("/v1/secrets/{ns}").json(json!({})).expect(status()))
+            .when(get("/v1/secrets/{ns}").expect(status()))
     }),
     Rule::new("credentials-of-a-datasource", || {
         guarded().when(decides("roles", json!({"alice": "admin"})))
@@ -78,7 +78,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("value-not-in-bundle", || {
         guarded()
             .when(decides("roles", json!({"alice": "admin"})))
-            .when(stored_files("first").keep(status()).keep(without(TOKEN)))
+            .when(
+                stored_files("first")
+                    .expect(status())
+                    .expect(without(TOKEN)),
+            )
     }),
 ];
 

@@ -1,6 +1,7 @@
 //! What the service does
 
-use super::keys_are_asked_for;
+use super::{BUNDLE, SOURCE, keys_are_asked_for};
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::*;
 use crate::scenario::*;
 
@@ -11,81 +12,74 @@ pub(crate) const RULES: &[Rule] =
     &[
         Rule::new("definitions-stored", || {
             scenario()
-                .given(put("/v1/bundles/{ns}").json(json!({"labels": {"env": "prod"}})))
-                .given(put("/v1/sources/{ns}").json(json!({"git": {
-                    "repo": "https://git.example.com/policies.git",
-                    "reference": "refs/heads/main",
-                }})))
-                .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
-                .when(get("/v1/bundles/{ns}").keep(at("/result/labels/env")))
-                .when(get("/v1/sources/{ns}").keep(at("/result/git/repo")))
-                .when(get("/v1/stacks/{ns}").keep(at("/result/selector/env")))
+                .given(BUNDLE.define("", json!({"labels": {"env": "prod"}})))
+                .given(put("/v1/sources/{ns}").json(definitions::source(json!({}))))
+                .given(put("/v1/stacks/{ns}").json(definitions::stack(json!({}))))
+                .when(get("/v1/bundles/{ns}").expect(at("/result/labels/env")))
+                .when(get("/v1/sources/{ns}").expect(at("/result/git/repo")))
+                .when(get("/v1/stacks/{ns}").expect(at("/result/selector/env")))
         }),
         Rule::new("secret-value-not-in-single-read", || {
-            scenario()
-                .given(secret())
-                .when(get("/v1/secrets/{ns}").keep(status()).keep(without(TOKEN)))
+            scenario().given(secret()).when(
+                get("/v1/secrets/{ns}")
+                    .expect(status())
+                    .expect(without(TOKEN)),
+            )
         }),
         Rule::new("secret-value-not-in-list", || {
             scenario().given(secret()).when(
                 walk("/v1/secrets")
-                    .keep(names("/result"))
-                    .keep(without(TOKEN)),
+                    .expect(names("/result"))
+                    .expect(without(TOKEN)),
             )
         }),
         Rule::new("secret-not-leaked-elsewhere", || {
             let storage =
                 json!({"bucket": "b", "key": "{ns}", "region": "eu-west-1", "credentials": "{ns}"});
-            let git = json!({
-                "repo": "https://git.example.com/policies.git",
-                "reference": "refs/heads/main",
-                "credentials": "{ns}",
-            });
+            let git = definitions::git(json!({"credentials": "{ns}"}));
             let datasource = json!({
                 "name": "users",
                 "path": "users",
                 "type": "http",
-                "config": {"url": "https://data.example.com/users"},
+                "config": {"url": "https://data.example.com/users", "headers": {}},
                 "credentials": "{ns}",
             });
             scenario()
                 .given(secret())
-                .given(put("/v1/bundles/{ns}").json(json!({"object_storage": {"aws": storage}})))
-                .given(
-                    put("/v1/sources/{ns}").json(json!({"git": git, "datasources": [datasource]})),
-                )
+                .given(BUNDLE.define("", json!({"object_storage": {"aws": storage}})))
+                .given(SOURCE.define("", json!({"git": git, "datasources": [datasource]})))
                 .when(
                     get("/v1/bundles/{ns}")
-                        .keep(at("/result/object_storage/aws/credentials"))
-                        .keep(without(TOKEN)),
+                        .expect(at("/result/object_storage/aws/credentials"))
+                        .expect(without(TOKEN)),
                 )
                 .when(
                     get("/v1/sources/{ns}")
-                        .keep(at("/result/git/credentials"))
-                        .keep(at("/result/datasources/0/credentials"))
-                        .keep(without(TOKEN)),
+                        .expect(at("/result/git/credentials"))
+                        .expect(at("/result/datasources/0/credentials"))
+                        .expect(without(TOKEN)),
                 )
                 .when(
                     walk("/v1/bundles")
-                        .keep(names("/result"))
-                        .keep(without(TOKEN)),
+                        .expect(names("/result"))
+                        .expect(without(TOKEN)),
                 )
                 .when(
                     walk("/v1/sources")
-                        .keep(names("/result"))
-                        .keep(without(TOKEN)),
+                        .expect(names("/result"))
+                        .expect(without(TOKEN)),
                 )
         }),
         Rule::new("versioned-paths-need-authentication", || {
             scenario().each(
                 ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
-                |scenario, path| scenario.when(get(path).anonymous().keep(status())),
+                |scenario, path| scenario.when(get(path).anonymous().expect(status())),
             )
         }),
         Rule::new("health-needs-no-authentication", || {
             scenario()
                 .given(keys_are_asked_for())
-                .when(get("/health").anonymous().keep(status()))
+                .when(get("/health").anonymous().expect(status()))
         }),
         Rule::new("bundles-are-distributed", || {
             let asks = |amount: u32| {
@@ -108,9 +102,9 @@ pub(crate) const RULES: &[Rule] =
                 .when(
                     asks(7)
                         .until([Check::Equals("/result".to_owned(), json!(true))])
-                        .keep(at("/result")),
+                        .expect(at("/result")),
                 )
-                .when(asks(8).keep(at("/result")))
+                .when(asks(8).expect(at("/result")))
                 .when(decides("other/name", json!("other")))
         }),
         Rule::new("sources-supply-policies", || {
@@ -160,13 +154,13 @@ pub(crate) const RULES: &[Rule] =
                 .when(
                     everything()
                         .until([guarded])
-                        .keep(holds("/result", json!("guard"))),
+                        .expect(holds("/result", json!("guard"))),
                 )
                 .when(decides("shop/name", json!("shop")))
                 .given(delete("/v1/stacks/{ns}-guard"))
                 .given(data("shop", "later", json!("later")))
                 .when(decides("later", json!("later")))
-                .when(everything().keep(without("guard")))
+                .when(everything().expect(without("guard")))
         }),
     ];
 

@@ -1,6 +1,7 @@
 //! Source
 
 use super::SOURCE;
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
     bundle, decides, distributed, feed, fetched, named, named_with, requirements,
 };
@@ -10,35 +11,31 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("name-in-single-read", || {
         scenario()
             .given(SOURCE.create())
-            .when(get("/v1/sources/{ns}").keep(at("/result/name")))
+            .when(get("/v1/sources/{ns}").expect(at("/result/name")))
     }),
     Rule::new("name-in-list", || {
         scenario()
             .given(SOURCE.create())
-            .when(walk("/v1/sources").keep(names("/result")))
+            .when(walk("/v1/sources").expect(names("/result")))
     }),
     Rule::new("git-kept", || {
-        let git = json!({
-            "repo": "https://git.example.com/policies.git",
-            "reference": "refs/heads/main",
-            "path": "lib",
-        });
+        let git = definitions::git(json!({"path": "lib"}));
         stored(json!({"git": git}), |read| {
-            read.keep(kind("/result/git", Kind::Object))
-                .keep(at("/result/git/repo"))
-                .keep(at("/result/git/reference"))
-                .keep(at("/result/git/path"))
+            read.expect(kind("/result/git", Kind::Object))
+                .expect(at("/result/git/repo"))
+                .expect(at("/result/git/reference"))
+                .expect(at("/result/git/path"))
         })
     }),
     Rule::new("directory-kept", || {
         stored(json!({"directory": "policies"}), |read| {
-            read.keep(at("/result/directory"))
+            read.expect(at("/result/directory"))
         })
     }),
     Rule::new("paths-kept", || {
         stored(
             json!({"directory": "policies", "paths": ["app.rego", "lib/rules.rego"]}),
-            |read| read.keep(at("/result/paths")),
+            |read| read.expect(at("/result/paths")),
         )
     }),
     Rule::new("datasources-kept", || {
@@ -46,14 +43,14 @@ pub(crate) const RULES: &[Rule] = &[
             "name": "users",
             "path": "app/users",
             "type": "http",
-            "config": {"url": "https://data.example.com/users"},
+            "config": {"url": "https://data.example.com/users", "headers": {}},
         });
-        stored(SOURCE.with(json!({"datasources": [datasource]})), |read| {
-            read.keep(length("/result/datasources"))
-                .keep(at("/result/datasources/0/name"))
-                .keep(at("/result/datasources/0/path"))
-                .keep(at("/result/datasources/0/type"))
-                .keep(at("/result/datasources/0/config/url"))
+        stored(json!({"datasources": [datasource]}), |read| {
+            read.expect(length("/result/datasources"))
+                .expect(at("/result/datasources/0/name"))
+                .expect(at("/result/datasources/0/path"))
+                .expect(at("/result/datasources/0/type"))
+                .expect(at("/result/datasources/0/config/url"))
         })
     }),
     // A deployment may refuse a built-in source that it does not have; what it takes, it keeps.
@@ -61,8 +58,8 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(SOURCE.create_as("-git"))
             .given(get("/v1/sources/{ns}-git"))
-            .when(put("/v1/sources/{ns}").json(json!({"builtin": "example"})))
-            .when(get("/v1/sources/{ns}").keep(either([
+            .when(put("/v1/sources/{ns}").json(definitions::source(json!({"builtin": "example"}))))
+            .when(get("/v1/sources/{ns}").expect(either([
                 alternative("no such source", [Check::Status(404)]),
                 alternative(
                     "builtin as written",
@@ -77,34 +74,46 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(SOURCE.create_as("-base"))
             .given(SOURCE.create_as("-lib"))
-            .given(
-                put("/v1/sources/{ns}").json(SOURCE.with(json!({"requirements": [
+            .given(SOURCE.define(
+                "",
+                json!({"requirements": [
                     {"source": "{ns}-base"},
                     {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
-                ]}))),
-            )
+                ]}),
+            ))
             .when(
                 get("/v1/sources/{ns}")
-                    .keep(length("/result/requirements"))
-                    .keep(at("/result/requirements/0/source"))
-                    .keep(at("/result/requirements/1/source"))
-                    .keep(at("/result/requirements/1/path"))
-                    .keep(at("/result/requirements/1/prefix")),
+                    .expect(length("/result/requirements"))
+                    .expect(at("/result/requirements/0/source"))
+                    .expect(at("/result/requirements/1/source"))
+                    .expect(at("/result/requirements/1/path"))
+                    .expect(at("/result/requirements/1/prefix")),
             )
     }),
     Rule::new("required-fields", || {
-        scenario()
-            .when(put("/v1/sources/{ns}").json(json!({})).keep(status()))
-            .when(get("/v1/sources/{ns}").keep(at("/result")))
+        scenario().each(
+            [
+                ("-empty", json!({})),
+                (
+                    "-repository",
+                    json!({"git": {"repo": "https://git.example/rules.git"}}),
+                ),
+            ],
+            |told, (end, definition)| {
+                let path = SOURCE.item(end);
+                told.when(put(&path).json(definition).expect(status()))
+                    .when(get(path).expect(at("/result")))
+            },
+        )
     }),
     Rule::new("combined-origins", || {
         scenario()
             .when(
-                put("/v1/sources/{ns}")
-                    .json(SOURCE.with(json!({"directory": "policies", "builtin": "example"})))
-                    .keep(status()),
+                SOURCE
+                    .define("", json!({"directory": "policies", "builtin": "example"}))
+                    .expect(status()),
             )
-            .when(get("/v1/sources/{ns}").keep(at("/result")))
+            .when(get("/v1/sources/{ns}").expect(at("/result")))
     }),
     Rule::new("depends-on-requirements", || {
         let two = json!({"requirements": requirements(&["one"])});
@@ -136,6 +145,6 @@ pub(crate) const RULES: &[Rule] = &[
 /// A source with this definition, read back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
-        .given(put("/v1/sources/{ns}").json(definition))
+        .given(put("/v1/sources/{ns}").json(definitions::source(definition)))
         .when(read(get("/v1/sources/{ns}")))
 }

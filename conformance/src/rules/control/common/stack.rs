@@ -1,6 +1,7 @@
 //! Stack
 
-use super::SOURCE;
+use super::{SOURCE, STACK};
+use crate::rules::control::definitions;
 use crate::rules::control::distribution::{
     bundle, data, decides, distributed, everything, holding, named, requirements, stack,
 };
@@ -9,13 +10,13 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("name-identifies", || {
         stored(json!({"selector": {"env": ["prod"]}}), |read| {
-            read.keep(at("/result/name"))
+            read.expect(at("/result/name"))
         })
     }),
     Rule::new("selector-kept", || {
         stored(
             json!({"selector": {"env": ["prod", "staging"], "team": ["payments"]}}),
-            |read| read.keep(at("/result/selector")),
+            |read| read.expect(at("/result/selector")),
         )
     }),
     Rule::new("exclude-selector-kept", || {
@@ -24,40 +25,40 @@ pub(crate) const RULES: &[Rule] = &[
                 "selector": {"env": ["prod"]},
                 "exclude_selector": {"team": ["legacy", "trial"], "region": ["us"]},
             }),
-            |read| read.keep(at("/result/exclude_selector")),
+            |read| read.expect(at("/result/exclude_selector")),
         )
     }),
     Rule::new("exclude-selector-optional", || {
         scenario()
             .when(
                 put("/v1/stacks/{ns}")
-                    .json(json!({"selector": {"env": ["prod"]}}))
-                    .keep(status()),
+                    .json(definitions::stack(json!({})))
+                    .expect(status()),
             )
             .when(
                 get("/v1/stacks/{ns}")
-                    .keep(at("/result/selector"))
-                    .keep(unset("/result/exclude_selector")),
+                    .expect(at("/result/selector"))
+                    .expect(unset("/result/exclude_selector")),
             )
     }),
     Rule::new("requirements-kept", || {
         scenario()
             .given(SOURCE.create_as("-base"))
             .given(SOURCE.create_as("-lib"))
-            .given(put("/v1/stacks/{ns}").json(json!({
-                "selector": {"env": ["prod"]},
-                "requirements": [
+            .given(STACK.define(
+                "",
+                json!({"requirements": [
                     {"source": "{ns}-base"},
                     {"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor.lib"},
-                ],
-            })))
+                ]}),
+            ))
             .when(
                 get("/v1/stacks/{ns}")
-                    .keep(length("/result/requirements"))
-                    .keep(at("/result/requirements/0/source"))
-                    .keep(at("/result/requirements/1/source"))
-                    .keep(at("/result/requirements/1/path"))
-                    .keep(at("/result/requirements/1/prefix")),
+                    .expect(length("/result/requirements"))
+                    .expect(at("/result/requirements/0/source"))
+                    .expect(at("/result/requirements/1/source"))
+                    .expect(at("/result/requirements/1/path"))
+                    .expect(at("/result/requirements/1/prefix")),
             )
     }),
     Rule::new("selector-chooses-targets", || {
@@ -97,8 +98,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 everything()
                     .until([there("guard"), there("audit")])
-                    .keep(holds("/result", json!("guard")))
-                    .keep(holds("/result", json!("audit"))),
+                    .expect(holds("/result", json!("guard")))
+                    .expect(holds("/result", json!("audit"))),
             )
             .when(decides("shop/name", json!("shop")))
     }),
@@ -123,17 +124,17 @@ fn reaching(selectors: Value, chosen: [Value; 2], others: [Value; 2]) -> Scenari
         .given(stack(selectors))
         .each(all, defined)
         .each(bundles("chosen", chosen), |scenario, (name, _)| {
-            scenario.when(holding(&name, "brought").keep(holds("", json!("brought"))))
+            scenario.when(holding(&name, "brought").expect(holds("", json!("brought"))))
         })
         .given(data("shop", "later", json!("later")))
         .each(bundles("other", others), |scenario, (name, _)| {
-            scenario.when(holding(&name, "later").keep(without("brought")))
+            scenario.when(holding(&name, "later").expect(without("brought")))
         })
 }
 
 /// A stack with this definition, read back.
 fn stored(definition: Value, read: fn(Step) -> Step) -> Scenario {
     scenario()
-        .given(put("/v1/stacks/{ns}").json(definition))
+        .given(put("/v1/stacks/{ns}").json(definitions::stack(definition)))
         .when(read(get("/v1/stacks/{ns}")))
 }

@@ -28,23 +28,23 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("every-success-is-200", || {
         scenario()
             .each(RESOURCES, |told, resource| {
-                told.when(resource.create().keep(status()))
-                    .when(resource.first_page().keep(status()))
-                    .when(get(resource.item("")).keep(status()))
+                told.when(resource.create().expect(status()))
+                    .when(resource.first_page().expect(status()))
+                    .when(get(resource.item("")).expect(status()))
             })
             .each(["PUT", "POST"], |told, method| {
                 told.when(
                     request(method, document("limits"))
                         .json(json!({"max": 7}))
-                        .keep(status()),
+                        .expect(status()),
                 )
             })
-            .when(get(document("limits")).keep(status()))
-            .when(delete(document("limits")).keep(status()))
+            .when(get(document("limits")).expect(status()))
+            .when(delete(document("limits")).expect(status()))
             .each(RESOURCES, |told, resource| {
-                told.when(delete(resource.item("")).keep(status()))
+                told.when(delete(resource.item("")).expect(status()))
             })
-            .when(get("/health").anonymous().keep(status()))
+            .when(get("/health").anonymous().expect(status()))
     }),
 ];
 
@@ -85,5 +85,5 @@ fn holds_document(content: Value) -> Step {
 }
 
 fn empty_object(step: Step) -> Step {
-    step.keep(status()).keep(body())
+    step.expect(status()).expect(body())
 }

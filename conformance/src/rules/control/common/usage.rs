@@ -1,6 +1,7 @@
 //! Resources in use
 
 use super::{BUNDLE, Resource, SECRET, SOURCE, STACK};
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -41,57 +42,52 @@ pub(crate) const RULES: &[Rule] = &[
 struct Relation {
     used: Resource,
     user: Resource,
-    definition: fn() -> Value,
+    /// The fields of the user that name the other.
+    fields: fn() -> Value,
 }
 
 const BY_BUNDLE: Relation = Relation {
     used: SOURCE,
     user: BUNDLE,
-    definition: || json!({"requirements": [{"source": "{ns}"}]}),
+    fields: || json!({"requirements": [{"source": "{ns}"}]}),
 };
 const BY_STACK: Relation = Relation {
     used: SOURCE,
     user: STACK,
-    definition: || {
-        json!({
-            "selector": {"zone": ["inner"]},
-            "requirements": [{"source": "{ns}"}],
-        })
-    },
+    fields: || json!({"requirements": [{"source": "{ns}"}]}),
 };
 const BY_SOURCE: Relation = Relation {
     used: SOURCE,
     user: SOURCE,
-    definition: || SOURCE.with(json!({"requirements": [{"source": "{ns}"}]})),
+    fields: || json!({"requirements": [{"source": "{ns}"}]}),
 };
 const BY_DATASOURCE: Relation = Relation {
     used: SECRET,
     user: SOURCE,
-    definition: || {
-        SOURCE.with(json!({"datasources": [{
+    fields: || {
+        json!({"datasources": [{
             "name": "rates",
             "path": "rates",
             "type": "http",
-            "config": {"url": "https://rates.example/today"},
+            "config": {"url": "https://rates.example/today", "headers": {}},
             "credentials": "{ns}",
-        }]}))
+        }]})
     },
 };
 const BY_GIT: Relation = Relation {
     used: SECRET,
     user: SOURCE,
-    definition: || {
-        json!({"git": {
+    fields: || {
+        json!({"git": definitions::git(json!({
             "repo": "https://git.example/rules.git",
-            "reference": "refs/heads/main",
             "credentials": "{ns}",
-        }})
+        }))})
     },
 };
 const BY_AWS: Relation = Relation {
     used: SECRET,
     user: BUNDLE,
-    definition: || {
+    fields: || {
         json!({"object_storage": {"aws": {
             "bucket": "policies",
             "key": "{ns}.tar.gz",
@@ -103,7 +99,7 @@ const BY_AWS: Relation = Relation {
 const BY_GCP: Relation = Relation {
     used: SECRET,
     user: BUNDLE,
-    definition: || {
+    fields: || {
         json!({"object_storage": {"gcp": {
             "project": "rules",
             "bucket": "policies",
@@ -115,7 +111,7 @@ const BY_GCP: Relation = Relation {
 const BY_AZURE: Relation = Relation {
     used: SECRET,
     user: BUNDLE,
-    definition: || {
+    fields: || {
         json!({"object_storage": {"azure": {
             "account_url": "https://rules.blob.example",
             "container": "policies",
@@ -129,7 +125,7 @@ impl Relation {
     fn set_up(self) -> Scenario {
         scenario()
             .given(self.used.create())
-            .given(put(self.user_path()).json((self.definition)()))
+            .given(self.user.define("-user", (self.fields)()))
     }
 
     fn user_path(self) -> String {
@@ -144,30 +140,30 @@ impl Relation {
 fn kept(relation: Relation) -> Scenario {
     relation
         .set_up()
-        .when(relation.delete_used().keep(error()))
-        .when(get(relation.used.item("")).keep(success()))
+        .when(relation.delete_used().expect(error()))
+        .when(get(relation.used.item("")).expect(success()))
 }
 
 fn released(relation: Relation) -> Scenario {
     relation
         .set_up()
-        .when(relation.delete_used().keep(error()))
+        .when(relation.delete_used().expect(error()))
         .given(delete(relation.user_path()))
-        .when(relation.delete_used().keep(success()))
+        .when(relation.delete_used().expect(success()))
 }
 
 fn refused_with_error_body(relation: Relation) -> Scenario {
     relation.set_up().when(
         relation
             .delete_used()
-            .keep(error())
-            .keep(kind("/code", Kind::String))
-            .keep(kind("/message", Kind::String)),
+            .expect(error())
+            .expect(kind("/code", Kind::String))
+            .expect(kind("/message", Kind::String)),
     )
 }
 
 fn refused_with_status(relation: Relation) -> Scenario {
     relation
         .set_up()
-        .when(relation.delete_used().keep(status()).keep(at("/code")))
+        .when(relation.delete_used().expect(status()).expect(at("/code")))
 }

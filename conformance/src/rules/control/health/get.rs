@@ -6,5 +6,5 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[Rule::new("ready-empty-object", || {
     scenario()
         .given(keys_are_asked_for())
-        .when(get("/health").anonymous().keep(status()).keep(body()))
+        .when(get("/health").anonymous().expect(status()).expect(body()))
 })];

@@ -8,40 +8,40 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("bearer-token-served", || {
         documents()
-            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
             .when(
                 get("/v1/data/{ns}/closed")
                     .role("reader")
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
-            .when(put_closed().keep(success()))
-            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
+            .when(put_closed().expect(success()))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
     }),
     Rule::new("token-reaches-authorization", || {
         documents()
-            .when(put_closed().role("reader").keep(error()))
-            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
-            .when(put_closed().keep(success()))
-            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
+            .when(put_closed().role("reader").expect(error()))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
+            .when(put_closed().expect(success()))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
     }),
     Rule::new("policy-decides", || {
         documents()
-            .when(get("/v1/data/{ns}/open").anonymous().keep(at("/result")))
+            .when(get("/v1/data/{ns}/open").anonymous().expect(at("/result")))
             .when(
                 get("/v1/data/{ns}/closed")
                     .anonymous()
-                    .keep(error())
-                    .keep(without("inside")),
+                    .expect(error())
+                    .expect(without("inside")),
             )
             .when(
                 get("/v1/data/{ns}/closed")
                     .authorization("Bearer nobody")
-                    .keep(error())
-                    .keep(without("inside")),
+                    .expect(error())
+                    .expect(without("inside")),
             )
-            .when(put_closed().role("reader").keep(error()))
-            .when(put_closed().anonymous().keep(error()))
-            .when(get("/v1/data/{ns}/closed").keep(at("/result")))
+            .when(put_closed().role("reader").expect(error()))
+            .when(put_closed().anonymous().expect(error()))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
     }),
     Rule::new("missing-token", || refusal(Step::anonymous)),
     Rule::new("invalid-token", || {
@@ -63,9 +63,9 @@ fn put_closed() -> Step {
 fn refusal(caller: impl Fn(Step) -> Step) -> Scenario {
     documents().when(
         caller(get("/v1/data/{ns}/closed"))
-            .keep(status())
-            .keep(header("WWW-Authenticate"))
-            .keep(media_type())
-            .keep(text()),
+            .expect(status())
+            .expect(header("WWW-Authenticate"))
+            .expect(media_type())
+            .expect(text()),
     )
 }

@@ -16,30 +16,47 @@ pub(crate) const RULES: &[Rule] = &[
             .each(
                 ["false", "null", "zero", "string", "array", "object"],
                 |scenario, name| {
-                    scenario.when(get(format!("/v1/data/{{ns}}/{name}")).keep(at("/result")))
+                    scenario.when(get(format!("/v1/data/{{ns}}/{name}")).expect(at("/result")))
                 },
             )
     }),
     Rule::new("metrics-is-object", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(get("/v1/data/{ns}/a?metrics=true").keep(kind("/metrics", Kind::Object)))
+            .when(get("/v1/data/{ns}/a?metrics=true").expect(kind("/metrics", Kind::Object)))
     }),
     Rule::new("provenance-is-object", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(get("/v1/data/{ns}/a?provenance=true").keep(kind("/provenance", Kind::Object)))
-            .when(get("/v1/data/{ns}/a").keep(lacks("/provenance")))
+            .when(get("/v1/data/{ns}/a?provenance=true").expect(kind("/provenance", Kind::Object)))
+            .when(get("/v1/data/{ns}/a").expect(lacks("/provenance")))
     }),
     Rule::new("decision-id-with-logging", || {
         scenario()
             .setup("decision-logs")
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(get("/v1/data/{ns}/a").keep(kind("/decision_id", Kind::String)))
+            .when(get("/v1/data/{ns}/a").expect(kind("/decision_id", Kind::String)))
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(kind("/decision_id", Kind::String)),
+                    .expect(kind("/decision_id", Kind::String)),
+            )
+    }),
+    Rule::new("decision-id-identifies", || {
+        let ask = || get("/v1/data/{ns}/a");
+        let first = ask().expect(kind("/decision_id", Kind::String));
+        let input = post("/v1/data/{ns}/a").json(json!({"input": {"who": "alice"}}));
+        let first_post = input.clone().capture("second", "/decision_id");
+        scenario()
+            .setup("decision-logs")
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(first.capture("first", "/decision_id"))
+            .when(ask().expect(other_than("/decision_id", "first")))
+            .when(first_post.expect(other_than("/decision_id", "first")))
+            .when(
+                input
+                    .expect(other_than("/decision_id", "first"))
+                    .expect(other_than("/decision_id", "second")),
             )
     }),
     Rule::new("decision-id-absent-without-logging", || {
@@ -47,14 +64,14 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(
                 get("/v1/data/{ns}/a")
-                    .keep(at("/result"))
-                    .keep(lacks("/decision_id")),
+                    .expect(at("/result"))
+                    .expect(lacks("/decision_id")),
             )
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(at("/result"))
-                    .keep(lacks("/decision_id")),
+                    .expect(at("/result"))
+                    .expect(lacks("/decision_id")),
             )
     }),
 ];

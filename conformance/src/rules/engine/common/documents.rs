@@ -1,42 +1,81 @@
 //! Documents
 
 use super::super::policy;
+use crate::scenario::names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("base-document-is-written-data", || {
         scenario()
             .given(put("/v1/data/{ns}/a/b").json(json!(1)))
-            .when(get("/v1/data/{ns}/a/b").keep(at("/result")))
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a/b").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("virtual-document-is-rule-value", || {
         scenario()
             .given(policy(
                 "sum := 40 + 2\n\nwords := [\"one\", input.word]\n\nnames contains \"bob\"\n\nnames contains \"alice\"\n\nages[\"bob\"] := 17",
             ))
-            .when(get("/v1/data/{ns}/sum").keep(at("/result")))
+            .when(get("/v1/data/{ns}/sum").expect(at("/result")))
             .when(
                 post("/v1/data/{ns}/words")
                     .json(json!({"input": {"word": "two"}}))
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
-            .when(get("/v1/data/{ns}/names").keep(sorted("/result")))
-            .when(get("/v1/data/{ns}/ages").keep(at("/result")))
+            .when(get("/v1/data/{ns}/names").expect(sorted("/result")))
+            .when(get("/v1/data/{ns}/ages").expect(at("/result")))
     }),
     Rule::new("numeric-segment-is-array-index", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(["first", {"b": ["inner"]}])))
-            .when(get("/v1/data/{ns}/a/0").keep(at("/result")))
-            .when(get("/v1/data/{ns}/a/1/b/0").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a/0").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a/1/b/0").expect(at("/result")))
     }),
     Rule::new("other-segment-is-member-name", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"name": 1, "1st": 2, "two words": 3}})))
-            .when(get("/v1/data/{ns}/a/name").keep(at("/result")))
-            .when(get("/v1/data/{ns}/a/1st").keep(at("/result")))
-            .when(get("/v1/data/{ns}/a/two%20words").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a/name").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a/1st").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a/two%20words").expect(at("/result")))
+    }),
+    Rule::new("segment-is-plain-text", || segments(&PLAIN)),
+    Rule::new("quoted-segment-is-plain-text", || segments(&QUOTED)),
+    Rule::new("segment-is-no-expression", || {
+        let hidden = json!({"hidden": HIDDEN, "beside": {"a": 1}});
+        scenario()
+            .given(put("/v1/data/{ns}").json(hidden))
+            .when(get("/v1/data/{ns}/hidden").expect(at("/result")))
+            .each(EXPRESSIONS, |scenario, segment| {
+                let version = |version: &str| format!("/{version}/data/{{ns}}/beside/{segment}");
+                scenario
+                    .when(get(version("v1")).expect(without(HIDDEN)))
+                    .when(
+                        post(version("v1"))
+                            .json(json!({"input": 1}))
+                            .expect(without(HIDDEN)),
+                    )
+                    .when(post(version("v0")).json(json!(1)).expect(without(HIDDEN)))
+            })
+    }),
+    Rule::new("names-and-texts-kept", || {
+        let names = json!({"Name": 1, "name": "ß", "é": "É", "日本": {"Ü": "日本 😀"}});
+        scenario()
+            .when(put("/v1/data/{ns}").json(names.clone()).expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
+            .when(get("/v1/data/{ns}/Name").expect(at("/result")))
+            .when(get("/v1/data/{ns}/name").expect(at("/result")))
+            .when(get("/v1/data/{ns}/%C3%A9").expect(at("/result")))
+            .when(get("/v1/data/{ns}/%E6%97%A5%E6%9C%AC/%C3%9C").expect(at("/result")))
+            .when(get("/v1/data/{ns}/NAME").expect(lacks("/result")))
+            .each(seen(&names), Scenario::when)
+    }),
+    Rule::new("integers-kept", || {
+        let numbers = json!({"n": [9_007_199_254_740_993_u64, -9_007_199_254_740_993_i64]});
+        scenario()
+            .when(put("/v1/data/{ns}").json(numbers.clone()).expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
+            .each(seen(&numbers), Scenario::when)
     }),
     Rule::new("input-document-is-supplied-value", || {
         scenario()
@@ -47,15 +86,98 @@ pub(crate) const RULES: &[Rule] = &[
                     scenario.when(
                         post("/v1/data/{ns}/seen")
                             .json(json!({"input": input}))
-                            .keep(at("/result")),
+                            .expect(at("/result")),
                     )
                 },
             )
-            .when(get("/v1/data/{ns}/seen").keep(lacks("/result")))
+            .when(get("/v1/data/{ns}/seen").expect(lacks("/result")))
     }),
     Rule::new("numeric-member-name", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"1": "one"})))
-            .when(get("/v1/data/{ns}/1").keep(status()).keep(at("/result")))
+            .when(
+                get("/v1/data/{ns}/1")
+                    .expect(status())
+                    .expect(at("/result")),
+            )
     }),
 ];
+
+/// Names of members that a language of references would read otherwise, encoded for a path.
+const PLAIN: [(&str, &str); 8] = [
+    ("a[0]", "a%5B0%5D"),
+    ("a.b", "a.b"),
+    ("a; true", "a%3B%20true"),
+    ("a\nb", "a%0Ab"),
+    ("100%", "100%25"),
+    ("%41", "%2541"),
+    ("a\\b", "a%5Cb"),
+    ("it's `{}`", "it's%20%60%7B%7D%60"),
+];
+
+/// The same with quotes.
+const QUOTED: [(&str, &str); 3] = [
+    ("\"", "%22"),
+    ("a\"]", "a%22%5D"),
+    ("a\"]; data[\"b", "a%22%5D%3B%20data%5B%22b"),
+];
+
+/// What no segment leads to.
+const HIDDEN: &str = "the hidden text";
+
+/// Segments that lead to another document where they are pasted into a reference or a query.
+const EXPRESSIONS: [&str; 4] = [
+    "x%22%5D%3B%20y%20%3D%20data.{ns}%5B%22hidden",
+    "a%22%5D%20%7C%20data.{ns}.hidden%20%23",
+    "a%3B%20data.{ns}.hidden",
+    "a%0Adata.{ns}.hidden",
+];
+
+/// Members of these names are written, read, changed and removed by each method, and nothing else
+/// is.
+fn segments(names: &[(&str, &str)]) -> Scenario {
+    let start = scenario().given(put("/v1/data/{ns}").json(json!({"a": {"b": "beside"}})));
+    let start = names.iter().fold(start, |scenario, (name, segment)| {
+        let path = format!("/v1/data/{{ns}}/{segment}");
+        let bare = format!("/v0/data/{{ns}}/{segment}");
+        let replaced = json!([{"op": "replace", "path": "/was", "value": "replaced"}]);
+        scenario
+            .when(
+                put(path.as_str())
+                    .json(json!({"was": name}))
+                    .expect(status()),
+            )
+            .when(get(path.as_str()).expect(at("/result")))
+            .when(
+                post(path.as_str())
+                    .json(json!({"input": 1}))
+                    .expect(at("/result")),
+            )
+            .when(post(bare).json(json!(1)).expect(body()))
+            .when(
+                patch(path)
+                    .text("application/json-patch+json", replaced.to_string())
+                    .expect(status()),
+            )
+    });
+    let start = start.when(get("/v1/data/{ns}").expect(at("/result")));
+    let end = names.iter().fold(start, |scenario, (_, segment)| {
+        scenario.when(delete(format!("/v1/data/{{ns}}/{segment}")).expect(status()))
+    });
+    end.when(get("/v1/data/{ns}").expect(at("/result")))
+}
+
+/// Decisions that answer their input, given in each way.
+fn seen(input: &Value) -> [Step; 4] {
+    let encoded = encode(&input.to_string());
+    [
+        policy("seen := input").expect(success()),
+        get(format!("/v1/data/{{ns}}/seen?input={encoded}")).expect(at("/result")),
+        post("/v1/data/{ns}/seen")
+            .json(json!({"input": input}))
+            .expect(at("/result")),
+        post("/v0/data/{ns}/seen")
+            .json(input.clone())
+            .expect(body()),
+    ]
+}

@@ -10,7 +10,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a/b")
                     .json(json!(2))
-                    .keep(kind("/code", Kind::Text)),
+                    .expect(kind("/code", Kind::Text)),
             )
     }),
     Rule::new("message-is-string", || {
@@ -19,29 +19,41 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a/b")
                     .json(json!(2))
-                    .keep(kind("/message", Kind::Text)),
+                    .expect(kind("/message", Kind::Text)),
             )
     }),
     Rule::new("errors-is-array", || {
         scenario()
-            .when(unsafe_variable().keep(kind("/errors", Kind::Array)))
+            .when(unsafe_variable().expect(kind("/errors", Kind::Array)))
             .when(
                 get("/v1/policies/{ns}")
-                    .keep(error())
-                    .keep(kind_among("/errors", &[Kind::Array, Kind::Absent])),
+                    .expect(error())
+                    .expect(kind_among("/errors", &[Kind::Array, Kind::Absent])),
             )
     }),
+    Rule::new("location-of-error", || {
+        let located = kind_among("/location", &[Kind::Object, Kind::Absent]);
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(1)))
+            .when(
+                put("/v1/data/{ns}/a/b")
+                    .json(json!(2))
+                    .expect(error())
+                    .expect(located.clone()),
+            )
+            .when(unsafe_variable().expect(error()).expect(located))
+    }),
     Rule::new("item-code", || {
-        scenario().when(two_mistakes().keep(each("/errors/*/code", Kind::Text)))
+        scenario().when(two_mistakes().expect(each("/errors/*/code", Kind::Text)))
     }),
     Rule::new("item-message", || {
-        scenario().when(two_mistakes().keep(each("/errors/*/message", Kind::Text)))
+        scenario().when(two_mistakes().expect(each("/errors/*/message", Kind::Text)))
     }),
     Rule::new("item-location", || {
         scenario().when(
             unsafe_variable()
-                .keep(kind("/errors/0", Kind::Object))
-                .keep(kind_among(
+                .expect(kind("/errors/0", Kind::Object))
+                .expect(kind_among(
                     "/errors/0/location",
                     &[Kind::Object, Kind::Absent],
                 )),
@@ -82,7 +94,7 @@ fn located(scenario: Scenario, rules: &str, label: &'static str, check: Check) -
     let without = alternative("no location", [Check::Lacks(LOCATION.to_owned())]);
     scenario.when(
         policy(rules)
-            .keep(kind("/errors/0", Kind::Object))
-            .keep(either([without, alternative(label, [check])])),
+            .expect(kind("/errors/0", Kind::Object))
+            .expect(either([without, alternative(label, [check])])),
     )
 }

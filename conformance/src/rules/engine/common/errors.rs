@@ -8,10 +8,10 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("status-tells-success-from-failure", || {
         scenario()
-            .when(put("/v1/data/{ns}/a").json(json!(1)).keep(success()))
-            .when(get("/v1/data/{ns}/a").keep(success()))
-            .when(put("/v1/data/{ns}/a/b").json(json!(1)).keep(error()))
-            .when(delete("/v1/data/{ns}/missing").keep(error()))
+            .when(put("/v1/data/{ns}/a").json(json!(1)).expect(success()))
+            .when(get("/v1/data/{ns}/a").expect(success()))
+            .when(put("/v1/data/{ns}/a/b").json(json!(1)).expect(error()))
+            .when(delete("/v1/data/{ns}/missing").expect(error()))
     }),
     Rule::new("data-get-failure", || {
         scenario()
@@ -125,24 +125,57 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("failed-compilation-is-invalid-parameter", || {
         scenario()
-            .when(policy("allow if missing > 1").keep(at("/code")))
-            .when(policy("odd if not even\n\neven if not odd").keep(at("/code")))
+            .when(policy("allow if missing > 1").expect(at("/code")))
+            .when(policy("odd if not even\n\neven if not odd").expect(at("/code")))
     }),
     Rule::new("unsafe-variable-code", || {
         scenario()
-            .when(policy("allow if missing > 1").keep(at("/errors/0/code")))
-            .when(policy("allow if not data.{ns}.names[missing]").keep(at("/errors/0/code")))
+            .when(policy("allow if missing > 1").expect(at("/errors/0/code")))
+            .when(policy("allow if not data.{ns}.names[missing]").expect(at("/errors/0/code")))
     }),
     // No rule of this name exists, which a health rule's endpoint reports as a failure.
     Rule::new("health-failure-has-only-error", || {
         scenario().given(get("/health")).when(
             get("/health/{ns}")
-                .keep(error())
-                .keep(kind("/error", Kind::Text))
-                .keep(lacks("/code"))
-                .keep(lacks("/message"))
-                .keep(lacks("/errors")),
+                .expect(error())
+                .expect(kind("/error", Kind::Text))
+                .expect(lacks("/code"))
+                .expect(lacks("/message"))
+                .expect(lacks("/errors")),
         )
+    }),
+    Rule::new("statuses-as-listed", || {
+        let absent = json!([{"op": "remove", "path": "/absent"}]).to_string();
+        let input = json!({"input": 1});
+        let query = json!({"query": "1 = 2"});
+        let steps: [(Step, &[u16]); 13] = [
+            (get("/v1/data/{ns}/absent"), &[200, 400, 500]),
+            (post("/v1/data/{ns}/absent").json(input), &[200, 400, 500]),
+            (
+                post("/v0/data/{ns}/absent").json(json!(1)),
+                &[200, 400, 404, 500],
+            ),
+            (
+                put("/v1/data/{ns}/a/b").json(json!(2)),
+                &[204, 304, 400, 404, 500],
+            ),
+            (
+                patch("/v1/data/{ns}").text("application/json-patch+json", absent),
+                &[204, 400, 404, 500],
+            ),
+            (delete("/v1/data/{ns}/absent"), &[204, 404, 500]),
+            (get("/v1/policies"), &[200, 500]),
+            (get("/v1/policies/{ns}"), &[200, 404, 500]),
+            (policy("allow if {"), &[200, 400, 500]),
+            (delete("/v1/policies/{ns}"), &[200, 400, 404, 500]),
+            (get(asking("1 = 2")), &[200, 400, 500, 501]),
+            (post("/v1/query").json(query.clone()), &[200, 400, 500, 501]),
+            (post("/v1/compile").json(query), &[200, 400, 500]),
+        ];
+        let start = scenario().given(put("/v1/data/{ns}/a").json(json!(1)));
+        start.each(steps, |scenario, (step, listed)| {
+            scenario.when(step.expect(status_among(listed)))
+        })
     }),
     Rule::new("all-codes", || {
         scenario()
@@ -150,22 +183,22 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/data/{ns}/a?input=%7B%22who%22%3A")
                     .off_contract("the input is cut off")
-                    .keep(at("/code")),
+                    .expect(at("/code")),
             )
             .when(
                 post("/v0/data/{ns}/missing")
                     .json(json!({"who": "alice"}))
-                    .keep(at("/code")),
+                    .expect(at("/code")),
             )
-            .when(put("/v1/data/{ns}/a/b").json(json!(2)).keep(at("/code")))
-            .when(delete("/v1/data/{ns}/missing").keep(at("/code")))
+            .when(put("/v1/data/{ns}/a/b").json(json!(2)).expect(at("/code")))
+            .when(delete("/v1/data/{ns}/missing").expect(at("/code")))
     }),
 ];
 
 /// A call that fails, with what every error object holds.
 fn error_object(call: Step) -> Step {
-    call.keep(error())
-        .keep(kind("/code", Kind::Text))
-        .keep(kind("/message", Kind::Text))
-        .keep(kind_among("/errors", &[Kind::Array, Kind::Absent]))
+    call.expect(error())
+        .expect(kind("/code", Kind::Text))
+        .expect(kind("/message", Kind::Text))
+        .expect(kind_among("/errors", &[Kind::Array, Kind::Absent]))
 }

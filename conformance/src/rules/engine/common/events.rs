@@ -6,243 +6,237 @@
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
-pub(crate) const RULES: &[Rule] =
-    &[
-        Rule::new("off-has-no-trace", || {
-            scenario().given(policy(STEPS)).when(
-                traced("p", "explain=off", json!({"alpha": [12], "beta": 3}))
-                    .keep(at("/result"))
-                    .keep(no_trace()),
+pub(crate) const RULES: &[Rule] = &[
+    Rule::new("off-has-no-trace", || {
+        scenario().given(policy(STEPS)).when(
+            traced("p", "explain=off", json!({"alpha": [12], "beta": 3}))
+                .expect(at("/result"))
+                .expect(no_trace()),
+        )
+    }),
+    Rule::new("absent-has-no-trace", || {
+        scenario().given(policy(STEPS)).when(
+            post("/v1/data/{ns}/p")
+                .json(json!({"input": {"alpha": [12], "beta": 3}}))
+                .expect(at("/result"))
+                .expect(no_trace()),
+        )
+    }),
+    Rule::new("full", || every_step("explain=full")),
+    Rule::new("debug", || every_step("explain=debug")),
+    Rule::new("notes", || {
+        let rules = "p if {\n\tq\n\tr\n}\n\nq if trace(\"seen\")\n\nr if input.beta > 2";
+        scenario()
+            .given(policy(rules))
+            .when(
+                traced("p", "explain=notes", json!({"beta": 3}))
+                    .expect(trace([any_event()]))
+                    .expect(mentions("seen"))
+                    .expect(trace_without(any_event().holding("beta"))),
             )
-        }),
-        Rule::new("absent-has-no-trace", || {
-            scenario().given(policy(STEPS)).when(
-                post("/v1/data/{ns}/p")
-                    .json(json!({"input": {"alpha": [12], "beta": 3}}))
-                    .keep(at("/result"))
-                    .keep(no_trace()),
+            .when(
+                traced("r", "explain=notes", json!({"beta": 3}))
+                    .expect(at("/result"))
+                    .expect(trace_without(any_event())),
             )
-        }),
-        Rule::new("full", || every_step("explain=full")),
-        Rule::new("debug", || every_step("explain=debug")),
-        Rule::new("notes", || {
-            let rules = "p if {\n\tq\n\tr\n}\n\nq if trace(\"seen\")\n\nr if input.beta > 2";
-            scenario()
-                .given(policy(rules))
-                .when(
-                    traced("p", "explain=notes", json!({"beta": 3}))
-                        .keep(trace([event("Note")]))
-                        .keep(trace_without(any_event().holding("beta"))),
-                )
-                .when(
-                    traced("r", "explain=notes", json!({"beta": 3}))
-                        .keep(at("/result"))
-                        .keep(trace_without(any_event())),
-                )
-        }),
-        Rule::new("fails", || {
-            let rules = "p if {\n\tq\n\tnot r\n}\n\nq if input.beta > 2\n\nr if input.gamma > 5";
-            scenario()
-                .given(policy(rules))
-                .when(
-                    traced("p", "explain=fails", json!({"beta": 3, "gamma": 4}))
-                        .keep(trace([
-                            event("Enter").of("rule").holding("gamma"),
-                            event("Fail").of("expr").holding(5),
-                        ]))
-                        .keep(trace_without(any_event().holding("beta"))),
-                )
-                .when(
-                    traced("q", "explain=fails", json!({"beta": 3}))
-                        .keep(at("/result"))
-                        .keep(trace_without(any_event())),
-                )
-        }),
-        Rule::new("trace-is-array", || {
-            scenario().given(policy(COMPARES)).when(
-                full("p", json!({"alpha": 18}))
-                    .keep(at("/result"))
-                    .keep(trace([event("Enter"), event("Eval")])),
+    }),
+    Rule::new("fails", || {
+        let rules = "p if {\n\tq\n\tnot r\n}\n\nq if input.beta > 2\n\nr if input.gamma > 5";
+        scenario()
+            .given(policy(rules))
+            .when(
+                traced("p", "explain=fails", json!({"beta": 3, "gamma": 4}))
+                    .expect(trace([event("Fail").of("expr").holding(5)]))
+                    .expect(trace_without(any_event().holding("beta"))),
             )
-        }),
-        Rule::new("machine-format-by-default", || {
-            scenario().given(policy(COMPARES)).when(
-                full("p", json!({"alpha": 18})).keep(trace_types(any_event(), "", &[Kind::Object])),
+            .when(
+                traced("q", "explain=fails", json!({"beta": 3}))
+                    .expect(at("/result"))
+                    .expect(trace_without(any_event())),
             )
-        }),
-        Rule::new("pretty-format", || {
-            scenario()
-                .given(policy("weighed if input.alpha > 17"))
-                .when(
-                    traced("weighed", "explain=full&pretty=true", json!({"alpha": 18}))
-                        .keep(trace_types(any_event(), "", &[Kind::String]))
-                        .keep(mentions("weighed")),
-                )
-        }),
-        Rule::new("enter-before-body", || {
-            scenario().when(query("x = input.alpha", json!({"alpha": 18})).keep(trace([
+    }),
+    Rule::new("trace-is-array", || {
+        scenario().given(policy(COMPARES)).when(
+            full("p", json!({"alpha": 18}))
+                .expect(at("/result"))
+                .expect(trace([event("Enter"), event("Eval")])),
+        )
+    }),
+    Rule::new("machine-format-by-default", || {
+        scenario().given(policy(COMPARES)).when(
+            full("p", json!({"alpha": 18})).expect(trace_types(any_event(), "", &[Kind::Object])),
+        )
+    }),
+    Rule::new("pretty-format", || {
+        scenario()
+            .given(policy("weighed if input.alpha > 17"))
+            .when(
+                traced("weighed", "explain=full&pretty=true", json!({"alpha": 18}))
+                    .expect(readable_trace("weighed")),
+            )
+    }),
+    Rule::new("enter-before-body", || {
+        scenario().when(
+            query("x = input.alpha", json!({"alpha": 18})).expect(trace([
                 event("Enter").of("body").holding("alpha").query("body"),
                 event("Eval").of("expr").holding("alpha").query("body"),
+            ])),
+        )
+    }),
+    Rule::new("enter-before-rule", || {
+        scenario()
+            .given(policy(COMPARES))
+            .when(full("p", json!({"alpha": 18})).expect(trace([
+                event("Enter").of("rule").holding("alpha").query("rule"),
+                event("Eval").of("expr").holding("alpha").query("rule"),
             ])))
-        }),
-        Rule::new("enter-before-rule", || {
-            scenario()
-                .given(policy(COMPARES))
-                .when(full("p", json!({"alpha": 18})).keep(trace([
-                    event("Enter").of("rule").holding("alpha").query("rule"),
-                    event("Eval").of("expr").holding("alpha").query("rule"),
-                ])))
-        }),
-        Rule::new("exit-after-body", || {
-            let exit = || event("Exit").of("body").holding("alpha");
-            scenario()
-                .when(query(COMPARISON, json!({"alpha": 18})).keep(trace([
-                    event("Enter").of("body").holding("alpha").query("body"),
-                    event("Eval").of("expr").holding("alpha").query("body"),
-                    exit().query("body"),
-                ])))
-                .when(query(COMPARISON, json!({"alpha": 3})).keep(trace_without(exit())))
-        }),
-        Rule::new("exit-after-rule", || {
-            let exit = || event("Exit").of("rule").holding("alpha");
-            scenario()
-                .given(policy(COMPARES))
-                .when(full("p", json!({"alpha": 18})).keep(trace([
-                    event("Enter").of("rule").holding("alpha").query("rule"),
-                    event("Eval").of("expr").holding("alpha").query("rule"),
-                    exit().query("rule"),
-                ])))
-                .when(full("p", json!({"alpha": 3})).keep(trace_without(exit())))
-        }),
-        Rule::new("eval-before-expression", || {
-            scenario()
-                .given(policy(COMPARES))
-                .when(full("p", json!({"alpha": 18})).keep(trace([
-                    event("Eval").of("expr").holding("alpha").not_binding(18),
-                    event("Eval").of("expr").holding(17).binding(18),
-                ])))
-        }),
-        Rule::new("fail-after-false", || {
-            scenario()
-                .given(policy(COMPARES))
-                .when(
-                    full("p", json!({"alpha": 3}))
-                        .keep(trace([
-                            event("Eval").of("expr").holding(17),
-                            event("Fail").of("expr").holding(17),
-                        ]))
-                        .keep(trace_without(event("Fail").of("expr").holding("alpha"))),
-                )
-                .when(full("p", json!({"alpha": 18})).keep(trace_without(event("Fail").of("expr"))))
-        }),
-        Rule::new("redo-body", || {
-            scenario().when(
-                query("x = input.alpha[_]", json!({"alpha": [11, 12]})).keep(trace([
-                    event("Exit").of("body").holding("alpha").query("body"),
-                    event("Redo").of("body").holding("alpha").query("body"),
-                    event("Exit").of("body").holding("alpha").query("body"),
-                ])),
+    }),
+    Rule::new("exit-after-body", || {
+        let exit = || event("Exit").of("body").holding("alpha");
+        scenario()
+            .when(query(COMPARISON, json!({"alpha": 18})).expect(trace([
+                event("Enter").of("body").holding("alpha").query("body"),
+                event("Eval").of("expr").holding("alpha").query("body"),
+                exit().query("body"),
+            ])))
+            .when(query(COMPARISON, json!({"alpha": 3})).expect(trace_without(exit())))
+    }),
+    Rule::new("exit-after-rule", || {
+        let exit = || event("Exit").of("rule").holding("alpha");
+        scenario()
+            .given(policy(COMPARES))
+            .when(full("p", json!({"alpha": 18})).expect(trace([
+                event("Enter").of("rule").holding("alpha").query("rule"),
+                event("Eval").of("expr").holding("alpha").query("rule"),
+                exit().query("rule"),
+            ])))
+            .when(full("p", json!({"alpha": 3})).expect(trace_without(exit())))
+    }),
+    Rule::new("eval-before-expression", || {
+        scenario()
+            .given(policy(COMPARES))
+            .when(full("p", json!({"alpha": 18})).expect(trace([
+                event("Eval").of("expr").holding("alpha").not_binding(18),
+                event("Eval").of("expr").holding(17).binding(18),
+            ])))
+    }),
+    Rule::new("fail-after-false", || {
+        scenario()
+            .given(policy(COMPARES))
+            .when(
+                full("p", json!({"alpha": 3}))
+                    .expect(trace([
+                        event("Eval").of("expr").holding(17),
+                        event("Fail").of("expr").holding(17),
+                    ]))
+                    .expect(trace_without(event("Fail").of("expr").holding("alpha"))),
             )
-        }),
-        Rule::new("redo-rule", || {
-            scenario()
-                .given(policy("p contains x if x := input.alpha[_]"))
-                .when(full("p", json!({"alpha": [11, 12]})).keep(trace([
-                    event("Exit").of("rule").holding("alpha").query("rule"),
-                    event("Redo").of("rule").holding("alpha").query("rule"),
-                    event("Exit").of("rule").holding("alpha").query("rule"),
-                ])))
-        }),
-        Rule::new("redo-expression", || {
-            scenario().given(policy(STEPS)).when(
-                full("p", json!({"alpha": [11, 12], "beta": 3})).keep(trace([
-                    event("Eval").of("expr").holding(11).binding(11),
-                    event("Redo").of("expr").holding("alpha"),
-                    event("Eval").of("expr").holding(11).binding(12),
-                ])),
-            )
-        }),
-        Rule::new("queries-told-apart", || {
-            scenario()
-                .given(policy(CALLS))
-                .when(full("p", json!({"beta": 3})).keep(trace([
-                    event("Enter").of("rule").holding("p").query("outer"),
-                    event("Enter").of("rule").holding("beta").query("inner"),
-                    event("Exit").of("rule").holding("beta").query("inner"),
-                    event("Exit").of("rule").holding("p").query("outer"),
-                ])))
-        }),
-        Rule::new("rule-body-has-caller-as-parent", || {
-            scenario().given(policy(CALLS)).when(
-                full("p", json!({"beta": 3})).keep(trace([
-                    event("Enter").of("rule").holding("p").query("outer"),
-                    event("Enter")
-                        .of("rule")
-                        .holding("beta")
-                        .query("inner")
-                        .parent("outer"),
-                    event("Eval")
-                        .of("expr")
-                        .holding("beta")
-                        .query("inner")
-                        .parent("outer"),
-                ])),
-            )
-        }),
-        Rule::new("comprehension-has-caller-as-parent", || {
-            let rules = "p if count([x | x := input.alpha[_]]) > 1";
-            scenario().given(policy(rules)).when(
-                full("p", json!({"alpha": [11, 12]})).keep(trace([
-                    event("Enter").of("rule").holding("p").query("outer"),
-                    event("Enter")
-                        .of("body")
-                        .holding("alpha")
-                        .query("inner")
-                        .parent("outer"),
-                    event("Eval")
-                        .of("expr")
-                        .holding("alpha")
-                        .query("inner")
-                        .parent("outer"),
-                ])),
-            )
-        }),
-        Rule::new("decision-log-format", || {
-            let text =
-                |member: &str| kind_among(format!("/0/{member}"), &[Kind::String, Kind::Absent]);
-            logged(|step| {
-                step.keep(text("path"))
-                    .keep(text("timestamp"))
-                    .keep(text("requested_by"))
-                    .keep(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
-                    .keep(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
-                    .keep(at("/0/input"))
-                    .keep(at("/0/result"))
-            })
-        }),
-        Rule::new("status-message-format", || {
-            pushed(|step| {
-                step.keep(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
-                    .keep(kind_among("/0/plugins", &[Kind::Object, Kind::Absent]))
-                    .keep(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
-            })
-        }),
-        Rule::new("decision-log-carries-decision-id", || {
-            logged(|step| step.keep(length("")))
-        }),
-        Rule::new("status-is-pushed", || {
-            let parts = ["labels", "plugins", "bundles", "metrics"];
-            let told = parts.map(|part| {
-                alternative(
-                    part,
-                    [Check::Type(format!("/0/{part}"), vec![Kind::Object])],
-                )
-            });
-            pushed(|step| step.keep(either(told.clone())))
-        }),
-    ];
+            .when(full("p", json!({"alpha": 18})).expect(trace_without(event("Fail").of("expr"))))
+    }),
+    Rule::new("redo-body", || {
+        scenario().when(
+            query("x = input.alpha[_]", json!({"alpha": [11, 12]})).expect(trace([
+                event("Exit").of("body").holding("alpha").query("body"),
+                event("Redo").of("body").holding("alpha").query("body"),
+                event("Exit").of("body").holding("alpha").query("body"),
+            ])),
+        )
+    }),
+    Rule::new("redo-rule", || {
+        scenario()
+            .given(policy("p contains x if x := input.alpha[_]"))
+            .when(full("p", json!({"alpha": [11, 12]})).expect(trace([
+                event("Exit").of("rule").holding("alpha").query("rule"),
+                event("Redo").of("rule").holding("alpha").query("rule"),
+                event("Exit").of("rule").holding("alpha").query("rule"),
+            ])))
+    }),
+    Rule::new("redo-expression", || {
+        scenario().given(policy(STEPS)).when(
+            full("p", json!({"alpha": [11, 12], "beta": 3})).expect(trace([
+                event("Eval").of("expr").holding(11).binding(11),
+                event("Redo").of("expr").holding("alpha"),
+                event("Eval").of("expr").holding(11).binding(12),
+            ])),
+        )
+    }),
+    Rule::new("queries-told-apart", || {
+        scenario()
+            .given(policy(CALLS))
+            .when(full("p", json!({"beta": 3})).expect(trace([
+                event("Enter").of("rule").holding("p").query("outer"),
+                event("Enter").of("rule").holding("beta").query("inner"),
+                event("Exit").of("rule").holding("beta").query("inner"),
+                event("Exit").of("rule").holding("p").query("outer"),
+            ])))
+    }),
+    Rule::new("rule-body-has-caller-as-parent", || {
+        scenario().given(policy(CALLS)).when(
+            full("p", json!({"beta": 3})).expect(trace([
+                event("Enter").of("rule").holding("p").query("outer"),
+                event("Enter")
+                    .of("rule")
+                    .holding("beta")
+                    .query("inner")
+                    .parent("outer"),
+                event("Eval")
+                    .of("expr")
+                    .holding("beta")
+                    .query("inner")
+                    .parent("outer"),
+            ])),
+        )
+    }),
+    Rule::new("comprehension-has-caller-as-parent", || {
+        let rules = "p if count([x | x := input.alpha[_]]) > 1";
+        scenario().given(policy(rules)).when(
+            full("p", json!({"alpha": [11, 12]})).expect(trace([
+                event("Enter").of("rule").holding("p").query("outer"),
+                event("Enter")
+                    .of("body")
+                    .holding("alpha")
+                    .query("inner")
+                    .parent("outer"),
+                event("Eval")
+                    .of("expr")
+                    .holding("alpha")
+                    .query("inner")
+                    .parent("outer"),
+            ])),
+        )
+    }),
+    Rule::new("decision-log-format", || {
+        let text = |member: &str| kind_among(format!("/0/{member}"), &[Kind::String, Kind::Absent]);
+        logged(|step| {
+            step.expect(text("path"))
+                .expect(text("timestamp"))
+                .expect(text("requested_by"))
+                .expect(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
+                .expect(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
+                .expect(at("/0/input"))
+                .expect(at("/0/result"))
+        })
+    }),
+    Rule::new("status-message-format", || {
+        pushed(|step| {
+            step.expect(kind_among("/0/labels", &[Kind::Object, Kind::Absent]))
+                .expect(kind_among("/0/plugins", &[Kind::Object, Kind::Absent]))
+                .expect(kind_among("/0/metrics", &[Kind::Object, Kind::Absent]))
+        })
+    }),
+    Rule::new("decision-log-carries-decision-id", || {
+        logged(|step| step.expect(kind("", Kind::Array)))
+    }),
+    Rule::new("status-is-pushed", || {
+        let told = Check::Differs("/0".into(), json!({}));
+        let received = mock(get("/received/status")).until([told]);
+        scenario()
+            .setup("status")
+            .when(received.expect(kind("", Kind::Array)))
+    }),
+];
 
-/// A decision, and the log events with its identifier as the depot got them.
+/// A decision, and the log events with its identifier as the mock server got them.
 fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
     scenario()
         .setup("decision-logs")
@@ -250,18 +244,17 @@ fn logged(judge: impl Fn(Step) -> Step) -> Scenario {
         .when(
             post("/v1/data/{ns}/answer")
                 .json(json!({"input": {"n": 41}}))
-                .keep(kind("/decision_id", Kind::String))
+                .expect(kind("/decision_id", Kind::String))
                 .capture("decision", "/decision_id"),
         )
         .when(judge(
-            depot(get("/received/logs?decision_id={decision}"))
-                .until([Check::AtLeast(String::new(), 1)]),
+            mock(get("/received/logs?holds={decision}")).until([Check::AtLeast(String::new(), 1)]),
         ))
 }
 
-/// The status messages that the depot got.
+/// The status messages that the mock server got.
 fn pushed(judge: impl Fn(Step) -> Step) -> Scenario {
-    let received = depot(get("/received/status"));
+    let received = mock(get("/received/status"));
     let received = received.until([Check::AtLeast(String::new(), 1)]);
     scenario().setup("status").when(judge(received))
 }
@@ -297,7 +290,7 @@ fn query(text: &str, input: Value) -> Step {
 /// The steps of an evaluation that fails once, goes back and calls another rule.
 fn every_step(explain: &str) -> Scenario {
     scenario().given(policy(STEPS)).when(
-        traced("p", explain, json!({"alpha": [11, 12], "beta": 3})).keep(trace([
+        traced("p", explain, json!({"alpha": [11, 12], "beta": 3})).expect(trace([
             event("Enter").of("body"),
             event("Enter").of("rule").holding("alpha"),
             event("Eval").of("expr").holding("alpha"),

@@ -19,7 +19,7 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("evaluates-policies-over-data", ||
                 scenario.when(
                     post("/v1/data/{ns}/next_age")
                         .json(json!({"input": input}))
-                        .keep(at("/result")),
+                        .expect(at("/result")),
                 )
             },
         )

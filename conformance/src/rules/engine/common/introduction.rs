@@ -7,12 +7,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("path-of-one-segment", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!("shallow")))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("path-of-several-segments", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {"c": "deep"}}})))
-            .when(get("/v1/data/{ns}/a/b/c").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a/b/c").expect(at("/result")))
     }),
     Rule::new("webhook-path-of-several-segments", || {
         scenario()
@@ -20,7 +20,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/a/b/c")
                     .json(json!({"who": "alice"}))
-                    .keep(body()),
+                    .expect(body()),
             )
     }),
     Rule::new("filter-path-of-several-segments", || {
@@ -35,7 +35,18 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/compile/{ns}/a/b/include")
                     .header("Accept", "application/vnd.engine.ucast.all+json")
                     .json(json!({"unknowns": ["input.fruits"]}))
-                    .keep(rows(Rows::of(Language::Ucast, "/result/query", &table))),
+                    .expect(rows(Rows::of(Language::Ucast, "/result/query", &table))),
             )
+    }),
+    Rule::new("path-of-no-segment", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!("shallow")))
+            .each(["/v1/data", "/v1/data/"], |scenario, path| {
+                scenario.when(
+                    get(path)
+                        .off_contract("a path has one segment at least")
+                        .expect(status()),
+                )
+            })
     }),
 ];

@@ -7,7 +7,7 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("gzip-only-on-request", || {
         .given(put("/v1/data/{ns}").json(json!({"name": "long", "filler": "text ".repeat(4000)})))
         .when(
             get("/v1/data/{ns}")
-                .keep(header("Content-Encoding"))
-                .keep(at("/result/name")),
+                .expect(header("Content-Encoding"))
+                .expect(at("/result/name")),
         )
 })];

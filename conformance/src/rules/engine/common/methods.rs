@@ -1,6 +1,7 @@
 //! Methods that are not listed
 
 use crate::rules::engine::policy;
+use crate::rules::engine::root::post::main_decision;
 use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
@@ -26,11 +27,24 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("policies", || {
         scenario()
             .given(policy("answer := 42"))
-            .each(["HEAD", "OPTIONS"], |scenario, method| {
+            .each(["POST", "PATCH"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/policies/{ns}"))
+            })
+    }),
+    Rule::new("policies-collection", || {
+        scenario()
+            // A server that takes one of them may remove what belongs to others.
+            .changes_global()
+            .given(get("/v1/policies"))
+            .each(["POST", "PUT", "DELETE"], |scenario, method| {
                 scenario.when(unlisted(method, "/v1/policies"))
             })
-            .each(["HEAD", "POST", "PATCH"], |scenario, method| {
-                scenario.when(unlisted(method, "/v1/policies/{ns}"))
+    }),
+    Rule::new("root", || {
+        main_decision("main := true")
+            .given(post("/").json(json!({"who": "alice"})))
+            .each(["PUT", "PATCH", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/"))
             })
     }),
     Rule::new("query", || {
@@ -75,5 +89,5 @@ pub(crate) const RULES: &[Rule] = &[
 fn unlisted(method: &'static str, path: &'static str) -> Step {
     request(method, path)
         .off_contract("the method is not listed for this path")
-        .keep(status())
+        .expect(status())
 }

@@ -14,8 +14,21 @@ pub(crate) const RULES: &[Rule] = &[
             };
             scenario
                 .given(put(path.as_str()).text("text/plain", module(package, "answer := 42")))
-                .when(get(path).keep(at("/result/id")))
+                .when(get(path).expect(at("/result/id")))
         })
+    }),
+    Rule::new("id-is-decoded", || {
+        let path = "/v1/policies/{ns}%20%C3%A9ast%25";
+        let named = [Check::Equals("/result/id".into(), json!("{ns} éast%"))];
+        scenario()
+            .given(put(path).text("text/plain", module("{ns}", "answer := 42")))
+            .when(get(path).expect(at("/result/id")))
+            .when(get("/v1/policies").expect(names("/result")))
+            .when(delete(path).expect(success()))
+            .when(get("/v1/policies").expect(names("/result")))
+            .given(get(path).shows([Check::StatusFrom(400, 499)]))
+            .given(put(path).text("text/plain", module("{ns}", "answer := 43")))
+            .given(get(path).shows(named))
     }),
     Rule::new("id-is-string", || {
         read("answer := 42", [kind("/result/id", Kind::String)])
@@ -26,13 +39,13 @@ pub(crate) const RULES: &[Rule] = &[
                 put("/v1/policies/{ns}.shelf")
                     .text("text/plain", module("{ns}.deep.drawer", "answer := 42")),
             )
-            .when(get("/v1/policies/{ns}.shelf").keep(at("/result/id")))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/policies/{ns}.shelf").expect(at("/result/id")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("raw-is-source-text", || {
         scenario()
             .given(put("/v1/policies/{ns}").text("text/plain", ODDLY_WRITTEN))
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
     }),
     Rule::new("ast-is-object", || {
         read("answer := 42", [kind("/result/ast", Kind::Object)])
@@ -65,7 +78,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().each(["answer := 42", "allow if input.a"], |scenario, rule| {
             scenario
                 .given(policy(rule))
-                .when(get("/v1/policies/{ns}").keep(at("/result/ast/rules/0/head/name")))
+                .when(get("/v1/policies/{ns}").expect(at("/result/ast/rules/0/head/name")))
         })
     }),
     Rule::new("head-key-is-term", || {
@@ -148,17 +161,19 @@ const ODDLY_WRITTEN: &str =
 const TWO_EXPRESSIONS: &str = "allow if {\n\tinput.a\n\tinput.b\n}";
 
 /// What reading a module with these rules shows.
-fn read(rules: &str, keeps: impl IntoIterator<Item = Keep>) -> Scenario {
-    let reading = keeps.into_iter().fold(get("/v1/policies/{ns}"), Step::keep);
+fn read(rules: &str, expectations: impl IntoIterator<Item = Expectation>) -> Scenario {
+    let reading = expectations
+        .into_iter()
+        .fold(get("/v1/policies/{ns}"), Step::expect);
     scenario().given(policy(rules)).when(reading)
 }
 
 /// That there are terms where the pointer leads.
-fn term(pointer: &str) -> [Keep; 2] {
+fn term(pointer: &str) -> [Expectation; 2] {
     let values = [Kind::String, Kind::Boolean, Kind::Number, Kind::Array];
     [
         each(format!("{pointer}/type"), Kind::String),
-        Keep::Each(format!("{pointer}/value"), values.to_vec()),
+        Expectation::Each(format!("{pointer}/value"), values.to_vec()),
     ]
 }
 
@@ -167,6 +182,6 @@ fn keys(constants: [&str; 2]) -> Scenario {
     scenario().each(constants, |scenario, constant| {
         scenario
             .given(policy(&format!("collected contains {constant}")))
-            .when(get("/v1/policies/{ns}").keep(at("/result/ast/rules/0/head/key")))
+            .when(get("/v1/policies/{ns}").expect(at("/result/ast/rules/0/head/key")))
     })
 }

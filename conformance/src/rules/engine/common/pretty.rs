@@ -9,7 +9,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("data-get", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
-            .when(get("/v1/data/{ns}/a?pretty=true").keep(pretty()))
+            .when(get("/v1/data/{ns}/a?pretty=true").expect(pretty()))
     }),
     Rule::new("data-post", || {
         scenario()
@@ -17,7 +17,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?pretty=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(pretty()),
+                    .expect(pretty()),
             )
     }),
     Rule::new("webhook-data-post", || {
@@ -26,55 +26,56 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/a?pretty=true")
                     .json(json!({"who": "alice"}))
-                    .keep(pretty()),
+                    .expect(pretty()),
             )
     }),
     Rule::new("data-get-false", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
+            .given(get("/v1/data/{ns}/a").capture_text("plain"))
             .when(
                 get("/v1/data/{ns}/a?pretty=false")
-                    .keep(at("/result"))
-                    .keep(pretty()),
+                    .expect(at("/result"))
+                    .expect(text_of("plain")),
             )
     }),
     Rule::new("policy-get", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(get("/v1/policies/{ns}?pretty=true").keep(pretty()))
+            .when(get("/v1/policies/{ns}?pretty=true").expect(pretty()))
     }),
     Rule::new("root-post", || {
         main_decision(r#"main := {"b": [1, 2]}"#).when(
             post("/?pretty=true")
                 .json(json!({"who": "alice"}))
-                .keep(pretty()),
+                .expect(pretty()),
         )
     }),
     Rule::new("query-get", || {
-        scenario().when(get(format!("{}&pretty=true", asking("x = [1, 2]"))).keep(pretty()))
+        scenario().when(get(format!("{}&pretty=true", asking("x = [1, 2]"))).expect(pretty()))
     }),
     Rule::new("query-post", || {
         scenario().when(
             post("/v1/query?pretty=true")
                 .json(json!({"query": "x = [1, 2]"}))
-                .keep(pretty()),
+                .expect(pretty()),
         )
     }),
     Rule::new("compile-post", || {
         scenario().when(
             post("/v1/compile?pretty=true")
                 .json(json!({"query": "input.a == [1, 2]"}))
-                .keep(pretty()),
+                .expect(pretty()),
         )
     }),
     Rule::new("config-get", || {
-        scenario().when(get("/v1/config?pretty=true").keep(pretty()))
+        scenario().when(get("/v1/config?pretty=true").expect(pretty()))
     }),
     Rule::new("status-get", || {
         scenario().setup("status").when(
             get("/v1/status?pretty=true")
                 .until([Check::Status(200)])
-                .keep(pretty()),
+                .expect(pretty()),
         )
     }),
 ];

@@ -1,6 +1,6 @@
 //! Provenance
 
-use crate::rules::engine::depot::loaded;
+use crate::rules::engine::mock::{activated, bundle, loaded, pending, put_fixture};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -15,27 +15,44 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(
                 get("/v1/data/{ns}/b?provenance=true")
-                    .keep(kind("/provenance", Kind::Object))
-                    .keep(lacks("/result")),
+                    .expect(kind("/provenance", Kind::Object))
+                    .expect(lacks("/result")),
             )
     }),
     Rule::new("revision-omitted-with-bundles", || {
         with_bundles(|step| {
-            step.keep(kind("/provenance", Kind::Object))
-                .keep(lacks("/provenance/revision"))
+            step.expect(kind("/provenance", Kind::Object))
+                .expect(lacks("/provenance/revision"))
         })
     }),
     Rule::new("bundles-by-name", || {
         with_bundles(|step| {
-            step.keep(kind("/provenance/bundles/rules", Kind::Object))
-                .keep(kind("/provenance/bundles/limits", Kind::Object))
+            step.expect(kind("/provenance/bundles/rules", Kind::Object))
+                .expect(kind("/provenance/bundles/limits", Kind::Object))
         })
     }),
     Rule::new("bundle-revision", || {
         with_bundles(|step| {
-            step.keep(at("/provenance/bundles/rules/revision"))
-                .keep(at("/provenance/bundles/limits/revision"))
+            step.expect(at("/provenance/bundles/rules/revision"))
+                .expect(at("/provenance/bundles/limits/revision"))
         })
+    }),
+    Rule::new("bundle-without-revision", || {
+        let mut plain = bundle("limits", "l1");
+        if let Some(manifest) = plain.pointer_mut("/bundle/.manifest") {
+            *manifest = json!({"roots": ["limits"]});
+        }
+        let revision = |bundle: &str| format!("/provenance/bundles/{bundle}/revision");
+        pending()
+            .given(put_fixture("rules", bundle("rules", "r1")))
+            .given(put_fixture("limits", plain))
+            .given(activated())
+            .when(
+                get("/v1/data/limits/answer?provenance=true")
+                    .expect(at(revision("rules")))
+                    .expect(kind("/provenance/bundles/limits", Kind::Object))
+                    .expect(kind_among(revision("limits"), &[Kind::Text, Kind::Absent])),
+            )
     }),
 ];
 
@@ -52,5 +69,7 @@ fn with_bundles(judge: impl Fn(Step) -> Step) -> Scenario {
 fn provenance(field: &str, of: Kind) -> Scenario {
     scenario()
         .given(put("/v1/data/{ns}/a").json(json!(1)))
-        .when(get("/v1/data/{ns}/a?provenance=true").keep(kind(format!("/provenance/{field}"), of)))
+        .when(
+            get("/v1/data/{ns}/a?provenance=true").expect(kind(format!("/provenance/{field}"), of)),
+        )
 }

@@ -10,13 +10,13 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .text("application/yaml", YAML)
-                    .keep(status()),
+                    .expect(status()),
             )
             .when(
                 post("/v1/data/{ns}/a")
                     .text("application/json", YAML)
                     .off_contract("the body is not what Content-Type says")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     // The setup's threshold is far above this answer, which any usual threshold would compress.
@@ -29,8 +29,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/data/{ns}")
                     .header("Accept-Encoding", "gzip")
-                    .keep(header("Content-Encoding"))
-                    .keep(at("/result/name")),
+                    .expect(header("Content-Encoding"))
+                    .expect(at("/result/name")),
             )
     }),
     Rule::new("gzip-request-body", || {
@@ -40,14 +40,14 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a")
                     .text("application/yaml", YAML)
                     .gzip()
-                    .keep(status()),
+                    .expect(status()),
             )
             .when(
                 post("/v1/data/{ns}/a")
                     .text("application/json", r#"{"input": "#)
                     .gzip()
                     .off_contract("the encoded body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("policy-text-as-plain-text", || {
@@ -55,9 +55,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/policies/{ns}")
                     .text("text/plain", module("{ns}", "answer := 42"))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+            .when(get("/v1/data/{ns}/answer").expect(at("/result")))
     }),
 ];
 

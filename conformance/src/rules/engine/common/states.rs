@@ -1,7 +1,8 @@
 //! States
 
-use crate::rules::engine::depot::{
-    activated, bundle, discovered, loaded_alone, pending, rules_bundle, shelve, shelved, taken,
+use crate::rules::engine::mock::{
+    activated, bundle, discovered, loaded_alone, not_ok, pending, plugin_not_ok, put_fixture,
+    rules_bundle, taken, with_bundles,
 };
 use crate::rules::engine::module;
 use crate::scenario::*;
@@ -19,56 +20,60 @@ pub(crate) const RULES: &[Rule] = &[
                     "{ns}_ready if input.plugins_ready == true\n\n{ns}_not_ready if input.plugins_ready == false",
                 ),
             ))
-            .when(get("/health/{ns}_ready").keep(status()))
-            .when(get("/health/{ns}_not_ready").keep(status()))
+            .when(get("/health/{ns}_ready").expect(status()))
+            .when(get("/health/{ns}_not_ready").expect(status()))
     }),
     Rule::new("activation-makes-healthy", || {
         pending()
-            .given(shelve("rules", json!("held")))
+            .given(put_fixture("rules", json!("held")))
             .given(taken("held", 1))
-            .when(get("/health?bundles=true").keep(status()))
-            .given(shelve("rules", bundle("rules", "r1")))
+            .when(get("/health?bundles=true").expect(status()))
+            .given(put_fixture("rules", bundle("rules", "r1")))
             .given(answer("rules"))
-            .when(get("/health?bundles=true").keep(status()))
-            .given(shelve("limits", bundle("limits", "l1")))
-            .when(activated().keep(status()).keep(body()))
-            .when(get("/v1/data/limits").keep(at("/result")))
+            .when(get("/health?bundles=true").expect(status()))
+            .given(put_fixture("limits", bundle("limits", "l1")))
+            .when(activated().expect(status()).expect(body()))
+            .when(get("/v1/data/limits").expect(at("/result")))
     }),
     Rule::new("other-plugin-states", || {
         pending().when(
             get("/v1/status")
                 .until([Check::Status(200)])
-                .keep(at("/result/plugins/bundle/state")),
+                .expect(at("/result/plugins/bundle/state")),
         )
     }),
     Rule::new("plugin-state-transitions", || {
-        let state = || get("/v1/status").keep(at("/result/plugins/bundle/state"));
-        shelved(pending().when(state().until([Check::Status(200)])))
+        let state = || get("/v1/status").expect(at("/result/plugins/bundle/state"));
+        with_bundles(pending().when(state().until([Check::Status(200)])))
             .given(activated())
             .when(state())
-            .given(shelve("rules", json!({"status": 503})))
+            .given(put_fixture("rules", json!({"status": 503})))
             .given(taken("status", 2))
             .when(state())
     }),
     Rule::new("plugins-ready-false-before-start", || {
-        let pending = pending().given(readiness());
-        shelved(
-            pending
-                .when(get("/health/{ns}_not_ready").keep(status()))
-                .when(get("/health/{ns}_ready").keep(status())),
+        let waiting = plugin_not_ok().given(readiness());
+        with_bundles(
+            waiting
+                .when(get("/health/{ns}_not_ready").expect(status()))
+                .when(get("/health/{ns}_ready").expect(status())),
         )
         .when(
             get("/health/{ns}_ready")
                 .until([Check::Status(200)])
-                .keep(status()),
+                .expect(status()),
         )
     }),
     Rule::new("plugins-ready-needs-every-plugin", || {
-        pending()
+        plugin_not_ok()
             .given(readiness())
-            .given(get("/health/{ns}_status_ok").until([Check::Status(200)]))
-            .when(get("/health/{ns}_not_ready").keep(status()))
-            .when(get("/health/{ns}_ready").keep(status()))
+            .given(
+                get("/health/{ns}_status_ok")
+                    .until([Check::Status(200)])
+                    .or_not_run("no plugin is OK while another is not"),
+            )
+            .when(get("/health/{ns}_not_ready").expect(status()))
+            .when(get("/health/{ns}_ready").expect(status()))
     }),
     // The bundle plugin leaves OK when another bundle is discovered.
     Rule::new("plugins-ready-stays", || {
@@ -80,13 +85,9 @@ pub(crate) const RULES: &[Rule] = &[
             .given(readiness())
             .given(get("/health/{ns}_ready").until([Check::Status(200)]))
             .given(discovered(json!({"bundles": rules_bundle()})))
-            .when(
-                get("/health?plugins=true")
-                    .until([Check::Status(500)])
-                    .keep(status()),
-            )
-            .when(get("/health/{ns}_ready").keep(status()))
-            .when(get("/health/{ns}_not_ready").keep(status()))
+            .given(not_ok("no plugin leaves OK while it waits for a bundle"))
+            .when(get("/health/{ns}_ready").expect(status()))
+            .when(get("/health/{ns}_not_ready").expect(status()))
     }),
     // The second request after a failure tells that the engine has noticed the first.
     Rule::new("later-downloads-do-not-count", || {
@@ -96,10 +97,10 @@ pub(crate) const RULES: &[Rule] = &[
         ];
         loaded_alone().each(failures, |scenario, (answer, item)| {
             scenario
-                .given(shelve("rules", item))
+                .given(put_fixture("rules", item))
                 .given(taken(answer, 2))
-                .when(get("/health?bundles=true").keep(status()).keep(body()))
-                .when(get("/v1/data/rules/answer").keep(at("/result")))
+                .when(get("/health?bundles=true").expect(status()).expect(body()))
+                .when(get("/v1/data/rules/answer").expect(at("/result")))
         })
     }),
 ];

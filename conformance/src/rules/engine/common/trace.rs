@@ -28,7 +28,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("parent-id-is-query-id", || {
         let rules = format!("{CALLS}\n\nr if p");
         scenario().given(policy(&rules)).when(
-            full("r", json!({"beta": 3})).keep(trace([
+            full("r", json!({"beta": 3})).expect(trace([
                 event("Enter").of("rule").holding("r").query("first"),
                 event("Enter")
                     .of("rule")
@@ -80,8 +80,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("locals-is-array", || {
         scenario().given(policy(COMPARES)).when(
             full("p", json!({"alpha": 18}))
-                .keep(trace_types(any_event(), "/locals", &[Kind::Array]))
-                .keep(trace([
+                .expect(trace_types(any_event(), "/locals", &[Kind::Array]))
+                .expect(trace([
                     event("Eval").of("expr").holding("alpha").not_binding(18),
                     event("Eval").of("expr").holding(17).binding(18),
                     event("Exit").of("rule").holding("alpha").binding(18),
@@ -93,16 +93,16 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("further-fields", || {
         scenario().given(policy("p if trace(\"seen\")")).when(
             traced("p", "explain=notes", json!({}))
-                .keep(trace([any_event()]))
-                .keep(at("/explanation")),
+                .expect(trace([any_event()]))
+                .expect(at("/explanation")),
         )
     }),
 ];
 
 /// Facts of a trace that has events of all documented operations.
-fn every_event(facts: &[Keep]) -> Scenario {
+fn every_event(facts: &[Expectation]) -> Scenario {
     let call = full("p", json!({"alpha": [11, 12], "beta": 3}));
-    let call = facts.iter().cloned().fold(call, Step::keep);
+    let call = facts.iter().cloned().fold(call, Step::expect);
     scenario().given(policy(STEPS)).when(call)
 }
 
@@ -116,7 +116,7 @@ fn local_is_term(part: &'static str) -> Scenario {
     let values = [Kind::String, Kind::Number, Kind::Boolean, Kind::Array];
     scenario().given(policy(COMPARES)).when(
         full("p", json!({"alpha": 18}))
-            .keep(trace_types(second(), node_type, &[Kind::String]))
-            .keep(trace_types(second(), value, &values)),
+            .expect(trace_types(second(), node_type, &[Kind::String]))
+            .expect(trace_types(second(), value, &values)),
     )
 }

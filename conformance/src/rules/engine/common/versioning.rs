@@ -7,8 +7,8 @@ use crate::scenario::*;
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("main-prefix", || {
         scenario()
-            .when(put("/v1/data/{ns}/a").json(json!(1)).keep(success()))
-            .when(get("/v1/data/{ns}/a").keep(success()))
+            .when(put("/v1/data/{ns}/a").json(json!(1)).expect(success()))
+            .when(get("/v1/data/{ns}/a").expect(success()))
     }),
     Rule::new("webhook-prefix", || {
         scenario()
@@ -16,21 +16,21 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/a")
                     .json(json!({"who": "alice"}))
-                    .keep(success())
-                    .keep(body()),
+                    .expect(success())
+                    .expect(body()),
             )
     }),
     Rule::new("health-without-prefix", || {
         scenario()
             .given(not_everything_is_healthy())
-            .when(get("/health").keep(success()))
+            .when(get("/health").expect(success()))
     }),
     Rule::new("root-without-prefix", || {
         main_decision("main := input.who").when(
             post("/")
                 .json(json!({"who": "alice"}))
-                .keep(success())
-                .keep(body()),
+                .expect(success())
+                .expect(body()),
         )
     }),
 ];

@@ -1,6 +1,8 @@
 //! GET /health
 
-use crate::rules::engine::depot::{activated, bundle, discovered, pending, shelve, shelved, taken};
+use crate::rules::engine::mock::{
+    activated, bundle, discovered, pending, plugin_not_ok, put_fixture, taken, with_bundles,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -9,56 +11,73 @@ pub(crate) const RULES: &[Rule] = &[
     // One bundle is there, the other is not, or is none.
     Rule::new("bundles-not-activated-is-500", || {
         pending()
-            .when(get("/health?bundles=true").keep(status()))
-            .given(shelve("rules", json!({"text": "no bundle"})))
-            .given(shelve("limits", bundle("limits", "l1")))
+            .when(get("/health?bundles=true").expect(status()))
+            .given(put_fixture("rules", json!({"text": "no bundle"})))
+            .given(put_fixture("limits", bundle("limits", "l1")))
             .given(taken("text", 2))
-            .when(get("/health?bundles=true").keep(status()))
-            .when(get("/health").keep(status()))
-            .given(shelve("rules", bundle("rules", "r1")))
-            .when(activated().keep(status()))
+            .when(get("/health?bundles=true").expect(status()))
+            .when(get("/health").expect(status()))
+            .given(put_fixture("rules", bundle("rules", "r1")))
+            .when(activated().expect(status()))
     }),
     Rule::new("bundles-include-discovery", || {
         scenario()
             .setup("discovery")
             .fresh()
-            .given(depot(
+            .given(mock(
                 put("/shelf/bundles/discovery.tar.gz").json(json!("held")),
             ))
-            .when(get("/health?bundles=true").keep(status()))
+            .when(get("/health?bundles=true").expect(status()))
             .given(discovered(json!({"labels": {"region": "west"}})))
-            .when(activated().keep(status()))
+            .when(activated().expect(status()))
     }),
     Rule::new("plugins-healthy", || healthy("/health?plugins=true")),
     Rule::new("plugins-not-ok-is-500", || {
-        shelved(pending().when(get("/health?plugins=true").keep(status()))).when(
+        with_bundles(plugin_not_ok().when(get("/health?plugins=true").expect(status()))).when(
             get("/health?plugins=true")
                 .until([Check::Status(200)])
-                .keep(status()),
+                .expect(status()),
         )
     }),
     Rule::new("exclude-plugin-accepted", || {
         healthy("/health?plugins=true&exclude-plugin=bundle")
     }),
     Rule::new("exclude-plugin-leaves-out", || {
-        pending()
+        plugin_not_ok()
             .when(
                 get("/health?plugins=true&exclude-plugin=bundle")
                     .until([Check::Status(200)])
-                    .keep(status())
-                    .keep(body()),
+                    .expect(status())
+                    .expect(body()),
             )
-            .when(get("/health?plugins=true").keep(status()))
-            .when(get("/health?plugins=true&exclude-plugin=status").keep(status()))
+            .when(get("/health?plugins=true").expect(status()))
+            .when(get("/health?plugins=true&exclude-plugin=status").expect(status()))
     }),
     Rule::new("exclude-plugin-repeatable", || {
-        healthy("/health?plugins=true&exclude-plugin=bundle&exclude-plugin=status")
+        plugin_not_ok()
+            .when(get("/health?plugins=true&exclude-plugin=status").expect(status()))
+            .each(
+                [["bundle", "status"], ["status", "bundle"]],
+                |told, [first, second]| {
+                    let path = format!(
+                        "/health?plugins=true&exclude-plugin={first}&exclude-plugin={second}"
+                    );
+                    told.when(get(path).expect(status()).expect(body()))
+                },
+            )
     }),
     Rule::new("exclude-plugin-ignored-without-plugins", || {
-        healthy("/health?exclude-plugin=bundle")
+        plugin_not_ok().each(
+            [
+                "/health?exclude-plugin=status",
+                "/health?plugins=false&exclude-plugin=status",
+            ],
+            |told, path| told.when(get(path).expect(status()).expect(body())),
+        )
     }),
     Rule::new("unhealthy-has-error-string", || {
-        unhealthy(|step| step.keep(status()).keep(kind("/error", Kind::String)))
+        let error = Check::Type("/error".to_owned(), vec![Kind::String]);
+        unhealthy(vec![alternative("a string", [Check::Status(500), error])])
     }),
     Rule::new("unhealthy-message", || {
         let messages = [
@@ -68,15 +87,22 @@ pub(crate) const RULES: &[Rule] = &[
         ];
         let said = messages
             .map(|text| alternative(text, [Check::Equals("/error".to_owned(), json!(text))]));
-        unhealthy(|step| step.keep(either(said.clone())))
+        unhealthy(said.to_vec())
     }),
 ];
 
-/// A server with a bundle that never comes, asked for both checks.
-fn unhealthy(judge: impl Fn(Step) -> Step) -> Scenario {
+/// A server with a bundle that never comes, asked for both checks. No document says that its
+/// plugins are not OK.
+fn unhealthy(said: Vec<Alternative>) -> Scenario {
+    let healthy = alternative("healthy", [Check::Status(200)]);
+    let or_healthy: Vec<_> = said.iter().cloned().chain([healthy]).collect();
     pending()
-        .when(judge(get("/health?bundles=true")))
-        .when(judge(get("/health?plugins=true")))
+        .when(
+            get("/health?bundles=true")
+                .expect(status())
+                .expect(either(said)),
+        )
+        .when(get("/health?plugins=true").expect(either(or_healthy)))
 }
 
 /// What a server that calls everything healthy does not answer: there is no rule of this name.
@@ -88,5 +114,5 @@ pub(crate) fn not_everything_is_healthy() -> Step {
 fn healthy(path: &'static str) -> Scenario {
     scenario()
         .given(not_everything_is_healthy())
-        .when(get(path).keep(status()).keep(body()))
+        .when(get(path).expect(status()).expect(body()))
 }

@@ -8,8 +8,8 @@ pub(crate) const RULES: &[Rule] = &[
         main_decision(r#"main := {"decided": "{ns}"}"#).when(
             post("/")
                 .json(json!({"who": "alice"}))
-                .keep(status())
-                .keep(at("/decided")),
+                .expect(status())
+                .expect(at("/decided")),
         )
     }),
     Rule::new("document-is-whole-response", || {
@@ -21,19 +21,27 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(1.5),
                 json!(false),
             ],
-            |scenario, shape| scenario.when(post("/").json(json!({"shape": shape})).keep(body())),
+            |scenario, shape| scenario.when(post("/").json(json!({"shape": shape})).expect(body())),
         )
     }),
     Rule::new("json-input", || {
         main_decision(r#"main := [input.who, input["n"]]"#)
-            .when(post("/").json(json!({"who": "alice", "n": 1})).keep(body()))
-            .when(post("/").json(json!({"who": ["bob"], "n": 2})).keep(body()))
+            .when(
+                post("/")
+                    .json(json!({"who": "alice", "n": 1}))
+                    .expect(body()),
+            )
+            .when(
+                post("/")
+                    .json(json!({"who": ["bob"], "n": 2}))
+                    .expect(body()),
+            )
     }),
     Rule::new("yaml-input", || {
         main_decision(r#"main := [input.who, input["n"]]"#).when(
             post("/")
                 .text("application/yaml", "who: alice\nn:\n  - 1\n  - m: 2\n")
-                .keep(body()),
+                .expect(body()),
         )
     }),
     Rule::new("default-decision-overrides-path", || {
@@ -43,12 +51,12 @@ pub(crate) const RULES: &[Rule] = &[
                 "checks",
                 r#"decision := "the path that is set""#,
             ))
-            .when(post("/").json(json!({"who": "alice"})).keep(body()))
+            .when(post("/").json(json!({"who": "alice"})).expect(body()))
     }),
     Rule::new("undefined-is-404", || {
         main_decision(r#"main if input.who != "bob""#)
             .given(post("/").json(json!({"who": "alice"})))
-            .when(post("/").json(json!({"who": "bob"})).keep(status()))
+            .when(post("/").json(json!({"who": "bob"})).expect(status()))
     }),
     Rule::new("malformed-input-is-400", || {
         main_decision("main := true")
@@ -57,13 +65,13 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/")
                     .text("application/json", r#"{"who": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
             .when(
                 post("/")
                     .text("application/yaml", "who: [1, 2")
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
 ];

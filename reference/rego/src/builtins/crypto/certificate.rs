@@ -1,5 +1,6 @@
 //! A certificate and the object that shows it.
 
+use chrono::DateTime;
 use num_bigint::BigInt;
 use x509_parser::prelude::{FromDer, X509Certificate};
 use x509_parser::x509::{AlgorithmIdentifier, SubjectPublicKeyInfo};
@@ -9,7 +10,6 @@ use super::name;
 use super::tlv::{self, dotted, identifier, identifier_value, list};
 use crate::Value;
 use crate::builtins::armor::encode;
-use crate::builtins::calendar::Moment;
 use crate::builtins::keys::{Public, der};
 use crate::value::Number;
 
@@ -315,15 +315,6 @@ fn networks(names: &Names) -> Value {
 }
 
 fn time(seconds: i64) -> Value {
-    let Moment {
-        year,
-        month,
-        day,
-        hour,
-        minute,
-        second,
-    } = Moment::at(seconds);
-    Value::from(format!(
-        "{year:04}-{month:02}-{day:02}T{hour:02}:{minute:02}:{second:02}Z"
-    ))
+    let time = DateTime::from_timestamp(seconds, 0).unwrap_or_default();
+    Value::from(time.format("%Y-%m-%dT%H:%M:%SZ").to_string())
 }

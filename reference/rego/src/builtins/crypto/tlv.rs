@@ -1,5 +1,8 @@
 //! The elements of DER: a tag, a length and a value.
 
+use der::asn1::AnyRef;
+use der::{Decode, Tag};
+
 use crate::Value;
 
 /// Tags of universal types and of the places in a choice.
@@ -15,21 +18,9 @@ pub(super) type Element<'d> = (u8, &'d [u8]);
 
 /// The first element and what follows it.
 pub(super) fn first(der: &[u8]) -> Option<(Element<'_>, &[u8])> {
-    let (tag, rest) = der.split_first()?;
-    let (length, rest) = rest.split_first()?;
-    let (length, rest) = match length {
-        0..=0x7f => (usize::from(*length), rest),
-        0x81..=0x84 => {
-            let (digits, rest) = rest.split_at_checked(usize::from(length & 0x7f))?;
-            let length = digits.iter().try_fold(0_usize, |sum, digit| {
-                sum.checked_mul(256)?.checked_add(usize::from(*digit))
-            })?;
-            (length, rest)
-        }
-        _ => return None,
-    };
-    let (value, rest) = rest.split_at_checked(length)?;
-    Some(((*tag, value), rest))
+    let (element, rest) = AnyRef::from_der_partial(der).ok()?;
+    // A tag that takes more than one byte is none of those known here.
+    Some(((*der.first()?, element.value()), rest))
 }
 
 /// All elements of bytes that hold nothing else.
@@ -95,14 +86,11 @@ pub(super) fn identifier_value(bytes: &[u8]) -> Option<Value> {
 
 /// A small integer that is not negative.
 pub(super) fn small(bytes: &[u8]) -> Option<i64> {
-    if bytes.is_empty() || bytes.len() > 8 || bytes.first().is_some_and(|byte| byte & 0x80 != 0) {
-        return None;
-    }
-    Some(
-        bytes
-            .iter()
-            .fold(0, |sum, byte| sum << 8 | i64::from(*byte)),
-    )
+    let integer = AnyRef::new(Tag::Integer, bytes).ok()?;
+    integer
+        .decode_as::<i64>()
+        .ok()
+        .filter(|number| *number >= 0)
 }
 
 /// The text of a string of any of the types that names use.
@@ -129,4 +117,21 @@ pub(super) fn list(values: Vec<Value>) -> Value {
         return Value::Null;
     }
     Value::from(values)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As Go, which refuses lengths and numbers with bytes that they do not need.
+    #[test]
+    fn only_the_shortest_form_is_read() {
+        let element: Element<'_> = (SEQUENCE, &[5]);
+        assert_eq!(first(&[0x30, 1, 5, 6]), Some((element, [6].as_slice())));
+        assert_eq!(first(&[0x30, 0x81, 1, 5]), None);
+        assert_eq!(small(&[1]), Some(1));
+        assert_eq!(small(&[0, 0x80]), Some(128));
+        assert_eq!(small(&[0, 1]), None);
+        assert_eq!(small(&[0x80]), None);
+    }
 }

@@ -1,7 +1,9 @@
 //! `http.send`.
 //!
-//! A response may be [`client::MAX_BODY`] bytes long, also after it was decompressed; a request
-//! takes five seconds unless it says otherwise, and ends when the evaluation is cancelled.
+//! What requests ask for, which of them are the same, and what is kept is decided here; the host
+//! of the evaluation sends them. A response may be [`client::MAX_BODY`] bytes long, also after it
+//! was decompressed; a request takes five seconds unless it says otherwise, and ends when the
+//! evaluation is cancelled.
 
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -16,13 +18,13 @@ use crate::value::{Object, Text};
 mod cache;
 mod client;
 mod freshness;
+mod hop;
 mod options;
+mod redirect;
 mod response;
 #[cfg(test)]
 mod tests;
 mod tls;
-#[cfg(test)]
-mod transport_tests;
 mod trouble;
 
 pub(super) use cache::Responses;

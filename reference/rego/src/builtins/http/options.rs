@@ -98,7 +98,29 @@ pub(super) fn caching(request: &Object) -> Result<Caching, Trouble> {
     }
 }
 
+impl Sources {
+    pub(super) fn is_given(&self) -> bool {
+        self.text.is_some() || self.file.is_some() || self.variable.is_some()
+    }
+}
+
 impl Options {
+    /// The first header of a name.
+    pub(super) fn header(&self, name: &str) -> Option<&str> {
+        let mut headers = self.headers.iter();
+        let found = headers.find(|(own, _)| own.eq_ignore_ascii_case(name))?;
+        Some(&found.1)
+    }
+
+    /// Whether the connection is other than the usual ones.
+    pub(super) fn has_tls(&self) -> bool {
+        self.insecure
+            || self.system_certificates
+            || self.server_name.is_some()
+            || self.authorities.is_given()
+            || (self.certificate.is_given() && self.key.is_given())
+    }
+
     pub(super) fn read(session: &Session, request: &Object) -> Result<Self, Trouble> {
         let mut options = Self {
             method: String::new(),

@@ -1,20 +1,11 @@
 //! Responses, and the objects that show them.
 
 use crate::Value;
+pub(super) use crate::host::HttpResponse as Response;
 use crate::value::{Object, from_json, from_yaml};
 
 /// Responses with these codes may be kept.
 const CACHEABLE: [u16; 11] = [200, 203, 204, 206, 300, 301, 404, 405, 410, 414, 501];
-
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Response {
-    pub(super) code: u16,
-    /// What follows the code.
-    pub(super) reason: String,
-    /// With names in lower case.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Vec<u8>,
-}
 
 impl Response {
     /// The first header of a name.

@@ -1,105 +1,69 @@
-//! What a connection demands of the server's certificate, and shows of its own.
+//! What a request demands of its connection, and shows of its own.
 
-use std::sync::Arc;
-
-use rustls::client::WebPkiServerVerifier;
-use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
-use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
-use rustls::pki_types::pem::PemObject;
-use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName, UnixTime};
-use rustls::{ClientConfig, DigitallySignedStruct, RootCertStore, SignatureScheme};
-use rustls_platform_verifier::Verifier;
+use std::io::{Error, ErrorKind};
 
 use super::options::{Options, Sources};
 use super::trouble::Trouble;
+use crate::builtins::armor::next_block;
+use crate::host::{Host, Identity, Tls, Trust};
 
-impl Options {
-    /// Whether the connection is other than the usual ones.
-    pub(super) fn has_tls(&self) -> bool {
-        self.insecure
-            || self.system_certificates
-            || self.server_name.is_some()
-            || self.authorities.is_given()
-            || (self.certificate.is_given() && self.key.is_given())
+/// What a request demands, if that is other than usual.
+pub(super) fn read(host: &dyn Host, options: &Options) -> Result<Option<Tls>, Trouble> {
+    if !options.has_tls() {
+        return Ok(None);
     }
-}
-
-impl Sources {
-    fn is_given(&self) -> bool {
-        self.text.is_some() || self.file.is_some() || self.variable.is_some()
-    }
-}
-
-fn wrong(message: impl ToString) -> Trouble {
-    Trouble::Value(message.to_string())
-}
-
-fn read(path: &str) -> Result<String, Trouble> {
-    std::fs::read_to_string(path)
-        .map_err(|_| wrong(format!("open {path}: no such file or directory")))
-}
-
-fn variable(name: &str) -> String {
-    std::env::var(name).unwrap_or_default()
-}
-
-/// The configuration of connections that demand nothing special.
-pub(super) fn usual() -> Result<ClientConfig, Trouble> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    // A system without certificates can still make connections without TLS.
-    let verifier = Verifier::new(Arc::clone(&provider)).map(|verifier| Arc::new(verifier) as _);
-    let verifier = verifier.unwrap_or_else(|_| Arc::new(Distrust) as Arc<dyn ServerCertVerifier>);
-    Ok(builder(provider, verifier)?.with_no_client_auth())
-}
-
-type Builder = rustls::ConfigBuilder<ClientConfig, rustls::client::WantsClientCert>;
-
-fn builder(
-    provider: Arc<CryptoProvider>,
-    verifier: Arc<dyn ServerCertVerifier>,
-) -> Result<Builder, Trouble> {
-    let builder = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .map_err(wrong)?;
-    Ok(builder
-        .dangerous()
-        .with_custom_certificate_verifier(verifier))
-}
-
-/// The configuration that a request asks for.
-pub(super) fn special(options: &Options) -> Result<ClientConfig, Trouble> {
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let identity = identity(options)?;
-    let authorities = authorities(options)?;
-    let verifier: Arc<dyn ServerCertVerifier> = if options.insecure {
-        Arc::new(Anyone(Arc::clone(&provider)))
+    let identity = identity(host, options)?;
+    let authorities = authorities(host, &options.authorities)?;
+    let trust = if options.insecure {
+        Trust::Any
     } else if options.authorities.is_given() && !options.system_certificates {
-        let mut roots = RootCertStore::empty();
-        for authority in authorities {
-            roots.add(authority).map_err(wrong)?;
-        }
-        let verifier =
-            WebPkiServerVerifier::builder_with_provider(Arc::new(roots), Arc::clone(&provider));
-        verifier.build().map_err(wrong)?
+        Trust::Authorities(authorities)
     } else {
-        let verifier = Verifier::new_with_extra_roots(authorities, Arc::clone(&provider));
-        Arc::new(verifier.map_err(wrong)?)
+        Trust::System(authorities)
     };
-    let builder = builder(provider, verifier)?;
-    match identity {
-        Some((chain, key)) => builder.with_client_auth_cert(chain, key).map_err(wrong),
-        None => Ok(builder.with_no_client_auth()),
+    Ok(Some(Tls { trust, identity }))
+}
+
+fn wrong(message: impl Into<String>) -> Trouble {
+    Trouble::Value(message.into())
+}
+
+fn file(host: &dyn Host, path: &str) -> Result<String, Trouble> {
+    host.file(path)
+        .map_err(|failure| wrong(unread(path, &failure)))
+}
+
+/// Why a file cannot be read, in the words that clients know.
+fn unread(path: &str, failure: &Error) -> String {
+    match failure.kind() {
+        ErrorKind::NotFound => format!("open {path}: no such file or directory"),
+        ErrorKind::PermissionDenied => format!("open {path}: permission denied"),
+        ErrorKind::IsADirectory => format!("read {path}: is a directory"),
+        _ => format!("open {path}: {failure}"),
     }
 }
 
-fn certificates(pem: &str) -> Vec<CertificateDer<'static>> {
-    CertificateDer::pem_slice_iter(pem.as_bytes())
-        .filter_map(Result::ok)
-        .collect()
+fn variable(host: &dyn Host, name: &str) -> String {
+    host.variable(name).unwrap_or_default()
 }
 
-fn authorities(options: &Options) -> Result<Vec<CertificateDer<'static>>, Trouble> {
-    let sources = &options.authorities;
+/// The bytes of the blocks with labels of a kind.
+fn blocks(mut pem: &str, is_wanted: impl Fn(&str) -> bool) -> Vec<Vec<u8>> {
+    let mut found = Vec::new();
+    while let Some((block, rest)) = next_block(pem) {
+        if is_wanted(&block.label) {
+            found.push(block.bytes);
+        }
+        pem = rest;
+    }
+    found
+}
+
+fn certificates(pem: &str) -> Vec<Vec<u8>> {
+    blocks(pem, |label| label == "CERTIFICATE")
+}
+
+fn authorities(host: &dyn Host, sources: &Sources) -> Result<Vec<Vec<u8>>, Trouble> {
     let mut all = Vec::new();
     let mut add = |pem: &str, message: &str| {
         let found = certificates(pem);
@@ -117,29 +81,27 @@ fn authorities(options: &Options) -> Result<Vec<CertificateDer<'static>>, Troubl
     }
     if let Some(path) = &sources.file {
         let message = format!("could not append CA certificates from \"{path}\"");
-        add(&read(path)?, &message)?;
+        add(&file(host, path)?, &message)?;
     }
     if let Some(name) = &sources.variable {
         let message = format!("could not add CA certificates from envvar \"{name}\": {could_not}");
-        add(&variable(name), &message)?;
+        add(&variable(host, name), &message)?;
     }
     Ok(all)
 }
 
-type Identity = (Vec<CertificateDer<'static>>, PrivateKeyDer<'static>);
-
 /// The certificate and key to show, the last one that is given.
-fn identity(options: &Options) -> Result<Option<Identity>, Trouble> {
+fn identity(host: &dyn Host, options: &Options) -> Result<Option<Identity>, Trouble> {
     let (certificate, key) = (&options.certificate, &options.key);
     let mut pair = None;
     if let (Some(certificate), Some(key)) = (&certificate.text, &key.text) {
         pair = Some((certificate.clone(), key.clone()));
     }
     if let (Some(certificate), Some(key)) = (&certificate.file, &key.file) {
-        pair = Some((read(certificate)?, read(key)?));
+        pair = Some((file(host, certificate)?, file(host, key)?));
     }
     if let (Some(certificate), Some(key)) = (&certificate.variable, &key.variable) {
-        pair = Some((variable(certificate), variable(key)));
+        pair = Some((variable(host, certificate), variable(host, key)));
     }
     let Some((certificate, key)) = pair else {
         return Ok(None);
@@ -150,87 +112,8 @@ fn identity(options: &Options) -> Result<Option<Identity>, Trouble> {
             "tls: failed to find any PEM data in certificate input",
         ));
     }
-    let key = PrivateKeyDer::from_pem_slice(key.as_bytes());
-    let key = key.map_err(|_| wrong("tls: failed to find any PEM data in key input"))?;
-    Ok(Some((chain, key)))
-}
-
-/// Takes any certificate, as the request asks.
-#[derive(Debug)]
-struct Anyone(Arc<CryptoProvider>);
-
-impl ServerCertVerifier for Anyone {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _chain: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Ok(ServerCertVerified::assertion())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        verify_tls12_signature(message, certificate, signature, known)
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        message: &[u8],
-        certificate: &CertificateDer<'_>,
-        signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        let known = &self.0.signature_verification_algorithms;
-        verify_tls13_signature(message, certificate, signature, known)
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        self.0.signature_verification_algorithms.supported_schemes()
-    }
-}
-
-/// Takes no certificate, as there is nothing to trust.
-#[derive(Debug)]
-struct Distrust;
-
-impl ServerCertVerifier for Distrust {
-    fn verify_server_cert(
-        &self,
-        _certificate: &CertificateDer<'_>,
-        _chain: &[CertificateDer<'_>],
-        _name: &ServerName<'_>,
-        _response: &[u8],
-        _now: UnixTime,
-    ) -> Result<ServerCertVerified, rustls::Error> {
-        Err(rustls::CertificateError::UnknownIssuer.into())
-    }
-
-    fn verify_tls12_signature(
-        &self,
-        _message: &[u8],
-        _certificate: &CertificateDer<'_>,
-        _signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::CertificateError::UnknownIssuer.into())
-    }
-
-    fn verify_tls13_signature(
-        &self,
-        _message: &[u8],
-        _certificate: &CertificateDer<'_>,
-        _signature: &DigitallySignedStruct,
-    ) -> Result<HandshakeSignatureValid, rustls::Error> {
-        Err(rustls::CertificateError::UnknownIssuer.into())
-    }
-
-    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
-        vec![SignatureScheme::ED25519, SignatureScheme::RSA_PSS_SHA256]
-    }
+    let is_key = |label: &str| label == "PRIVATE KEY" || label.ends_with(" PRIVATE KEY");
+    let key = blocks(&key, is_key).into_iter().next();
+    let key = key.ok_or_else(|| wrong("tls: failed to find any PEM data in key input"))?;
+    Ok(Some(Identity { chain, key }))
 }

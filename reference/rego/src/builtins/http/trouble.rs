@@ -1,5 +1,6 @@
 //! What went wrong with a request, and how policies see it.
 
+use super::options::Options;
 use crate::Value;
 use crate::builtins::Failure;
 use crate::syntax::Location;
@@ -25,6 +26,22 @@ impl Trouble {
             Failure::Type(message) => Self::Type(message),
             Failure::Value(message) | Failure::Halt(message) => Self::Value(message),
             Failure::Ended(ended) => Self::Value(ended.error().message),
+        }
+    }
+
+    /// A failure on the way to the server or back.
+    pub(super) fn network(options: &Options, cause: impl Into<String>) -> Self {
+        Self::Network {
+            request: named(options),
+            cause: Some(cause.into()),
+        }
+    }
+
+    /// A response that takes too long.
+    pub(super) fn slow(options: &Options) -> Self {
+        Self::Network {
+            request: named(options),
+            cause: None,
         }
     }
 
@@ -83,4 +100,14 @@ impl Trouble {
             ("error", Value::object(error)),
         ])
     }
+}
+
+/// Method and address as messages begin.
+fn named(options: &Options) -> (String, String) {
+    let method = options.method.to_lowercase();
+    let (first, rest) = method.split_at_checked(1).unwrap_or(("", &method));
+    (
+        format!("{}{rest}", first.to_uppercase()),
+        options.url.clone(),
+    )
 }

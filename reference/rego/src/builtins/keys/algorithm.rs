@@ -1,14 +1,11 @@
 //! The signature algorithms of JSON Web Tokens.
 
 use ed25519_dalek::Signer;
-use getrandom::SysRng;
 use hmac::{Hmac, KeyInit, Mac};
-use rsa::rand_core::UnwrapErr;
-use rsa::{Pkcs1v15Sign, Pss};
 use sha2::{Digest, Sha256, Sha384, Sha512};
 use subtle::ConstantTimeEq;
 
-use super::rsa::MIN_BITS;
+use super::rsa::{self, Padding};
 use super::{Private, Public};
 
 /// What is computed before a signature.
@@ -69,18 +66,11 @@ impl Algorithm {
         signature: &[u8],
     ) -> bool {
         match (self, key) {
-            (Self::Rsa(hash), Public::Rsa(key)) if long_enough(key) => {
-                let digest = hash.digest(message);
-                key.verify(pkcs1(hash), &digest, signature).is_ok()
+            (Self::Rsa(hash), Public::Rsa(key)) => {
+                rsa::verify(key, Padding::Fixed, hash, message, signature)
             }
-            (Self::RsaPss(hash), Public::Rsa(key)) if long_enough(key) => {
-                let digest = hash.digest(message);
-                match hash {
-                    Hash::Sha256 => key.verify(any_salt::<Sha256>(), &digest, signature),
-                    Hash::Sha384 => key.verify(any_salt::<Sha384>(), &digest, signature),
-                    Hash::Sha512 => key.verify(any_salt::<Sha512>(), &digest, signature),
-                }
-                .is_ok()
+            (Self::RsaPss(hash), Public::Rsa(key)) => {
+                rsa::verify(key, Padding::Salted, hash, message, signature)
             }
             (Self::Curve(hash), Public::Curve(key)) => {
                 let (r, s) = signature.split_at(signature.len() / 2);
@@ -137,23 +127,8 @@ impl Algorithm {
     /// A signature, if the key is of the algorithm's kind and can make one.
     pub(in crate::builtins) fn sign(self, key: &Private, message: &[u8]) -> Option<Vec<u8>> {
         match (self, key) {
-            (Self::Rsa(hash), Private::Rsa(key)) => {
-                let key = key.key().filter(|key| long_enough(key.as_public_key()))?;
-                let digest = hash.digest(message);
-                let mut random = random();
-                key.sign_with_rng(&mut random, pkcs1(hash), &digest).ok()
-            }
-            (Self::RsaPss(hash), Private::Rsa(key)) => {
-                let key = key.key().filter(|key| long_enough(key.as_public_key()))?;
-                let digest = hash.digest(message);
-                let mut random = random();
-                match hash {
-                    Hash::Sha256 => key.sign_with_rng(&mut random, Pss::<Sha256>::new(), &digest),
-                    Hash::Sha384 => key.sign_with_rng(&mut random, Pss::<Sha384>::new(), &digest),
-                    Hash::Sha512 => key.sign_with_rng(&mut random, Pss::<Sha512>::new(), &digest),
-                }
-                .ok()
-            }
+            (Self::Rsa(hash), Private::Rsa(key)) => key.sign(Padding::Fixed, hash, message),
+            (Self::RsaPss(hash), Private::Rsa(key)) => key.sign(Padding::Salted, hash, message),
             (Self::Curve(hash), Private::Curve(key)) => key.sign(&hash.digest(message)),
             (Self::Ed25519, Private::Ed25519(key)) => Some(key.sign(message).to_vec()),
             _ => None,
@@ -165,29 +140,4 @@ fn mac<M: Mac + KeyInit>(secret: &[u8], message: &[u8]) -> Option<Vec<u8>> {
     let mut mac = <M as KeyInit>::new_from_slice(secret).ok()?;
     mac.update(message);
     Some(mac.finalize().into_bytes().to_vec())
-}
-
-fn pkcs1(hash: Hash) -> Pkcs1v15Sign {
-    match hash {
-        Hash::Sha256 => Pkcs1v15Sign::new::<Sha256>(),
-        Hash::Sha384 => Pkcs1v15Sign::new::<Sha384>(),
-        Hash::Sha512 => Pkcs1v15Sign::new::<Sha512>(),
-    }
-}
-
-/// Probabilistic padding that finds the length of its salt itself.
-fn any_salt<D: Digest>() -> Pss<D> {
-    let mut padding = Pss::new();
-    padding.salt_len = None;
-    padding
-}
-
-fn long_enough(key: &rsa::RsaPublicKey) -> bool {
-    use rsa::traits::PublicKeyParts;
-    key.n().bits_vartime() >= MIN_BITS
-}
-
-/// The system's random numbers.
-fn random() -> UnwrapErr<SysRng> {
-    UnwrapErr(SysRng)
 }

@@ -1,12 +1,30 @@
-//! RSA keys from and to their numbers.
+//! RSA: keys from and to their numbers, and signatures.
 
-use rsa::{BoxedUint, RsaPrivateKey, RsaPublicKey};
+use getrandom::SysRng;
+use ring::rand::SystemRandom;
+use ring::rsa::{KeyPair, KeyPairComponents, PublicKeyComponents};
+use ring::signature::{self, RsaEncoding};
+use rsa::rand_core::UnwrapErr;
+use rsa::traits::{PrivateKeyParts, PublicKeyParts};
+use rsa::{BoxedUint, Pkcs1v15Sign, Pss, RsaPrivateKey, RsaPublicKey};
+use sha2::{Digest, Sha256, Sha384, Sha512};
+
+use super::algorithm::Hash;
 
 /// Moduli beyond this many bits are refused, as each use costs the square of it.
 const MAX_BITS: usize = 8192;
 
 /// Shorter moduli can be factored.
-pub(in crate::builtins) const MIN_BITS: u32 = 1024;
+const MIN_BITS: u32 = 1024;
+
+/// How a digest fills the width of a modulus.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::builtins) enum Padding {
+    /// The one of PKCS #1 v1.5.
+    Fixed,
+    /// Probabilistic, with a salt as long as the digest; a verifier takes any length.
+    Salted,
+}
 
 /// The numbers of a private key, the highest byte first.
 #[derive(Clone, PartialEq, Eq)]
@@ -60,5 +78,139 @@ impl Private {
             self.primes.iter().map(|prime| number(prime)).collect(),
         )
         .ok()
+    }
+
+    /// The signature of a message, if the key's numbers fit and it is long enough.
+    pub(super) fn sign(&self, padding: Padding, hash: Hash, message: &[u8]) -> Option<Vec<u8>> {
+        let key = self.key().filter(long_enough)?;
+        match pair(&key) {
+            Some(pair) => {
+                let mut signature = vec![0; pair.public().modulus_len()];
+                let random = SystemRandom::new();
+                let signed = pair.sign(encoding(padding, hash), &random, message, &mut signature);
+                signed.ok().map(|()| signature)
+            }
+            None => sign_unusual(&key, padding, hash, &hash.digest(message)),
+        }
+    }
+}
+
+/// The key as `ring` takes it: of 2048, 3072 or 4096 bits, with a public exponent from 65537 on.
+fn pair(key: &RsaPrivateKey) -> Option<KeyPair> {
+    let bytes = |number: &BoxedUint| number.to_be_bytes_trimmed_vartime();
+    let [p, q] = key.primes() else {
+        return None;
+    };
+    KeyPair::from_components(&KeyPairComponents {
+        public_key: PublicKeyComponents {
+            n: key.n_bytes(),
+            e: key.e_bytes(),
+        },
+        d: bytes(key.d()),
+        p: bytes(p),
+        q: bytes(q),
+        dP: bytes(key.dp()?),
+        dQ: bytes(key.dq()?),
+        qInv: bytes(&key.qinv()?.retrieve()),
+    })
+    .ok()
+}
+
+fn encoding(padding: Padding, hash: Hash) -> &'static dyn RsaEncoding {
+    match (padding, hash) {
+        (Padding::Fixed, Hash::Sha256) => &signature::RSA_PKCS1_SHA256,
+        (Padding::Fixed, Hash::Sha384) => &signature::RSA_PKCS1_SHA384,
+        (Padding::Fixed, Hash::Sha512) => &signature::RSA_PKCS1_SHA512,
+        (Padding::Salted, Hash::Sha256) => &signature::RSA_PSS_SHA256,
+        (Padding::Salted, Hash::Sha384) => &signature::RSA_PSS_SHA384,
+        (Padding::Salted, Hash::Sha512) => &signature::RSA_PSS_SHA512,
+    }
+}
+
+/// The signature by a key of another size or exponent than `ring` takes.
+fn sign_unusual(
+    key: &RsaPrivateKey,
+    padding: Padding,
+    hash: Hash,
+    digest: &[u8],
+) -> Option<Vec<u8>> {
+    let mut random = UnwrapErr(SysRng);
+    match (padding, hash) {
+        (Padding::Fixed, _) => key.sign_with_rng(&mut random, fixed(hash), digest),
+        (_, Hash::Sha256) => key.sign_with_rng(&mut random, Pss::<Sha256>::new(), digest),
+        (_, Hash::Sha384) => key.sign_with_rng(&mut random, Pss::<Sha384>::new(), digest),
+        (_, Hash::Sha512) => key.sign_with_rng(&mut random, Pss::<Sha512>::new(), digest),
+    }
+    .ok()
+}
+
+/// Whether the signature of a message is right, by a key that is long enough.
+pub(super) fn verify(
+    key: &RsaPublicKey,
+    padding: Padding,
+    hash: Hash,
+    message: &[u8],
+    signature: &[u8],
+) -> bool {
+    let digest = hash.digest(message);
+    let verified = match (padding, hash) {
+        (Padding::Fixed, _) => key.verify(fixed(hash), &digest, signature),
+        (_, Hash::Sha256) => key.verify(any_salt::<Sha256>(), &digest, signature),
+        (_, Hash::Sha384) => key.verify(any_salt::<Sha384>(), &digest, signature),
+        (_, Hash::Sha512) => key.verify(any_salt::<Sha512>(), &digest, signature),
+    };
+    long_enough(key) && verified.is_ok()
+}
+
+fn fixed(hash: Hash) -> Pkcs1v15Sign {
+    match hash {
+        Hash::Sha256 => Pkcs1v15Sign::new::<Sha256>(),
+        Hash::Sha384 => Pkcs1v15Sign::new::<Sha384>(),
+        Hash::Sha512 => Pkcs1v15Sign::new::<Sha512>(),
+    }
+}
+
+/// Probabilistic padding that finds the length of its salt itself.
+fn any_salt<D: Digest>() -> Pss<D> {
+    let mut padding = Pss::new();
+    padding.salt_len = None;
+    padding
+}
+
+fn long_enough(key: &impl PublicKeyParts) -> bool {
+    key.n().bits_vartime() >= MIN_BITS
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::error::Error;
+
+    use super::*;
+    use crate::Value;
+    use crate::builtins::keys;
+    use crate::builtins::keys::jwk::{self, Material};
+    use crate::value::from_json;
+
+    /// `ring` signs wherever it can.
+    #[test]
+    fn usual_keys_are_those_of_ring() -> Result<(), Box<dyn Error>> {
+        let table = include_bytes!("../../../tests/builtins/jwt.json");
+        let table = from_json(table).map_err(|wrong| wrong.to_string())?;
+        let mut taken = BTreeMap::new();
+        for entry in table.as_array().ok_or("a table is an array")? {
+            let operands = entry.get("operands").and_then(Value::as_array);
+            let Some(key) = operands.and_then(|operands| operands.get(2)) else {
+                continue;
+            };
+            for key in jwk::read(key.to_string().as_bytes()).unwrap_or_default() {
+                if let Material::Private(keys::Private::Rsa(key)) = key.material {
+                    let key = key.key().ok_or("the numbers fit")?;
+                    taken.insert(key.n().bits_vartime(), pair(&key).is_some());
+                }
+            }
+        }
+        assert_eq!(taken, BTreeMap::from([(1024, false), (2048, true)]));
+        Ok(())
     }
 }

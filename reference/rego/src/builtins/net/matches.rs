@@ -1,6 +1,6 @@
 //! `net.cidr_contains_matches`: pairs of networks and what they contain.
 
-use super::network::Network;
+use super::network;
 use super::ranges::has;
 use crate::Value;
 use crate::builtins::operand::{answer, any, refuse};
@@ -22,7 +22,7 @@ pub(super) fn matches(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<
         if inner.is_empty() {
             break;
         }
-        let network = Network::parse(network)?;
+        let network = network::parse(network)?;
         for (inner_key, address) in &inner {
             call.check()?;
             if has(&network, address)? {

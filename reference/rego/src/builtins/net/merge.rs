@@ -2,18 +2,20 @@
 
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr};
 
-use super::network::Network;
+use ipnet::{IpNet, IpSub, Ipv6Net, Ipv6Subnets};
+
+use super::network::{self, MARK};
 use crate::Value;
 use crate::builtins::operand::{answer, any, refuse};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// Consecutive addresses, as the numbers of IPv6 addresses.
+/// Consecutive addresses, all as IPv6 addresses.
 struct Range {
-    last: u128,
-    first: u128,
-    /// The one network that this is, as it is shown; none when it was merged.
-    network: Option<String>,
+    last: Ipv6Addr,
+    first: Ipv6Addr,
+    /// The one network that this is; none when it was merged.
+    network: Option<IpNet>,
 }
 
 pub(super) fn merge(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
@@ -43,12 +45,15 @@ pub(super) fn merge(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Va
     }
     merged.extend(next);
     let mut networks = Set::new();
+    let shown = |network: IpNet| Value::from(network.to_string());
     for range in merged {
         match range.network {
-            Some(network) => {
-                networks.insert(Value::from(network));
-            }
-            None => networks.extend(split(range.first, range.last)),
+            Some(network) => networks.extend([shown(network)]),
+            None => networks.extend(
+                Ipv6Subnets::new(range.first, range.last, 0)
+                    .map(plain)
+                    .map(shown),
+            ),
         }
     }
     answer(networks)
@@ -59,74 +64,48 @@ fn read(element: &Value) -> Result<Range, Failure> {
         return refuse("element must be string");
     };
     let network = match text.parse::<IpAddr>().map(|address| address.to_canonical()) {
-        Ok(IpAddr::V4(address)) => return Ok(class_of(address)),
+        Ok(IpAddr::V4(address)) => class_of(address),
         Ok(IpAddr::V6(_)) => return refuse("IPv6 invalid: needs prefix length"),
-        Err(_) => Network::parse(text)?,
+        Err(_) => network::parse(text)?,
     };
-    Ok(range_of(&network, network.to_string()))
+    Ok(Range {
+        first: mapped(network.network()),
+        last: mapped(network.broadcast()),
+        network: Some(network),
+    })
 }
 
 /// An address without a prefix stands for the network of its class.
-fn class_of(address: Ipv4Addr) -> Range {
+fn class_of(address: Ipv4Addr) -> IpNet {
     let prefix = match address.octets() {
         [..128, _, _, _] => 8,
         [..192, _, _, _] => 16,
         _ => 24,
     };
-    let first = IpAddr::V4(Ipv4Addr::from_bits(
-        address.to_bits() & u32::MAX.checked_shl(32 - prefix).unwrap_or(0),
-    ));
-    range_of(&Network { first, prefix }, format!("{address}/{prefix}"))
+    let address = IpAddr::V4(address);
+    IpNet::new(address, prefix).unwrap_or(address.into())
 }
 
-fn range_of(network: &Network, shown: String) -> Range {
-    let (first, last) = network.range();
-    let mark = match network.first {
-        IpAddr::V4(_) => Ipv4Addr::UNSPECIFIED.to_ipv6_mapped().to_bits(),
-        IpAddr::V6(_) => 0,
-    };
-    Range {
-        first: mark | first,
-        last: mark | last,
-        network: Some(shown),
+fn mapped(address: IpAddr) -> Ipv6Addr {
+    match address {
+        IpAddr::V4(address) => address.to_ipv6_mapped(),
+        IpAddr::V6(address) => address,
     }
 }
 
-/// The address before this one in its family, if there is one.
-fn before(number: u128) -> u128 {
-    let lowest = Ipv4Addr::UNSPECIFIED.to_ipv6_mapped().to_bits();
-    match number {
-        0 => 0,
-        number if number == lowest => number,
-        number => number - 1,
+/// The address before this one in its family, or itself where there is none.
+fn before(address: Ipv6Addr) -> Ipv6Addr {
+    match address == Ipv4Addr::UNSPECIFIED.to_ipv6_mapped() {
+        true => address,
+        false => address.saturating_sub(1_u128),
     }
 }
 
-/// The fewest networks that make up a range.
-fn split(first: u128, last: u128) -> Vec<Value> {
-    let mut networks = Vec::new();
-    let mut at = first;
-    loop {
-        let room = last - at;
-        // A network starts at a multiple of its size and ends within the range.
-        let fits = u128::BITS - 1 - room.saturating_add(1).leading_zeros().min(127);
-        let whole = at == 0 && room == u128::MAX;
-        let bits = if whole {
-            128
-        } else {
-            at.trailing_zeros().min(fits)
-        };
-        networks.push(Value::from(shown(at, bits).to_string()));
-        let size = 1_u128.checked_shl(bits).unwrap_or(0);
-        match at.checked_add(size) {
-            Some(next) if next > at && next <= last => at = next,
-            _ => return networks,
-        }
-    }
-}
-
-fn shown(number: u128, bits: u32) -> Network {
-    let first = IpAddr::V6(Ipv6Addr::from_bits(number)).to_canonical();
-    let prefix = super::network::width(first).saturating_sub(bits);
-    Network { first, prefix }
+/// The network of the family that its first address is of.
+fn plain(network: Ipv6Net) -> IpNet {
+    let address = network.addr().to_ipv4_mapped();
+    let prefix = network.prefix_len().checked_sub(MARK);
+    let plain = address.zip(prefix);
+    let plain = plain.and_then(|(address, prefix)| IpNet::new(address.into(), prefix).ok());
+    plain.unwrap_or(network.into())
 }

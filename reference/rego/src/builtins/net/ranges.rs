@@ -2,17 +2,19 @@
 
 use std::net::IpAddr;
 
-use super::network::{Network, address_of, width};
+use ipnet::IpNet;
+
+use super::network;
 use crate::Value;
 use crate::builtins::operand::{answer, any, refuse, text};
 use crate::builtins::{Call, Failure};
 use crate::value::Set;
 
-/// A network is written out up to this number of addresses.
-const MAX_ADDRESSES: u128 = 1 << 20;
+/// A network is written out up to this number of bits behind its prefix.
+const MAX_BITS: u8 = 20;
 
 pub(super) fn contains(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let network = Network::parse(text(operands, 1)?)?;
+    let network = network::parse(text(operands, 1)?)?;
     answer(has(&network, text_of_inner(operands)?)?)
 }
 
@@ -22,12 +24,12 @@ fn text_of_inner(operands: &[Value]) -> Result<&str, Failure> {
 }
 
 /// Whether an address or network, as text, is in a network.
-pub(super) fn has(network: &Network, inner: &str) -> Result<bool, Failure> {
+pub(super) fn has(network: &IpNet, inner: &str) -> Result<bool, Failure> {
     if let Ok(address) = inner.parse::<IpAddr>() {
-        return Ok(network.contains(address));
+        return Ok(network.contains(&address.to_canonical()));
     }
-    match Network::parse(inner) {
-        Ok(inner) => Ok(network.covers(&inner)),
+    match network::parse(inner) {
+        Ok(inner) => Ok(network.contains(&inner)),
         Err(_) => refuse(format!(
             "not a valid textual representation of an IP address or CIDR: {inner}"
         )),
@@ -38,27 +40,27 @@ pub(super) fn intersects(
     _call: &mut Call<'_>,
     operands: &[Value],
 ) -> Result<Option<Value>, Failure> {
-    let first = Network::parse(text(operands, 1)?)?;
-    let second = Network::parse(text_of_inner(operands)?)?;
-    answer(first.contains(second.first) || second.contains(first.first))
+    let first = network::parse(text(operands, 1)?)?;
+    let second = network::parse(text_of_inner(operands)?)?;
+    answer(first.contains(&second) || second.contains(&first))
 }
 
 pub(super) fn is_valid(_call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
     let network = any(operands, 1).as_str();
-    answer(network.is_some_and(|text| Network::parse(text).is_ok()))
+    answer(network.is_some_and(|text| network::parse(text).is_ok()))
 }
 
 pub(super) fn expand(call: &mut Call<'_>, operands: &[Value]) -> Result<Option<Value>, Failure> {
-    let network = Network::parse(text(operands, 1)?)?;
-    let (first, last) = network.range();
-    if last - first >= MAX_ADDRESSES {
-        return refuse(format!("{network} has more than {MAX_ADDRESSES} addresses"));
+    let network = network::parse(text(operands, 1)?)?;
+    let whole = network.max_prefix_len();
+    if whole - network.prefix_len() > MAX_BITS {
+        let most = 1 << MAX_BITS;
+        return refuse(format!("{network} has more than {most} addresses"));
     }
     let mut addresses = Set::new();
-    for number in first..=last {
+    for one in network.subnets(whole).into_iter().flatten() {
         call.make(4)?;
-        let address = address_of(number, width(network.first));
-        addresses.extend(address.map(|address| Value::from(address.to_string())));
+        addresses.insert(Value::from(one.addr().to_string()));
     }
     answer(addresses)
 }

@@ -4,14 +4,14 @@ mod functions;
 mod parse;
 mod render;
 
-use super::expected::Answer;
+use super::expected::CallResult;
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Group};
 use crate::Value;
 
 pub(super) const BUILTINS: Group = &[("strings.render_template", render)];
 
-fn render(call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn render(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let template = text(operands, 1)?;
     object(operands, 2)?;
     match parse::parsed(template) {

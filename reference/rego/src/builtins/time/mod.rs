@@ -7,7 +7,7 @@ mod parse;
 
 use chrono::{Datelike, Timelike};
 
-use super::expected::{Answer, integer};
+use super::expected::{CallResult, integer};
 use super::operand::{answer, refuse, text};
 use super::{Call, Group};
 use crate::Value;
@@ -39,17 +39,17 @@ fn quoted(text: &str) -> String {
     out
 }
 
-fn numbers<const N: usize>(numbers: [i64; N]) -> Answer {
+fn numbers<const N: usize>(numbers: [i64; N]) -> CallResult {
     answer(numbers.into_iter().map(Value::from).collect::<Vec<_>>())
 }
 
-fn date(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn date(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (time, _) = moment(operands, 1)?;
     let date = time.local().date();
     numbers([date.year().into(), date.month().into(), date.day().into()])
 }
 
-fn clock(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn clock(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (time, _) = moment(operands, 1)?;
     let time = time.local().time();
     numbers([
@@ -59,12 +59,12 @@ fn clock(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     ])
 }
 
-fn weekday(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn weekday(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (time, _) = moment(operands, 1)?;
     answer(layout::weekday(time.local().weekday()))
 }
 
-fn format(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn format(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (time, layout) = moment(operands, 1)?;
     let layout = match layout {
         "" => layout::RFC3339_NANO,
@@ -73,7 +73,7 @@ fn format(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     answer(layout::formatted(&time, layout))
 }
 
-fn add_date(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn add_date(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (time, _) = moment(operands, 1)?;
     let (years, months) = (integer(operands, 2)?, integer(operands, 3)?);
     let days = integer(operands, 4)?;
@@ -84,7 +84,7 @@ fn add_date(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
 }
 
 /// The years, months, days, hours, minutes and seconds between two times.
-fn diff(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn diff(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let (first, _) = moment(operands, 1)?;
     let (second, _) = moment(operands, 2)?;
     let second = Moment {
@@ -118,12 +118,12 @@ fn diff(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     borrow(&mut second, &mut minute, 60);
     borrow(&mut minute, &mut hour, 60);
     borrow(&mut hour, &mut day, 24);
-    borrow(&mut day, &mut month, moment::days_in_month(y1, mo1));
+    borrow(&mut day, &mut month, early.num_days_in_month().into());
     borrow(&mut month, &mut year, 12);
     numbers([year, month, day, hour, minute, second])
 }
 
-fn parse_duration(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse_duration(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let text = text(operands, 1)?;
     match duration::parsed(text) {
         Ok(nanoseconds) => answer(nanoseconds),
@@ -131,11 +131,11 @@ fn parse_duration(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
     }
 }
 
-fn parse_time(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse_time(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let layout = layout::named(text(operands, 1)?);
     nanoseconds(parse::parsed(layout, text(operands, 2)?))
 }
 
-fn parse_rfc3339(_call: &mut Call<'_>, operands: &[Value]) -> Answer {
+fn parse_rfc3339(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     nanoseconds(parse::parsed(layout::RFC3339, text(operands, 1)?))
 }

@@ -5,7 +5,7 @@ use chrono_tz::{OffsetName, Tz};
 
 use crate::Value;
 use crate::builtins::Failure;
-use crate::builtins::expected::Answer;
+use crate::builtins::expected::CallResult;
 use crate::builtins::operand::{answer, any, mistyped, refuse};
 
 /// A time in nanoseconds since 1970, as clocks in a zone show it.
@@ -61,15 +61,6 @@ pub(super) fn at(zone: Tz, local: NaiveDateTime) -> Option<i64> {
     Utc.from_utc_datetime(&there).timestamp_nanos_opt()
 }
 
-pub(super) fn days_in_month(year: i64, month: i64) -> i64 {
-    match month {
-        2 if year % 4 == 0 && (year % 100 != 0 || year % 400 == 0) => 29,
-        2 => 28,
-        4 | 6 | 9 | 11 => 30,
-        _ => 31,
-    }
-}
-
 /// Reads an operand: nanoseconds alone, or with a zone and a layout.
 pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &str), Failure> {
     let whole = any(operands, position);
@@ -120,7 +111,7 @@ pub(super) fn moment(operands: &[Value], position: usize) -> Result<(Moment, &st
 }
 
 /// What reading a time comes to: nanoseconds, which not every time has.
-pub(super) fn nanoseconds(read: Result<Option<i64>, String>) -> Answer {
+pub(super) fn nanoseconds(read: Result<Option<i64>, String>) -> CallResult {
     match read {
         Ok(Some(nanoseconds)) => answer(nanoseconds),
         Ok(None) => refuse("time outside of valid range"),

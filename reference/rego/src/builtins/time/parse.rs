@@ -1,9 +1,8 @@
 //! Reads times by layouts.
 
-use chrono::{NaiveDate, TimeZone, Utc};
+use chrono::{Datelike, NaiveDate, TimeZone, Utc};
 
 use super::layout::{Fill, MONTHS, Part, WEEKDAYS, first};
-use super::moment::days_in_month;
 use super::quoted;
 
 /// What has been read so far.
@@ -61,7 +60,7 @@ pub(super) fn parsed(layout: &str, text: &str) -> Result<Option<i64>, String> {
         return Err(format!("parsing time {shown}: extra text: {extra}"));
     }
     read.time()
-        .map_err(|name| format!("parsing time {shown}: {name} out of range"))
+        .map_err(|wrong| format!("parsing time {shown}: {wrong}"))
 }
 
 /// Skips a text that has to stand there. Blanks stand for any number of them.
@@ -311,46 +310,42 @@ impl Read {
             Some(false) if hour == 12 => hour = 0,
             _ => {}
         }
-        let leap = days_in_month(self.year, 2) == 29;
-        let (mut month, mut day) = (self.month, self.day);
-        if let Some(year_day) = self.year_day {
-            if year_day < 1 || year_day > 365 + i64::from(leap) {
-                return Err("day-of-year");
-            }
-            let (mut in_month, mut counted) = (year_day, 1);
-            while in_month > days_in_month(self.year, counted) {
-                in_month -= days_in_month(self.year, counted);
-                counted += 1;
-            }
-            if month.is_some_and(|month| month != counted) {
-                return Err("day-of-year does not match month");
-            }
-            if day.is_some_and(|day| day != in_month) {
-                return Err("day-of-year does not match day");
-            }
-            (month, day) = (Some(counted), Some(in_month));
-        }
-        let (month, day) = (month.unwrap_or(1), day.unwrap_or(1));
-        if day < 1 || day > days_in_month(self.year, month) {
-            return Err("day");
-        }
         let small = |number: i64| u32::try_from(number).unwrap_or(0);
-        let date = i32::try_from(self.year)
-            .ok()
-            .and_then(|year| NaiveDate::from_ymd_opt(year, small(month), small(day)));
-        let time = date.and_then(|date| {
-            date.and_hms_nano_opt(
-                small(hour),
-                small(self.minute),
-                small(self.second),
-                small(self.nanosecond),
-            )
-        });
+        let date = self.date()?;
+        let time = date.and_hms_nano_opt(
+            small(hour),
+            small(self.minute),
+            small(self.second),
+            small(self.nanosecond),
+        );
         Ok(time.and_then(|time| {
             let seconds = Utc.from_utc_datetime(&time).timestamp() - self.offset;
             let whole = i128::from(seconds) * 1_000_000_000 + i128::from(self.nanosecond);
             i64::try_from(whole).ok()
         }))
+    }
+
+    /// The day, which has to be one of the calendar.
+    fn date(&self) -> Result<NaiveDate, &'static str> {
+        let small = |number: i64| u32::try_from(number).unwrap_or(0);
+        let year = i32::try_from(self.year).unwrap_or(0);
+        let Some(year_day) = self.year_day else {
+            let (month, day) = (self.month.unwrap_or(1), self.day.unwrap_or(1));
+            return NaiveDate::from_ymd_opt(year, small(month), small(day))
+                .ok_or("day out of range");
+        };
+        let date =
+            NaiveDate::from_yo_opt(year, small(year_day)).ok_or("day-of-year out of range")?;
+        if self
+            .month
+            .is_some_and(|month| month != i64::from(date.month()))
+        {
+            return Err("day-of-year does not match month");
+        }
+        if self.day.is_some_and(|day| day != i64::from(date.day())) {
+            return Err("day-of-year does not match day");
+        }
+        Ok(date)
     }
 }
 

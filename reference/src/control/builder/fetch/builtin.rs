@@ -3,8 +3,8 @@
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::{Trouble, directory};
-use crate::control::builder::files::{Budget, Files, Selection};
+use super::{FetchError, directory};
+use crate::control::builder::files::{FileQuota, Files, Selection};
 
 /// Reads the files of a library: the folder of its name in the first of these folders that has
 /// one. A name may have several segments, and colons.
@@ -15,19 +15,19 @@ use crate::control::builder::files::{Budget, Files, Selection};
 pub(super) fn read(
     name: &str,
     roots: &[PathBuf],
-    budget: &mut Budget,
+    quota: &mut FileQuota,
     cancelled: &AtomicBool,
-) -> Result<Files, Trouble> {
+) -> Result<Files, FetchError> {
     let found = roots
         .iter()
         .find_map(|root| Some((folder(name, root)?, root)));
     let Some((folder, root)) = found else {
         let message = format!("there is no built-in source `{name}`");
-        return Err(Trouble::config(message));
+        return Err(FetchError::config(message));
     };
     let own = std::slice::from_ref(root);
-    let read = directory::read(folder, own, &Selection::default(), budget, cancelled);
-    read.map_err(|trouble| trouble.of(&format!("built-in source `{name}`")))
+    let read = directory::read(folder, own, &Selection::default(), quota, cancelled);
+    read.map_err(|failure| failure.of(&format!("built-in source `{name}`")))
 }
 
 /// The folder of a library below a root, if there is one that its name leads to by itself.

@@ -8,9 +8,9 @@ use serde::Deserialize;
 use serde_json::Value;
 use zeroize::Zeroizing;
 
-use super::Trouble;
-use crate::control::guard::Guard;
+use super::FetchError;
 use crate::control::model::{Secret, wipe};
+use crate::control::secret_hosts::Guard;
 
 /// The value of a secret, by its type.
 #[derive(Deserialize)]
@@ -113,8 +113,8 @@ impl TlsCert {
     /// # Errors
     /// When one of them cannot be read, or there is a certificate without a key or a key without
     /// a certificate.
-    pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), Trouble> {
-        let refused = |what: &str| Trouble::config(format!("tls_cert: {what}"));
+    pub(super) fn read(&self) -> Result<(Vec<Certificate>, Option<Identity>), FetchError> {
+        let refused = |what: &str| FetchError::config(format!("tls_cert: {what}"));
         let authorities = Certificate::from_pem_bundle(self.root_ca.as_bytes());
         let authorities = authorities
             .ok()
@@ -135,12 +135,12 @@ impl TlsCert {
 
 /// Credentials, and where they may be sent.
 #[derive(Debug)]
-pub(super) struct Held {
+pub(super) struct ResolvedCredentials {
     pub(super) credentials: Credentials,
     pub(super) guard: Guard,
 }
 
-impl Held {
+impl ResolvedCredentials {
     /// The credentials that a definition names, which is one that may use these secrets.
     ///
     /// # Errors
@@ -149,24 +149,24 @@ impl Held {
         secrets: &BTreeMap<String, Secret>,
         name: Option<&str>,
         over_http: bool,
-    ) -> Result<Option<Self>, Trouble> {
+    ) -> Result<Option<Self>, FetchError> {
         let Some(name) = name.filter(|name| !name.is_empty()) else {
             return Ok(None);
         };
         let Some(secret) = secrets.get(name) else {
             let message = format!("secret `{name}` does not exist");
-            return Err(Trouble::config(message));
+            return Err(FetchError::config(message));
         };
         let refused = || {
             let message = format!(
                 "secret `{name}` has no type that can be used here, or lacks a member of its type"
             );
-            Trouble::config(message)
+            FetchError::config(message)
         };
         let mut value: Value = serde_json::from_slice(secret.expose()).map_err(|_| refused())?;
         let read = Credentials::deserialize(&value).map_err(|_| refused());
         wipe(&mut value);
-        let guard = Guard::of(name, secret, over_http).map_err(Trouble::Config)?;
+        let guard = Guard::of(name, secret, over_http).map_err(FetchError::Config)?;
         read.map(|credentials| Some(Self { credentials, guard }))
     }
 }
@@ -187,8 +187,8 @@ impl Credentials {
     }
 
     /// The refusal of credentials that cannot be used for something.
-    pub(super) fn unfit(&self, purpose: &str) -> Trouble {
-        Trouble::config(format!(
+    pub(super) fn unfit(&self, purpose: &str) -> FetchError {
+        FetchError::config(format!(
             "credentials of type {} cannot be used for {purpose}",
             self.kind()
         ))

@@ -3,8 +3,8 @@
 use rego::value::from_json;
 use serde_json::{Map, Value};
 
-use super::credentials::Held;
-use super::{Trouble, http, s3};
+use super::credentials::ResolvedCredentials;
+use super::{FetchError, http, s3};
 use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, stored_path};
 
@@ -12,10 +12,10 @@ use crate::control::model::{Datasource, stored_path};
 ///
 /// # Errors
 /// When the path leaves the source.
-pub(super) fn path(definition: &Datasource) -> Result<String, Trouble> {
+pub(super) fn path(definition: &Datasource) -> Result<String, FetchError> {
     let path = definition.path.clone().unwrap_or_default();
     let name = definition.name.as_deref().unwrap_or_default();
-    stored_path(&[path]).map_err(|invalid| within(name, Trouble::config(invalid.to_string())))
+    stored_path(&[path]).map_err(|invalid| within(name, FetchError::config(invalid.to_string())))
 }
 
 /// Fetches a document of at most `limit` bytes.
@@ -24,10 +24,10 @@ pub(super) fn path(definition: &Datasource) -> Result<String, Trouble> {
 /// When the config cannot be used, the host is not allowed, or there is no JSON document.
 pub(super) async fn fetch(
     definition: &Datasource,
-    held: Option<Held>,
+    held: Option<ResolvedCredentials>,
     hosts: &Hosts,
     limit: u64,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, FetchError> {
     let none = Map::new();
     let config = Config(definition.config.as_ref().unwrap_or(&none));
     let bytes = match definition.kind.as_deref() {
@@ -36,16 +36,16 @@ pub(super) async fn fetch(
         other => {
             let other = other.unwrap_or_default();
             let message = format!("type `{other}` is neither http nor s3");
-            return Err(Trouble::config(message));
+            return Err(FetchError::config(message));
         }
     };
-    from_json(&bytes).map_err(Trouble::sync)?;
+    from_json(&bytes).map_err(FetchError::sync)?;
     Ok(bytes)
 }
 
-/// Says which datasource has trouble.
-pub(super) fn within(name: &str, trouble: Trouble) -> Trouble {
-    trouble.of(&format!("datasource `{name}`"))
+/// Says which datasource has failed.
+pub(super) fn within(name: &str, failure: FetchError) -> FetchError {
+    failure.of(&format!("datasource `{name}`"))
 }
 
 /// The config of a datasource.
@@ -56,11 +56,13 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is no string.
-    pub(super) fn text(&self, name: &str) -> Result<&'d str, Trouble> {
+    pub(super) fn text(&self, name: &str) -> Result<&'d str, FetchError> {
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(""),
             Some(Value::String(text)) => Ok(text),
-            Some(_) => Err(Trouble::config(format!("config.{name} must be a string"))),
+            Some(_) => Err(FetchError::config(format!(
+                "config.{name} must be a string"
+            ))),
         }
     }
 
@@ -68,9 +70,9 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is absent, empty or no string.
-    pub(super) fn required(&self, name: &str) -> Result<&'d str, Trouble> {
+    pub(super) fn required(&self, name: &str) -> Result<&'d str, FetchError> {
         match self.text(name)? {
-            "" => Err(Trouble::config(format!("config.{name} is required"))),
+            "" => Err(FetchError::config(format!("config.{name} is required"))),
             text => Ok(text),
         }
     }
@@ -79,8 +81,8 @@ impl<'d> Config<'d> {
     ///
     /// # Errors
     /// When it is something else.
-    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, Trouble> {
-        let refused = || Trouble::config(format!("config.{name} must be an object of strings"));
+    pub(super) fn texts(&self, name: &str) -> Result<Vec<(&'d str, &'d str)>, FetchError> {
+        let refused = || FetchError::config(format!("config.{name} must be an object of strings"));
         match self.0.get(name) {
             None | Some(Value::Null) => Ok(Vec::new()),
             Some(Value::Object(members)) => members

@@ -5,8 +5,8 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 
-use super::{Steps, Trouble};
-use crate::control::builder::files::{Budget, Files, Selection};
+use super::{FetchError, Steps};
+use crate::control::builder::files::{FileQuota, Files, Selection};
 
 /// The folder of a repository's own files, which no bundle has.
 const GIT: &str = ".git";
@@ -15,11 +15,11 @@ const GIT: &str = ".git";
 ///
 /// # Errors
 /// When it is not there or lies outside. Both look alike, so that nobody learns what there is.
-pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, Trouble> {
+pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchError> {
     let found = path.is_absolute().then(|| below(path, roots)).flatten();
     found.ok_or_else(|| {
         let path = path.display();
-        Trouble::config(format!(
+        FetchError::config(format!(
             "`{path}` is not there or lies outside of the source roots"
         ))
     })
@@ -44,17 +44,17 @@ pub(super) fn read(
     folder: PathBuf,
     roots: &[PathBuf],
     selection: &Selection,
-    budget: &mut Budget,
+    quota: &mut FileQuota,
     cancelled: &AtomicBool,
-) -> Result<Files, Trouble> {
+) -> Result<Files, FetchError> {
     let mut files = Files::new();
-    let mut steps = Steps::new(budget.entries, cancelled);
+    let mut steps = Steps::new(quota.entries, cancelled);
     let mut open = vec![(folder, String::new(), 0)];
     while let Some((folder, prefix, depth)) = open.pop() {
-        if depth > budget.depth {
-            return Err(Trouble::Sync(format!("`{prefix}` is nested too deep")));
+        if depth > quota.depth {
+            return Err(FetchError::Sync(format!("`{prefix}` is nested too deep")));
         }
-        let failed = |failure: std::io::Error| Trouble::Sync(format!("`{prefix}`: {failure}"));
+        let failed = |failure: std::io::Error| FetchError::Sync(format!("`{prefix}`: {failure}"));
         for entry in fs::read_dir(&folder).map_err(failed)? {
             steps.take()?;
             let entry = entry.map_err(failed)?;
@@ -67,7 +67,7 @@ pub(super) fn read(
             let found = match kind.is_symlink() {
                 true if selection.takes(&shown) || entry.path().is_dir() => {
                     below(&entry.path(), roots).ok_or_else(|| {
-                        Trouble::config(format!(
+                        FetchError::config(format!(
                             "link `{shown}` leads nowhere or out of the operator's folders"
                         ))
                     })?
@@ -78,7 +78,7 @@ pub(super) fn read(
             if found.is_dir() {
                 open.push((found, format!("{shown}/"), depth + 1));
             } else if selection.takes(&shown) {
-                let bytes = file(&found, &shown, budget).map_err(Trouble::Sync)?;
+                let bytes = file(&found, &shown, quota).map_err(FetchError::Sync)?;
                 files.insert(shown, bytes);
             }
         }
@@ -86,18 +86,18 @@ pub(super) fn read(
     Ok(files)
 }
 
-fn file(path: &Path, shown: &str, budget: &mut Budget) -> Result<Vec<u8>, String> {
+fn file(path: &Path, shown: &str, quota: &mut FileQuota) -> Result<Vec<u8>, String> {
     let failed = |failure: std::io::Error| format!("`{shown}`: {failure}");
     // Opening a pipe would wait for somebody to write to it.
     if !path.is_file() {
         return Err(format!("`{shown}` is no file"));
     }
     let file = File::open(path).map_err(failed)?;
-    let limit = budget.next();
+    let limit = quota.next();
     let mut bytes = Vec::new();
     let mut reader = file.take(limit.saturating_add(1));
     reader.read_to_end(&mut bytes).map_err(failed)?;
-    budget.take(shown, bytes.len() as u64)?;
+    quota.take(shown, bytes.len() as u64)?;
     Ok(bytes)
 }
 
@@ -125,13 +125,13 @@ mod tests {
             (usize::MAX, true, "nobody waits"),
         ] {
             let cancelled = AtomicBool::new(cancelled);
-            let mut budget = Budget::new(&Limits {
+            let mut quota = FileQuota::new(&Limits {
                 entries,
                 ..Limits::default()
             });
             let roots = [root.path().to_owned()];
             let all = Selection::default();
-            let found = read(place(0), &roots, &all, &mut budget, &cancelled);
+            let found = read(place(0), &roots, &all, &mut quota, &cancelled);
             let found = format!("{found:?}");
             assert!(found.contains(expected), "{found}");
         }

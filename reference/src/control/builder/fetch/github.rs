@@ -17,9 +17,9 @@ use sha2::{Digest, Sha256};
 use zeroize::Zeroizing;
 
 use super::credentials::GithubApp;
-use super::{Trouble, http};
-use crate::control::guard::Guard;
+use super::{FetchError, http};
 use crate::control::hosts::Hosts;
+use crate::control::secret_hosts::Guard;
 
 /// How far the clock of the server may be behind ours.
 const LEEWAY: Duration = Duration::from_secs(60);
@@ -52,15 +52,15 @@ pub(super) async fn token(
     app: &GithubApp,
     guard: &Guard,
     hosts: &Hosts,
-) -> Result<String, Trouble> {
+) -> Result<String, FetchError> {
     let api = api(repo)?;
     let url = http::address(&api, "the address of the GitHub App's tokens", hosts)?;
-    guard.check_url(&url).map_err(Trouble::Config)?;
+    guard.check_url(&url).map_err(FetchError::Config)?;
     reused(&api, app, hosts).await
 }
 
 /// A token that was had lately, or else a new one.
-async fn reused(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, Trouble> {
+async fn reused(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, FetchError> {
     let (app_id, installation) = (app.integration_id, app.installation_id);
     let key = Sha256::new()
         .chain_update(format!("{api}\n{app_id}\n{installation}\n"))
@@ -84,7 +84,7 @@ fn known(key: &[u8; 32]) -> Option<String> {
 
 /// The address of the API beside a repository: GitHub's own, or the one that a GitHub Enterprise
 /// Server has.
-fn api(repo: &gix::Url) -> Result<String, Trouble> {
+fn api(repo: &gix::Url) -> Result<String, FetchError> {
     match (&repo.scheme, repo.host(), repo.port) {
         (gix::url::Scheme::Https, Some("github.com"), None) => {
             Ok("https://api.github.com".to_owned())
@@ -93,27 +93,27 @@ fn api(repo: &gix::Url) -> Result<String, Trouble> {
         (gix::url::Scheme::Https, Some(host), Some(port)) => {
             Ok(format!("https://{host}:{port}/api/v3"))
         }
-        _ => Err(Trouble::config(
+        _ => Err(FetchError::config(
             "credentials of type github_app_auth need https",
         )),
     }
 }
 
-async fn exchanged(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, Trouble> {
+async fn exchanged(api: &str, app: &GithubApp, hosts: &Hosts) -> Result<String, FetchError> {
     let installation = app.installation_id;
     let url = format!("{api}/app/installations/{installation}/access_tokens");
     let url = http::address(&url, "the address of the GitHub App's tokens", hosts)?;
     let since = SystemTime::now().duration_since(UNIX_EPOCH);
     let request = http::client(None)?
         .post(url)
-        .bearer_auth(signed(app, since.map_err(Trouble::sync)?)?)
+        .bearer_auth(signed(app, since.map_err(FetchError::sync)?)?)
         .header(ACCEPT, "application/vnd.github+json");
     Ok(http::ask::<Answered>(request).await?.token)
 }
 
 /// A JSON Web Token that says who asks, signed by RS256.
-fn signed(app: &GithubApp, now: Duration) -> Result<String, Trouble> {
-    let refused = || Trouble::config("github_app_auth: private_key is no RSA key in PEM");
+fn signed(app: &GithubApp, now: Duration) -> Result<String, FetchError> {
+    let refused = || FetchError::config("github_app_auth: private_key is no RSA key in PEM");
     let key = PrivateKeyDer::from_pem_slice(app.private_key.as_bytes()).map_err(|_| refused())?;
     let key = any_supported_type(&key).map_err(|_| refused())?;
     let signer = key.choose_scheme(&[SignatureScheme::RSA_PKCS1_SHA256]);
@@ -135,8 +135,7 @@ mod tests {
     use std::error::Error;
 
     use rego::Value;
-    use tokio::io::{AsyncReadExt, AsyncWriteExt};
-    use tokio::net::TcpListener;
+    use test_server::{TestServer, always, respond, text};
 
     use super::*;
 
@@ -164,22 +163,9 @@ mod tests {
         Ok(())
     }
 
-    /// A stand-in for the API that answers one request and gives the head of it.
-    async fn answered(listener: TcpListener, answer: &str) -> std::io::Result<String> {
-        let (mut stream, _) = listener.accept().await?;
-        let mut head = Vec::new();
-        while !head.ends_with(b"\r\n\r\n") {
-            head.push(stream.read_u8().await?);
-        }
-        let length = answer.len();
-        let answer = format!("HTTP/1.1 201 Created\r\ncontent-length: {length}\r\n\r\n{answer}");
-        stream.write_all(answer.as_bytes()).await?;
-        Ok(String::from_utf8_lossy(&head).into_owned())
-    }
-
     #[tokio::test]
     async fn tokens_are_had_for_a_signature() -> Result<(), Box<dyn Error>> {
-        super::super::tls();
+        crate::crypto::install();
         for (hosts, key, answer, expected) in [
             (
                 "127.0.0.1",
@@ -206,28 +192,30 @@ mod tests {
                 Err("is not among the allowed hosts"),
             ),
         ] {
-            let listener = TcpListener::bind("127.0.0.1:0").await?;
-            let api = format!("http://{}", listener.local_addr()?);
+            let server = TestServer::start(always(respond(201, &[], answer))).await?;
+            let api = server.url();
             let app = GithubApp {
                 integration_id: 12,
                 installation_id: 34,
                 private_key: key.to_owned(),
             };
-            let server = tokio::spawn(answered(listener, answer));
             let hosts = Hosts::read(&[hosts.to_owned()])?;
             let token = reused(&api, &app, &hosts).await;
             match (&token, expected) {
                 (Ok(token), Ok(expected)) => assert_eq!(token, expected),
-                (Err(trouble), Err(expected)) => {
-                    let shown = format!("{trouble:?}");
+                (Err(failure), Err(expected)) => {
+                    let shown = format!("{failure:?}");
                     assert!(shown.contains(expected), "{shown}");
                     continue;
                 }
                 other => return Err(format!("{other:?}").into()),
             }
-            let head = server.await??;
-            // Nobody is there to answer a second request.
             assert_eq!(reused(&api, &app, &hosts).await, Ok("T".to_owned()));
+            let requests = server.requests();
+            let [request] = requests.as_slice() else {
+                return Err(format!("{requests:?}").into());
+            };
+            let head = text(request);
             let asked = "POST /app/installations/34/access_tokens HTTP/1.1\r\n";
             assert!(head.starts_with(asked), "{head}");
             let token = head.split("authorization: Bearer ").nth(1);

@@ -8,11 +8,11 @@ use reqwest::{Client, Method, RequestBuilder, Response, Url, redirect};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 
-use super::credentials::{ClientCredentials, Credentials, Held, KeyPlace, TlsCert};
+use super::credentials::{ClientCredentials, Credentials, KeyPlace, ResolvedCredentials, TlsCert};
 use super::datasource::Config;
-use super::{Trouble, reach};
-use crate::control::guard::Guard;
+use super::{FetchError, reach};
 use crate::control::hosts::Hosts;
+use crate::control::secret_hosts::Guard;
 
 /// The most redirections that a request follows.
 const REDIRECTS: usize = 5;
@@ -49,23 +49,23 @@ const CONNECT: Duration = Duration::from_secs(20);
 /// a success or longer than `limit` bytes.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    held: Option<Held>,
+    held: Option<ResolvedCredentials>,
     hosts: &Hosts,
     limit: u64,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, FetchError> {
     let mut url = address(config.required("url")?, "config.url", hosts)?;
     let (credentials, guard) = match held {
-        Some(Held { credentials, guard }) => (Some(credentials), Some(guard)),
+        Some(ResolvedCredentials { credentials, guard }) => (Some(credentials), Some(guard)),
         None => (None, None),
     };
     // A redirection is followed on the same host and port only, over the same protocol.
     if let Some(guard) = &guard {
-        guard.check_url(&url).map_err(Trouble::Config)?;
+        guard.check_url(&url).map_err(FetchError::Config)?;
     }
     let method = match config.text("method")? {
         "" => Method::GET,
         method => Method::from_bytes(method.as_bytes())
-            .map_err(|_| Trouble::config("config.method is no method"))?,
+            .map_err(|_| FetchError::config("config.method is no method"))?,
     };
     if let Some(Credentials::ApiKey {
         key,
@@ -77,7 +77,9 @@ pub(super) async fn fetch(
     }
     let tls = match &credentials {
         Some(Credentials::TlsCert(_)) if url.scheme() != "https" => {
-            return Err(Trouble::config("credentials of type tls_cert need https"));
+            return Err(FetchError::config(
+                "credentials of type tls_cert need https",
+            ));
         }
         Some(Credentials::TlsCert(tls)) => Some(tls),
         _ => None,
@@ -124,15 +126,15 @@ pub(super) async fn fetch(
 ///
 /// # Errors
 /// When it is no http or https address, holds a user or a password, or its host is not allowed.
-pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trouble> {
-    let url = Url::parse(text).map_err(|why| Trouble::config(format!("{what}: {why}")))?;
+pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, FetchError> {
+    let url = Url::parse(text).map_err(|why| FetchError::config(format!("{what}: {why}")))?;
     if !matches!(url.scheme(), "http" | "https") {
-        return Err(Trouble::config(format!(
+        return Err(FetchError::config(format!(
             "{what} must begin with http:// or https://"
         )));
     }
     if !url.username().is_empty() || url.password().is_some() {
-        return Err(Trouble::config(format!(
+        return Err(FetchError::config(format!(
             "{what} must hold neither user nor password; secrets are for that"
         )));
     }
@@ -145,7 +147,7 @@ pub(super) fn address(text: &str, what: &str, hosts: &Hosts) -> Result<Url, Trou
 }
 
 /// A client that follows redirections only to the host that was asked.
-pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, Trouble> {
+pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, FetchError> {
     let policy = redirect::Policy::custom(|attempt| {
         let origin = |url: &Url| {
             (
@@ -179,12 +181,12 @@ pub(super) fn client(tls: Option<&TlsCert>) -> Result<Client, Trouble> {
     }
     client
         .build()
-        .map_err(|failure| Trouble::Sync(cause(failure)))
+        .map_err(|failure| FetchError::Sync(cause(failure)))
 }
 
-fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, Trouble> {
+fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBuilder, FetchError> {
     let refused = || {
-        Trouble::config(format!(
+        FetchError::config(format!(
             "`{name}` is no header, or its value cannot be sent"
         ))
     };
@@ -196,30 +198,30 @@ fn header(request: RequestBuilder, name: &str, value: &str) -> Result<RequestBui
 }
 
 /// Refuses a header that only the server itself may set.
-pub(super) fn settable(name: &str) -> Result<(), Trouble> {
+pub(super) fn settable(name: &str) -> Result<(), FetchError> {
     match FRAMING.iter().any(|own| name.eq_ignore_ascii_case(own)) {
-        true => Err(Trouble::config(format!("header `{name}` cannot be set"))),
+        true => Err(FetchError::config(format!("header `{name}` cannot be set"))),
         false => Ok(()),
     }
 }
 
-async fn send(request: RequestBuilder) -> Result<Response, Trouble> {
+async fn send(request: RequestBuilder) -> Result<Response, FetchError> {
     let response = request.send().await;
-    let response = response.map_err(|failure| Trouble::Sync(cause(failure)))?;
+    let response = response.map_err(|failure| FetchError::Sync(cause(failure)))?;
     match response.status() {
         status if status.is_success() => Ok(response),
-        status => Err(Trouble::Sync(format!("the server answered {status}"))),
+        status => Err(FetchError::Sync(format!("the server answered {status}"))),
     }
 }
 
-async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, Trouble> {
+async fn body(mut response: Response, limit: u64) -> Result<Vec<u8>, FetchError> {
     let mut bytes = Vec::new();
     loop {
         let chunk = response.chunk().await;
-        match chunk.map_err(|failure| Trouble::Sync(cause(failure)))? {
+        match chunk.map_err(|failure| FetchError::Sync(cause(failure)))? {
             None => return Ok(bytes),
             Some(chunk) if (bytes.len() + chunk.len()) as u64 > limit => {
-                return Err(Trouble::Sync(format!(
+                return Err(FetchError::Sync(format!(
                     "the answer has more than {limit} bytes"
                 )));
             }
@@ -243,12 +245,12 @@ async fn token(
     secret: &ClientCredentials,
     guard: Option<&Guard>,
     hosts: &Hosts,
-) -> Result<String, Trouble> {
+) -> Result<String, FetchError> {
     let guarded = |text: &str, what: &str| {
         let url = address(text, what, hosts)?;
         let checked = guard.map_or(Ok(()), |guard| guard.check_url(&url));
-        checked.map_err(|why| Trouble::config(format!("{what}: {why}")))?;
-        Ok::<Url, Trouble>(url)
+        checked.map_err(|why| FetchError::config(format!("{what}: {why}")))?;
+        Ok::<Url, FetchError>(url)
     };
     let mut endpoint = secret.token_endpoint.clone();
     if endpoint.is_empty() {
@@ -274,19 +276,20 @@ async fn token(
         .header(CONTENT_TYPE, "application/x-www-form-urlencoded")
         .body(form);
     match ask::<Answered>(request).await?.access_token {
-        token if token.is_empty() => Err(Trouble::sync("the token endpoint gave no token")),
+        token if token.is_empty() => Err(FetchError::sync("the token endpoint gave no token")),
         token => Ok(token),
     }
 }
 
 /// The answer to a request about tokens.
-pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, Trouble> {
+pub(super) async fn ask<T: DeserializeOwned>(request: RequestBuilder) -> Result<T, FetchError> {
     let bytes = body(send(request).await?, TOKEN).await?;
-    let refused = |_| Trouble::sync("the answer about tokens is not the JSON object it should be");
+    let refused =
+        |_| FetchError::sync("the answer about tokens is not the JSON object it should be");
     serde_json::from_slice(&bytes).map_err(refused)
 }
 
 /// What failed, without the address, of which the query may be secret.
 fn cause(failure: reqwest::Error) -> String {
-    super::chain(&failure.without_url())
+    super::with_causes(&failure.without_url())
 }

@@ -4,35 +4,35 @@ mod builtin;
 mod credentials;
 mod datasource;
 mod directory;
+mod directory_walk;
 mod git;
 mod github;
 mod http;
 mod s3;
-mod steps;
 
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
-use self::credentials::{Credentials, Held};
-use self::steps::Steps;
-use super::files::{Budget, Files, Patterns, Selection};
+use self::credentials::{Credentials, ResolvedCredentials};
+use self::directory_walk::Steps;
+use super::files::{FileQuota, Files, Patterns, Selection};
 use super::transform::{self, Transform};
-use super::{Access, BuildError, Job, SourceInput, work};
+use super::{Access, BuildError, Job, SourceInput, blocking};
 use crate::control::hosts::Hosts;
 use crate::control::model::{Datasource, Git};
 
 /// Why something cannot be fetched.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) enum Trouble {
+pub(super) enum FetchError {
     /// The definition asks for what is not allowed or cannot be.
     Config(String),
     /// It could not be had.
     Sync(String),
 }
 
-impl Trouble {
+impl FetchError {
     fn config(message: impl Into<String>) -> Self {
         Self::Config(message.into())
     }
@@ -41,7 +41,7 @@ impl Trouble {
         Self::Sync(message.to_string())
     }
 
-    /// Says what has the trouble.
+    /// Says what has failed.
     fn of(self, what: &str) -> Self {
         match self {
             Self::Config(why) => Self::Config(format!("{what}: {why}")),
@@ -75,7 +75,7 @@ pub(super) struct Fetcher<'j> {
     /// Where this bundle's repositories are kept, and which are in use.
     repositories: PathBuf,
     used: Vec<String>,
-    budget: Budget,
+    quota: FileQuota,
     /// Is told which repositories could be read.
     synced: &'j (dyn Fn(&str, bool) + Sync),
 }
@@ -88,7 +88,7 @@ impl<'j> Fetcher<'j> {
         work_dir: &Path,
         synced: &'j (dyn Fn(&str, bool) + Sync),
     ) -> Result<Self, BuildError> {
-        tls();
+        crate::crypto::install();
         let hosts = Hosts::read(&access.hosts);
         let hosts = hosts.map_err(|why| BuildError::config(format!("allowed hosts: {why}")))?;
         let repositories = work_dir.join(git::folder(&job.name));
@@ -98,7 +98,7 @@ impl<'j> Fetcher<'j> {
             hosts,
             repositories,
             used: Vec::new(),
-            budget: Budget::new(&access.limits),
+            quota: FileQuota::new(&access.limits),
             synced,
         })
     }
@@ -111,7 +111,7 @@ impl<'j> Fetcher<'j> {
         pin: Option<&str>,
     ) -> Result<Fetched, BuildError> {
         let fetched = self.layers(name, input, pin).await;
-        fetched.map_err(|trouble| trouble.within(name))
+        fetched.map_err(|failure| failure.within(name))
     }
 
     async fn layers(
@@ -119,7 +119,7 @@ impl<'j> Fetcher<'j> {
         name: &str,
         input: &SourceInput,
         pin: Option<&str>,
-    ) -> Result<Fetched, Trouble> {
+    ) -> Result<Fetched, FetchError> {
         let mut fetched = Fetched::default();
         let source = &input.definition;
         if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
@@ -133,7 +133,7 @@ impl<'j> Fetcher<'j> {
             fetched.layers.push(layer);
         } else if let Some(path) = paths.first() {
             let message = format!("paths: there is no directory that `{path}` could be in");
-            return Err(Trouble::Config(message));
+            return Err(FetchError::Config(message));
         }
         if let Some(git) = &source.git
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
@@ -147,8 +147,8 @@ impl<'j> Fetcher<'j> {
         }
         let mut pushed = Files::new();
         for (path, text) in &input.documents {
-            let taken = self.budget.take(path, text.len() as u64);
-            taken.map_err(Trouble::Sync)?;
+            let taken = self.quota.take(path, text.len() as u64);
+            taken.map_err(FetchError::Sync)?;
             pushed.insert(path.clone(), text.clone().into_bytes());
         }
         fetched.layers.push(pushed);
@@ -157,7 +157,7 @@ impl<'j> Fetcher<'j> {
             let path = datasource::path(datasource)?;
             if documents.contains_key(&path) {
                 let message = format!("two datasources are placed at `{path}`");
-                return Err(Trouble::config(message));
+                return Err(FetchError::config(message));
             }
             let bytes = self.datasource(input, datasource).await?;
             documents.insert(path.clone(), bytes);
@@ -170,17 +170,17 @@ impl<'j> Fetcher<'j> {
         Ok(fetched)
     }
 
-    async fn builtin(&mut self, name: &str) -> Result<Files, Trouble> {
+    async fn builtin(&mut self, name: &str) -> Result<Files, FetchError> {
         let (roots, name) = (self.access.builtin_roots.clone(), name.to_owned());
-        self.folder(move |budget, cancelled| builtin::read(&name, &roots, budget, cancelled))
+        self.folder(move |quota, cancelled| builtin::read(&name, &roots, quota, cancelled))
             .await
     }
 
-    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, Trouble> {
+    async fn directory(&mut self, path: &str, selection: Selection) -> Result<Files, FetchError> {
         let (roots, path) = (self.access.source_roots.clone(), PathBuf::from(path));
-        self.folder(move |budget, cancelled| {
+        self.folder(move |quota, cancelled| {
             let folder = directory::resolve(&path, &roots)?;
-            directory::read(folder, &roots, &selection, budget, cancelled)
+            directory::read(folder, &roots, &selection, quota, cancelled)
         })
         .await
     }
@@ -188,15 +188,15 @@ impl<'j> Fetcher<'j> {
     /// Reads files from the server's disk.
     async fn folder(
         &mut self,
-        read: impl FnOnce(&mut Budget, &AtomicBool) -> Result<Files, Trouble> + Send + 'static,
-    ) -> Result<Files, Trouble> {
-        let mut budget = self.budget.clone();
+        read: impl FnOnce(&mut FileQuota, &AtomicBool) -> Result<Files, FetchError> + Send + 'static,
+    ) -> Result<Files, FetchError> {
+        let mut quota = self.quota.clone();
         let done = blocking(self.access.limits.fetch, move |cancelled| {
-            let files = read(&mut budget, cancelled)?;
-            Ok((files, budget))
+            let files = read(&mut quota, cancelled)?;
+            Ok((files, quota))
         });
-        let (files, budget) = done.await?;
-        self.budget = budget;
+        let (files, quota) = done.await?;
+        self.quota = quota;
         Ok(files)
     }
 
@@ -206,7 +206,7 @@ impl<'j> Fetcher<'j> {
         repo: &str,
         definition: &Git,
         commit: Option<&str>,
-    ) -> Result<(Files, String), Trouble> {
+    ) -> Result<(Files, String), FetchError> {
         let included = definition.included_files.as_deref().unwrap_or_default();
         let excluded = definition.excluded_files.as_deref().unwrap_or_default();
         let selection = selection(included, excluded)?;
@@ -226,14 +226,14 @@ impl<'j> Fetcher<'j> {
             access: self.access.clone(),
             hosts: self.hosts.clone(),
         };
-        let mut budget = self.budget.clone();
+        let mut quota = self.quota.clone();
         let read = blocking(self.access.limits.fetch, move |cancelled| {
-            let read = reader.read(origin, wanted, &mut budget, cancelled)?;
-            Ok((read, budget))
+            let read = reader.read(origin, wanted, &mut quota, cancelled)?;
+            Ok((read, quota))
         });
-        let (read, budget) = read.await?;
+        let (read, quota) = read.await?;
         all_met(&selection, "git.included_files")?;
-        self.budget = budget;
+        self.quota = quota;
         self.used.extend(read.folders.into_keys());
         Ok((read.files, read.commit))
     }
@@ -245,23 +245,26 @@ impl<'j> Fetcher<'j> {
         origin: &git::Origin,
         input: &SourceInput,
         definition: &Git,
-    ) -> Result<Option<Credentials>, Trouble> {
+    ) -> Result<Option<Credentials>, FetchError> {
         let over_http = self.access.secrets_over_http;
-        let held = Held::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
-        let (Some(Held { credentials, guard }), git::Origin::Remote(url)) = (held, origin) else {
+        let held =
+            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let (Some(ResolvedCredentials { credentials, guard }), git::Origin::Remote(url)) =
+            (held, origin)
+        else {
             return Ok(None);
         };
         let is_private = !matches!(url.scheme, gix::url::Scheme::Http);
         let host = url.host().unwrap_or_default();
         let checked = guard.check(is_private, host, url.port_or_default());
-        checked.map_err(|why| Trouble::config(format!("git: {why}")))?;
+        checked.map_err(|why| FetchError::config(format!("git: {why}")))?;
         let Credentials::GithubApp(app) = &credentials else {
             return Ok(Some(credentials));
         };
         let time = self.access.limits.fetch;
         let token = github::token(url, app, &guard, &self.hosts);
         let token = tokio::time::timeout(time, token).await;
-        let token = token.unwrap_or_else(|_| Err(Trouble::Sync(late(time))))?;
+        let token = token.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))))?;
         Ok(Some(Credentials::TokenAuth { token }))
     }
 
@@ -269,18 +272,19 @@ impl<'j> Fetcher<'j> {
         &mut self,
         input: &SourceInput,
         definition: &Datasource,
-    ) -> Result<Vec<u8>, Trouble> {
+    ) -> Result<Vec<u8>, FetchError> {
         let over_http = self.access.secrets_over_http;
-        let held = Held::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
-        let limit = self.budget.next();
+        let held =
+            ResolvedCredentials::of(&input.secrets, definition.credentials.as_deref(), over_http)?;
+        let limit = self.quota.next();
         let fetch = datasource::fetch(definition, held, &self.hosts, limit);
         let time = self.access.limits.fetch;
         let fetched = tokio::time::timeout(time, fetch).await;
-        let bytes = fetched.unwrap_or_else(|_| Err(Trouble::Sync(late(time))));
+        let bytes = fetched.unwrap_or_else(|_| Err(FetchError::Sync(timeout_message(time))));
         let name = definition.name.as_deref().unwrap_or_default();
-        let bytes = bytes.map_err(|trouble| datasource::within(name, trouble))?;
-        let taken = self.budget.take(name, bytes.len() as u64);
-        taken.map_err(Trouble::Sync)?;
+        let bytes = bytes.map_err(|failure| datasource::within(name, failure))?;
+        let taken = self.quota.take(name, bytes.len() as u64);
+        taken.map_err(FetchError::Sync)?;
         Ok(bytes)
     }
 
@@ -304,7 +308,7 @@ impl Fetched {
         let Some(mut documents) = self.layers.pop() else {
             return Ok(self);
         };
-        let transformed = work::run(limit, move |cancelled| {
+        let transformed = blocking::run(limit, move |cancelled| {
             transform::run(&self.transforms, &self.layers, &mut documents, cancelled)?;
             self.layers.push(documents);
             Ok(self)
@@ -322,27 +326,27 @@ pub(super) fn forget_keys(work_dir: &Path) {
     entries.for_each(|entry| git::forget_keys(&entry.path()));
 }
 
-fn selection(included: &[String], excluded: &[String]) -> Result<Selection, Trouble> {
+fn selection(included: &[String], excluded: &[String]) -> Result<Selection, FetchError> {
     Ok(Selection::new(
-        Patterns::read(included).map_err(Trouble::Config)?,
-        Patterns::read(excluded).map_err(Trouble::Config)?,
+        Patterns::read(included).map_err(FetchError::Config)?,
+        Patterns::read(excluded).map_err(FetchError::Config)?,
     ))
 }
 
 /// Refuses patterns that no file has met: a misspelt one would leave policies out unseen.
-fn all_met(selection: &Selection, field: &str) -> Result<(), Trouble> {
+fn all_met(selection: &Selection, field: &str) -> Result<(), FetchError> {
     let Some(pattern) = selection.unmet() else {
         return Ok(());
     };
     let message = format!("{field}: no file matches `{pattern}`");
-    Err(Trouble::Config(message))
+    Err(FetchError::Config(message))
 }
 
 /// Refuses a host that the operator does not allow.
-fn reach(hosts: &Hosts, host: &str, port: Option<u16>) -> Result<(), Trouble> {
+fn reach(hosts: &Hosts, host: &str, port: Option<u16>) -> Result<(), FetchError> {
     match hosts.allows(host, port) {
         true => Ok(()),
-        false => Err(Trouble::config(format!(
+        false => Err(FetchError::config(format!(
             "host `{host}` is not among the allowed hosts"
         ))),
     }
@@ -350,24 +354,18 @@ fn reach(hosts: &Hosts, host: &str, port: Option<u16>) -> Result<(), Trouble> {
 
 async fn blocking<T: Send + 'static>(
     limit: Duration,
-    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, Trouble> + Send + 'static,
-) -> Result<T, Trouble> {
-    let done = work::run(limit, work).await;
-    done.map_err(Trouble::sync)?
+    work: impl FnOnce(&Arc<AtomicBool>) -> Result<T, FetchError> + Send + 'static,
+) -> Result<T, FetchError> {
+    let done = blocking::run(limit, work).await;
+    done.map_err(FetchError::sync)?
 }
 
-fn late(limit: Duration) -> String {
+fn timeout_message(limit: Duration) -> String {
     format!("not done within {} s", limit.as_secs())
 }
 
-/// Says once, for the whole process, which implementation of TLS the libraries use that fetch.
-fn tls() {
-    // There may be one already, which serves as well.
-    let _ = rustls::crypto::ring::default_provider().install_default();
-}
-
 /// A failure with what caused it, each said once.
-fn chain(failure: &dyn std::error::Error) -> String {
+fn with_causes(failure: &dyn std::error::Error) -> String {
     let mut text = failure.to_string();
     let mut next = failure.source();
     while let Some(cause) = next {

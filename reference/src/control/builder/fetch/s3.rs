@@ -5,11 +5,11 @@ use object_store::aws::AmazonS3Builder;
 use object_store::path::Path;
 use object_store::{GetResult, ObjectStoreExt};
 
-use super::credentials::{Credentials, Held};
+use super::credentials::{Credentials, ResolvedCredentials};
 use super::datasource::Config;
-use super::{Trouble, chain, http};
+use super::{FetchError, http, with_causes};
 use crate::control::hosts::Hosts;
-use crate::control::storage::{Straight, is_plain, retries};
+use crate::control::storage::{NoRedirects, is_plain, retries};
 
 /// The region of requests that name none.
 const REGION: &str = "us-east-1";
@@ -21,13 +21,13 @@ const REGION: &str = "us-east-1";
 /// be had.
 pub(super) async fn fetch(
     config: &Config<'_>,
-    held: Option<Held>,
+    held: Option<ResolvedCredentials>,
     hosts: &Hosts,
     limit: u64,
-) -> Result<Vec<u8>, Trouble> {
+) -> Result<Vec<u8>, FetchError> {
     let bucket = plain("bucket", config.required("bucket")?)?;
     let key =
-        Path::parse(config.required("key")?).map_err(|why| Trouble::config(why.to_string()))?;
+        Path::parse(config.required("key")?).map_err(|why| FetchError::config(why.to_string()))?;
     let region = match config.text("region")? {
         "" => REGION,
         region => plain("region", region)?,
@@ -43,12 +43,12 @@ pub(super) async fn fetch(
     };
     let url = http::address(&endpoint, "config.endpoint", hosts)?;
     if url.query().is_some() || url.fragment().is_some() {
-        return Err(Trouble::config(
+        return Err(FetchError::config(
             "config.endpoint must have no query and no fragment",
         ));
     }
     if let Some(held) = &held {
-        held.guard.check_url(&url).map_err(Trouble::Config)?;
+        held.guard.check_url(&url).map_err(FetchError::Config)?;
     }
     let builder = AmazonS3Builder::new()
         .with_bucket_name(bucket)
@@ -57,7 +57,7 @@ pub(super) async fn fetch(
         .with_virtual_hosted_style_request(false)
         .with_allow_http(url.scheme() == "http")
         .with_retry(retries())
-        .with_http_connector(Straight);
+        .with_http_connector(NoRedirects);
     let builder = match held.map(|held| held.credentials) {
         // The server's own identity is nobody else's to use.
         None => builder.with_skip_signature(true),
@@ -78,18 +78,18 @@ pub(super) async fn fetch(
     };
     let store = builder
         .build()
-        .map_err(|failure| Trouble::config(chain(&failure)))?;
+        .map_err(|failure| FetchError::config(with_causes(&failure)))?;
     body(store.get(&key).await.map_err(failed)?, limit).await
 }
 
 /// The bytes of an object, counted as they come: a server may send more than it says.
-async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, Trouble> {
+async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, FetchError> {
     let mut parts = object.into_stream();
     let mut bytes = Vec::new();
     while let Some(part) = parts.try_next().await.map_err(failed)? {
         if (bytes.len() + part.len()) as u64 > limit {
             let message = format!("the object has more than {limit} bytes");
-            return Err(Trouble::Sync(message));
+            return Err(FetchError::Sync(message));
         }
         bytes.extend_from_slice(&part);
     }
@@ -97,13 +97,13 @@ async fn body(object: GetResult, limit: u64) -> Result<Vec<u8>, Trouble> {
 }
 
 /// Refuses a name that could lead the address made of it elsewhere.
-fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, Trouble> {
+fn plain<'n>(what: &str, name: &'n str) -> Result<&'n str, FetchError> {
     match is_plain(name) {
         true => Ok(name),
-        false => Err(Trouble::config(format!("config.{what} is no {what}"))),
+        false => Err(FetchError::config(format!("config.{what} is no {what}"))),
     }
 }
 
-fn failed(failure: object_store::Error) -> Trouble {
-    Trouble::Sync(chain(&failure))
+fn failed(failure: object_store::Error) -> FetchError {
+    FetchError::Sync(with_causes(&failure))
 }

@@ -9,27 +9,26 @@ use rego::{Module, Query, Version};
 use super::mount::{self, Mount};
 use super::walk;
 
-/// The text of a module that a mount has moved; `None` if the mount does not select its package.
+/// A module of a version that a mount has moved; `None` if the mount does not select its package.
 ///
 /// # Errors
-/// When the text is no module, or cannot be moved without changing what it means.
+/// When it cannot be moved without changing what it means.
 pub(super) fn rewrite(
-    id: &str,
-    text: &str,
+    module: Module,
     version: Version,
     mount: &Mount,
-) -> Result<Option<String>, String> {
-    let module = Module::parse_as(id, text, version).map_err(|errors| errors.to_string())?;
+) -> Result<Option<Module>, String> {
     let Some(moved) = mount.moved(&package(&module)) else {
         return Ok(None);
     };
     if mount.from == mount.to {
-        return Ok(Some(text.to_owned()));
+        return Ok(Some(module));
     }
     if !moved.first().is_some_and(|first| mount::is_name(first)) {
         let called = mount::package(&moved);
         return Err(format!(
-            "{id}: the package cannot be called `{called}`; a prefix that begins with a name helps"
+            "{}: the package cannot be called `{called}`; a prefix that begins with a name helps",
+            module.file
         ));
     }
     let mut rewriter = Rewriter::new(&module, version, mount)?;
@@ -42,8 +41,7 @@ pub(super) fn rewrite(
     }
     rewriter.bare_branches()?;
     let text = rewriter.text()?;
-    rewriter.check(&text, &moved)?;
-    Ok(Some(text))
+    rewriter.check(&text, &moved).map(Some)
 }
 
 /// The path of a module's package below `data`.
@@ -115,7 +113,7 @@ impl<'m> Rewriter<'m> {
             Some((name, at)) => Err(format!(
                 "{at:?}: `{}` is imported and used by itself, so that `{}` cannot be moved; import that instead",
                 name.0,
-                mount::written(&mount.from)
+                mount::display(&mount.from)
             )),
             None => Ok(Self {
                 module,
@@ -153,7 +151,7 @@ impl<'m> Rewriter<'m> {
             // `import data` gives no name that is not there without it.
             return Ok(());
         }
-        let mut text = mount::written(&moved);
+        let mut text = mount::display(&moved);
         if let Some(alias) = alias {
             text.push_str(" as ");
             text.push_str(alias);
@@ -211,7 +209,7 @@ impl<'m> Rewriter<'m> {
             0 => start + first.location.length as usize,
             _ => self.end(last, base)?,
         };
-        self.edits.insert(start, (end, mount::written(&moved)));
+        self.edits.insert(start, (end, mount::display(&moved)));
         Ok(())
     }
 
@@ -268,8 +266,8 @@ impl<'m> Rewriter<'m> {
         Ok(text)
     }
 
-    /// Makes sure that the new text refers to what the old one did, but for what was moved.
-    fn check(&self, text: &str, package: &[String]) -> Result<(), String> {
+    /// The module of the new text, which refers to what the old one did, but for what was moved.
+    fn check(&self, text: &str, package: &[String]) -> Result<Module, String> {
         let id = &self.module.file;
         let module = Module::parse_as(id, text, self.version);
         let module = module.map_err(|errors| errors.to_string())?;
@@ -294,10 +292,10 @@ impl<'m> Rewriter<'m> {
         wanted.sort_unstable();
         found.sort_unstable();
         match wanted == found && self::package(&module) == package {
-            true => Ok(()),
+            true => Ok(module),
             false => Err(format!(
                 "{id}: its references to `{}` cannot be moved",
-                mount::written(&self.mount.from)
+                mount::display(&self.mount.from)
             )),
         }
     }

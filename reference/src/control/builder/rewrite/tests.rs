@@ -7,7 +7,10 @@ fn moved(from: &str, to: &str, text: &str) -> Result<Option<String>, String> {
         from: mount::parse(from)?,
         to: mount::parse(to)?,
     };
-    rewrite("m.rego", text, Version::V1, &mount)
+    let module = Module::parse_as("m.rego", text, Version::V1);
+    let module = module.map_err(|errors| errors.to_string())?;
+    let moved = rewrite(module, Version::V1, &mount)?;
+    Ok(moved.map(|module| module.text.to_string()))
 }
 
 #[test]

@@ -35,7 +35,8 @@ async fn certificates_are_checked_and_shown() -> Result<(), Box<dyn Error>> {
     repository(&served.join("repo"))?;
     let own = || rcgen::generate_simple_self_signed(["127.0.0.1".to_owned()]);
     let (server, client, other) = (own()?, own()?, own()?);
-    let (address, _) = server_with(&served, Some(config(&server, &client)?)).await?;
+    let serving = server_with(&served, Some(config(&server, &client)?)).await?;
+    let address = serving.address();
     let [trusted, cert, strange] = [&server, &client, &other].map(|of| of.cert.pem());
     let [key, strange_key] = [&client, &other].map(|of| of.signing_key.serialize_pem());
     let refused = "SYNC SYNC_FAILED: source `a`: ";

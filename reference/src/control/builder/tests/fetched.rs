@@ -1,44 +1,16 @@
 //! Documents of servers that the tests start.
 
 use std::error::Error;
-use std::sync::{Arc, Mutex, PoisonError};
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
+use test_server::{Request, Response, TestServer, header, respond};
 use tokio::net::TcpListener;
 
 use super::{World, plain};
 
-/// What the server was asked: method, path with query, the headers that tests look at, body.
-type Asked = Arc<Mutex<Vec<String>>>;
-
-/// Answers by the path; tells what it was asked.
-async fn answer(
-    request: Request<Incoming>,
-    asked: Asked,
-) -> Result<Response<Full<Bytes>>, hyper::Error> {
-    let mut told = format!("{} {}", request.method(), request.uri());
-    for name in ["authorization", "x-key", "x-more", "content-type"] {
-        if let Some(value) = request.headers().get(name) {
-            told.push_str(&format!(" {name}={}", value.to_str().unwrap_or("?")));
-        }
-    }
-    let path = request.uri().path().to_owned();
-    let host = request
-        .headers()
-        .get("host")
-        .and_then(|host| host.to_str().ok());
-    let host = host.unwrap_or_default().to_owned();
-    let body = request.into_body().collect().await?.to_bytes();
-    told.push_str(&format!(" {}", String::from_utf8_lossy(&body)));
-    asked
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(told);
-    let (status, location, text) = match path.as_str() {
+/// Answers by the path.
+async fn answer(request: Request) -> Response {
+    let host = header(&request, "host");
+    let (status, location, text) = match request.uri().path() {
         "/list" => (
             200,
             "",
@@ -59,40 +31,31 @@ async fn answer(
         "/bucket/moved" => (302, "/bucket/key", String::new()),
         _ => (500, "", "hush-hush".to_owned()),
     };
-    let mut response = Response::new(Full::new(Bytes::from(text)));
-    *response.status_mut() = hyper::StatusCode::from_u16(status).unwrap_or_default();
-    if let Ok(location) = location.parse()
-        && status == 302
-    {
-        response.headers_mut().insert("location", location);
-    }
-    for (name, value) in [
+    let headers = [
         ("etag", "\"e\""),
         ("last-modified", "Thu, 01 Jan 1970 00:00:00 GMT"),
-    ] {
-        response
-            .headers_mut()
-            .insert(name, hyper::header::HeaderValue::from_static(value));
-    }
-    Ok(response)
+        ("location", location),
+    ];
+    let headers = if status == 302 {
+        &headers[..]
+    } else {
+        &headers[..2]
+    };
+    respond(status, headers, text)
 }
 
-/// Starts a server; gives its address and what it is asked.
-async fn server() -> Result<(String, Asked), Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = format!("http://{}", listener.local_addr()?);
-    let asked = Asked::default();
-    let told = Arc::clone(&asked);
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let told = Arc::clone(&told);
-            let service = service_fn(move |request| answer(request, Arc::clone(&told)));
-            let serve = hyper::server::conn::http1::Builder::new()
-                .serve_connection(TokioIo::new(stream), service);
-            tokio::spawn(serve);
+/// What a server was asked: method, path with query, the headers that tests look at, body.
+fn asked(server: &TestServer) -> Vec<String> {
+    let requests = server.requests().into_iter().map(|request| {
+        let mut line = format!("{} {}", request.method(), request.uri());
+        for name in ["authorization", "x-key", "x-more", "content-type"] {
+            if request.headers().contains_key(name) {
+                line += &format!(" {name}={}", header(&request, name));
+            }
         }
+        format!("{line} {}", String::from_utf8_lossy(request.body()))
     });
-    Ok((address, asked))
+    requests.collect()
 }
 
 fn job(datasource: &str, secret: &str, policy: &str, address: &str) -> String {
@@ -106,7 +69,8 @@ fn job(datasource: &str, secret: &str, policy: &str, address: &str) -> String {
 
 #[tokio::test]
 async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
-    let (address, asked) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     let s3 = "type: s3, config: {bucket: bucket, key: key, endpoint: ADDRESS}";
     for (datasource, secret, expected) in [
         (
@@ -159,8 +123,9 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
         let text = job(datasource, secret, "package p", &address)
             .replace("issuer: ADDRESS", &format!("issuer: {address}"));
         let job = world.job(&text)?;
+        let before = server.requests().len();
         world.build(&job).await?;
-        let found = std::mem::take(&mut *asked.lock().unwrap_or_else(PoisonError::into_inner));
+        let found = asked(&server).split_off(before);
         assert_eq!(found, expected, "{datasource} {secret}");
     }
     let world = World::new()?;
@@ -173,10 +138,7 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
     );
     let built = world.build(&world.job(&text)?).await?;
     assert!(super::listing(&built)?.contains(r#"{"d":{"s3":true}}"#));
-    let found = asked
-        .lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .concat();
+    let found = asked(&server).concat();
     assert!(
         found.contains("authorization=AWS4-HMAC-SHA256 Credential=AKID/"),
         "{found}"
@@ -187,7 +149,8 @@ async fn requests_carry_what_was_asked_for() -> Result<(), Box<dyn Error>> {
 #[tokio::test]
 async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
     const POLICY: &str = r#"package p\nby_id[x.id] := x.n if some x in input\nnet := http.send({"method":"get","url":"ADDRESS/list"}).body\nenv := opa.runtime()\nloop := count([1 | numbers.range(1, 3000)[_]; numbers.range(1, 3000)[_]; numbers.range(1, 3000)[_]])"#;
-    let (address, asked) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     for (query, expected) in [
         ("", r#"[{"id":"a","n":1.50},{"id":"b","n":2}]"#),
         ("data.p.by_id", r#"{"a":1.50,"b":2}"#),
@@ -211,8 +174,7 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
         let head = format!(r#"/data.json {{"d":{expected},"pushed":{{"x":7}}}}"#);
         assert_eq!(found.lines().next(), Some(head.as_str()), "{query}");
     }
-    let told = asked.lock().unwrap_or_else(PoisonError::into_inner).len();
-    assert_eq!(told, 9, "policies reach no network");
+    assert_eq!(server.requests().len(), 9, "policies reach no network");
     for (query, expected) in [
         ("data.p[", "1:"),
         ("x := 1; y := 2", "the query must be one expression"),
@@ -234,7 +196,8 @@ async fn documents_are_transformed() -> Result<(), Box<dyn Error>> {
 /// Modules are of the version that the manifest of their source says.
 #[tokio::test]
 async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
-    let (address, _) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     let data = "type: http, config: {url: ADDRESS/list}, transform_query: data.p.ids";
     let world = World::new()?;
     let policy = "package p\n\nids[x] { x := input[_].id }";
@@ -256,7 +219,8 @@ async fn old_modules_transform_documents() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> {
-    let (address, _) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     for (datasource, secret, expected) in [
         (
             "type: http, config: {url: ADDRESS/none}",
@@ -408,7 +372,8 @@ async fn what_cannot_be_fetched_fails_the_build() -> Result<(), Box<dyn Error>> 
 
 #[tokio::test]
 async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
-    let (address, _) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     let one = format!("{{path: d, type: http, config: {{url: {address}/list}}}}");
     let two = format!("{{path: d/, type: http, config: {{url: {address}/list}}}}");
     for (both, expected) in [
@@ -433,7 +398,8 @@ async fn datasources_share_no_place() -> Result<(), Box<dyn Error>> {
 
 #[tokio::test]
 async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
-    let (address, asked) = server().await?;
+    let server = TestServer::start(answer).await?;
+    let address = server.url();
     let world = World::new()?;
     let datasource =
         "type: s3, credentials: s, config: {bucket: bucket, key: moved, endpoint: ADDRESS}";
@@ -441,7 +407,7 @@ async fn storages_send_nobody_elsewhere() -> Result<(), Box<dyn Error>> {
     let job = job(datasource, secret, "package p", &address);
     let found = world.listing(&job).await?;
     assert!(found.starts_with("SYNC SYNC_FAILED"), "{found}");
-    let asked = asked.lock().unwrap_or_else(PoisonError::into_inner);
+    let asked = asked(&server);
     let strayed = asked.iter().any(|told| told.contains("/bucket/key"));
     assert!(!strayed && !asked.is_empty(), "{asked:?}");
     Ok(())

@@ -1,18 +1,11 @@
 //! Repositories over HTTP.
 
 use std::error::Error;
-use std::net::SocketAddr;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
-use http_body_util::{BodyExt, Full};
-use hyper::body::{Bytes, Incoming};
-use hyper::service::service_fn;
-use hyper::{Request, Response};
-use hyper_util::rt::TokioIo;
 use rustls::ServerConfig;
-use tokio::net::TcpListener;
+use test_server::{Request, Response, TestServer, empty, header, respond};
 use tokio_rustls::TlsAcceptor;
 
 use super::repositories::{commit, files, repository};
@@ -21,52 +14,28 @@ use super::{World, upload_pack};
 /// The header of the one who may fetch: `ann` with the password `pass`.
 pub(super) const ANN: &str = "Basic YW5uOnBhc3M=";
 
-/// What the server was asked for packs.
-pub(super) type Packs = Arc<AtomicUsize>;
-
-type Failure = Box<dyn Error + Send + Sync>;
-
 /// Answers as a git server does; below `/closed` only to those who may fetch.
-async fn serve(
-    request: Request<Incoming>,
-    root: PathBuf,
-    packs: Packs,
-) -> Result<Response<Full<Bytes>>, Failure> {
-    let header = |name: &str| {
-        let value = request.headers().get(name);
-        value
-            .and_then(|value| value.to_str().ok())
-            .unwrap_or_default()
-            .to_owned()
-    };
-    let path = request.uri().path().to_owned();
+fn answer(request: &Request, root: &Path) -> Result<Response, Box<dyn Error + Send + Sync>> {
+    let path = request.uri().path();
+    let query = request.uri().query().unwrap_or_default();
     if let Some(rest) = path.strip_prefix("/moved") {
-        let to = format!("/open{rest}?{}", request.uri().query().unwrap_or_default());
-        return Ok(Response::builder()
-            .status(302)
-            .header("location", to)
-            .body(Full::default())?);
+        let to = format!("/open{rest}?{query}");
+        return Ok(respond(302, &[("location", &to)], ""));
     }
     let inner = match path.split_once("closed") {
-        Some((_, rest)) if header("authorization") == ANN => rest,
+        Some((_, rest)) if header(request, "authorization") == ANN => rest,
         Some(_) => {
-            let refused = Response::builder().status(401);
-            let refused = refused.header("www-authenticate", "Basic realm=\"tests\"");
-            return Ok(refused.body(Full::default())?);
+            let realm = [("www-authenticate", "Basic realm=\"tests\"")];
+            return Ok(respond(401, &realm, ""));
         }
-        None => path.strip_prefix("/open").unwrap_or(&path),
+        None => path.strip_prefix("/open").unwrap_or(path),
     };
-    if path.ends_with("git-upload-pack") {
-        packs.fetch_add(1, Ordering::Relaxed);
-    }
-    let query = request.uri().query().unwrap_or_default().to_owned();
-    let body = request.into_body().collect().await?.to_bytes();
     let folder = inner.split("/.git").next().unwrap_or_default();
-    let (kind, answer) = match query.as_str() {
+    let (kind, answer) = match query {
         _ if path == "/document" => ("application/json", b"{\"seen\":true}".to_vec()),
         "" => {
             let folder = root.join(folder.trim_start_matches('/'));
-            let answer = upload_pack::answer(&folder, &body)?;
+            let answer = upload_pack::answer(&folder, request.body())?;
             ("application/x-git-upload-pack-result", answer)
         }
         _ => (
@@ -74,46 +43,35 @@ async fn serve(
             upload_pack::abilities(),
         ),
     };
-    let response = Response::builder().header("content-type", kind);
-    Ok(response.body(Full::from(answer))?)
+    Ok(respond(200, &[("content-type", kind)], answer))
 }
 
-/// Serves the repositories below a folder; gives the address and how many packs were asked for.
-pub(super) async fn server(root: &Path) -> Result<(String, Packs), Box<dyn Error>> {
-    let (address, packs) = server_with(root, None).await?;
-    Ok((format!("http://{address}"), packs))
+/// Serves the repositories below a folder.
+pub(super) async fn server(root: &Path) -> std::io::Result<TestServer> {
+    server_with(root, None).await
 }
 
 /// As [`server`], over TLS if there is a configuration for it.
 pub(super) async fn server_with(
     root: &Path,
     tls: Option<ServerConfig>,
-) -> Result<(SocketAddr, Packs), Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0").await?;
-    let address = listener.local_addr()?;
+) -> std::io::Result<TestServer> {
     let tls = tls.map(|tls| TlsAcceptor::from(Arc::new(tls)));
-    let (root, packs) = (root.to_owned(), Packs::default());
-    let asked = Arc::clone(&packs);
-    tokio::spawn(async move {
-        while let Ok((stream, _)) = listener.accept().await {
-            let (root, packs) = (root.clone(), Arc::clone(&asked));
-            let service =
-                service_fn(move |request| serve(request, root.clone(), Arc::clone(&packs)));
-            let tls = tls.clone();
-            tokio::spawn(async move {
-                let server = hyper::server::conn::http1::Builder::new();
-                // Clients that go away are no failures of the tests.
-                drop(match tls {
-                    None => server.serve_connection(TokioIo::new(stream), service).await,
-                    Some(tls) => match tls.accept(stream).await {
-                        Ok(stream) => server.serve_connection(TokioIo::new(stream), service).await,
-                        Err(_) => Ok(()),
-                    },
-                });
-            });
-        }
-    });
-    Ok((address, packs))
+    let root: Arc<Path> = root.into();
+    let answer = move |request: Request| {
+        let answer = answer(&request, &root).unwrap_or_else(|_| empty(500));
+        std::future::ready(answer)
+    };
+    TestServer::start_with(tls, answer).await
+}
+
+/// How many packs a server was asked for.
+pub(super) fn packs(server: &TestServer) -> usize {
+    let requests = server.requests();
+    let packs = requests
+        .iter()
+        .filter(|request| request.uri().path().ends_with("git-upload-pack"));
+    packs.count()
 }
 
 fn job(git: &str, secret: &str) -> String {
@@ -128,7 +86,8 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
     let world = World::new()?;
     let served = world.folder.path().join("served");
     let (first, second) = repository(&served.join("repo"))?;
-    let (address, packs) = server(&served).await?;
+    let server = server(&served).await?;
+    let address = server.url();
     let open = format!("repo: {address}/open/repo/.git");
     let closed = format!("credentials: s, repo: {address}/closed/repo/.git");
     // Names and passwords are sent over TLS only, headers as they are given.
@@ -158,10 +117,10 @@ async fn remotes_are_fetched_and_kept() -> Result<(), Box<dyn Error>> {
     commit(&served.join("repo"), &files("package a\n\np := 3\n"))?;
     let built = world.build(&reference).await?;
     assert!(super::listing(&built)?.contains("p := 3"));
-    let before = packs.load(Ordering::Relaxed);
+    let before = packs(&server);
     let pinned = world.job(&job(&format!("{open}, commit: {second}"), ""))?;
     assert_eq!(world.build(&pinned).await?.commits.get("a"), Some(&second));
-    assert_eq!(packs.load(Ordering::Relaxed), before);
+    assert_eq!(packs(&server), before);
     // What a killed server left behind is in nobody's way.
     let work = world.folder.path().join("work");
     let mut kept = std::fs::read_dir(&work)?.next().ok_or("no folder")??.path();
@@ -185,7 +144,8 @@ async fn remotes_that_cannot_be_fetched_fail_the_build() -> Result<(), Box<dyn E
     let mut world = World::new()?;
     let served = world.folder.path().join("served");
     repository(&served.join("repo"))?;
-    let (address, _) = server(&served).await?;
+    let server = server(&served).await?;
+    let address = server.url();
     let open = format!("repo: {address}/open/repo/.git");
     let closed = format!("credentials: s, repo: {address}/closed/repo/.git");
     for (git, secret, repository, expected) in [

@@ -18,8 +18,8 @@ async fn submodules_are_read_where_they_may_be() -> Result<(), Box<dyn Error>> {
     let world = World::new()?;
     // The same repositories on the disk and behind two servers.
     let root = world.root();
-    let (address, _) = server(&root).await?;
-    let (other, _) = server(&root).await?;
+    let (serving, elsewhere) = (server(&root).await?, server(&root).await?);
+    let (address, other) = (serving.url(), elsewhere.url());
     let inmost = commit(&root.join("inmost"), &[("data.json", Blob, r#"{"n":1}"#)])?;
     commit(&root.join("inmost"), &[("data.json", Blob, r#"{"n":2}"#)])?;
     let modules = module("in", "../../inmost/.git");
@@ -154,7 +154,8 @@ async fn excluded_submodules_are_not_asked_for() -> Result<(), Box<dyn Error>> {
 async fn submodules_in_many_places_count_once() -> Result<(), Box<dyn Error>> {
     let mut world = World::new()?;
     let root = world.root();
-    let (address, _) = server(&root).await?;
+    let server = server(&root).await?;
+    let address = server.url();
     // What the repository of the submodule takes is far more than that of the outer one.
     let words = (0..20_000_u64).map(|n| format!("{:x}", n.wrapping_mul(0x9e37_79b9_7f4a_7c15)));
     let text: String = words.collect();

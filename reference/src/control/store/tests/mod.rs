@@ -11,8 +11,11 @@ use sqlx::Row as _;
 use tempfile::TempDir;
 
 use super::{Claim, DatabaseUrl, Finish, Status, Store, StoreError};
-use crate::control::model::{Bundle, Definition, Document, Entry, Kind, Source, Stack, read};
+use crate::control::model::{
+    BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
+};
 use crate::control::principal::{KeyDigest, Keys, Principal, Role};
+use crate::control::storage_location;
 
 type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
 
@@ -71,7 +74,11 @@ fn administrator() -> Tested<Principal> {
 
 fn entry(kind: Kind, name: &str, body: &str) -> Tested<Entry> {
     fn of<D: Definition>(name: &str, body: &str) -> Tested<Entry> {
-        Ok(read::<D>(name, body.as_bytes())?)
+        let mut entry = read::<D>(name, body.as_bytes())?;
+        if let Some(storage) = &entry.storage {
+            entry.places = storage_location::places(storage, &[]);
+        }
+        Ok(entry)
     }
     match kind {
         Kind::Bundle => of::<Bundle>(name, body),
@@ -106,13 +113,13 @@ async fn change(store: &Store, line: &str) -> Tested {
     Ok(())
 }
 
-fn finish(revision: &str, status: &'static str, again: Option<Duration>) -> Finish {
-    let succeeded = status == "SUCCESS";
+fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finish {
+    let succeeded = result == BuildResult::Success;
     Finish {
         status: Status {
             revision: revision.to_owned(),
-            phase: if succeeded { "PUSH" } else { "SYNC" },
-            status,
+            phase: if succeeded { Phase::Push } else { Phase::Sync },
+            result,
             message: String::new(),
         },
         succeeded,
@@ -128,7 +135,9 @@ async fn due(store: &Store) -> Tested<BTreeSet<String>> {
     while let Some(claim) = store.claim("test", LEASE).await? {
         let inputs = store.inputs(claim.bundle, u64::MAX).await?;
         names.extend(inputs.map(|inputs| inputs.name));
-        store.finish(&claim, &finish("r", "SUCCESS", None)).await?;
+        store
+            .finish(&claim, &finish("r", BuildResult::Success, None))
+            .await?;
     }
     Ok(names)
 }
@@ -221,7 +230,10 @@ async fn a_bundle_has_one_owner() -> Tested {
         assert_eq!(old.claim("old", LEASE).await?, None);
         // Whoever has lost it changes nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
-        assert!(!old.finish(&lost, &finish("x", "SUCCESS", None)).await?);
+        assert!(
+            !old.finish(&lost, &finish("x", BuildResult::Success, None))
+                .await?
+        );
         old.release(&lost).await?;
         assert!(new.renew(&held, LEASE).await?);
         assert_eq!(old.claim("old", LEASE).await?, None);
@@ -229,17 +241,23 @@ async fn a_bundle_has_one_owner() -> Tested {
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
         assert_eq!(old.claim("old", LEASE).await?, None);
-        assert!(new.finish(&held, &finish("r", "SUCCESS", None)).await?);
+        assert!(
+            new.finish(&held, &finish("r", BuildResult::Success, None))
+                .await?
+        );
         let next = old.claim("old", LEASE).await?.ok_or("the change is lost")?;
         assert_eq!(next.published, "digest of r");
         // What may have been overwritten is written once more.
         new.publish_again(next.bundle).await?;
-        assert!(old.finish(&next, &finish("s", "SUCCESS", None)).await?);
+        assert!(
+            old.finish(&next, &finish("s", BuildResult::Success, None))
+                .await?
+        );
         let again = old.claim("old", LEASE).await?.ok_or("not written again")?;
         // A claim that is given back is taken at once; failures are counted.
         old.release(&again).await?;
         let again = new.claim("new", LEASE).await?.ok_or("not given back")?;
-        let failed = finish("", "SYNC_FAILED", Some(Duration::ZERO));
+        let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
         assert!(new.finish(&again, &failed).await?);
         let again = new.claim("new", LEASE).await?.ok_or("not tried again")?;
         assert_eq!(
@@ -249,7 +267,10 @@ async fn a_bundle_has_one_owner() -> Tested {
         // A deleted bundle is nobody's.
         change(&old, "delete bundle b").await?;
         assert!(!new.renew(&again, LEASE).await?);
-        assert!(!new.finish(&again, &finish("t", "SUCCESS", None)).await?);
+        assert!(
+            !new.finish(&again, &finish("t", BuildResult::Success, None))
+                .await?
+        );
         assert!(new.inputs(again.bundle, u64::MAX).await?.is_none());
     }
     Ok(())
@@ -278,19 +299,19 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
         change(&store, "bundle b {}").await?;
         store.pass_on_changes().await?;
         let mut shown = Vec::new();
-        for (revision, status) in [
-            ("", "SYNC_FAILED"),
-            ("", "BUILD_FAILED"),
-            ("r1", "SUCCESS"),
-            ("r2", "PUSH_FAILED"),
-            ("r2", "SUCCESS"),
-            ("", "CONFIG_ERROR"),
-            ("r1", "SUCCESS"),
+        for (revision, result) in [
+            ("", BuildResult::SyncFailed),
+            ("", BuildResult::BuildFailed),
+            ("r1", BuildResult::Success),
+            ("r2", BuildResult::PushFailed),
+            ("r2", BuildResult::Success),
+            ("", BuildResult::ConfigError),
+            ("r1", BuildResult::Success),
         ] {
             let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
             let again = Some(Duration::ZERO);
             store
-                .finish(&claim, &finish(revision, status, again))
+                .finish(&claim, &finish(revision, result, again))
                 .await?;
             let rows = store.statuses(&who, "b", None, 10).await?;
             let text = |row: &serde_json::Value| format!("{} {}", row["revision"], row["status"]);
@@ -319,7 +340,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
         for at in 0..12 {
             let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
             let again = Some(Duration::ZERO);
-            let finish = finish(&format!("n{at}"), "SUCCESS", again);
+            let finish = finish(&format!("n{at}"), BuildResult::Success, again);
             store.finish(&claim, &finish).await?;
             tokio::time::sleep(Duration::from_millis(2)).await;
         }
@@ -408,7 +429,10 @@ async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
         let seen = ended?;
         if turn % 5 == 4 {
             store.release(&claim).await?;
-        } else if !store.finish(&claim, &finish("r", "SUCCESS", None)).await? {
+        } else if !store
+            .finish(&claim, &finish("r", BuildResult::Success, None))
+            .await?
+        {
             return Err(format!("{name} has lost {claim:?}: {seen}").into());
         }
     }

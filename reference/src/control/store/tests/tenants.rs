@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::control::model::ObjectStorage;
-use crate::control::place;
+use crate::control::storage_location;
 use crate::control::store::Taken;
 use crate::control::store::schema::STEPS;
 
@@ -51,9 +51,9 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
         store
             .prepare(|_| Tested::Ok(()), || Tested::Ok(String::new()))
             .await?;
-        store.settle_places(&[]).await?;
+        store.migrate_storage_locations(&[]).await?;
         for _ in 0..2 {
-            let left = store.settle_references(&["admin"]).await?;
+            let left = store.migrate_references(&["admin"]).await?;
             let left: Vec<String> = left
                 .iter()
                 .map(|old| format!("{} of {} to {}", old.user, old.owner, old.target))
@@ -106,7 +106,7 @@ async fn builds_take_places_and_leave_them() -> Tested {
         put("b", "y").await?;
         let (a, b) = (id("a").await?, id("b").await?);
         let take = async |bundle: i64, path: &str, led: &str| {
-            let places = place::places(&storage(led)?, &[]);
+            let places = storage_location::places(&storage(led)?, &[]);
             Tested::Ok(store.take_places(bundle, &storage(path)?, &places).await?)
         };
         // Links may lead both to one place, which the first that is built has.
@@ -123,11 +123,11 @@ async fn builds_take_places_and_leave_them() -> Tested {
         put("b", "x").await?;
         due(&store).await?;
         store
-            .write_again(a, &place::places(&storage("x")?, &[]))
+            .write_again(a, &storage_location::places(&storage("x")?, &[]))
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::from(["b".to_owned()]));
         store
-            .write_again(b, &place::places(&storage("x")?, &[]))
+            .write_again(b, &storage_location::places(&storage("x")?, &[]))
             .await?;
         assert_eq!(due(&store).await?, BTreeSet::new());
     }

@@ -16,7 +16,7 @@ pub(in crate::control) async fn handle(
     let name = answer::name(request)?;
     let given = Secret::read(name, &request.body)?;
     let entry = || -> Result<Entry, ApiError> {
-        let sealed = control.cipher.seal(name, &given.secret.stored())?;
+        let sealed = control.cipher.seal(name, &given.secret.to_bytes())?;
         Ok(Entry::secret(name, sealed, given.shared))
     };
     match control.store.put(principal, &entry()?).await {

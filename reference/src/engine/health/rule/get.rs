@@ -3,7 +3,7 @@
 use rego::Value;
 
 use crate::engine::Engine;
-use crate::engine::evaluate::Asked;
+use crate::engine::evaluate::EvalOptions;
 use crate::engine::health::{healthy, unhealthy};
 use crate::http::{ApiError, Reply, Request};
 
@@ -17,23 +17,22 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     path.extend_from_slice(&request.segments);
     let name = format!("data.{}", path.join("."));
     let input = input(engine);
-    Ok(
-        match engine.read(&path, &Asked::plainly(request, Some(&input))) {
-            Ok(Some(Value::Bool(true))) => healthy(),
-            Ok(Some(_)) => unhealthy(&format!("health policy was not true at {name}")),
-            Ok(None) => unhealthy(&format!("health policy was undefined at {name}")),
-            Err(_) => unhealthy("unable to perform evaluation"),
-        },
-    )
+    let options = EvalOptions::plain(request, Some(&input));
+    Ok(match engine.read(&engine.state(), &path, &options) {
+        Ok(Some(Value::Bool(true))) => healthy(),
+        Ok(Some(_)) => unhealthy(&format!("health policy was not true at {name}")),
+        Ok(None) => unhealthy(&format!("health policy was undefined at {name}")),
+        Err(_) => unhealthy("unable to perform evaluation"),
+    })
 }
 
 /// The input document of health rules.
 fn input(engine: &Engine) -> Value {
-    let board = &engine.plugins().board;
-    let states = board.states();
+    let statuses = &engine.plugins().statuses;
+    let states = statuses.states();
     let states = states.map(|(name, state)| (name, Value::from(state)));
     Value::object([
-        ("plugins_ready", Value::from(board.ready())),
+        ("plugins_ready", Value::from(statuses.ready())),
         ("plugin_state", Value::object(states)),
     ])
 }

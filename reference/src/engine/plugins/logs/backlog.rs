@@ -7,9 +7,9 @@ use arc_swap::ArcSwapOption;
 use rego::Value;
 use tracing::{error, info};
 
-use super::allowance::Allowance;
 use super::buffer::Buffer;
 use super::counts::Counts;
+use super::rate_limit::Allowance;
 use super::source::Source;
 use super::spool::{Spool, Unwritten};
 use crate::engine::config::{BufferFull, Disk, Upload};
@@ -137,7 +137,7 @@ impl Backlog {
     }
 
     /// What reports show of the buffer on disk, if there is one.
-    pub(in crate::engine::plugins) fn shown(&self) -> Option<Value> {
+    pub(in crate::engine::plugins) fn report(&self) -> Option<Value> {
         let disk = self.spool.load().as_ref()?.disk();
         let (events, bytes) = self.size();
         let counts = self.counts();

@@ -25,7 +25,7 @@ pub(in crate::engine::plugins) struct Counts {
 
 impl Counts {
     /// The counts by their names in reports.
-    pub(in crate::engine::plugins) fn named(&self) -> [(&'static str, u64); 9] {
+    pub(in crate::engine::plugins) fn by_name(&self) -> [(&'static str, u64); 9] {
         [
             ("decision_logs_chunks_uploaded", self.uploads),
             ("decision_logs_chunks_upload_failed", self.failed_uploads),

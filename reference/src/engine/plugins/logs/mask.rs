@@ -4,7 +4,7 @@ use percent_encoding::percent_decode_str;
 use rego::Value;
 use rego::value::{MAX_DEPTH, Object};
 
-use super::hidden::Hidden;
+use super::redact::Hidden;
 
 /// The members of events of which something can be hidden.
 const MASKABLE: [&str; 3] = ["input", "result", "nd_builtin_cache"];

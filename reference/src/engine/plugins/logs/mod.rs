@@ -4,77 +4,67 @@
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use rego::value::{Object, from_json};
-use rego::{Answer, Value};
+use rego::error::EvalCode;
+use rego::value::Object;
+use rego::{Solution, Value};
 use tracing::{error, info};
 
-mod allowance;
 mod backlog;
 mod buffer;
+mod chunk;
 mod counts;
 mod entry;
-mod hidden;
 mod mask;
-mod pack;
+mod rate_limit;
+mod redact;
 mod source;
 mod spool;
 mod upload;
 
 pub(super) use backlog::Backlog;
+pub(in crate::engine) use backlog::Unlogged;
 pub(super) use spool::Spool;
 pub(super) use upload::Uploader;
 
-use super::clock::written;
-use crate::engine::Engine;
-use crate::engine::config::DecisionLogs;
+use super::Plugins;
+use super::clock::rfc3339;
+use crate::diagnostic;
+use crate::engine::config::{Config, DecisionLogs};
+use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
 use crate::engine::state::State;
-use crate::http::{ApiError, Code, Request};
+use crate::http::Request;
 
 /// An event that is written is not longer.
 const MAX_EVENT: usize = 1 << 30;
 
-/// What was decided about.
-#[derive(Debug, Clone, Copy)]
-pub(in crate::engine) enum Subject<'e> {
-    /// The document at a path.
-    Path(&'e [String]),
-    /// An ad hoc query.
-    Query(&'e str),
-}
-
-/// A decision.
+/// A decision, with what is logged of its request.
 #[derive(Debug)]
-pub(in crate::engine) struct Event<'e> {
+pub(in crate::engine) struct Entry<'e> {
+    pub(in crate::engine) id: &'e str,
     pub(in crate::engine) request: &'e Request,
     pub(in crate::engine) subject: Subject<'e>,
-    pub(in crate::engine) input: Option<Value>,
-    pub(in crate::engine) result: Option<Value>,
-    /// Why there is no decision.
-    pub(in crate::engine) error: Option<&'e ApiError>,
-    /// What non-deterministic functions answered, if that is known.
-    pub(in crate::engine) calls: Option<Object>,
-    pub(in crate::engine) metrics: Option<Value>,
+    pub(in crate::engine) decision: &'e Decision,
 }
 
-impl Engine {
-    /// Logs a decision that was made in a state, without what policies want hidden. An event
+impl Plugins {
+    /// Logs a decision that was made in a state, without what policies want hidden. A decision
     /// about which they cannot be asked is not logged.
     ///
     /// # Errors
-    /// `unavailable` when the event cannot be kept until its upload and the configuration wants
-    /// the decision refused then.
+    /// When the event cannot be kept until its upload and the configuration wants the decision
+    /// refused then.
     pub(in crate::engine) fn log(
         &self,
+        config: &Config,
         state: &State,
-        id: &str,
-        event: Event<'_>,
-    ) -> Result<(), ApiError> {
-        let config = self.config();
+        entry: &Entry<'_>,
+    ) -> Result<(), Unlogged> {
         let Some(logs) = &config.plugins.decision_logs else {
             return Ok(());
         };
-        let number = self.plugins().decisions.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut event = event.document(state, id, number, config.labels(), logs);
+        let id = entry.id;
+        let number = self.decisions.fetch_add(1, Ordering::Relaxed) + 1;
+        let mut event = entry.event(state, number, config.labels(), logs);
         match judge(state, logs, &mut event) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
@@ -90,10 +80,7 @@ impl Engine {
             return Ok(());
         };
         match Value::from(event).to_json(false, MAX_EVENT) {
-            Ok(text) => {
-                let kept = self.plugins().logs.put(text, upload);
-                kept.map_err(|why| ApiError::new(Code::Unavailable, why.to_string()))
-            }
+            Ok(text) => self.logs.put(text, upload),
             Err(why) => {
                 error!(decision_id = id, %why, "a decision is not logged");
                 Ok(())
@@ -102,18 +89,12 @@ impl Engine {
     }
 }
 
-impl Event<'_> {
-    fn document(
-        self,
-        state: &State,
-        id: &str,
-        number: u64,
-        labels: &Value,
-        logs: &DecisionLogs,
-    ) -> Object {
+impl Entry<'_> {
+    fn event(&self, state: &State, number: u64, labels: &Value, logs: &DecisionLogs) -> Object {
+        let decision = self.decision;
         let mut event = Object::new();
         event.insert("labels", labels.clone());
-        event.insert("decision_id", Value::from(id));
+        event.insert("decision_id", Value::from(self.id));
         let bundles = &state.contents().bundles;
         if !bundles.is_empty() {
             event.insert("bundles", bundles.revisions());
@@ -123,17 +104,19 @@ impl Event<'_> {
             Subject::Path(path) => event.insert("path", Value::from(path.join("/"))),
             Subject::Query(text) => event.insert("query", Value::from(text)),
         };
-        if let Some(input) = self.input {
-            event.insert("input", input);
+        if let Some(input) = &decision.input {
+            event.insert("input", input.clone());
         }
-        if let Some(result) = self.result {
-            event.insert("result", result);
-        }
-        if let Some(calls) = self.calls.filter(|_| logs.calls) {
-            event.insert("nd_builtin_cache", Value::from(calls));
-        }
-        if let Some(error) = self.error {
-            event.insert("error", refusal(error));
+        match &decision.outcome {
+            Ok(Outcome {
+                result: Some(result),
+                ..
+            }) => event.insert("result", result.clone()),
+            Ok(_) => None,
+            Err(error) => event.insert("error", failure(error)),
+        };
+        if let Some(calls) = decision.calls.as_ref().filter(|_| logs.calls) {
+            event.insert("nd_builtin_cache", Value::from(calls.clone()));
         }
         if let Some(client) = self.request.client {
             event.insert("requested_by", Value::from(client.to_string()));
@@ -143,10 +126,10 @@ impl Event<'_> {
             let http = Value::object([("headers", Value::from(headers))]);
             event.insert("request_context", Value::object([("http", http)]));
         }
-        let now = written(Some(SystemTime::now()));
+        let now = rfc3339(Some(SystemTime::now()));
         event.insert("timestamp", Value::from(now));
-        if let Some(metrics) = self.metrics {
-            event.insert("metrics", metrics);
+        if let Some(metrics) = &decision.metrics {
+            event.insert("metrics", metrics.clone());
         }
         event.insert("req_id", Value::from(number));
         event
@@ -154,14 +137,18 @@ impl Event<'_> {
 }
 
 /// Why there was no decision: what went wrong in the evaluation, if it came to that.
-fn refusal(error: &ApiError) -> Value {
-    let inner = error.errors.first();
-    if let Some(Ok(inner)) = inner.map(|inner| from_json(inner.to_string().as_bytes())) {
-        return inner;
-    }
+fn failure(error: &DecisionError) -> Value {
+    let code = match error {
+        DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
+            return diagnostic::evaluation(failure);
+        }
+        DecisionError::Evaluation(_) => "unavailable",
+        DecisionError::Undefined(_) => "undefined_document",
+        DecisionError::GivenUp => "internal_error",
+    };
     Value::object([
-        ("code", Value::from(error.code.name())),
-        ("message", Value::from(error.message.as_str())),
+        ("code", Value::from(code)),
+        ("message", Value::from(error.to_string())),
     ])
 }
 
@@ -207,7 +194,7 @@ fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>
     let mut answers = query
         .evaluate(&mut evaluation)
         .map_err(|why| why.to_string())?;
-    Ok(answers.pop().and_then(Answer::into_document))
+    Ok(answers.pop().and_then(Solution::into_document))
 }
 
 /// Writes an event to the log of the process.

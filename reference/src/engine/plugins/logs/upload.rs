@@ -9,13 +9,13 @@ use tokio::sync::watch;
 use tokio::task::spawn_blocking;
 use tracing::{debug, error};
 
-use super::pack::{Chunk, pack};
+use super::chunk::{Chunk, pack};
 use super::source::Source;
-use crate::engine::Engine;
 use crate::engine::config::{Trigger, Upload};
-use crate::engine::plugins::board::Failure;
+use crate::engine::plugins::Plugins;
 use crate::engine::plugins::clock::Pauses;
 use crate::engine::plugins::service::{Client, ServiceError};
+use crate::engine::plugins::status_registry::Failure;
 
 /// Events compress to less than this part of their length, as a rule.
 const RATIO: usize = 16;
@@ -26,7 +26,7 @@ const ERROR: &str = "decision_log_error";
 /// Sends what waits, again and again.
 #[derive(Debug)]
 pub(in crate::engine::plugins) struct Uploader {
-    pub(in crate::engine::plugins) engine: Engine,
+    pub(in crate::engine::plugins) plugins: Arc<Plugins>,
     pub(in crate::engine::plugins) client: Arc<Client>,
     pub(in crate::engine::plugins) upload: Upload,
 }
@@ -38,7 +38,7 @@ impl Uploader {
         let periodic = self.upload.trigger == Trigger::Periodic;
         let mut pauses = Pauses::new(self.upload.delay);
         let mut fine = true;
-        let mut waited = self.upload.disk.is_some() && self.engine.plugins().logs.size().0 > 0;
+        let mut waited = self.upload.disk.is_some() && self.plugins.logs.size().0 > 0;
         loop {
             let stopped = tokio::select! {
                 biased;
@@ -58,7 +58,7 @@ impl Uploader {
                 http_code: why.status().map(|status| status.as_u16()),
                 ..Failure::default()
             });
-            self.engine.plugins().board.decision_logs(failure);
+            self.plugins.statuses.set_upload_failure(failure);
             if stopped {
                 return;
             }
@@ -67,16 +67,16 @@ impl Uploader {
 
     /// Sends all that waits now.
     async fn flush(&self) -> Result<(), ServiceError> {
-        for source in self.engine.plugins().logs.sources() {
+        for source in self.plugins.logs.sources() {
             self.drain(&source).await?;
         }
-        self.engine.plugins().logs.release();
+        self.plugins.logs.release();
         Ok(())
     }
 
     /// Sends all that waits in one place now.
     async fn drain(&self, source: &Source) -> Result<(), ServiceError> {
-        let backlog = &self.engine.plugins().logs;
+        let backlog = &self.plugins.logs;
         let end = source.end();
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
@@ -103,7 +103,7 @@ impl Uploader {
     async fn send(&self, body: Vec<u8>, headers: &HeaderMap) -> Result<(), ServiceError> {
         let (size, body) = (body.len(), Bytes::from(body));
         let sent = self.client.post(&self.upload.resource, headers, body).await;
-        self.engine.plugins().logs.count(|counts| match &sent {
+        self.plugins.logs.count(|counts| match &sent {
             Ok(()) => counts.uploads += 1,
             Err(_) => counts.failed_uploads += 1,
         });
@@ -114,14 +114,11 @@ impl Uploader {
     /// The next part of what waits before the event with a number, if there is any.
     async fn chunk(&self, source: &Source, end: u64) -> Result<Option<Chunk>, ServiceError> {
         let limit = self.upload.chunk;
-        let (engine, source) = (self.engine.clone(), source.clone());
+        let (plugins, source) = (Arc::clone(&self.plugins), source.clone());
         let packed = spawn_blocking(move || {
             let (entries, damaged) = source.oldest(limit.saturating_mul(RATIO));
             if damaged > 0 {
-                engine
-                    .plugins()
-                    .logs
-                    .count(|counts| counts.damaged += damaged);
+                plugins.logs.count(|counts| counts.damaged += damaged);
             }
             let entries = entries?;
             match entries.first() {

@@ -1,13 +1,13 @@
 //! POST /v0/data/{path}
 
 use http::StatusCode;
-
 use rego::Value;
 
-use crate::engine::evaluate::Asked;
-use crate::engine::plugins::{Event, Subject};
-use crate::engine::{Engine, body, id};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
+use crate::engine::evaluate::EvalOptions;
+use crate::engine::state::State;
+use crate::engine::{Engine, id, request_body};
+use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the bare document at the path. The body is the input document and may be empty.
 ///
@@ -24,38 +24,37 @@ pub(in crate::engine) fn bare(
     request: &Request,
     path: &[String],
 ) -> Result<Reply, ApiError> {
-    let input = body::input(request)?.unwrap_or(Value::Null);
-    let decided = decide(engine, request, path, &input);
-    if engine.config().plugins.decision_logs.is_some() {
-        let event = Event {
-            request,
-            subject: Subject::Path(path),
-            input: Some(input),
-            result: decided.as_ref().ok().cloned(),
-            error: decided.as_ref().err(),
-            calls: None,
-            metrics: None,
-        };
-        engine.log(&engine.state(), &id::random(), event)?;
-    }
+    let input = request_body::input(request)?.unwrap_or(Value::Null);
+    let state = engine.state();
+    let outcome = decide(engine, &state, request, path, &input);
+    let id = engine.logs_decisions().then(id::random);
+    let decision = Decision::plain(id, input, outcome);
+    engine.log(&state, request, Subject::Path(path), &decision)?;
+    let document = decision.outcome?.result.unwrap_or(Value::Null);
     Ok(Reply::document(
         StatusCode::OK,
-        &decided?,
+        &document,
         request.flag("pretty"),
     ))
 }
 
 fn decide(
     engine: &Engine,
+    state: &State,
     request: &Request,
     path: &[String],
     input: &Value,
-) -> Result<Value, ApiError> {
-    let document = engine.read(path, &Asked::plainly(request, Some(input)))?;
-    document.ok_or_else(|| {
-        let names = std::iter::once("data").chain(path.iter().map(String::as_str));
-        let name = names.collect::<Vec<_>>().join(".");
-        let message = format!("no document at `{name}`");
-        ApiError::new(Code::UndefinedDocument, message)
-    })
+) -> Result<Outcome, DecisionError> {
+    let options = EvalOptions::plain(request, Some(input));
+    match engine.read(state, path, &options)? {
+        None => {
+            let names = std::iter::once("data").chain(path.iter().map(String::as_str));
+            let name = names.collect::<Vec<_>>().join(".");
+            Err(DecisionError::Undefined(name))
+        }
+        result => Ok(Outcome {
+            result,
+            explanation: None,
+        }),
+    }
 }

@@ -6,12 +6,13 @@ use rego::{
     PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value, Version,
 };
 
+use crate::engine::decision::DecisionError;
 use crate::engine::explain::Explain;
 use crate::engine::metrics::Metrics;
 use crate::engine::state::State;
 use crate::engine::v1::query::UNSAFE;
-use crate::engine::{Engine, body, refusal};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::{Engine, errors, request_body};
+use crate::http::{ApiError, Reply, Request};
 
 /// Answers with what is left of the query that the body's member `query` holds, when the
 /// documents that `unknowns` lists are not known: `queries`, of which one must hold, and the
@@ -28,9 +29,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 /// The residual of the query that the request holds.
 fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
-    let asked = body::object(request)?;
+    let asked = request_body::object(request)?;
     let text = asked.get("query").filter(|text| **text != Value::Null);
-    let text = text.map(|_| body::string(&asked, "query")).transpose()?;
+    let text = text
+        .map(|_| request_body::string(&asked, "query"))
+        .transpose()?;
     let query = metrics.time("timer_rego_query_parse_ns", || read(text, version))?;
     let options = options(&asked)?;
     let query = metrics.time("timer_rego_query_compile_ns", || {
@@ -39,7 +42,7 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
     });
     let stage = "timer_query_compile_stage_all_ns";
     metrics.also(stage, "timer_rego_query_compile_ns");
-    let query = query.map_err(|errors| refusal::module(&errors))?;
+    let query = query.map_err(|errors| errors::module(&errors))?;
     let input = asked.get("input").cloned();
     let (residual, explanation) = metrics.time("timer_rego_partial_eval_ns", || {
         evaluate(state, &query, input, &options, request)
@@ -49,7 +52,7 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
         envelope.insert("explanation", explanation);
     }
     envelope.insert("result", residual.to_json());
-    if metrics.asked() {
+    if metrics.is_shown() {
         envelope.insert("metrics", metrics.finish());
     }
     let pretty = request.flag("pretty");
@@ -60,7 +63,7 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
 /// Reads the query.
 fn read(text: Option<&str>, version: Version) -> Result<rego::syntax::Body, ApiError> {
     let body = Query::read_as(text.unwrap_or_default(), version);
-    let body = body.map_err(|errors| refusal::misread(&errors))?;
+    let body = body.map_err(|errors| errors::unparsed_residual(&errors))?;
     match body.is_empty() {
         true => Err(ApiError::invalid_parameter(
             "missing required 'query' value",
@@ -74,7 +77,7 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
     let mut options = PartialOptions::default();
     if let Some(texts) = texts(asked, "unknowns")? {
         let unknowns = References::parse(texts);
-        options.unknowns = unknowns.map_err(|errors| refusal::unknowns(&errors))?;
+        options.unknowns = unknowns.map_err(|errors| errors::unknowns(&errors))?;
     }
     let Some(given) = asked.get("options").filter(|given| **given != Value::Null) else {
         return Ok(options);
@@ -83,11 +86,9 @@ fn options(asked: &Value) -> Result<PartialOptions, ApiError> {
         return Err(ApiError::invalid_parameter("`options` must be an object"));
     }
     if let Some(texts) = texts(given, "disableInlining")? {
-        let references = References::parse(texts).map_err(|errors| {
-            let message = format!("`disableInlining`: {errors}");
-            ApiError::new(Code::InternalError, message)
-        });
-        options.disable_inlining = references?;
+        let references = References::parse(texts);
+        options.disable_inlining =
+            references.map_err(|errors| errors::disable_inlining(&errors))?;
     }
     // The documented name lacks a letter; clients of other engines have it.
     for name in ["nondeterminsticBuiltins", "nondeterministicBuiltins"] {
@@ -128,14 +129,14 @@ fn evaluate(
     options: &PartialOptions,
     request: &Request,
 ) -> Result<(Residual, Option<Value>), ApiError> {
-    let mut recorder = Explain::asked(request).map(Explain::recorder);
+    let mut recorder = Explain::from_request(request).map(Explain::recorder);
     let mut evaluation = state.evaluation_for(request);
     evaluation.input = input;
     evaluation.tracer = recorder
         .as_mut()
         .map(|recorder| recorder as &mut dyn rego::Tracer);
     let residual = query.evaluate(&mut evaluation, options);
-    let residual = residual.map_err(|error| refusal::ended(request, &error))?;
+    let residual = residual.map_err(|error| DecisionError::of(request, error))?;
     let explanation = recorder.map(|recorder| recorder.finish());
     Ok((residual, explanation))
 }

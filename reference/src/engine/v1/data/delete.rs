@@ -1,6 +1,6 @@
 //! DELETE /v1/data/{path}
 
-use super::written;
+use super::write_reply;
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, store};
 use crate::http::{ApiError, Reply, Request};
@@ -15,5 +15,5 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         contents.bundles.permit(&request.segments)?;
         store::remove(&mut contents.documents, &request.segments).map_err(ApiError::from)
     })?;
-    Ok(written(metrics))
+    Ok(write_reply(metrics))
 }

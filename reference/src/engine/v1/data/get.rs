@@ -2,8 +2,8 @@
 
 use rego::value::from_json;
 
+use super::answer;
 use crate::engine::Engine;
-use crate::engine::decision::Question;
 use crate::engine::metrics::Metrics;
 use crate::http::{ApiError, Reply, Request};
 
@@ -17,11 +17,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         let given = request.last_parameter("input");
         given.map(|text| from_json(text.as_bytes())).transpose()
     });
-    let question = Question {
-        input: input
-            .map_err(|error| ApiError::invalid_parameter(format!("parameter `input`: {error}")))?,
-        warns: false,
-        metrics,
-    };
-    engine.decide(request, question)
+    let input = input
+        .map_err(|error| ApiError::invalid_parameter(format!("parameter `input`: {error}")))?;
+    answer(engine, request, input, None, metrics)
 }

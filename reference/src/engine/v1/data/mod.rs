@@ -1,12 +1,14 @@
 //! `/v1/data`
 
 use http::StatusCode;
-use rego::Value;
+use rego::{Errors, Value};
 
+use crate::engine::decide::DecisionRequest;
+use crate::engine::decision::{DecisionError, Subject};
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
-use crate::engine::store;
-use crate::http::{ApiError, Code, Reply};
+use crate::engine::{Bundles, Engine, store};
+use crate::http::{ApiError, Reply, Request};
 
 pub(in crate::engine) mod delete;
 pub(in crate::engine) mod get;
@@ -14,9 +16,80 @@ pub(in crate::engine) mod patch;
 pub(in crate::engine) mod post;
 pub(in crate::engine) mod put;
 
+/// Decides about the document at the path, logs that, and wraps it in its envelope.
+///
+/// # Errors
+/// `internal_error` when the evaluation fails, `unavailable` when the decision has to be logged
+/// and cannot be.
+fn answer(
+    engine: &Engine,
+    request: &Request,
+    input: Option<Value>,
+    warning: Option<Value>,
+    mut metrics: Metrics,
+) -> Result<Reply, ApiError> {
+    let logged = engine.logs_decisions();
+    if let (true, Some(trial)) = (logged, &request.trial) {
+        // Decisions have begun to be logged meanwhile.
+        return Err(DecisionError::give_up(trial).into());
+    }
+    if logged {
+        metrics.measure();
+    }
+    let state = engine.state();
+    let prepared = engine.prepared(&state, request, &mut metrics)?;
+    let wanted = DecisionRequest {
+        request,
+        input,
+        strict: request.flag("strict-builtin-errors"),
+        logged,
+        metrics,
+    };
+    let path = &request.segments;
+    let mut decision = engine.decide(wanted, |options| {
+        engine.document(&state, &prepared, path, options)
+    });
+    engine.log(&state, request, Subject::Path(path), &decision)?;
+    let id = decision.id.take();
+    let mut envelope = decision.into_envelope()?;
+    if let Some(id) = id {
+        envelope.insert("decision_id", Value::from(id));
+    }
+    if request.flag("provenance") {
+        envelope.insert("provenance", provenance(&state.contents().bundles));
+    }
+    if let Some(warning) = warning {
+        envelope.insert("warning", warning);
+    }
+    let (body, pretty) = (Value::from(envelope), request.flag("pretty"));
+    Ok(Reply::document(StatusCode::OK, &body, pretty))
+}
+
+/// Which build answers, with which bundles.
+fn provenance(bundles: &Bundles) -> Value {
+    let host = option_env!("BUILD_HOST").unwrap_or_default();
+    let build = [
+        ("version", env!("CARGO_PKG_VERSION")),
+        (
+            "build_commit",
+            option_env!("BUILD_COMMIT").unwrap_or_default(),
+        ),
+        (
+            "build_timestamp",
+            option_env!("BUILD_TIMESTAMP").unwrap_or_default(),
+        ),
+        ("build_host", host),
+        // The name that clients of other engines look for.
+        ("build_hostname", host),
+    ];
+    let build = build.map(|(name, text)| (name, Value::from(text)));
+    let bundles = (!bundles.is_empty()).then(|| ("bundles", bundles.revisions()));
+    Value::object(build.into_iter().chain(bundles))
+}
+
 /// 204 after a write, or 200 with the metrics that were asked for.
-fn written(metrics: Metrics) -> Reply {
-    if !metrics.asked() {
+fn write_reply(metrics: Metrics) -> Reply {
+    if !metrics.is_shown() {
         return Reply::empty(StatusCode::NO_CONTENT);
     }
     let body = Value::object([("metrics", metrics.finish())]);
@@ -24,11 +97,10 @@ fn written(metrics: Metrics) -> Reply {
 }
 
 /// Refuses what was written at a path where rules define documents.
-fn without_conflict(contents: &Contents, path: &[String], code: Code) -> Result<(), ApiError> {
+fn without_conflict(contents: &Contents, path: &[String]) -> Result<(), Errors> {
     let Some(document) = store::find(&contents.documents, path) else {
         return Ok(());
     };
     let steps: Vec<Value> = path.iter().map(|step| Value::from(step.as_str())).collect();
-    let checked = contents.policy.conflicts(&steps, document);
-    checked.map_err(|errors| ApiError::new(code, errors.to_string()))
+    contents.policy.conflicts(&steps, document)
 }

@@ -2,11 +2,11 @@
 
 use rego::Value;
 
-use super::{without_conflict, written};
+use super::{without_conflict, write_reply};
 use crate::engine::metrics::Metrics;
-use crate::engine::{Engine, StoreError, body, store};
+use crate::engine::{Engine, StoreError, errors, request_body, store};
 use crate::http::request::decode;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::http::{ApiError, Reply, Request};
 
 /// One operation, ready to be carried out.
 struct Operation {
@@ -35,11 +35,12 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
             contents.bundles.permit(&operation.path)?;
             let path = operation.path.clone();
             operation.carry_out(&mut contents.documents)?;
-            without_conflict(contents, &path, Code::InvalidParameter)?;
+            let checked = without_conflict(contents, &path);
+            checked.map_err(|errors| errors::rule_conflict_of_patch(&errors))?;
         }
         Ok::<(), ApiError>(())
     })?;
-    Ok(written(metrics))
+    Ok(write_reply(metrics))
 }
 
 impl Operation {
@@ -53,7 +54,7 @@ impl Operation {
 }
 
 fn operations(request: &Request) -> Result<Vec<Operation>, ApiError> {
-    let body = body::json(request)?;
+    let body = request_body::json(request)?;
     match &body {
         Value::Null => Ok(Vec::new()),
         Value::Array(items) => {

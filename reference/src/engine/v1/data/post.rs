@@ -2,9 +2,9 @@
 
 use rego::Value;
 
-use crate::engine::decision::Question;
+use super::answer;
 use crate::engine::metrics::Metrics;
-use crate::engine::{Engine, body};
+use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
 /// Decides with the input document that the body's member `input` holds. Without one the answer
@@ -14,7 +14,7 @@ use crate::http::{ApiError, Reply, Request};
 /// `invalid_parameter` when the body is neither JSON nor YAML, or no object.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
-    let body = metrics.time("timer_rego_input_parse_ns", || body::input(request))?;
+    let body = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;
     let input = match &body {
         None | Some(Value::Null) => None,
         Some(Value::Object(members)) => members.get("input"),
@@ -24,10 +24,15 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         }
     };
     let input = input.filter(|input| **input != Value::Null).cloned();
-    let question = Question {
-        warns: input.is_none(),
-        input,
-        metrics,
-    };
-    engine.decide(request, question)
+    let warning = input.is_none().then(missing_input);
+    answer(engine, request, input, warning, metrics)
+}
+
+/// Tells a client that it gave no input.
+fn missing_input() -> Value {
+    let message = "'input' key missing from the request";
+    Value::object([
+        ("code", Value::from("api_usage_warning")),
+        ("message", Value::from(message)),
+    ])
 }

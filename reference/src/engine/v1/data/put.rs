@@ -2,10 +2,10 @@
 
 use http::StatusCode;
 
-use super::{without_conflict, written};
+use super::{without_conflict, write_reply};
 use crate::engine::metrics::Metrics;
-use crate::engine::{Engine, body, store};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::{Engine, errors, request_body, store};
+use crate::http::{ApiError, Reply, Request};
 
 /// Writes a document, and the objects that are missing on the way to it.
 ///
@@ -16,7 +16,7 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// document at the path or one in it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
-    let document = metrics.time("timer_rego_input_parse_ns", || body::json(request))?;
+    let document = metrics.time("timer_rego_input_parse_ns", || request_body::json(request))?;
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
     engine.write(|contents| {
@@ -26,10 +26,11 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
             return Ok(());
         }
         store::put(&mut contents.documents, &request.segments, document)?;
-        without_conflict(contents, &request.segments, Code::ResourceConflict)
+        let checked = without_conflict(contents, &request.segments);
+        checked.map_err(|errors| errors::rule_conflict(&errors))
     })?;
     if kept {
         return Ok(Reply::empty(StatusCode::NOT_MODIFIED));
     }
-    Ok(written(metrics))
+    Ok(write_reply(metrics))
 }

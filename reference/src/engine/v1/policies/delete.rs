@@ -2,11 +2,11 @@
 
 use rego::Compiler;
 
-use super::{changed, id, permit, unknown};
+use super::{changed, id, permit};
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
-use crate::engine::{Engine, refusal};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::{Engine, errors};
+use crate::http::{ApiError, Reply, Request};
 
 /// Removes a policy.
 ///
@@ -23,13 +23,10 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
 
 fn delete(contents: &mut Contents, id: &str) -> Result<(), ApiError> {
     if contents.policy.module(id).is_none() {
-        return Err(unknown(id));
+        return Err(errors::no_policy(id));
     }
     permit(contents, id)?;
     let compiled = Compiler::new(&contents.policy).remove(id).compile();
-    contents.policy = compiled.map_err(|errors| ApiError {
-        code: Code::InvalidOperation,
-        ..refusal::module(&errors)
-    })?;
+    contents.policy = compiled.map_err(|errors| errors::needed_module(&errors))?;
     Ok(())
 }

@@ -3,8 +3,8 @@
 use http::StatusCode;
 use rego::Value;
 
-use super::{id, shown, unknown};
-use crate::engine::Engine;
+use super::{id, to_json};
+use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Reply, Request};
 
 /// Reads a policy.
@@ -15,8 +15,8 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let id = id(request);
     let state = engine.state();
     let module = state.contents().policy.module(&id);
-    let module = module.ok_or_else(|| unknown(&id))?;
-    let body = Value::object([("result", shown(module))]);
+    let module = module.ok_or_else(|| errors::no_policy(&id))?;
+    let body = Value::object([("result", to_json(module))]);
     Ok(Reply::document(
         StatusCode::OK,
         &body,

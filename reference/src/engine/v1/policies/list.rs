@@ -3,7 +3,7 @@
 use http::StatusCode;
 use rego::Value;
 
-use super::shown;
+use super::to_json;
 use crate::engine::Engine;
 use crate::http::{ApiError, Reply, Request};
 
@@ -13,7 +13,7 @@ use crate::http::{ApiError, Reply, Request};
 /// None.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let state = engine.state();
-    let modules = state.contents().policy.modules().map(shown);
+    let modules = state.contents().policy.modules().map(to_json);
     let body = Value::object([("result", Value::from(modules.collect::<Vec<_>>()))]);
     Ok(Reply::document(
         StatusCode::OK,

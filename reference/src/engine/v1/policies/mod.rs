@@ -4,9 +4,10 @@ use http::StatusCode;
 use rego::CompiledModule;
 use rego::Value;
 
+use crate::engine::active_bundles::OwnedByBundle;
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::http::{Reply, Request};
 
 pub(in crate::engine) mod delete;
 pub(in crate::engine) mod get;
@@ -18,13 +19,8 @@ fn id(request: &Request) -> String {
     request.segments.join("/")
 }
 
-/// 404: no policy has this id.
-fn unknown(id: &str) -> ApiError {
-    ApiError::new(Code::ResourceNotFound, format!("no policy `{id}`"))
-}
-
 /// Refuses a change of a policy that a bundle owns.
-fn permit(contents: &Contents, id: &str) -> Result<(), ApiError> {
+fn permit(contents: &Contents, id: &str) -> Result<(), OwnedByBundle> {
     match contents.policy.module(id) {
         Some(module) => contents.bundles.permit(&module.package().names()),
         None => Ok(()),
@@ -32,7 +28,7 @@ fn permit(contents: &Contents, id: &str) -> Result<(), ApiError> {
 }
 
 /// A policy as it is answered: its id, its text and its compiled tree.
-fn shown(module: &CompiledModule) -> Value {
+fn to_json(module: &CompiledModule) -> Value {
     Value::object([
         ("id", Value::from(module.id())),
         ("raw", Value::from(module.text())),
@@ -42,7 +38,9 @@ fn shown(module: &CompiledModule) -> Value {
 
 /// 200 after a change, with the metrics that were asked for.
 fn changed(request: &Request, metrics: Metrics) -> Reply {
-    let metrics = metrics.asked().then(|| ("metrics", metrics.taken()));
+    let metrics = metrics
+        .is_shown()
+        .then(|| ("metrics", metrics.into_value()));
     let body = Value::object(metrics);
     Reply::document(StatusCode::OK, &body, request.flag("pretty"))
 }

@@ -5,7 +5,7 @@ use rego::{Compiler, Module};
 use super::{changed, id, permit};
 use crate::engine::metrics::Metrics;
 use crate::engine::state::Contents;
-use crate::engine::{Engine, refusal};
+use crate::engine::{Engine, errors};
 use crate::http::{ApiError, Reply, Request};
 
 /// Creates or replaces a policy. The same text again changes nothing.
@@ -27,7 +27,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     let module = metrics.time("timer_rego_module_parse_ns", || {
         Module::parse_as(&id, text, engine.version())
     });
-    let module = module.map_err(|errors| refusal::module(&errors))?;
+    let module = module.map_err(|errors| errors::unparsed_module(&errors))?;
     let timer = "timer_rego_module_compile_ns";
     metrics.time(timer, || {
         engine.write(|contents| put(contents, &id, module))
@@ -45,6 +45,6 @@ fn put(contents: &mut Contents, id: &str, module: Module) -> Result<(), ApiError
     contents.bundles.permit(&module.package.names())?;
     let compiler = Compiler::new(&contents.policy).put(id, module);
     let compiled = compiler.documents(&contents.documents).compile();
-    contents.policy = compiled.map_err(|errors| refusal::module(&errors))?;
+    contents.policy = compiled.map_err(|errors| errors::module(&errors))?;
     Ok(())
 }

@@ -1,17 +1,15 @@
 //! `/v1/query`
 
-use std::cell::RefCell;
-
 use http::StatusCode;
-use rego::value::Object;
-use rego::{Answer, Query, QueryOptions, Value};
+use rego::{Query, QueryOptions, Solution, Value};
 
-use crate::engine::evaluate::Asked;
-use crate::engine::explain::Explain;
+use crate::engine::decide::DecisionRequest;
+use crate::engine::decision::{DecisionError, Outcome, Subject};
+use crate::engine::evaluate::EvalOptions;
 use crate::engine::metrics::Metrics;
-use crate::engine::plugins::{Event, Subject};
-use crate::engine::{Engine, id, refusal};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::state::State;
+use crate::engine::{Engine, errors};
+use crate::http::{ApiError, Reply, Request};
 
 pub(in crate::engine) mod get;
 pub(in crate::engine) mod post;
@@ -27,68 +25,57 @@ fn answer(
     input: Option<&Value>,
     mut metrics: Metrics,
 ) -> Result<Reply, ApiError> {
-    if text.trim().is_empty() {
-        return Err(ApiError::new(
-            Code::InternalError,
-            "cannot evaluate empty query",
-        ));
-    }
     let state = engine.state();
+    let query = compile(engine, &state, text, &mut metrics)?;
+    let logged = engine.logs_decisions();
+    if logged {
+        metrics.measure();
+    }
+    let wanted = DecisionRequest {
+        request,
+        input: input.cloned(),
+        strict: false,
+        logged,
+        metrics,
+    };
+    let decision = engine.decide(wanted, |options| evaluate(engine, &state, &query, options));
+    engine.log(&state, request, Subject::Query(text), &decision)?;
+    let body = Value::from(decision.into_envelope()?);
+    let pretty = request.flag("pretty");
+    Ok(Reply::document(StatusCode::OK, &body, pretty))
+}
+
+fn compile(
+    engine: &Engine,
+    state: &State,
+    text: &str,
+    metrics: &mut Metrics,
+) -> Result<Query, ApiError> {
+    if text.trim().is_empty() {
+        return Err(errors::empty_query());
+    }
     let body = metrics.time("timer_rego_query_parse_ns", || {
         Query::read_as(text, engine.version())
     });
-    let body = body.map_err(|errors| refusal::unparsed(&errors))?;
+    let body = body.map_err(|errors| errors::unparsed(&errors))?;
     let query = metrics.time("timer_rego_query_compile_ns", || {
         let options = QueryOptions { forbidden: UNSAFE };
         Query::compile(&state.contents().policy, body, &options)
     });
-    let query = query.map_err(|errors| refusal::uncompiled(&errors))?;
-    let logged = engine.config().plugins.decision_logs.is_some();
-    if logged {
-        metrics.measure();
-    }
-    let calls = logged.then(RefCell::default);
-    let asked = Asked {
-        calls: calls.as_ref(),
-        explain: Explain::asked(request),
-        ..Asked::plainly(request, input)
-    };
-    let evaluated = metrics.time("timer_rego_query_eval_ns", || {
-        engine.evaluate(&state, &query, &asked)
-    });
-    let shows_metrics = metrics.asked();
-    let metrics = (logged || shows_metrics).then(|| metrics.finish());
-    let result = evaluated.as_ref().ok().and_then(|(answers, _)| {
-        let listed: Vec<_> = answers.iter().map(Answer::to_value).collect();
-        (!listed.is_empty()).then(|| Value::from(listed))
-    });
-    if logged {
-        let event = Event {
-            request,
-            subject: Subject::Query(text),
-            input: input.cloned(),
-            result: result.clone(),
-            error: evaluated.as_ref().err(),
-            calls: calls.map(RefCell::into_inner),
-            metrics: metrics.clone(),
-        };
-        engine.log(&state, &id::random(), event)?;
-    }
-    let (_, explanation) = evaluated?;
-    let mut envelope = Object::new();
-    if let Some(explanation) = explanation {
-        envelope.insert("explanation", explanation);
-    }
-    if let Some(result) = result {
-        envelope.insert("result", result);
-    }
-    if let Some(metrics) = metrics.filter(|_| shows_metrics) {
-        envelope.insert("metrics", metrics);
-    }
-    let pretty = request.flag("pretty");
-    Ok(Reply::document(
-        StatusCode::OK,
-        &Value::from(envelope),
-        pretty,
-    ))
+    query.map_err(|errors| errors::uncompiled(&errors))
+}
+
+/// The list of all answers, if there is any.
+fn evaluate(
+    engine: &Engine,
+    state: &State,
+    query: &Query,
+    options: &EvalOptions<'_>,
+) -> Result<Outcome, DecisionError> {
+    let (answers, explanation) = engine.evaluate(state, query, options)?;
+    let listed: Vec<_> = answers.iter().map(Solution::to_value).collect();
+    Ok(Outcome {
+        result: (!listed.is_empty()).then(|| Value::from(listed)),
+        explanation,
+    })
 }

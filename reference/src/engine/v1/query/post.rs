@@ -4,7 +4,7 @@ use rego::Value;
 
 use super::answer;
 use crate::engine::metrics::Metrics;
-use crate::engine::{Engine, body};
+use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
 /// Answers the ad hoc query that the body's member `query` holds, with the member `input` as the
@@ -16,8 +16,8 @@ use crate::http::{ApiError, Reply, Request};
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let timer = "timer_rego_input_parse_ns";
-    let body = metrics.time(timer, || body::object(request))?;
-    let text = body::string(&body, "query")?;
+    let body = metrics.time(timer, || request_body::object(request))?;
+    let text = request_body::string(&body, "query")?;
     let input = body.get("input").filter(|input| **input != Value::Null);
     answer(engine, request, text, input, metrics)
 }

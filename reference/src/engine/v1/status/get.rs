@@ -3,8 +3,8 @@
 use http::StatusCode;
 use rego::Value;
 
-use crate::engine::Engine;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::{Engine, errors};
+use crate::http::{ApiError, Reply, Request};
 
 /// Shows the state of the instance, if its configuration has somebody told about it.
 ///
@@ -12,10 +12,12 @@ use crate::http::{ApiError, Code, Reply, Request};
 /// `internal_error` when the configuration has no effective section `status`.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     if engine.config().plugins.status.is_none() {
-        let message = "the status plugin is not enabled";
-        return Err(ApiError::new(Code::InternalError, message));
+        return Err(errors::status_disabled());
     }
-    let body = Value::object([("result", engine.report())]);
+    let body = Value::object([(
+        "result",
+        engine.plugins().report(engine.config().labels().clone()),
+    )]);
     Ok(Reply::document(
         StatusCode::OK,
         &body,

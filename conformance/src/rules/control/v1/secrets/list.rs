@@ -7,8 +7,8 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("answers-list-envelope", || {
         .given(put("/v1/secrets/{ns}").json(json!({"value": {"type": "token_auth", "token": "t"}})))
         .when(
             walk("/v1/secrets")
-                .keep(status())
-                .keep(names("/result"))
-                .keep(kind_among("/next_cursor", &[Kind::String, Kind::Null])),
+                .expect(status())
+                .expect(names("/result"))
+                .expect(kind_among("/next_cursor", &[Kind::String, Kind::Null])),
         )
 })];

@@ -8,15 +8,15 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("takes-optional-name-and-value", |
         .when(
             put("/v1/secrets/{ns}-named")
                 .json(json!({"name": "{ns}-named", "value": value}))
-                .keep(status())
-                .keep(body()),
+                .expect(status())
+                .expect(body()),
         )
         .when(
             put("/v1/secrets/{ns}-unnamed")
                 .json(json!({"value": value}))
-                .keep(status())
-                .keep(body()),
+                .expect(status())
+                .expect(body()),
         )
-        .when(get("/v1/secrets/{ns}-named").keep(at("/result")))
-        .when(get("/v1/secrets/{ns}-unnamed").keep(at("/result")))
+        .when(get("/v1/secrets/{ns}-named").expect(at("/result")))
+        .when(get("/v1/secrets/{ns}-unnamed").expect(at("/result")))
 })];

@@ -1,46 +1,44 @@
 //! PUT /v1/sources/{source}
 
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("takes-git-form", || {
-        let datasource = json!({
+        taken(json!({"git": definitions::git(json!({}))}), |read| {
+            read.expect(at("/result/git/repo"))
+                .expect(at("/result/git/reference"))
+        })
+    }),
+    Rule::new("takes-directory-form", || {
+        taken(json!({"directory": "policies"}), |read| {
+            read.expect(at("/result/name"))
+        })
+    }),
+];
+
+/// A source of this form with requirements and datasources is taken, and both are given back.
+fn taken(form: Value, read: fn(Step) -> Step) -> Scenario {
+    let more = json!({
+        "requirements": [{"source": "{ns}-lib"}],
+        "datasources": [{
             "name": "users",
             "path": "app/users",
             "type": "http",
-            "config": {"url": "https://data.example.com/users"},
-        });
-        scenario()
-            .given(put("/v1/sources/{ns}-lib").json(json!({"git": {"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}})))
-            .when(
-                put("/v1/sources/{ns}")
-                    .json(json!({
-                        "git": {
-                            "repo": "https://git.example.com/policies.git",
-                            "reference": "refs/heads/main",
-                        },
-                        "requirements": [{"source": "{ns}-lib"}],
-                        "datasources": [datasource],
-                    }))
-                    .keep(status())
-                    .keep(body()),
-            )
-            .when(
-                get("/v1/sources/{ns}")
-                    .keep(at("/result/git/repo"))
-                    .keep(at("/result/git/reference"))
-                    .keep(at("/result/requirements/0/source"))
-                    .keep(at("/result/datasources/0/path")),
-            )
-    }),
-    Rule::new("takes-directory-form", || {
-        scenario()
-            .when(
-                put("/v1/sources/{ns}")
-                    .json(json!({"directory": "policies"}))
-                    .keep(status())
-                    .keep(body()),
-            )
-            .when(get("/v1/sources/{ns}").keep(at("/result/name")))
-    }),
-];
+            "config": {"url": "https://data.example.com/users", "headers": {}},
+        }],
+    });
+    scenario()
+        .given(put("/v1/sources/{ns}-lib").json(definitions::source(json!({}))))
+        .when(
+            put("/v1/sources/{ns}")
+                .json(definitions::source(definitions::with(more, form)))
+                .expect(status())
+                .expect(body()),
+        )
+        .when(
+            read(get("/v1/sources/{ns}"))
+                .expect(at("/result/requirements/0/source"))
+                .expect(at("/result/datasources/0/path")),
+        )
+}

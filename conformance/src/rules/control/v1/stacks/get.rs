@@ -1,14 +1,15 @@
 //! GET /v1/stacks/{stack}
 
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[Rule::new("result-is-the-stack", || {
     scenario()
-        .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
+        .given(put("/v1/stacks/{ns}").json(definitions::stack(json!({}))))
         .when(
             get("/v1/stacks/{ns}")
-                .keep(status())
-                .keep(at("/result/name"))
-                .keep(at("/result/selector/env")),
+                .expect(status())
+                .expect(at("/result/name"))
+                .expect(at("/result/selector/env")),
         )
 })];

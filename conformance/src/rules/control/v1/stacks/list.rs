@@ -1,14 +1,15 @@
 //! GET /v1/stacks
 
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[Rule::new("answers-list-envelope", || {
     scenario()
-        .given(put("/v1/stacks/{ns}").json(json!({"selector": {"env": ["prod"]}})))
+        .given(put("/v1/stacks/{ns}").json(definitions::stack(json!({}))))
         .when(
             walk("/v1/stacks")
-                .keep(status())
-                .keep(names("/result"))
-                .keep(kind_among("/next_cursor", &[Kind::String, Kind::Null])),
+                .expect(status())
+                .expect(names("/result"))
+                .expect(kind_among("/next_cursor", &[Kind::String, Kind::Null])),
         )
 })];

@@ -1,10 +1,11 @@
 //! PUT /v1/stacks/{stack}
 
+use crate::rules::control::definitions;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[Rule::new("takes-stack", || {
     scenario()
-        .given(put("/v1/sources/{ns}").json(json!({"git": {"repo": "https://git.example.com/policies.git", "reference": "refs/heads/main"}})))
+        .given(put("/v1/sources/{ns}").json(definitions::source(json!({}))))
         .when(
             put("/v1/stacks/{ns}")
                 .json(json!({
@@ -12,13 +13,13 @@ pub(crate) const RULES: &[Rule] = &[Rule::new("takes-stack", || {
                     "exclude_selector": {"team": ["legacy"]},
                     "requirements": [{"source": "{ns}"}],
                 }))
-                .keep(status())
-                .keep(body()),
+                .expect(status())
+                .expect(body()),
         )
         .when(
             get("/v1/stacks/{ns}")
-                .keep(at("/result/selector"))
-                .keep(at("/result/exclude_selector"))
-                .keep(at("/result/requirements/0/source")),
+                .expect(at("/result/selector"))
+                .expect(at("/result/exclude_selector"))
+                .expect(at("/result/requirements/0/source")),
         )
 })];

@@ -10,8 +10,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/a")
                     .json(json!({"who": "alice"}))
-                    .keep(status())
-                    .keep(body()),
+                    .expect(status())
+                    .expect(body()),
             )
     }),
     Rule::new("body-is-input-document", || {
@@ -23,34 +23,30 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(41),
                 json!(false),
             ],
-            |scenario, input| scenario.when(post("/v0/data/{ns}/seen").json(input).keep(body())),
+            |scenario, input| scenario.when(post("/v0/data/{ns}/seen").json(input).expect(body())),
         )
     }),
     Rule::new("empty-body-accepted", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(post("/v0/data/{ns}/a").keep(status()).keep(body()))
+            .when(post("/v0/data/{ns}/a").expect(status()).expect(body()))
     }),
     Rule::new("yaml-body-accepted", || {
-        scenario()
-            .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                post("/v0/data/{ns}/a")
-                    .text("application/yaml", "who: alice\nroles:\n  - admin\n")
-                    .keep(status())
-                    .keep(body()),
-            )
+        scenario().given(policy("seen := {\"seen\": input}")).when(
+            post("/v0/data/{ns}/seen")
+                .text("application/yaml", "who: alice\nroles:\n  - admin\n")
+                .expect(status())
+                .expect(body()),
+        )
     }),
     Rule::new("gzip-body-accepted", || {
-        scenario()
-            .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                post("/v0/data/{ns}/a")
-                    .json(json!({"who": "alice"}))
-                    .gzip()
-                    .keep(status())
-                    .keep(body()),
-            )
+        scenario().given(policy("seen := {\"seen\": input}")).when(
+            post("/v0/data/{ns}/seen")
+                .json(json!({"who": "alice"}))
+                .gzip()
+                .expect(status())
+                .expect(body()),
+        )
     }),
     Rule::new("malformed-json-answers-bad-request", || {
         scenario()
@@ -59,7 +55,7 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v0/data/{ns}/a")
                     .text("application/json", r#"{"who": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("malformed-input-before-undefined", || {
@@ -69,7 +65,7 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v0/data/{ns}/b")
                     .text("application/json", r#"{"who": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("undefined-answers-not-found", || {
@@ -78,7 +74,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/b")
                     .json(json!({"who": "alice"}))
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("undefined-carries-error-object", || {
@@ -87,8 +83,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/b")
                     .json(json!({"who": "alice"}))
-                    .keep(kind("/code", Kind::String))
-                    .keep(kind("/message", Kind::String)),
+                    .expect(kind("/code", Kind::String))
+                    .expect(kind("/message", Kind::String)),
             )
     }),
     Rule::new("pretty-keeps-value", || {
@@ -97,7 +93,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v0/data/{ns}/a?pretty=true")
                     .json(json!({"who": "alice"}))
-                    .keep(body()),
+                    .expect(body()),
             )
     }),
 ];

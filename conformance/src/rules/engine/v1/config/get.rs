@@ -1,6 +1,6 @@
 //! GET /v1/config
 
-use crate::rules::engine::depot::discovered;
+use crate::rules::engine::mock::discovered;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -38,8 +38,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-active-configuration", || {
         scenario().when(
             get("/v1/config")
-                .keep(status())
-                .keep(kind("/result", Kind::Object)),
+                .expect(status())
+                .expect(kind("/result", Kind::Object)),
         )
     }),
     Rule::new("discovered-configuration", || {
@@ -57,8 +57,8 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(
                         get("/v1/config")
                             .until([Check::Equals(shown.to_owned(), json!(decision))])
-                            .keep(at(shown))
-                            .keep(at("/result/labels/region")),
+                            .expect(at(shown))
+                            .expect(at("/result/labels/region")),
                     )
             })
     }),
@@ -69,7 +69,7 @@ fn shown(pointers: &[&'static str]) -> Scenario {
     scenario().setup("config").when(
         pointers
             .iter()
-            .fold(get("/v1/config"), |step, pointer| step.keep(at(*pointer))),
+            .fold(get("/v1/config"), |step, pointer| step.expect(at(*pointer))),
     )
 }
 
@@ -78,9 +78,9 @@ fn shown(pointers: &[&'static str]) -> Scenario {
 fn hidden(object: &'static str, field: &'static str, value: &'static str) -> Scenario {
     scenario().setup("config").when(
         get("/v1/config")
-            .keep(status())
-            .keep(kind(object, Kind::Object))
-            .keep(lacks(format!("{object}/{field}")))
-            .keep(without(value)),
+            .expect(status())
+            .expect(kind(object, Kind::Object))
+            .expect(lacks(format!("{object}/{field}")))
+            .expect(without(value)),
     )
 }

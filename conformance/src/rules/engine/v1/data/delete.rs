@@ -1,43 +1,43 @@
 //! DELETE /v1/data/{path}
 
-use crate::rules::engine::depot::loaded_alone;
+use crate::rules::engine::mock::loaded_alone;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(delete("/v1/data/{ns}/a").keep(status()))
+            .when(delete("/v1/data/{ns}/a").expect(status()))
     }),
     Rule::new("removes-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": 1})))
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
-            .when(delete("/v1/data/{ns}/a").keep(success()))
-            .when(get("/v1/data/{ns}/a").keep(lacks("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .when(delete("/v1/data/{ns}/a").expect(success()))
+            .when(get("/v1/data/{ns}/a").expect(lacks("/result")))
     }),
     Rule::new("keeps-siblings", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2, "d": 3}})))
-            .when(delete("/v1/data/{ns}/b/c").keep(success()))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(delete("/v1/data/{ns}/b/c").expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("removes-array-element", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(["first", "second", "third"])))
-            .when(delete("/v1/data/{ns}/a/1").keep(success()))
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(delete("/v1/data/{ns}/a/1").expect(success()))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("missing-answers-not-found", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(delete("/v1/data/{ns}/b").keep(status()))
-            .when(delete("/v1/data/{ns}/b/c").keep(status()))
+            .when(delete("/v1/data/{ns}/b").expect(status()))
+            .when(delete("/v1/data/{ns}/b/c").expect(status()))
     }),
     Rule::new("metrics-accepted", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(delete("/v1/data/{ns}/a?metrics=true").keep(either([
+            .when(delete("/v1/data/{ns}/a?metrics=true").expect(either([
                 alternative(
                     "metrics",
                     [
@@ -50,16 +50,16 @@ pub(crate) const RULES: &[Rule] = &[
                 ),
                 alternative("no content", [Check::Status(204), Check::NoBody]),
             ])))
-            .when(get("/v1/data/{ns}/a").keep(lacks("/result")))
+            .when(get("/v1/data/{ns}/a").expect(lacks("/result")))
     }),
     Rule::new("bundle-owned-data", || {
         loaded_alone()
             .changes_global()
             .when(
                 delete("/v1/data/rules/most")
-                    .keep(status())
-                    .keep(at("/code")),
+                    .expect(status())
+                    .expect(at("/code")),
             )
-            .when(get("/v1/data/rules").keep(at("/result")))
+            .when(get("/v1/data/rules").expect(at("/result")))
     }),
 ];

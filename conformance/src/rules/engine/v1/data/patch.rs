@@ -1,13 +1,13 @@
 //! PATCH /v1/data/{path}
 
-use crate::rules::engine::depot::loaded;
+use crate::rules::engine::mock::loaded;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
-            .when(patching(json!([{"op": "add", "path": "/b", "value": 2}])).keep(status()))
+            .when(patching(json!([{"op": "add", "path": "/b", "value": 2}])).expect(status()))
     }),
     Rule::new("add-creates-member", || {
         scenario()
@@ -21,41 +21,42 @@ pub(crate) const RULES: &[Rule] = &[
                     {"op": "add", "path": "/boolean", "value": false},
                     {"op": "add", "path": "/null", "value": null},
                 ]))
-                .keep(success()),
+                .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("add-inserts-into-array", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": ["first", "last"]})))
             .when(
                 patching(json!([{"op": "add", "path": "/a/1", "value": "between"}]))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("add-appends-to-array", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": ["first", "second"]})))
             .when(
-                patching(json!([{"op": "add", "path": "/a/-", "value": "third"}])).keep(success()),
+                patching(json!([{"op": "add", "path": "/a/-", "value": "third"}]))
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("remove-removes", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": 2})))
-            .when(patching(json!([{"op": "remove", "path": "/a"}])).keep(success()))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(patching(json!([{"op": "remove", "path": "/a"}])).expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("replace-replaces", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"former": 1}, "b": 2})))
             .when(
                 patching(json!([{"op": "replace", "path": "/a", "value": {"present": 3}}]))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("several-in-order", || {
         scenario()
@@ -67,9 +68,9 @@ pub(crate) const RULES: &[Rule] = &[
                     {"op": "replace", "path": "/b/c", "value": 2},
                     {"op": "remove", "path": "/a"},
                 ]))
-                .keep(success()),
+                .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("all-or-nothing", || {
         scenario()
@@ -80,9 +81,9 @@ pub(crate) const RULES: &[Rule] = &[
                     {"op": "replace", "path": "/a", "value": 3},
                     {"op": "remove", "path": "/missing"},
                 ]))
-                .keep(error()),
+                .expect(error()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("pointer-escapes", || {
         scenario()
@@ -92,9 +93,9 @@ pub(crate) const RULES: &[Rule] = &[
                     {"op": "add", "path": "/with~1slash", "value": 1},
                     {"op": "add", "path": "/with~0tilde", "value": 2},
                 ]))
-                .keep(success()),
+                .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("path-joins-operation-path", || {
         scenario()
@@ -102,9 +103,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 patch("/v1/data/{ns}/a")
                     .text(JSON_PATCH, r#"[{"op": "add", "path": "/b/c", "value": 1}]"#)
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("parent-missing-answers-not-found", || {
         scenario()
@@ -115,19 +116,20 @@ pub(crate) const RULES: &[Rule] = &[
                     json!({"op": "replace", "path": "/missing/b", "value": 1}),
                     json!({"op": "remove", "path": "/missing/b"}),
                 ],
-                |scenario, operation| scenario.when(patching(json!([operation])).keep(status())),
+                |scenario, operation| scenario.when(patching(json!([operation])).expect(status())),
             )
     }),
     Rule::new("remove-missing-answers-not-found", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
-            .when(patching(json!([{"op": "remove", "path": "/missing"}])).keep(status()))
+            .when(patching(json!([{"op": "remove", "path": "/missing"}])).expect(status()))
     }),
     Rule::new("replace-missing-answers-not-found", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
             .when(
-                patching(json!([{"op": "replace", "path": "/missing", "value": 1}])).keep(status()),
+                patching(json!([{"op": "replace", "path": "/missing", "value": 1}]))
+                    .expect(status()),
             )
     }),
     Rule::new("malformed-json-answers-bad-request", || {
@@ -137,7 +139,7 @@ pub(crate) const RULES: &[Rule] = &[
                 patch("/v1/data/{ns}")
                     .text(JSON_PATCH, r#"[{"op": "remove", "path": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("body-not-array-answers-bad-request", || {
@@ -146,7 +148,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 patching(json!({"op": "remove", "path": "/a"}))
                     .off_contract("one operation, not an array of them")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("unknown-operation-answers-bad-request", || {
@@ -155,7 +157,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 patching(json!([{"op": "increment", "path": "/a", "value": 1}]))
                     .off_contract("JSON Patch has no such operation")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("bundle-owned-data", || {
@@ -166,10 +168,16 @@ pub(crate) const RULES: &[Rule] = &[
                         JSON_PATCH,
                         r#"[{"op": "add", "path": "/{ns}", "value": 1}]"#,
                     )
-                    .keep(status())
-                    .keep(at("/code")),
+                    .expect(status())
+                    .expect(at("/code")),
             )
-            .when(get("/v1/data/rules").keep(at("/result")))
+            .when(get("/v1/data/rules").expect(at("/result")))
+    }),
+    Rule::new("add-beyond-end-of-array", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({"a": [1]})))
+            .when(patching(json!([{"op": "add", "path": "/a/5", "value": 2}])).expect(status()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("move-copy-test", || {
         scenario()
@@ -184,11 +192,11 @@ pub(crate) const RULES: &[Rule] = &[
                     scenario.when(
                         patching(json!([operation]))
                             .off_contract("the body's description names no such fields")
-                            .keep(status()),
+                            .expect(status()),
                     )
                 },
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
 ];
 

@@ -1,6 +1,6 @@
 //! POST /v1/data/{path}
 
-use super::get::fatal;
+use super::get::{NOT_STRICT, STRICT, fatal, undefined};
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -12,7 +12,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("result-holds-document", || {
@@ -21,14 +21,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
     }),
     Rule::new("satisfied-boolean-rule-is-true", || {
         scenario()
             .given(policy(r#"allow if input.who == "alice""#))
-            .when(with_input("allow", json!({"who": "alice"})).keep(at("/result")))
-            .when(with_input("allow", json!({"who": "bob"})).keep(lacks("/result")))
+            .when(with_input("allow", json!({"who": "alice"})).expect(at("/result")))
+            .when(with_input("allow", json!({"who": "bob"})).expect(lacks("/result")))
     }),
     Rule::new("undefined-answers-ok", || {
         scenario()
@@ -37,7 +37,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/b")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("undefined-omits-result", || {
@@ -46,12 +46,12 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
             .when(
                 post("/v1/data/{ns}/b")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(lacks("/result")),
+                    .expect(lacks("/result")),
             )
     }),
     Rule::new("yaml-body-accepted", || {
@@ -60,8 +60,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a")
                     .text("application/yaml", "input:\n  who: alice\n")
-                    .keep(status())
-                    .keep(at("/result")),
+                    .expect(status())
+                    .expect(at("/result")),
             )
     }),
     Rule::new("yaml-input-is-input-document", || {
@@ -74,7 +74,7 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(
                     post("/v1/data/{ns}/seen")
                         .text("application/yaml", yaml)
-                        .keep(at("/result")),
+                        .expect(at("/result")),
                 )
             },
         )
@@ -86,15 +86,15 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
                     .gzip()
-                    .keep(status())
-                    .keep(at("/result")),
+                    .expect(status())
+                    .expect(at("/result")),
             )
     }),
     Rule::new("input-field-is-input-document", || {
         scenario()
             .given(policy("seen := input"))
-            .when(with_input("seen", json!({"who": "alice", "roles": ["a"]})).keep(at("/result")))
-            .when(with_input("seen", json!({"input": {"who": "bob"}})).keep(at("/result")))
+            .when(with_input("seen", json!({"who": "alice", "roles": ["a"]})).expect(at("/result")))
+            .when(with_input("seen", json!({"input": {"who": "bob"}})).expect(at("/result")))
     }),
     Rule::new("input-takes-any-json", || {
         scenario().given(policy("seen := input")).each(
@@ -105,8 +105,20 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(["alice", {"n": 41}]),
                 json!(false),
             ],
-            |scenario, input| scenario.when(with_input("seen", input).keep(at("/result"))),
+            |scenario, input| scenario.when(with_input("seen", input).expect(at("/result"))),
         )
+    }),
+    Rule::new("input-parameter-not-used", || {
+        let call = |body: Value| {
+            post("/v1/data/{ns}/seen?input=1")
+                .json(body)
+                .off_contract("the parameter is listed for GET alone")
+        };
+        scenario()
+            .given(policy("seen := input"))
+            .when(call(json!({"input": 2})).expect(at("/result")))
+            .when(call(json!({"input": {"who": "alice"}})).expect(at("/result")))
+            .when(call(json!({})).expect(lacks("/result")))
     }),
     Rule::new("malformed-json-answers-bad-request", || {
         scenario()
@@ -115,7 +127,7 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a")
                     .text("application/json", r#"{"input": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("malformed-yaml-answers-bad-request", || {
@@ -125,7 +137,7 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a")
                     .text("application/yaml", "input: [1, 2")
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("pretty-keeps-envelope", || {
@@ -134,7 +146,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?pretty=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(at("/result")),
+                    .expect(at("/result")),
             )
     }),
     Rule::new("provenance-on-request", || {
@@ -143,8 +155,8 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?provenance=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(kind("/provenance", Kind::Object))
-                    .keep(at("/result")),
+                    .expect(kind("/provenance", Kind::Object))
+                    .expect(at("/result")),
             )
     }),
     Rule::new("explain-notes", || explained("notes")),
@@ -157,9 +169,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?metrics=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(kind("/metrics", Kind::Object))
-                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
-                    .keep(at("/result")),
+                    .expect(kind("/metrics", Kind::Object))
+                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                    .expect(at("/result")),
             )
     }),
     Rule::new("instrument-adds-superset", || {
@@ -168,29 +180,32 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 post("/v1/data/{ns}/a?instrument=true")
                     .json(json!({"input": {"who": "alice"}}))
-                    .keep(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
-                    .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
-                    .keep(kind("/metrics/timer_server_handler_ns", Kind::Amount))
-                    .keep(kind(
+                    .expect(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
+                    .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                    .expect(kind(
                         "/metrics/counter_server_query_cache_hit",
                         Kind::Amount,
                     )),
             )
     }),
     Rule::new("strict-builtin-errors-are-fatal", || {
-        let strictly = |text: &str| {
-            post("/v1/data/{ns}/number?strict-builtin-errors=true")
-                .json(json!({"input": {"text": text}}))
+        let call = |text: &str, strict: &str| {
+            let strict = strict.replace('&', "?");
+            post(format!("/v1/data/{{ns}}/number{strict}")).json(json!({"input": {"text": text}}))
         };
         scenario()
             .given(policy("number := to_number(input.text)"))
-            .given(strictly("41"))
-            .when(fatal(strictly("forty-one")))
+            .given(call("41", STRICT))
+            .when(fatal(call("forty-one", STRICT)))
+            .each(["", NOT_STRICT], |scenario, strict| {
+                scenario.when(undefined(call("forty-one", strict)))
+            })
     }),
     Rule::new("body-without-input", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(post("/v1/data/{ns}/a").keep(status()))
+            .when(post("/v1/data/{ns}/a").expect(status()))
             .each(
                 [json!({}), json!({"input": null}), json!([1]), json!("text")],
                 |scenario, value| {
@@ -198,7 +213,7 @@ pub(crate) const RULES: &[Rule] = &[
                         post("/v1/data/{ns}/a")
                             .json(value)
                             .off_contract("the body has no input")
-                            .keep(status()),
+                            .expect(status()),
                     )
                 },
             )
@@ -210,8 +225,8 @@ pub(crate) const RULES: &[Rule] = &[
                 post("/v1/data/{ns}/a")
                     .json(json!({"input": {"who": "alice"}}))
                     .header("Accept-Encoding", "gzip")
-                    .keep(status())
-                    .keep(header("Content-Encoding")),
+                    .expect(status())
+                    .expect(header("Content-Encoding")),
             )
     }),
 ];
@@ -227,6 +242,6 @@ fn explained(explain: &str) -> Scenario {
     scenario().given(policy(rules)).when(
         post(format!("/v1/data/{{ns}}/p?explain={explain}"))
             .json(json!({"input": {"who": "alice"}}))
-            .keep(trace([any_event()])),
+            .expect(trace([any_event()])),
     )
 }

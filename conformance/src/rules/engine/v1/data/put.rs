@@ -1,26 +1,26 @@
 //! PUT /v1/data/{path}
 
-use crate::rules::engine::depot::loaded;
+use crate::rules::engine::mock::loaded;
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("create-answers-no-content", || {
-        scenario().when(put("/v1/data/{ns}").json(json!({"a": 1})).keep(status()))
+        scenario().when(put("/v1/data/{ns}").json(json!({"a": 1})).expect(status()))
     }),
     Rule::new("create-stores-document", || {
         scenario()
             .when(
                 put("/v1/data/{ns}")
                     .json(json!({"a": {"b": [1, "two", null]}}))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("overwrite-answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(put("/v1/data/{ns}/a").json(json!(2)).keep(status()))
+            .when(put("/v1/data/{ns}/a").json(json!(2)).expect(status()))
     }),
     Rule::new("overwrite-replaces-document", || {
         scenario()
@@ -28,9 +28,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a")
                     .json(json!({"present": 2}))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("stores-any-json", || {
         scenario().each(
@@ -45,8 +45,8 @@ pub(crate) const RULES: &[Rule] = &[
             |scenario, (name, value)| {
                 let path = format!("/v1/data/{{ns}}/{name}");
                 scenario
-                    .when(put(path.as_str()).json(value).keep(status()))
-                    .when(get(path).keep(at("/result")))
+                    .when(put(path.as_str()).json(value).expect(status()))
+                    .when(get(path).expect(at("/result")))
             },
         )
     }),
@@ -55,50 +55,50 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/data/{ns}/a/b/c")
                     .json(json!("deep"))
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("keeps-siblings", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2}})))
-            .when(put("/v1/data/{ns}/b/d").json(json!(3)).keep(success()))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(put("/v1/data/{ns}/b/d").json(json!(3)).expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("if-none-match-existing-answers-not-modified", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(put_if_absent("a", 2).keep(status()))
+            .when(put_if_absent("a", 2).expect(status()))
     }),
     Rule::new("if-none-match-keeps-existing", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(put_if_absent("a", 2).keep(status()))
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(put_if_absent("a", 2).expect(status()))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("if-none-match-absent-answers-no-content", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(put_if_absent("b", 2).keep(status()))
+            .when(put_if_absent("b", 2).expect(status()))
     }),
     Rule::new("if-none-match-absent-creates", || {
         scenario()
-            .when(put_if_absent("a", 1).keep(success()))
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(put_if_absent("a", 1).expect(success()))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("virtual-document-answers-not-found", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(put("/v1/data/{ns}/answer").json(json!(1)).keep(status()))
+            .when(put("/v1/data/{ns}/answer").json(json!(1)).expect(status()))
     }),
     Rule::new("parent-not-object-answers-not-found", || {
-        below_scalars_and_array(|scenario, put| scenario.when(put.keep(status())))
+        below_scalars_and_array(|scenario, put| scenario.when(put.expect(status())))
     }),
     Rule::new("parent-not-object-changes-nothing", || {
         below_scalars_and_array(|scenario, put| {
             scenario
-                .when(put.keep(error()))
-                .when(get("/v1/data/{ns}").keep(at("/result")))
+                .when(put.expect(error()))
+                .when(get("/v1/data/{ns}").expect(at("/result")))
         })
     }),
     Rule::new("malformed-json-answers-bad-request", || {
@@ -108,7 +108,7 @@ pub(crate) const RULES: &[Rule] = &[
                 put("/v1/data/{ns}/a")
                     .text("application/json", r#"{"b": "#)
                     .off_contract("the body is cut off")
-                    .keep(status()),
+                    .expect(status()),
             )
     }),
     Rule::new("malformed-json-changes-nothing", || {
@@ -118,16 +118,16 @@ pub(crate) const RULES: &[Rule] = &[
                 put("/v1/data/{ns}/a")
                     .text("application/json", r#"{"b": "#)
                     .off_contract("the body is cut off")
-                    .keep(error()),
+                    .expect(error()),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("metrics-accepted", || {
         scenario()
             .when(
                 put("/v1/data/{ns}/a?metrics=true")
                     .json(json!(1))
-                    .keep(either([
+                    .expect(either([
                         alternative(
                             "metrics",
                             [
@@ -141,17 +141,17 @@ pub(crate) const RULES: &[Rule] = &[
                         alternative("no content", [Check::Status(204), Check::NoBody]),
                     ])),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
     Rule::new("bundle-owned-data", || {
         loaded()
             .when(
                 put("/v1/data/rules/{ns}")
                     .json(json!(1))
-                    .keep(status())
-                    .keep(at("/code")),
+                    .expect(status())
+                    .expect(at("/code")),
             )
-            .when(get("/v1/data/rules").keep(at("/result")))
+            .when(get("/v1/data/rules").expect(at("/result")))
     }),
     Rule::new("if-none-match-other-value", || {
         scenario()
@@ -161,9 +161,9 @@ pub(crate) const RULES: &[Rule] = &[
                     .header("If-None-Match", r#""tag""#)
                     .off_contract("only * is described")
                     .json(json!(2))
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get("/v1/data/{ns}/a").keep(at("/result")))
+            .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
 ];
 

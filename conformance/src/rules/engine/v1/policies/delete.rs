@@ -1,6 +1,6 @@
 //! DELETE /v1/policies/{id}
 
-use crate::rules::engine::depot::loaded_alone;
+use crate::rules::engine::mock::loaded_alone;
 use crate::rules::engine::module;
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -9,49 +9,53 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("answers-empty-object", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(delete("/v1/policies/{ns}").keep(status()).keep(body()))
+            .when(delete("/v1/policies/{ns}").expect(status()).expect(body()))
             .given(get("/v1/policies/{ns}").shows([Check::StatusFrom(400, 499)]))
     }),
     Rule::new("removes-module", || {
         scenario()
             .given(policy("answer := 42"))
             .given(second("other := 43"))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
-            .when(delete("/v1/policies/{ns}").keep(success()))
-            .when(get("/v1/policies/{ns}").keep(error()))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
+            .when(delete("/v1/policies/{ns}").expect(success()))
+            .when(get("/v1/policies/{ns}").expect(error()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("missing-is-404", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(delete("/v1/policies/{ns}.missing").keep(status()))
+            .when(delete("/v1/policies/{ns}.missing").expect(status()))
     }),
     Rule::new("dependants-refuse", || {
         dependent()
-            .when(delete("/v1/policies/{ns}").keep(status()))
-            .when(get("/v1/policies/{ns}").keep(at("/result/id")))
-            .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+            .when(delete("/v1/policies/{ns}").expect(status()))
+            .when(get("/v1/policies/{ns}").expect(at("/result/id")))
+            .when(get("/v1/data/{ns}/answer").expect(at("/result")))
     }),
     Rule::new("delete-after-dependant-gone", || {
         dependent()
-            .when(delete("/v1/policies/{ns}").keep(error()))
+            .when(delete("/v1/policies/{ns}").expect(error()))
             .given(delete("/v1/policies/{ns}.second"))
-            .when(delete("/v1/policies/{ns}").keep(success()))
-            .when(get("/v1/policies/{ns}").keep(error()))
+            .when(delete("/v1/policies/{ns}").expect(success()))
+            .when(get("/v1/policies/{ns}").expect(error()))
     }),
     Rule::new("metrics", || {
         scenario().given(policy("answer := 42")).when(
             delete("/v1/policies/{ns}?metrics=true")
-                .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
+                .expect(kind("/metrics", Kind::Object))
+                .expect(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
         )
     }),
     Rule::new("pretty", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(delete("/v1/policies/{ns}?pretty=true").keep(success()))
-            .when(get("/v1/policies/{ns}").keep(error()))
-            .when(get("/v1/data/{ns}/answer").keep(lacks("/result")))
+            .when(
+                delete("/v1/policies/{ns}?pretty=true&metrics=true")
+                    .expect(kind("/metrics", Kind::Object))
+                    .expect(pretty()),
+            )
+            .when(get("/v1/policies/{ns}").expect(error()))
+            .when(get("/v1/data/{ns}/answer").expect(lacks("/result")))
     }),
     Rule::new("bundle-owned-module", || {
         loaded_alone()
@@ -59,11 +63,11 @@ pub(crate) const RULES: &[Rule] = &[
             .given(get("/v1/policies").capture("module", "/result/0/id"))
             .when(
                 delete("/v1/policies/{module}")
-                    .keep(status())
-                    .keep(at("/code")),
+                    .expect(status())
+                    .expect(at("/code")),
             )
-            .when(get("/v1/data/rules/answer").keep(at("/result")))
-            .when(get("/v1/data/limits/answer").keep(at("/result")))
+            .when(get("/v1/data/rules/answer").expect(at("/result")))
+            .when(get("/v1/data/limits/answer").expect(at("/result")))
     }),
 ];
 

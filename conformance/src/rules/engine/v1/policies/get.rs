@@ -14,16 +14,16 @@ pub(crate) const RULES: &[Rule] = &[
             .each(["{ns}", "{ns}.second"], |scenario, id| {
                 scenario.when(
                     get(format!("/v1/policies/{id}"))
-                        .keep(status())
-                        .keep(at("/result/id"))
-                        .keep(at("/result/raw"))
-                        .keep(kind("/result/ast", Kind::Object)),
+                        .expect(status())
+                        .expect(at("/result/id"))
+                        .expect(at("/result/raw"))
+                        .expect(kind("/result/ast", Kind::Object)),
                 )
             })
     }),
     Rule::new("missing-is-404", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(get("/v1/policies/{ns}.missing").keep(status()))
+            .when(get("/v1/policies/{ns}.missing").expect(status()))
     }),
 ];

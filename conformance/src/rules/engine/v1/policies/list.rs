@@ -7,12 +7,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("status", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(get("/v1/policies").keep(status()))
+            .when(get("/v1/policies").expect(status()))
     }),
     Rule::new("result-is-array", || {
         scenario()
             .given(policy("answer := 42"))
-            .when(get("/v1/policies").keep(kind("/result", Kind::Array)))
+            .when(get("/v1/policies").expect(kind("/result", Kind::Array)))
     }),
     Rule::new("items-are-modules", || {
         scenario()
@@ -23,12 +23,12 @@ pub(crate) const RULES: &[Rule] = &[
             )
             .when(
                 get("/v1/policies")
-                    .keep(names("/result"))
-                    .keep(each("/result/*/id", Kind::String))
-                    .keep(each("/result/*/raw", Kind::String))
-                    .keep(each("/result/*/ast", Kind::Object))
-                    .keep(part("/result", json!([item("{ns}", "answer := 42")])))
-                    .keep(part(
+                    .expect(names("/result"))
+                    .expect(each("/result/*/id", Kind::String))
+                    .expect(each("/result/*/raw", Kind::String))
+                    .expect(each("/result/*/ast", Kind::Object))
+                    .expect(part("/result", json!([item("{ns}", "answer := 42")])))
+                    .expect(part(
                         "/result",
                         json!([item("{ns}.second", "answer := 43")]),
                     )),

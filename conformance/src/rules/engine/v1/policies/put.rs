@@ -1,6 +1,6 @@
 //! PUT /v1/policies/{id}
 
-use crate::rules::engine::depot::loaded_alone;
+use crate::rules::engine::mock::loaded_alone;
 use crate::rules::engine::{module, policy};
 use crate::scenario::*;
 
@@ -10,8 +10,8 @@ pub(crate) const RULES: &[Rule] = &[
             let holds = [Check::Equals("/result".to_owned(), json!(answer))];
             told.when(
                 policy(&format!("answer := {answer}"))
-                    .keep(status())
-                    .keep(body()),
+                    .expect(status())
+                    .expect(body()),
             )
             .given(get("/v1/data/{ns}/answer").shows(holds))
         })
@@ -21,40 +21,51 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put("/v1/policies/{ns}")
                     .text("text/plain", module("{ns}", "answer := 42"))
-                    .keep(success()),
+                    .expect(success()),
             )
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
     }),
     Rule::new("creates-when-absent", || {
         scenario()
-            .when(get("/v1/policies/{ns}").keep(error()))
-            .when(policy("answer := 42").keep(success()))
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+            .when(get("/v1/policies/{ns}").expect(error()))
+            .when(policy("answer := 42").expect(success()))
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
     }),
     Rule::new("replaces-when-present", || {
         scenario()
             .given(policy("answer := 42\n\nformer := 1"))
-            .when(policy("answer := 43\n\npresent := 2").keep(success()))
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
-            .when(get("/v1/data/{ns}").keep(at("/result")))
+            .when(policy("answer := 43\n\npresent := 2").expect(success()))
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("installs-rules", || {
         scenario()
-            .when(next("41").keep(lacks("/result")))
-            .when(policy("next := input.n + 1").keep(success()))
-            .when(next("41").keep(at("/result")))
-            .when(next("16").keep(at("/result")))
+            .when(next("41").expect(lacks("/result")))
+            .when(policy("next := input.n + 1").expect(success()))
+            .when(next("41").expect(at("/result")))
+            .when(next("16").expect(at("/result")))
     }),
     Rule::new("parse-failure-is-400", || {
-        refused(&UNPARSABLE, |step| step.keep(status()))
+        refused(&UNPARSABLE, |step| step.expect(status()))
     }),
     Rule::new("compile-failure-is-400", || {
-        refused(&UNCOMPILABLE, |step| step.keep(status()))
+        refused(&UNCOMPILABLE, |step| step.expect(status()))
     }),
     Rule::new("message-names-step", || {
-        let parsing = refused(&UNPARSABLE, |step| step.keep(mentions("pars")));
+        let [unparsable, ..] = UNPARSABLE;
+        let parsing = scenario().when(
+            policy(unparsable)
+                .expect(error())
+                .expect(kind("/message", Kind::Text))
+                .capture("parsing", "/message"),
+        );
         UNCOMPILABLE.iter().fold(parsing, |scenario, rules| {
-            scenario.when(policy(rules).keep(mentions("compil")))
+            scenario.when(
+                policy(rules)
+                    .expect(error())
+                    .expect(kind("/message", Kind::Text))
+                    .expect(other_than("/message", "parsing")),
+            )
         })
     }),
     Rule::new("failed-put-keeps-old", || {
@@ -62,21 +73,21 @@ pub(crate) const RULES: &[Rule] = &[
             scenario().given(policy("answer := 42")),
             |scenario, rules| {
                 scenario
-                    .when(policy(&format!("answer := 43\n\n{rules}")).keep(error()))
-                    .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+                    .when(policy(&format!("answer := 43\n\n{rules}")).expect(error()))
+                    .when(get("/v1/data/{ns}/answer").expect(at("/result")))
             },
         );
-        kept.when(get("/v1/policies/{ns}").keep(at("/result/raw")))
+        kept.when(get("/v1/policies/{ns}").expect(at("/result/raw")))
             .when(
                 put("/v1/policies/{ns}.new")
                     .text("text/plain", module("{ns}.new", "allow if missing > 1"))
-                    .keep(error()),
+                    .expect(error()),
             )
-            .when(get("/v1/policies/{ns}.new").keep(error()))
+            .when(get("/v1/policies/{ns}.new").expect(error()))
     }),
     Rule::new("bundle-owned-package-refused", || {
-        let answer = || get("/v1/data/rules/answer").keep(at("/result"));
-        let others = || get("/v1/data/limits/answer").keep(at("/result"));
+        let answer = || get("/v1/data/rules/answer").expect(at("/result"));
+        let others = || get("/v1/data/limits/answer").expect(at("/result"));
         let there = Check::Equals("/result".into(), json!(42));
         loaded_alone()
             .changes_global()
@@ -92,18 +103,18 @@ pub(crate) const RULES: &[Rule] = &[
                     .when(
                         put("/v1/policies/{ns}")
                             .text("text/plain", module(package, "{ns} := 43"))
-                            .keep(error()),
+                            .expect(error()),
                     )
-                    .when(get("/v1/policies/{ns}").keep(error()))
+                    .when(get("/v1/policies/{ns}").expect(error()))
             })
-            .when(get("/v1/data/rules/{ns}").keep(lacks("/result")))
+            .when(get("/v1/data/rules/{ns}").expect(lacks("/result")))
             // Another module in the place of the bundle's own would take its package away.
             .when(
                 put("/v1/policies/{module}")
                     .text("text/plain", module("{ns}", "taken_over := 43"))
-                    .keep(error()),
+                    .expect(error()),
             )
-            .when(get("/v1/data/{ns}/taken_over").keep(lacks("/result")))
+            .when(get("/v1/data/{ns}/taken_over").expect(lacks("/result")))
             .when(answer())
             .when(others())
     }),
@@ -111,19 +122,20 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().when(
             put("/v1/policies/{ns}?metrics=true")
                 .text("text/plain", module("{ns}", "answer := 42"))
-                .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
+                .expect(kind("/metrics", Kind::Object))
+                .expect(kind("/metrics/timer_rego_module_compile_ns", Kind::Amount)),
         )
     }),
     Rule::new("pretty", || {
         scenario()
             .when(
-                put("/v1/policies/{ns}?pretty=true")
+                put("/v1/policies/{ns}?pretty=true&metrics=true")
                     .text("text/plain", module("{ns}", "answer   :=  42"))
-                    .keep(success()),
+                    .expect(kind("/metrics", Kind::Object))
+                    .expect(pretty()),
             )
-            .when(get("/v1/policies/{ns}").keep(at("/result/raw")))
-            .when(get("/v1/data/{ns}/answer").keep(at("/result")))
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
+            .when(get("/v1/data/{ns}/answer").expect(at("/result")))
     }),
 ];
 

@@ -1,45 +1,78 @@
 //! GET /v1/query
 
-use crate::names::encode;
+use crate::scenario::names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-array", || {
         scenario().when(
             get(asking("x = 4711"))
-                .keep(status())
-                .keep(kind("/result", Kind::Array)),
+                .expect(status())
+                .expect(kind("/result", Kind::Array)),
         )
     }),
     Rule::new("items-bind-variables", || {
         scenario()
-            .when(get(asking(r#"x = "one""#)).keep(at("/result")))
-            .when(get(asking("x = [11, 12, 13][_]; y = x + 100; x != 12")).keep(sorted("/result")))
+            .when(get(asking(r#"x = "one""#)).expect(bindings("/result", &["x"])))
+            .when(
+                get(asking("x = [11, 12, 13][_]; y = x + 100; x != 12"))
+                    .expect(bindings("/result", &["x", "y"])),
+            )
     }),
     Rule::new("query-is-url-encoded", || {
-        scenario().when(get(asking(r#"x = "a&b=c+d%20é#/?""#)).keep(at("/result")))
+        scenario().when(get(asking(r#"x = "a&b=c+d%20é#/?""#)).expect(bindings("/result", &["x"])))
+    }),
+    Rule::new("no-answers", || {
+        scenario()
+            .when(get(asking("x = 4711")).expect(at("/result/0/x")))
+            .each(["x = 4711; x < 0", "1 = 2"], |scenario, text| {
+                scenario.when(
+                    get(asking(text))
+                        .expect(status())
+                        .expect(either(no_answers())),
+                )
+            })
     }),
     Rule::new("malformed-query-is-400", || {
         scenario().each(["x =", "}{", "x = \"open"], |scenario, text| {
-            scenario.when(get(asking(text)).keep(status()))
+            scenario.when(get(asking(text)).expect(status()))
         })
     }),
     Rule::new("explain", || {
         scenario().when(
             get(format!("{}&explain=full", asking("x = 4711")))
-                .keep(at("/result"))
-                .keep(trace([any_event().holding(4711)])),
+                .expect(bindings("/result", &["x"]))
+                .expect(trace([any_event().holding(4711)])),
         )
     }),
     Rule::new("metrics", || {
         scenario().when(
             get(format!("{}&metrics=true", asking("x = 4711")))
-                .keep(at("/result"))
-                .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
+                .expect(bindings("/result", &["x"]))
+                .expect(kind("/metrics", Kind::Object))
+                .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
+        )
+    }),
+    Rule::new("without-query", || {
+        scenario().when(
+            get("/v1/query")
+                .off_contract("`q` is left out")
+                .expect(status())
+                .expect(body()),
         )
     }),
 ];
+
+/// What stands for the answers to a query that has none.
+pub(super) fn no_answers() -> [Alternative; 2] {
+    [
+        alternative("no result", [Check::Lacks("/result".into())]),
+        alternative(
+            "an empty array",
+            [Check::Equals("/result".into(), json!([]))],
+        ),
+    ]
+}
 
 /// The path that asks a query.
 pub(crate) fn asking(query: &str) -> String {

@@ -1,6 +1,6 @@
 //! POST /v1/query
 
-use super::get::asking;
+use super::get::{asking, no_answers};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -8,18 +8,18 @@ pub(crate) const RULES: &[Rule] = &[
         scenario().when(
             post("/v1/query")
                 .json(json!({"query": "x = 4711"}))
-                .keep(status())
-                .keep(kind("/result", Kind::Array)),
+                .expect(status())
+                .expect(kind("/result", Kind::Array)),
         )
     }),
     Rule::new("same-result-as-get", || {
         let query = r#"x = ["a", "b", "c"][i]; y = {"n": i}"#;
         scenario()
-            .when(get(asking(query)).keep(sorted("/result")))
+            .when(get(asking(query)).expect(bindings("/result", &["i", "x", "y"])))
             .when(
                 post("/v1/query")
                     .json(json!({"query": query}))
-                    .keep(sorted("/result")),
+                    .expect(bindings("/result", &["i", "x", "y"])),
             )
     }),
     Rule::new("query-field", || {
@@ -27,7 +27,7 @@ pub(crate) const RULES: &[Rule] = &[
             scenario.when(
                 post("/v1/query")
                     .json(json!({"query": query}))
-                    .keep(at("/result")),
+                    .expect(bindings("/result", &["x", "y", "z"])),
             )
         })
     }),
@@ -35,27 +35,35 @@ pub(crate) const RULES: &[Rule] = &[
         let call = |input: Value| {
             post("/v1/query")
                 .json(json!({"query": "x = input.who", "input": input}))
-                .keep(at("/result"))
+                .expect(bindings("/result", &["x"]))
         };
         scenario()
             .when(call(json!({"who": "alice"})))
-            .when(call(json!({"who": {"names": ["bob", 1.0]}})))
+            .when(call(json!({"who": {"names": ["bob", 1.5]}})))
     }),
     Rule::new("json-body", || {
         scenario().when(
             post("/v1/query")
                 .header("Content-Type", "application/json")
                 .json(json!({"query": "x = [\"json\"]"}))
-                .keep(status())
-                .keep(at("/result")),
+                .expect(status())
+                .expect(bindings("/result", &["x"])),
         )
+    }),
+    Rule::new("no-answers", || {
+        let ask = |text: &str| post("/v1/query").json(json!({"query": text}));
+        scenario()
+            .when(ask("x = 4711").expect(at("/result/0/x")))
+            .each(["x = 4711; x < 0", "1 = 2"], |scenario, text| {
+                scenario.when(ask(text).expect(status()).expect(either(no_answers())))
+            })
     }),
     Rule::new("malformed-query-is-400", || {
         scenario().each(["x =", "}{", "x = \"open"], |scenario, query| {
             scenario.when(
                 post("/v1/query")
                     .json(json!({"query": query}))
-                    .keep(status()),
+                    .expect(status()),
             )
         })
     }),
@@ -64,31 +72,31 @@ pub(crate) const RULES: &[Rule] = &[
             post("/v1/query")
                 .text("application/json", r#"{"query": "x = 1""#)
                 .off_contract("the body is cut off")
-                .keep(status()),
+                .expect(status()),
         )
     }),
     Rule::new("q-not-used", || {
         scenario().when(
             post(asking("x = 1"))
                 .json(json!({"query": "x = 2"}))
-                .keep(at("/result")),
+                .expect(bindings("/result", &["x"])),
         )
     }),
     Rule::new("explain", || {
         scenario().when(
             post("/v1/query?explain=full")
                 .json(json!({"query": "x = 4711"}))
-                .keep(at("/result"))
-                .keep(trace([any_event().holding(4711)])),
+                .expect(bindings("/result", &["x"]))
+                .expect(trace([any_event().holding(4711)])),
         )
     }),
     Rule::new("metrics", || {
         scenario().when(
             post("/v1/query?metrics=true")
                 .json(json!({"query": "x = 4711"}))
-                .keep(at("/result"))
-                .keep(kind("/metrics", Kind::Object))
-                .keep(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
+                .expect(bindings("/result", &["x"]))
+                .expect(kind("/metrics", Kind::Object))
+                .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
         )
     }),
 ];

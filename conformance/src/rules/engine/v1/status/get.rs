@@ -1,6 +1,8 @@
 //! GET /v1/status
 
-use crate::rules::engine::depot::{activated, bundle, discovered, loaded, loaded_alone, shelve};
+use crate::rules::engine::mock::{
+    activated, bundle, discovered, loaded, loaded_alone, put_fixture,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -12,22 +14,22 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundles", || {
         loaded().when(
             reported()
-                .keep(status())
-                .keep(kind("/result/bundles/rules", Kind::Object))
-                .keep(kind("/result/bundles/limits", Kind::Object)),
+                .expect(status())
+                .expect(kind("/result/bundles/rules", Kind::Object))
+                .expect(kind("/result/bundles/limits", Kind::Object)),
         )
     }),
     Rule::new("bundle-name", || {
         loaded().when(
             reported()
-                .keep(at("/result/bundles/rules/name"))
-                .keep(at("/result/bundles/limits/name")),
+                .expect(at("/result/bundles/rules/name"))
+                .expect(at("/result/bundles/limits/name")),
         )
     }),
     Rule::new("bundle-active-revision", || {
         loaded_alone()
             .when(revision("r1"))
-            .given(shelve("rules", bundle("rules", "r2")))
+            .given(put_fixture("rules", bundle("rules", "r2")))
             .when(revision("r2"))
     }),
     Rule::new("bundle-last-successful-activation", || {
@@ -45,25 +47,25 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundle-metrics", || of_bundle("metrics", Kind::Object)),
     Rule::new("metrics", || {
         on_status(|step| {
-            step.keep(kind("/result/metrics", Kind::Object))
-                .keep(each("/result/metrics/*", Kind::Object))
+            step.expect(kind("/result/metrics", Kind::Object))
+                .expect(each("/result/metrics/*", Kind::Object))
         })
     }),
     Rule::new("plugins", || {
         on_status(|step| {
-            step.keep(kind("/result/plugins", Kind::Object))
-                .keep(each("/result/plugins/*", Kind::Object))
+            step.expect(kind("/result/plugins", Kind::Object))
+                .expect(each("/result/plugins/*", Kind::Object))
         })
     }),
     Rule::new("plugin-state", || {
-        on_status(|step| step.keep(each("/result/plugins/*/state", Kind::String)))
+        on_status(|step| step.expect(each("/result/plugins/*/state", Kind::String)))
     }),
     Rule::new("plugin-state-ok", || works("status", "status")),
     Rule::new("plugin-bundle", || {
         loaded().when(
             get("/v1/status")
                 .until([ok("bundle")])
-                .keep(at("/result/plugins/bundle/state")),
+                .expect(at("/result/plugins/bundle/state")),
         )
     }),
     Rule::new("plugin-decision-logs", || {
@@ -78,14 +80,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/status")
                     .until([ok("discovery")])
-                    .keep(at("/result/plugins/discovery/state")),
+                    .expect(at("/result/plugins/discovery/state")),
             )
     }),
     Rule::new("plugin-status", || {
-        on_status(|step| step.keep(kind("/result/plugins/status", Kind::Object)))
+        on_status(|step| step.expect(kind("/result/plugins/status", Kind::Object)))
     }),
     Rule::new("result-is-status", || {
-        on_status(|step| step.keep(status()).keep(kind("/result", Kind::Object)))
+        on_status(|step| step.expect(status()).expect(kind("/result", Kind::Object)))
     }),
 ];
 
@@ -96,7 +98,7 @@ fn on_status(judge: impl Fn(Step) -> Step) -> Scenario {
 }
 
 fn shown(pointer: &'static str, of: Kind) -> Scenario {
-    on_status(|step| step.keep(kind(pointer, of)))
+    on_status(|step| step.expect(kind(pointer, of)))
 }
 
 /// The status once it tells of the active bundles: what it says of them was so before.
@@ -112,12 +114,12 @@ fn revision(revision: &str) -> Step {
     let pointer = "/result/bundles/rules/active_revision";
     get("/v1/status")
         .until([Check::Equals(pointer.to_owned(), json!(revision))])
-        .keep(at(pointer))
+        .expect(at(pointer))
 }
 
 /// A field of the status of an active bundle.
 fn of_bundle(field: &str, of: Kind) -> Scenario {
-    loaded().when(reported().keep(kind(format!("/result/bundles/rules/{field}"), of)))
+    loaded().when(reported().expect(kind(format!("/result/bundles/rules/{field}"), of)))
 }
 
 /// A plugin that works is OK.
@@ -130,6 +132,6 @@ fn works(setup: &'static str, plugin: &str) -> Scenario {
     scenario().setup(setup).when(
         get("/v1/status")
             .until([ok(plugin)])
-            .keep(at(format!("/result/plugins/{plugin}/state"))),
+            .expect(at(format!("/result/plugins/{plugin}/state"))),
     )
 }

@@ -5,7 +5,7 @@ use gix::url::Scheme;
 use reqwest::{Certificate, Identity};
 
 use super::super::http::settable;
-use super::{Credentials, Trouble};
+use super::{Credentials, FetchError};
 
 /// Who fetches over http.
 #[derive(Debug, Default)]
@@ -23,7 +23,10 @@ impl Auth {
     ///
     /// # Errors
     /// When they cannot be used over http.
-    pub(super) fn new(url: &gix::Url, credentials: Option<&Credentials>) -> Result<Self, Trouble> {
+    pub(super) fn new(
+        url: &gix::Url,
+        credentials: Option<&Credentials>,
+    ) -> Result<Self, FetchError> {
         match credentials {
             None => Ok(Self::default()),
             Some(Credentials::BasicAuth {
@@ -35,7 +38,7 @@ impl Auth {
                     let (name, _) = line.split_once(':').unwrap_or((line, ""));
                     settable(name.trim())?;
                     if line.contains(['\r', '\n', '\0']) {
-                        return Err(Trouble::config(
+                        return Err(FetchError::config(
                             "git: a header of the credentials cannot be sent",
                         ));
                     }

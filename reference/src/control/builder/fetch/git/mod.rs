@@ -1,10 +1,10 @@
 //! Repositories: read from their objects, so that no work tree is ever written.
 
 mod auth;
-mod held;
 mod origin;
 mod process;
 mod remote;
+mod repository_lock;
 mod ssh;
 mod submodules;
 mod tree;
@@ -24,9 +24,9 @@ pub(super) use self::origin::Origin;
 use self::remote::Fetch;
 use self::submodules::Link;
 use super::credentials::Credentials;
-use super::{Steps, Trouble};
+use super::{FetchError, Steps};
 use crate::control::builder::Access;
-use crate::control::builder::files::{Budget, Files, Selection};
+use crate::control::builder::files::{FileQuota, Files, Selection};
 use crate::control::hosts::Hosts;
 
 /// How many repositories a source may have, its submodules and theirs among them.
@@ -63,20 +63,20 @@ impl Wanted {
         commit: Option<&str>,
         path: Option<&str>,
         selection: Selection,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, FetchError> {
         let given = |text: Option<&'_ str>| text.filter(|text| !text.is_empty()).map(str::to_owned);
         let revision = match (given(commit), given(reference)) {
             (Some(commit), _) => Revision::Commit(id(&commit)?),
             (None, Some(reference)) => Revision::Reference(name(reference)?),
             (None, None) => {
                 let message = "git: either a reference or a commit must be given";
-                return Err(Trouble::config(message));
+                return Err(FetchError::config(message));
             }
         };
         let steps = path.unwrap_or_default().split('/');
         let steps: Vec<&str> = steps.filter(|step| !matches!(*step, "" | ".")).collect();
         if steps.contains(&"..") {
-            return Err(Trouble::config("git.path cannot hold the segment `..`"));
+            return Err(FetchError::config("git.path cannot hold the segment `..`"));
         }
         let path = steps.join("/");
         Ok(Self {
@@ -87,17 +87,17 @@ impl Wanted {
     }
 }
 
-fn id(commit: &str) -> Result<ObjectId, Trouble> {
+fn id(commit: &str) -> Result<ObjectId, FetchError> {
     let read = ObjectId::from_hex(commit.as_bytes());
-    read.map_err(|_| Trouble::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
+    read.map_err(|_| FetchError::config(format!("commit `{commit}` is not 40 hexadecimal digits")))
 }
 
 /// A name that the remote is asked for; it must not be read as a pattern or as something else.
-fn name(reference: String) -> Result<String, Trouble> {
+fn name(reference: String) -> Result<String, FetchError> {
     let valid = gix::validate::reference::name_partial(reference.as_bytes().as_bstr());
     match valid.is_ok() && !reference.starts_with(['-', '+', '^']) {
         true => Ok(reference),
-        false => Err(Trouble::config(format!("`{reference}` is no reference"))),
+        false => Err(FetchError::config(format!("`{reference}` is no reference"))),
     }
 }
 
@@ -151,9 +151,9 @@ impl Reader {
         &self,
         origin: Origin,
         wanted: Wanted,
-        budget: &mut Budget,
+        quota: &mut FileQuota,
         cancelled: &AtomicBool,
-    ) -> Result<Read, Trouble> {
+    ) -> Result<Read, FetchError> {
         let mut read = Read::default();
         let mut open = vec![Module {
             address: self.repo.clone(),
@@ -166,7 +166,7 @@ impl Reader {
         while let Some(module) = open.pop() {
             modules += 1;
             if modules > MODULES || module.depth > DEPTH {
-                return Err(Trouble::sync("git: there are too many submodules"));
+                return Err(FetchError::sync("git: there are too many submodules"));
             }
             // Whoever writes a repository says where its submodules are, so that only the host of
             // the source's own one is shown the credentials.
@@ -174,10 +174,10 @@ impl Reader {
                 true => self.credentials.as_ref(),
                 false => None,
             };
-            let inner = self.module(&module, credentials, &mut read, budget, cancelled);
-            open.extend(inner.map_err(|trouble| match module.depth {
-                0 => trouble,
-                _ => trouble.of(&format!("submodule `{}`", module.prefix)),
+            let inner = self.module(&module, credentials, &mut read, quota, cancelled);
+            open.extend(inner.map_err(|failure| match module.depth {
+                0 => failure,
+                _ => failure.of(&format!("submodule `{}`", module.prefix)),
             })?);
         }
         Ok(read)
@@ -189,13 +189,13 @@ impl Reader {
         module: &Module,
         credentials: Option<&Credentials>,
         read: &mut Read,
-        budget: &mut Budget,
+        quota: &mut FileQuota,
         cancelled: &AtomicBool,
-    ) -> Result<Vec<Module>, Trouble> {
+    ) -> Result<Vec<Module>, FetchError> {
         let wanted = &module.wanted;
         let (repository, reference, _held) = match &module.origin {
             Origin::Local(path, roots) => {
-                let steps = Steps::new(budget.entries, cancelled);
+                let steps = Steps::new(quota.entries, cancelled);
                 let repository = origin::open(path, roots, steps)?;
                 let reference = match &wanted.revision {
                     Revision::Reference(name) => name.clone(),
@@ -209,7 +209,7 @@ impl Reader {
                 // One that is there already is fetched into again, and counts once.
                 read.folders.remove(&folder);
                 let others: u64 = read.folders.values().sum();
-                let held = held::hold(&place)?;
+                let held = repository_lock::lock_repository(&place)?;
                 let fetch = Fetch {
                     url,
                     credentials,
@@ -237,7 +237,7 @@ impl Reader {
         let tree = commit.tree().map_err(failed)?;
         let place = (wanted.path.as_str(), module.prefix.as_str());
         let (selection, files) = (&wanted.selection, &mut read.files);
-        let links = tree::read(&tree, place, selection, budget, files, cancelled)?;
+        let links = tree::read(&tree, place, selection, quota, files, cancelled)?;
         let mut inner = Vec::new();
         for link in submodules::find(&tree, &wanted.path, links)? {
             inner.push(self.inner(module, link)?);
@@ -246,18 +246,18 @@ impl Reader {
     }
 
     /// A submodule of a repository.
-    fn inner(&self, module: &Module, link: Link) -> Result<Module, Trouble> {
+    fn inner(&self, module: &Module, link: Link) -> Result<Module, FetchError> {
         let Link { path, id, url } = link;
         let address = submodules::resolved(&url, &module.address);
         let origin = Origin::read(&address, &self.access.source_roots, &self.hosts);
         let origin = match (origin, &module.origin) {
-            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(Trouble::config(
+            (Ok(Origin::Local(..)), Origin::Remote(_)) => Err(FetchError::config(
                 "git: a repository of another host has none on this server",
             )),
             (origin, _) => origin,
         };
         Ok(Module {
-            origin: origin.map_err(|trouble| trouble.of(&format!("submodule `{path}`")))?,
+            origin: origin.map_err(|failure| failure.of(&format!("submodule `{path}`")))?,
             address,
             wanted: Wanted {
                 revision: Revision::Commit(id),
@@ -289,7 +289,7 @@ pub(super) fn forget(repositories: &Path, kept: &[String]) {
     for entry in entries {
         let name = entry.file_name().to_string_lossy().into_owned();
         if !kept.contains(&name)
-            && let Ok(_held) = held::hold(&entry.path())
+            && let Ok(_held) = repository_lock::lock_repository(&entry.path())
             && let Err(failure) = fs::remove_dir_all(entry.path())
         {
             tracing::warn!(%failure, path = %entry.path().display(), "an old repository stays");
@@ -310,6 +310,6 @@ pub(super) fn forget_keys(repositories: &Path) {
     }
 }
 
-fn failed(failure: gix::Error) -> Trouble {
-    Trouble::Sync(format!("git: {}", super::chain(&failure)))
+fn failed(failure: gix::Error) -> FetchError {
+    FetchError::Sync(format!("git: {}", super::with_causes(&failure)))
 }

@@ -8,7 +8,7 @@ use gix::bstr::ByteSlice;
 use gix::url::Scheme;
 use reqwest::Url;
 
-use super::{Trouble, failed};
+use super::{FetchError, failed};
 use crate::control::builder::fetch::{Steps, directory, reach};
 use crate::control::hosts::Hosts;
 
@@ -40,14 +40,14 @@ impl Origin {
         repo: &str,
         roots: &[PathBuf],
         hosts: &Hosts,
-    ) -> Result<Self, Trouble> {
+    ) -> Result<Self, FetchError> {
         // The address may hold a password, so no message repeats it.
-        let refused = || Trouble::config("git.repo is not an address that can be asked");
+        let refused = || FetchError::config("git.repo is not an address that can be asked");
         let url = gix::url::parse(repo.as_bytes().as_bstr()).map_err(|_| refused())?;
         if url.password().is_some() {
             let message =
                 "git.repo holds a password, which everybody can read; secrets are for that";
-            return Err(Trouble::config(message));
+            return Err(FetchError::config(message));
         }
         match url.scheme {
             Scheme::File => {
@@ -95,7 +95,7 @@ pub(super) fn open(
     path: &Path,
     roots: &[PathBuf],
     steps: Steps<'_>,
-) -> Result<gix::Repository, Trouble> {
+) -> Result<gix::Repository, FetchError> {
     let mut inside = Inside {
         roots,
         steps,
@@ -116,7 +116,7 @@ pub(super) fn open(
         repository.objects.store_ref().path(),
     ];
     for place in own.into_iter().chain(others.iter().map(PathBuf::as_path)) {
-        inside.check(&std::path::absolute(place).map_err(Trouble::sync)?)?;
+        inside.check(&std::path::absolute(place).map_err(FetchError::sync)?)?;
     }
     Ok(repository)
 }
@@ -130,16 +130,16 @@ struct Inside<'r> {
 }
 
 impl Inside<'_> {
-    fn check(&mut self, folder: &Path) -> Result<(), Trouble> {
+    fn check(&mut self, folder: &Path) -> Result<(), FetchError> {
         let mut open = vec![directory::resolve(folder, self.roots)?];
         while let Some(folder) = open.pop() {
             if !self.seen.insert(folder.clone()) {
                 continue;
             }
-            for entry in fs::read_dir(&folder).map_err(Trouble::sync)? {
+            for entry in fs::read_dir(&folder).map_err(FetchError::sync)? {
                 self.steps.take()?;
-                let entry = entry.map_err(Trouble::sync)?;
-                let kind = entry.file_type().map_err(Trouble::sync)?;
+                let entry = entry.map_err(FetchError::sync)?;
+                let kind = entry.file_type().map_err(FetchError::sync)?;
                 // Links to hooks are usual, and nobody runs them here.
                 if kind.is_dir() && entry.file_name() != "hooks" {
                     open.push(entry.path());

@@ -11,7 +11,7 @@ use rustix::process::{Pid, Signal, WaitId, WaitIdOptions, kill_process_group, wa
 use super::watch::watched;
 
 /// As many bytes are read of what a program says.
-const LONGEST: u64 = 1 << 20;
+const MAX_OUTPUT_BYTES: u64 = 1 << 20;
 
 /// The programs of OpenSSH.
 #[derive(Debug, Clone, Copy)]
@@ -39,7 +39,7 @@ impl Programs<'_> {
         let work = || {
             let mut bytes = Vec::new();
             if let Some(said) = said {
-                said.take(LONGEST).read_to_end(&mut bytes)?;
+                said.take(MAX_OUTPUT_BYTES).read_to_end(&mut bytes)?;
             }
             Ok((bytes, running.succeeds()?))
         };

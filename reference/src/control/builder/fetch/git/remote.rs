@@ -18,7 +18,7 @@ use super::auth::Auth;
 use super::process::Programs;
 use super::ssh::{Key, Ssh};
 use super::watch::watched;
-use super::{Access, Credentials, Revision, Trouble, failed, origin};
+use super::{Access, Credentials, FetchError, Revision, failed, origin};
 
 /// What the fetched reference is called here.
 pub(super) const FETCHED: &str = "refs/fetched/reference";
@@ -50,8 +50,8 @@ impl Fetch<'_> {
     ///
     /// # Errors
     /// When the remote cannot be asked, does not have what is wanted, or sends too much.
-    pub(super) fn run(&self) -> Result<gix::Repository, Trouble> {
-        let lost = |failure: std::io::Error| Trouble::Sync(format!("git: {failure}"));
+    pub(super) fn run(&self) -> Result<gix::Repository, FetchError> {
+        let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
         tidy(self.place, self.access.limits.repository).map_err(lost)?;
         let repository = open(self.place)?;
         if let Revision::Commit(id) = self.revision
@@ -65,7 +65,7 @@ impl Fetch<'_> {
         };
         if self.is_too_much() {
             let limit = self.access.limits.repository;
-            return Err(Trouble::Sync(format!(
+            return Err(FetchError::Sync(format!(
                 "git: the repository has more than {limit} bytes"
             )));
         }
@@ -79,13 +79,13 @@ impl Fetch<'_> {
     }
 
     /// Ends a fetch that sends too much.
-    fn look(&self) {
+    fn limit_size(&self) {
         if self.is_too_much() {
             self.cancelled.store(true, Ordering::Relaxed);
         }
     }
 
-    fn over_ssh(&self, repository: &gix::Repository) -> Result<(), Trouble> {
+    fn over_ssh(&self, repository: &gix::Repository) -> Result<(), FetchError> {
         let key = match self.credentials {
             Some(Credentials::SshKey {
                 key,
@@ -98,7 +98,7 @@ impl Fetch<'_> {
             },
             // The server's own keys are nobody else's to use.
             None => {
-                return Err(Trouble::config(
+                return Err(FetchError::config(
                     "git: ssh needs credentials of type ssh_key",
                 ));
             }
@@ -112,14 +112,14 @@ impl Fetch<'_> {
         let (ssh, transport) = Ssh::connect(self.url, &key, programs, self.place)?;
         let received = watched(
             self.cancelled,
-            || self.look(),
+            || self.limit_size(),
             || ssh.end(),
             || self.receive(remote.to_connection_with_transport(transport)),
         );
-        received.map_err(|trouble| ssh.explain(trouble))
+        received.map_err(|failure| ssh.explain(failure))
     }
 
-    fn over_http(&self, repository: &gix::Repository) -> Result<(), Trouble> {
+    fn over_http(&self, repository: &gix::Repository) -> Result<(), FetchError> {
         let mut access = Auth::new(self.url, self.credentials)?;
         let remote = self.remote(repository)?;
         let identity = access.identity.take();
@@ -136,11 +136,11 @@ impl Fetch<'_> {
             self.receive(connection.with_transport_options(Box::new(options)))
         };
         // Its requests end by themselves.
-        watched(self.cancelled, || self.look(), || {}, work)
+        watched(self.cancelled, || self.limit_size(), || {}, work)
     }
 
     /// The remote, and what is asked of it.
-    fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, Trouble> {
+    fn remote<'r>(&self, repository: &'r gix::Repository) -> Result<gix::Remote<'r>, FetchError> {
         let specs = match self.revision {
             Revision::Reference(name) => vec![format!("+{name}:{FETCHED}")],
             Revision::Commit(_) => vec![
@@ -155,7 +155,7 @@ impl Fetch<'_> {
         Ok(remote.map_err(failed)?.with_fetch_tags(Tags::None))
     }
 
-    fn receive(&self, connection: Asked<'_>) -> Result<(), Trouble> {
+    fn receive(&self, connection: Asked<'_>) -> Result<(), FetchError> {
         let prepared = connection.prepare_fetch(Discard, Default::default());
         let received = prepared.and_then(|prepared| prepared.receive(Discard, self.cancelled));
         received.map(drop).map_err(failed)
@@ -190,7 +190,7 @@ fn options(access: Auth, limit: Duration) -> http::Options {
 }
 
 /// Opens the kept repository, or makes an empty one in its place.
-fn open(place: &Path) -> Result<gix::Repository, Trouble> {
+fn open(place: &Path) -> Result<gix::Repository, FetchError> {
     let committer = [
         "committer.name=reference",
         "committer.email=reference@localhost",
@@ -200,7 +200,7 @@ fn open(place: &Path) -> Result<gix::Repository, Trouble> {
         return Ok(repository);
     }
     // What a killed server left half made.
-    let lost = |failure: std::io::Error| Trouble::Sync(format!("git: {failure}"));
+    let lost = |failure: std::io::Error| FetchError::Sync(format!("git: {failure}"));
     if place.exists() {
         fs::remove_dir_all(place).map_err(lost)?;
     }

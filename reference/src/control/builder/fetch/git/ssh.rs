@@ -17,7 +17,7 @@ use gix::url::ArgumentSafety;
 use sha2::{Digest, Sha256};
 use tempfile::TempDir;
 
-use super::Trouble;
+use super::FetchError;
 use super::process::{Programs, Running};
 
 /// How the names of folders begin that hold keys.
@@ -72,7 +72,7 @@ impl Ssh {
         key: &Key<'_>,
         programs: Programs<'_>,
         place: &Path,
-    ) -> Result<(Self, Box<dyn Transport + Send>), Trouble> {
+    ) -> Result<(Self, Box<dyn Transport + Send>), FetchError> {
         let parent = place.parent().unwrap_or(place);
         std::fs::create_dir_all(parent).map_err(lost)?;
         let files = tempfile::Builder::new().prefix(FOLDER).tempdir_in(parent);
@@ -92,7 +92,7 @@ impl Ssh {
         call.stdin(Stdio::piped()).stdout(Stdio::piped());
         let mut running = Running::start(call.stderr(Stdio::null())).map_err(lost)?;
         let pipes = running.pipes();
-        let (said, told) = pipes.ok_or_else(|| Trouble::sync("git: ssh has no pipes"))?;
+        let (said, told) = pipes.ok_or_else(|| FetchError::sync("git: ssh has no pipes"))?;
         let (path, nobody) = (url.path.clone(), None::<(String, _)>);
         let mode = ConnectMode::Process;
         let connection = Connection::new(said, told, Protocol::V2, path, nobody, mode, false);
@@ -105,12 +105,12 @@ impl Ssh {
     }
 
     /// Adds to a failure what `ssh` itself says of it.
-    pub(super) fn explain(&self, trouble: Trouble) -> Trouble {
+    pub(super) fn explain(&self, failure: FetchError) -> FetchError {
         let said = std::fs::read(self.files.path().join("said")).unwrap_or_default();
         let said = said.get(..SAID).unwrap_or(&said);
-        match (trouble, String::from_utf8_lossy(said).trim()) {
-            (trouble, "") => trouble,
-            (trouble, said) => trouble.of(&format!("git: ssh: {said}")),
+        match (failure, String::from_utf8_lossy(said).trim()) {
+            (failure, "") => failure,
+            (failure, said) => failure.of(&format!("git: ssh: {said}")),
         }
     }
 }
@@ -121,7 +121,7 @@ fn identify(
     key: &Key<'_>,
     programs: Programs<'_>,
     folder: &Path,
-) -> Result<(), Trouble> {
+) -> Result<(), FetchError> {
     let identity = folder.join("key");
     let mut text = key.text.trim_end().to_owned();
     text.push('\n');
@@ -137,8 +137,8 @@ fn identify(
 }
 
 /// Asks for the repository at an address.
-fn ask(call: &mut Command, url: &gix::Url) -> Result<(), Trouble> {
-    let refused = || Trouble::config("git.repo is not an address that can be asked");
+fn ask(call: &mut Command, url: &gix::Url) -> Result<(), FetchError> {
+    let refused = || FetchError::config("git.repo is not an address that can be asked");
     match url.user_as_argument() {
         ArgumentSafety::Usable(user) => call.args(["-l", user]),
         ArgumentSafety::Absent => call,
@@ -179,8 +179,8 @@ fn unlock(
     passphrase: &str,
     programs: Programs<'_>,
     folder: &Path,
-) -> Result<(), Trouble> {
-    let lost = |failure: io::Error| Trouble::Sync(format!("git: ssh-keygen: {failure}"));
+) -> Result<(), FetchError> {
+    let lost = |failure: io::Error| FetchError::Sync(format!("git: ssh-keygen: {failure}"));
     let answer = folder.join("answer");
     let text = format!("#!/bin/sh\nprintf '%s\\n' \"${PASSPHRASE}\"\n");
     write(&answer, &text, 0o700).map_err(lost)?;
@@ -192,14 +192,14 @@ fn unlock(
         .env(PASSPHRASE, passphrase);
     match programs.run(&mut call).map_err(lost)? {
         (_, true) => Ok(()),
-        (_, false) => Err(Trouble::config(
+        (_, false) => Err(FetchError::config(
             "git: the key of the credentials cannot be opened with their passphrase",
         )),
     }
 }
 
-fn lost(failure: io::Error) -> Trouble {
-    Trouble::Sync(format!("git: ssh: {failure}"))
+fn lost(failure: io::Error) -> FetchError {
+    FetchError::Sync(format!("git: ssh: {failure}"))
 }
 
 /// Writes a file for its owner only.
@@ -210,24 +210,28 @@ fn write(path: &Path, text: &str, mode: u32) -> io::Result<()> {
 }
 
 /// A path in which `ssh` finds nothing to replace.
-fn plain(path: &Path) -> Result<&str, Trouble> {
+fn plain(path: &Path) -> Result<&str, FetchError> {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
     match path.to_str() {
         Some(text) if text.chars().all(plain) => Ok(text),
-        _ => Err(Trouble::config(
+        _ => Err(FetchError::config(
             "git: ssh needs a data directory whose path has no special characters",
         )),
     }
 }
 
 /// The lines for the keys that the host shows now and that have a known fingerprint.
-fn known_hosts(url: &gix::Url, key: &Key<'_>, programs: Programs<'_>) -> Result<String, Trouble> {
+fn known_hosts(
+    url: &gix::Url,
+    key: &Key<'_>,
+    programs: Programs<'_>,
+) -> Result<String, FetchError> {
     let host = host(url);
     let mut call = programs.call("ssh-keyscan");
     call.args(["-T", "20", "-p", &url.port.unwrap_or(22).to_string(), "--"])
         .arg(host);
     let scanned = programs.run(&mut call);
-    let lost = |failure| Trouble::Sync(format!("git: ssh-keyscan: {failure}"));
+    let lost = |failure| FetchError::Sync(format!("git: ssh-keyscan: {failure}"));
     let (said, _) = scanned.map_err(lost)?;
     let lines = String::from_utf8_lossy(&said);
     let known = lines.lines().filter(|line| {
@@ -236,7 +240,7 @@ fn known_hosts(url: &gix::Url, key: &Key<'_>, programs: Programs<'_>) -> Result<
     });
     let known: Vec<&str> = known.collect();
     match known.is_empty() {
-        true => Err(Trouble::Sync(format!(
+        true => Err(FetchError::Sync(format!(
             "git: host `{host}` shows no key with a fingerprint of the credentials"
         ))),
         false => Ok(known.join("\n") + "\n"),

@@ -3,13 +3,13 @@
 use gix::bstr::ByteSlice;
 use gix::{ObjectId, Tree};
 
-use super::{Trouble, failed};
+use super::{FetchError, failed};
 
 /// The file that says where submodules come from.
 const FILE: &str = ".gitmodules";
 
 /// The longest such file, in bytes.
-const LONGEST: u64 = 1 << 20;
+const MAX_FILE_BYTES: u64 = 1 << 20;
 
 /// A submodule.
 #[derive(Debug)]
@@ -31,7 +31,7 @@ pub(super) fn find(
     root: &Tree<'_>,
     folder: &str,
     links: Vec<(String, String, ObjectId)>,
-) -> Result<Vec<Link>, Trouble> {
+) -> Result<Vec<Link>, FetchError> {
     let entry = match links.is_empty() {
         true => None,
         false => root.lookup_entry_by_path(FILE).map_err(failed)?,
@@ -40,12 +40,12 @@ pub(super) fn find(
         return Ok(Vec::new());
     };
     let header = root.repo.find_header(entry.object_id()).map_err(failed)?;
-    if header.size() > LONGEST {
-        let message = format!("git: `{FILE}` has more than {LONGEST} bytes");
-        return Err(Trouble::Sync(message));
+    if header.size() > MAX_FILE_BYTES {
+        let message = format!("git: `{FILE}` has more than {MAX_FILE_BYTES} bytes");
+        return Err(FetchError::Sync(message));
     }
     let text = root.repo.find_object(entry.object_id()).map_err(failed)?;
-    let refused = |_| Trouble::Sync(format!("git: `{FILE}` cannot be read"));
+    let refused = |_| FetchError::Sync(format!("git: `{FILE}` cannot be read"));
     let file = gix::config::File::from_bytes_no_includes(
         &text.data,
         gix::config::file::Metadata::default(),

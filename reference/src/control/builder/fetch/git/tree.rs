@@ -5,8 +5,8 @@ use std::sync::atomic::AtomicBool;
 use gix::objs::tree::EntryKind;
 use gix::{ObjectId, Tree};
 
-use super::{Steps, Trouble, failed};
-use crate::control::builder::files::{Budget, Files, Selection};
+use super::{FetchError, Steps, failed};
+use crate::control::builder::files::{FileQuota, Files, Selection};
 
 /// Reads the files of a folder, and puts something before their paths. Gives the submodules of
 /// which files may be taken: their paths without and with it, and their commits.
@@ -17,26 +17,28 @@ pub(super) fn read(
     root: &Tree<'_>,
     (path, before): (&str, &str),
     selection: &Selection,
-    budget: &mut Budget,
+    quota: &mut FileQuota,
     files: &mut Files,
     cancelled: &AtomicBool,
-) -> Result<Vec<(String, String, ObjectId)>, Trouble> {
+) -> Result<Vec<(String, String, ObjectId)>, FetchError> {
     let repository = root.repo;
     let start = match path {
         "" => root.id,
         path => {
             let entry = root.lookup_entry_by_path(path).map_err(failed)?;
             let folder = entry.filter(|entry| entry.mode().is_tree());
-            let missing = || Trouble::Sync(format!("git: the commit has no folder `{path}`"));
+            let missing = || FetchError::Sync(format!("git: the commit has no folder `{path}`"));
             folder.ok_or_else(missing)?.object_id()
         }
     };
     let mut submodules = Vec::new();
-    let mut steps = Steps::new(budget.entries, cancelled);
+    let mut steps = Steps::new(quota.entries, cancelled);
     let mut open = vec![(start, before.to_owned(), 0)];
     while let Some((id, prefix, depth)) = open.pop() {
-        if depth > budget.depth {
-            return Err(Trouble::Sync(format!("git: `{prefix}` is nested too deep")));
+        if depth > quota.depth {
+            return Err(FetchError::Sync(format!(
+                "git: `{prefix}` is nested too deep"
+            )));
         }
         let tree = repository.find_tree(id).map_err(failed)?;
         for entry in tree.iter() {
@@ -47,7 +49,7 @@ pub(super) fn read(
                 continue;
             };
             if matches!(name, "" | "." | ".." | ".git") || name.contains(['/', '\0']) {
-                return Err(Trouble::sync(
+                return Err(FetchError::sync(
                     "git: the commit has a file of a forbidden name",
                 ));
             }
@@ -55,12 +57,12 @@ pub(super) fn read(
             match entry.mode().kind() {
                 EntryKind::Tree => open.push((entry.object_id(), format!("{shown}/"), depth + 1)),
                 EntryKind::Link if selection.takes(&shown) => {
-                    return Err(Trouble::Sync(format!("git: `{shown}` is a link")));
+                    return Err(FetchError::Sync(format!("git: `{shown}` is a link")));
                 }
                 EntryKind::Blob | EntryKind::BlobExecutable if selection.takes(&shown) => {
                     let id = entry.object_id();
                     let size = repository.find_header(id).map_err(failed)?.size();
-                    budget.take(&shown, size).map_err(Trouble::Sync)?;
+                    quota.take(&shown, size).map_err(FetchError::Sync)?;
                     let mut blob = repository.find_object(id).map_err(failed)?;
                     files.insert(shown, std::mem::take(&mut blob.data));
                 }

@@ -5,7 +5,7 @@ use std::thread::Thread;
 use std::time::Duration;
 
 /// How often work is looked at.
-const GLANCE: Duration = Duration::from_millis(200);
+const CANCEL_POLL: Duration = Duration::from_millis(200);
 
 /// Says that work is done, also when it panicked.
 struct Done<'d>(&'d AtomicBool, &'d Thread);
@@ -33,7 +33,7 @@ pub(super) fn watched<T>(
                     return end();
                 }
                 look();
-                std::thread::park_timeout(GLANCE);
+                std::thread::park_timeout(CANCEL_POLL);
             }
         });
         let _done = Done(&done, watcher.thread());

@@ -1,9 +1,9 @@
 //! GET /v1/bundles/{bundle}/status/latest
 
-use crate::control::Control;
 use crate::control::principal::Principal;
 use crate::control::v1::answer;
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::control::{Control, errors};
+use crate::http::{ApiError, Reply, Request};
 
 /// What the last build of a bundle came to; 404 before the first.
 pub(in crate::control) async fn handle(
@@ -15,9 +15,6 @@ pub(in crate::control) async fn handle(
     let mut statuses = control.store.statuses(principal, name, None, 1).await?;
     match statuses.pop() {
         Some(status) => Ok(answer::one(&status.to_string(), request)),
-        None => {
-            let message = format!("bundle `{name}` has not been built yet");
-            Err(ApiError::new(Code::NotFound, message))
-        }
+        None => Err(errors::never_built(name)),
     }
 }

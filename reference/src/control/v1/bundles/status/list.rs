@@ -5,7 +5,7 @@ use serde_json::Value;
 use crate::control::Control;
 use crate::control::page::limit_of;
 use crate::control::principal::Principal;
-use crate::control::store::KEPT;
+use crate::control::store::MAX_STATUSES;
 use crate::control::v1::answer;
 use crate::http::{ApiError, Reply, Request};
 
@@ -17,7 +17,7 @@ pub(in crate::control) async fn handle(
     request: &Request,
 ) -> Result<Reply, ApiError> {
     let name = answer::name(request)?;
-    let limit = limit_of(request, KEPT)?;
+    let limit = limit_of(request, MAX_STATUSES)?;
     let revision = request.parameter("revision");
     let store = &control.store;
     let statuses = store.statuses(principal, name, revision, limit).await?;

@@ -2,6 +2,7 @@
 
 pub(in crate::control) mod delete;
 pub(in crate::control) mod get;
+pub(in crate::control) mod post;
 pub(in crate::control) mod put;
 
 use crate::control::model::stored_path;

@@ -1,4 +1,4 @@
-//! PUT and POST /v1/sources/{source}/data/{path}
+//! PUT /v1/sources/{source}/data/{path}
 
 use super::place;
 use crate::control::Control;

@@ -115,7 +115,7 @@ impl Reader {
                 Err(why)
             }
             Err(why) => {
-                tracing::error!(%why, "part of the decision log cannot be read and is passed over");
+                tracing::error!(%why, "part of the decision log cannot be read and is skipped");
                 self.failures = 0;
                 self.pass(readable.end);
                 Ok(None)
@@ -150,10 +150,7 @@ impl Reader {
     fn pass(&mut self, number: u64) {
         let damaged = number.saturating_sub(self.next);
         if damaged > 0 {
-            tracing::error!(
-                damaged,
-                "damaged records of the decision log are passed over"
-            );
+            tracing::error!(damaged, "damaged records of the decision log are skipped");
         }
         self.damaged += damaged;
         self.next = self.next.max(number);

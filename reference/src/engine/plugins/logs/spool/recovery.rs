@@ -20,7 +20,7 @@ pub(super) fn recover(directory: &Path, delivered: u64) -> io::Result<(Vec<Segme
             let bytes = last.length - length;
             warn!(
                 bytes,
-                "the end of the decision log is incomplete and cut off"
+                "the end of the decision log is incomplete and was truncated"
             );
         }
         // Numbers are not used again, whatever became of the records.

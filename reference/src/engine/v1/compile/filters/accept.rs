@@ -3,7 +3,8 @@
 use http::header::ACCEPT;
 use rego::filter::Target;
 
-use crate::http::{ApiError, Code, Request};
+use crate::engine::errors;
+use crate::http::{ApiError, Request};
 
 /// What a request wants to be answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -53,8 +54,7 @@ pub(super) fn accepted(request: &Request, vendor: &str) -> Result<Accepted, ApiE
     }
     best.map(|(best, _)| best.clone()).ok_or_else(|| {
         let given = values.join(", ");
-        let message = format!("Accept header: unsupported header: {given}");
-        ApiError::new(Code::NotAcceptable, message)
+        errors::not_acceptable(format!("Accept header: unsupported header: {given}"))
     })
 }
 

@@ -1,6 +1,6 @@
 //! `/v1/compile/{path}`
 
 mod accept;
-mod asked;
 mod masks;
+mod options;
 pub(in crate::engine) mod post;

@@ -3,17 +3,18 @@
 use std::sync::Arc;
 
 use http::StatusCode;
-use rego::filter::{self, Declared, Filter, Target};
+use rego::filter::{self, Declared, Filter, Refusal, Target};
 use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, QueryOptions, Residual, Value};
 
 use super::accept::{Accepted, accepted};
-use super::asked::{Asked, references};
 use super::masks::masks;
+use super::options::{FilterOptions, references};
+use crate::engine::decision::DecisionError;
 use crate::engine::metrics::Metrics;
 use crate::engine::state::{PreparedFilter, State};
-use crate::engine::{Engine, refusal};
-use crate::http::{ApiError, Code, Reply, Request};
+use crate::engine::{Engine, errors};
+use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the condition on rows that the rule at the path comes down to, in the language
 /// that `Accept` names, and with the masks of columns: `result` has no `query` if no row can be
@@ -27,15 +28,26 @@ use crate::http::{ApiError, Code, Reply, Request};
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
     let accepted = accepted(request, engine.vendor())?;
-    let mut asked = Asked::read(request, accepted.target.is_none())?;
-    if let Some(target) = accepted.target {
-        asked.targets = vec![target];
+    let mut options = FilterOptions::read(request, accepted.target.is_none())?;
+    match accepted.target {
+        Some(target) => options.targets = vec![target],
+        None if options.targets.is_empty() => {
+            let message = "an answer for several targets needs `targetDialects`";
+            return Err(ApiError::invalid_parameter(message));
+        }
+        None => {}
     }
     let state = engine.state();
     let timer = "timer_compile_extract_annotations_unknowns_ns";
     let prepared = metrics.time(timer, || prepared(&state, request))?;
-    let asked = (&asked, &accepted);
-    answer(engine, &state, request, asked, &prepared, metrics)
+    let filter = FilterRequest {
+        engine,
+        state: &state,
+        request,
+        options: &options,
+        accepted: &accepted,
+    };
+    filter.answer(&prepared, metrics)
 }
 
 /// The rule that a request asks about, from those that are kept if it is there.
@@ -50,101 +62,110 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
     let query = PartialQuery::compile(policy, filter::query(&path), &QueryOptions::default());
     let prepared = Arc::new(PreparedFilter {
         declared,
-        query: query.map_err(|errors| refusal::module(&errors))?,
+        query: query.map_err(|errors| errors::module(&errors))?,
     });
     state.filters.put(&request.path, &prepared);
     Ok(prepared)
 }
 
-/// The filter of a prepared rule, as the request wants it.
-fn answer(
-    engine: &Engine,
-    state: &State,
-    request: &Request,
-    (asked, accepted): (&Asked, &Accepted),
-    prepared: &PreparedFilter,
-    mut metrics: Metrics,
-) -> Result<Reply, ApiError> {
-    let PreparedFilter { declared, query } = prepared;
-    let timer = "timer_rego_partial_eval_ns";
-    let residual = metrics.time(timer, || residual(state, request, asked, declared, query))?;
-    let short_names = asked.short_names();
-    let timer = "timer_compile_eval_constraints_ns";
-    let filter = metrics.time(timer, || {
-        let filter = Filter::of(&residual.queries, &residual.support, &short_names)?;
-        filter.check(&asked.targets).map(|()| filter)
-    });
-    let filter = filter.map_err(|refusals| refusal::filter(&refusals))?;
-    let timer = "timer_compile_eval_mask_rule_ns";
-    let masks = metrics.time(timer, || masks(engine, state, request, asked, declared))?;
-    let timer = "timer_compile_translate_queries_ns";
-    let result = metrics.time(timer, || match accepted.target {
-        Some(target) => written(&filter, target, asked, masks.as_ref()),
-        None => several(&filter, asked, masks.as_ref()),
-    })?;
-    let mut envelope = Object::new();
-    envelope.insert("result", result.into());
-    if metrics.asked() {
-        envelope.insert("metrics", metrics.finish());
+/// A request for a filter, as far as it was read.
+#[derive(Clone, Copy)]
+struct FilterRequest<'r> {
+    engine: &'r Engine,
+    state: &'r State,
+    request: &'r Request,
+    options: &'r FilterOptions,
+    accepted: &'r Accepted,
+}
+
+impl FilterRequest<'_> {
+    /// The filter of a prepared rule, as the request wants it.
+    fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
+        let PreparedFilter { declared, query } = prepared;
+        let timer = "timer_rego_partial_eval_ns";
+        let residual = metrics.time(timer, || self.residual(declared, query))?;
+        let timer = "timer_compile_eval_constraints_ns";
+        let filter = metrics.time(timer, || self.filter(&residual));
+        let filter = filter.map_err(|refusals| errors::filter(&refusals))?;
+        let timer = "timer_compile_eval_mask_rule_ns";
+        let masks = metrics.time(timer, || {
+            masks(
+                self.engine,
+                self.state,
+                self.request,
+                self.options,
+                declared,
+            )
+        })?;
+        let timer = "timer_compile_translate_queries_ns";
+        let result = metrics.time(timer, || match self.accepted.target {
+            Some(target) => translate(&filter, target, self.options, masks.as_ref()),
+            None => translate_all(&filter, self.options, masks.as_ref()),
+        })?;
+        let mut envelope = Object::new();
+        envelope.insert("result", result.into());
+        if metrics.is_shown() {
+            envelope.insert("metrics", metrics.finish());
+        }
+        let pretty = self.request.flag("pretty");
+        let answer = Reply::document(StatusCode::OK, &Value::from(envelope), pretty);
+        Ok(answer.with_type(&self.accepted.media_type))
     }
-    let pretty = request.flag("pretty");
-    let answer = Reply::document(StatusCode::OK, &Value::from(envelope), pretty);
-    Ok(answer.with_type(&accepted.media_type))
+
+    /// What is left of the rule when the columns are not known.
+    fn residual(self, declared: &Declared, query: &PartialQuery) -> Result<Residual, ApiError> {
+        let unknowns = match &self.options.unknowns {
+            Some(unknowns) => unknowns.clone(),
+            None => {
+                let texts = declared.unknowns.iter().map(String::as_str);
+                references(&texts.collect::<Vec<_>>())?
+            }
+        };
+        let options = PartialOptions {
+            unknowns,
+            disable_inlining: self.options.disable_inlining.clone(),
+            // No database can evaluate them.
+            nondeterministic_builtins: true,
+        };
+        let mut evaluation = self.state.evaluation_for(self.request);
+        evaluation.input = self.options.input.clone();
+        let residual = query.evaluate(&mut evaluation, &options);
+        residual.map_err(|error| DecisionError::of(self.request, error).into())
+    }
+
+    /// The condition on columns, if all targets understand it.
+    fn filter(self, residual: &Residual) -> Result<Filter, Vec<Refusal>> {
+        let short_names = self.options.short_names();
+        let filter = Filter::of(&residual.queries, &residual.support, &short_names)?;
+        filter.check(&self.options.targets)?;
+        Ok(filter)
+    }
 }
 
 /// What the policy says about the rule at a path, or about the document in its place.
 fn declared(state: &State, path: &[Value]) -> Result<Declared, ApiError> {
     let declared = state.contents().policy.filter_rule(path);
-    let declared = declared.map_err(|refusals| refusal::filter(&refusals))?;
+    let declared = declared.map_err(|refusals| errors::filter(&refusals))?;
     if declared.is_none() && !state.knows(path) {
         let steps = path.iter().map(Value::to_string).collect::<Vec<_>>();
-        let message = format!("there is no rule at {}", steps.join("/"));
-        return Err(ApiError::new(Code::ResourceNotFound, message));
+        return Err(errors::no_rule(&steps.join("/")));
     }
     Ok(declared.unwrap_or_default())
 }
 
-/// What is left of the rule when the columns are not known.
-fn residual(
-    state: &State,
-    request: &Request,
-    asked: &Asked,
-    declared: &Declared,
-    query: &PartialQuery,
-) -> Result<Residual, ApiError> {
-    let unknowns = match &asked.unknowns {
-        Some(unknowns) => unknowns.clone(),
-        None => {
-            let texts = declared.unknowns.iter().map(String::as_str);
-            references(&texts.collect::<Vec<_>>())?
-        }
-    };
-    let options = PartialOptions {
-        unknowns,
-        disable_inlining: asked.disable_inlining.clone(),
-        // No database can evaluate them.
-        nondeterministic_builtins: true,
-    };
-    let mut evaluation = state.evaluation_for(request);
-    evaluation.input = asked.input.clone();
-    query
-        .evaluate(&mut evaluation, &options)
-        .map_err(|error| refusal::ended(request, &error))
-}
-
 /// The filter for one target, `query`, with the masks.
-fn written(
+fn translate(
     filter: &Filter,
     target: Target,
-    asked: &Asked,
+    options: &FilterOptions,
     masks: Option<&Value>,
 ) -> Result<Object, ApiError> {
-    let mappings = asked.mappings(target)?;
+    let mappings = options.mappings(target)?;
     let query = match target {
         Target::Ucast(_) => filter.to_ucast(&mappings),
         Target::Sql(dialect) => filter
             .to_sql(dialect, &mappings)
-            .map_err(|refusal| refusal::filter(&[refusal]))?
+            .map_err(|refusal| errors::filter(&[refusal]))?
             .map(Value::from),
     };
     let mut result = Object::new();
@@ -158,9 +179,13 @@ fn written(
 }
 
 /// The filter for each target, UCAST once: for the first of its variants.
-fn several(filter: &Filter, asked: &Asked, masks: Option<&Value>) -> Result<Object, ApiError> {
+fn translate_all(
+    filter: &Filter,
+    options: &FilterOptions,
+    masks: Option<&Value>,
+) -> Result<Object, ApiError> {
     let mut result = Object::new();
-    for target in &asked.targets {
+    for target in &options.targets {
         let key = match target {
             Target::Ucast(_) => target.language(),
             Target::Sql(_) => target.dialect(),
@@ -168,9 +193,9 @@ fn several(filter: &Filter, asked: &Asked, masks: Option<&Value>) -> Result<Obje
         if result.contains_key(key) {
             continue;
         }
-        let written = written(filter, *target, asked, masks)?;
-        if !written.is_empty() {
-            result.insert(key, written.into());
+        let translated = translate(filter, *target, options, masks)?;
+        if !translated.is_empty() {
+            result.insert(key, translated.into());
         }
     }
     Ok(result)

@@ -7,20 +7,24 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("document-in-result", || {
         with_source()
             .given(put(document("limits")).json(json!({"max": 7})))
-            .when(get(document("limits")).keep(status()).keep(at("/result")))
+            .when(
+                get(document("limits"))
+                    .expect(status())
+                    .expect(at("/result")),
+            )
     }),
     Rule::new("read-without-suffix", || {
         with_source()
             .given(put(document("limits%2Fupper")).json(json!({"max": 7})))
-            .when(get(document("limits%2Fupper")).keep(at("/result")))
+            .when(get(document("limits%2Fupper")).expect(at("/result")))
     }),
     Rule::new("suffix-in-path", || {
         with_source()
             .given(put(document("limits")).json(json!({"max": 7})))
             .when(
                 get(document("limits%2Fdata.json"))
-                    .keep(status())
-                    .keep(at("/result")),
+                    .expect(status())
+                    .expect(at("/result")),
             )
     }),
     Rule::new("nested-paths", || {
@@ -29,9 +33,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 put(document("limits%2Fupper"))
                     .json(json!({"max": 8}))
-                    .keep(status()),
+                    .expect(status()),
             )
-            .when(get(document("limits")).keep(at("/result")))
-            .when(get(document("limits%2Fupper")).keep(at("/result")))
+            .when(get(document("limits")).expect(at("/result")))
+            .when(get(document("limits%2Fupper")).expect(at("/result")))
     }),
 ];

@@ -1,6 +1,8 @@
 //! Rules of source data.
 
-use crate::rules::control::common::{document, with_source};
+use crate::rules::control::common::{
+    another_source, document, document_of, no_document, with_source,
+};
 use crate::scenario::*;
 
 pub(crate) mod delete;
@@ -25,12 +27,34 @@ fn stores_any_json(method: &'static str) -> Scenario {
         told.when(
             request(method, document(path))
                 .json(content)
-                .keep(success()),
+                .expect(success()),
         )
         .when(get_document(path))
     })
 }
 
+/// A document that is written over another with the method is read as it was written, with nothing
+/// of the other.
+fn replaces(method: &'static str) -> Scenario {
+    let documents = [
+        (
+            "object",
+            json!({"max": 7, "of": {"gold": 1}}),
+            json!({"min": 1, "of": {"blue": 2}}),
+        ),
+        ("array", json!([1, 2, 3]), json!([4])),
+    ];
+    with_source().each(documents, |told, (path, first, second)| {
+        told.given(put(document(path)).json(first))
+            .when(
+                request(method, document(path))
+                    .json(second)
+                    .expect(success()),
+            )
+            .when(get_document(path))
+    })
+}
+
 fn get_document(path: &str) -> Step {
-    request("GET", document(path)).keep(at("/result"))
+    request("GET", document(path)).expect(at("/result"))
 }

@@ -1,5 +1,7 @@
 //! Rules compiled to data filters.
 
+mod masks;
+mod paths;
 pub(crate) mod post;
 mod selections;
 mod tables;

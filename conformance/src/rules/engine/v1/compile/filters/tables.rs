@@ -104,7 +104,7 @@ impl Target {
         pointer: &'static str,
         table: &Table,
         expected: &[&'static str],
-    ) -> Keep {
+    ) -> Expectation {
         let found = Rows::of(self.language, pointer, table);
         let unless: &[Unless] = match self.language {
             Language::Ucast | Language::Sqlite => &[],
@@ -114,12 +114,16 @@ impl Target {
     }
 
     /// Keeps that the filter of [`RED`] selects its rows of a table.
-    pub(super) fn red_rows(self, table: &Table) -> Keep {
+    pub(super) fn red_rows(self, table: &Table) -> Expectation {
         self.rows(QUERY, table, RED_ROWS)
     }
 
     /// Keeps that the filter selects these rows, or that the target refuses what the rule asks.
-    pub(super) fn rows_if_understood(self, table: &Table, expected: &[&'static str]) -> Keep {
+    pub(super) fn rows_if_understood(
+        self,
+        table: &Table,
+        expected: &[&'static str],
+    ) -> Expectation {
         let found = Rows::of(self.language, QUERY, table);
         let unless: &[Unless] = match self.language {
             Language::Ucast | Language::Sqlite => &[Unless::Refused],

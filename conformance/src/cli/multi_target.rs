@@ -1,0 +1,230 @@
+//! `conformance run --target A --target B …`: judges each target in turn, then compares them.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::num::NonZeroUsize;
+use std::path::{Path, PathBuf};
+
+use super::options::{Progress, RunOptions};
+use super::run::judge;
+use super::target::{describe, documents};
+use super::{Console, Failed};
+use crate::catalogue::Document;
+use crate::diff::Comparison;
+use crate::known::KnownList;
+use crate::report::{self, Conclusion, Digest, FileReport, Format};
+
+/// One of the targets.
+struct One {
+    /// The part of file names that tells it from the others.
+    word: String,
+    options: RunOptions,
+}
+
+/// Judges the targets and says where they differ; the exit code is that of the worst.
+pub(super) fn run(options: &RunOptions, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let targets = targets(options)?;
+    let (mut digests, mut worst) = (Vec::<Digest>::new(), Conclusion::Conformant);
+    for One { word, options } in &targets {
+        let seed = digests.first().and_then(|first| first.started.as_ref());
+        let seed = options.seed.or(seed.map(|started| started.seed));
+        let options = RunOptions {
+            seed,
+            ..options.clone()
+        };
+        writeln!(console.out, "== {word}")?;
+        let Some(digest) = judge(&options, None, console)? else {
+            return Ok(Conclusion::Incomplete.exit_code());
+        };
+        worst = worst.max(digest.conclusion());
+        digests.push(digest);
+        if worst == Conclusion::Interrupted {
+            return Ok(worst.exit_code());
+        }
+    }
+    for report in pages(options) {
+        report::write(&digests, report).map_err(|error| Failed::at(&report.path, &error))?;
+        writeln!(console.out, "report: {}", report.path.display())?;
+    }
+    let words: Vec<&str> = targets.iter().map(|one| one.word.as_str()).collect();
+    writeln!(console.out, "== {}", words.join(" and "))?;
+    let again = again(&targets, &digests, console)?;
+    let stopped = |run: &Digest| run.conclusion() == Conclusion::Interrupted;
+    if again.iter().flatten().any(stopped) {
+        return Ok(Conclusion::Interrupted.exit_code());
+    }
+    let found = Comparison::of(&digests, &again).called(&words);
+    for line in found.lines() {
+        writeln!(console.out, "{line}")?;
+    }
+    Ok(worst.exit_code())
+}
+
+/// Each target with its options: the rules that all of them can be judged by, and files of its
+/// own.
+fn targets(options: &RunOptions) -> Result<Vec<One>, Failed> {
+    let alone = [
+        ("--engine-url", options.engine_url.is_some()),
+        ("--control-url", options.control_url.is_some()),
+        ("--token-env", options.token_env.is_some()),
+        ("--program", options.program.is_some()),
+        ("--vendor", options.vendor.is_some()),
+        ("--target-version", options.target_version.is_some()),
+    ];
+    if let Some((flag, _)) = alone.iter().find(|(_, given)| *given) {
+        return Err(Failed::usage(format!(
+            "{flag} goes with one target; of several, each is described by its own file"
+        )));
+    }
+    let mut common = Document::ALL.to_vec();
+    let mut words: Vec<String> = Vec::new();
+    for name in &options.target {
+        let target = describe(name)?;
+        let has = documents(&target);
+        common.retain(|document| has.contains(document));
+        words.push(word(&target.name, &words));
+    }
+    let mut rules = options.rules.clone();
+    if rules.is_empty() {
+        rules.extend(common.iter().map(|document| document.name().to_owned()));
+    }
+    if rules.is_empty() {
+        return Err(Failed::usage("there is no API that all targets have"));
+    }
+    let names = options.target.iter().zip(words);
+    let one = names.map(|(name, word)| One {
+        options: RunOptions {
+            target: vec![name.clone()],
+            rules: rules.clone(),
+            report: own(options, &word),
+            repro: options.repro.as_ref().map(|folder| folder.join(&word)),
+            compared: true,
+            ..options.clone()
+        },
+        word,
+    });
+    Ok(one.collect())
+}
+
+/// The name of a target as a part of file names; of several with one name, the later ones have
+/// numbers.
+fn word(name: &str, taken: &[String]) -> String {
+    let plain = |letter: char| letter.is_ascii_alphanumeric() || "._-".contains(letter);
+    let word: String = name
+        .chars()
+        .map(|letter| if plain(letter) { letter } else { '-' })
+        .collect();
+    let mut words =
+        std::iter::once(word.clone()).chain((2..).map(|number| format!("{word}-{number}")));
+    words.find(|word| !taken.contains(word)).unwrap_or(word)
+}
+
+/// The pages that show all targets.
+fn pages(options: &RunOptions) -> impl Iterator<Item = &FileReport> {
+    let reports = options.report.iter();
+    reports.filter(|report| report.format == Format::Html)
+}
+
+/// The reports of one target, in files of their own.
+fn own(options: &RunOptions, word: &str) -> Vec<FileReport> {
+    let reports = options.report.iter();
+    let own = reports.filter(|report| report.format != Format::Html);
+    own.map(|report| FileReport {
+        format: report.format,
+        path: beside(&report.path, word),
+    })
+    .collect()
+}
+
+/// `run.ndjson` as `run.opa.ndjson`.
+fn beside(path: &Path, word: &str) -> PathBuf {
+    let Some(stem) = path.file_stem() else {
+        return path.to_owned();
+    };
+    let mut name = stem.to_owned();
+    name.push(".");
+    name.push(word);
+    if let Some(ending) = path.extension() {
+        name.push(".");
+        name.push(ending);
+    }
+    path.with_file_name(name)
+}
+
+/// For each target further runs of the rules whose requests show something that no rule speaks
+/// of. Nothing of these runs is shown or written.
+fn again(
+    targets: &[One],
+    digests: &[Digest],
+    console: &mut Console<'_>,
+) -> Result<Vec<Vec<Digest>>, Failed> {
+    let rules = Comparison::of(digests, &[]).rules();
+    if rules.is_empty() {
+        return Ok(Vec::new());
+    }
+    writeln!(
+        console.err,
+        "sending the requests of {} rules again",
+        rules.len()
+    )?;
+    let mut again = Vec::new();
+    for One { options, .. } in targets {
+        let mut runs = Vec::new();
+        // As before, and one after the other.
+        for jobs in [options.jobs, Some(NonZeroUsize::MIN)] {
+            runs.extend(quietly(options, &rules, jobs)?);
+        }
+        again.push(runs);
+    }
+    Ok(again)
+}
+
+/// A run of these rules.
+fn quietly(
+    options: &RunOptions,
+    rules: &BTreeSet<String>,
+    jobs: Option<NonZeroUsize>,
+) -> Result<Option<Digest>, Failed> {
+    let options = RunOptions {
+        rules: rules.iter().cloned().collect(),
+        jobs,
+        skip: Vec::new(),
+        shard: None,
+        repeat: None,
+        verify_stable: None,
+        fail_fast: None,
+        max_fail: None,
+        report: Vec::new(),
+        repro: None,
+        progress: Some(Progress::None),
+        ..options.clone()
+    };
+    let mut nowhere = (io::sink(), io::sink());
+    let mut silent = Console {
+        out: &mut nowhere.0,
+        err: &mut nowhere.1,
+        colour: false,
+        watched: false,
+    };
+    judge(&options, Some(KnownList::default()), &mut silent)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn files_of_each_target_have_names_of_their_own() {
+        for (path, expected) in [
+            ("run.ndjson", "run.opa.ndjson"),
+            ("out/run", "out/run.opa"),
+            ("a.b/run.tar.gz", "a.b/run.tar.opa.gz"),
+        ] {
+            assert_eq!(beside(Path::new(path), "opa"), Path::new(expected));
+        }
+        let taken = ["opa".to_owned(), "opa-2".to_owned()];
+        for (name, expected) in [("a/b c", "a-b-c"), ("opa", "opa-3")] {
+            assert_eq!(word(name, &taken), expected);
+        }
+    }
+}

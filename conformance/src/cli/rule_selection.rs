@@ -1,0 +1,111 @@
+//! The choice of rules: ids, paths above ids, globs and `@FILE` of the command line.
+
+use std::fs;
+
+use super::Failed;
+use crate::catalogue::pattern::Pattern;
+use crate::catalogue::{Catalogue, Clause, Level};
+
+/// The chosen clauses.
+#[derive(Debug, Default)]
+pub(super) struct Choice {
+    /// Their ids, in the order of the clause files.
+    pub(super) ids: Vec<String>,
+    /// Those that were named one by one.
+    pub(super) named: Vec<String>,
+}
+
+impl Choice {
+    /// Keeps every so-manieth clause, so that shards are about equally long.
+    ///
+    /// # Errors
+    /// Not `I/N` with I from 1 to N.
+    pub(super) fn shard(mut self, shard: &str) -> Result<Self, Failed> {
+        let wrong = || Failed::usage(format!("`{shard}` is no shard I/N, with I from 1 to N"));
+        let (number, of) = shard.split_once('/').ok_or_else(wrong)?;
+        let number: usize = number.parse().map_err(|_| wrong())?;
+        let of: usize = of.parse().map_err(|_| wrong())?;
+        if !(1..=of).contains(&number) {
+            return Err(wrong());
+        }
+        let mut place = 0;
+        self.ids.retain(|_| {
+            place += 1;
+            place % of == number % of
+        });
+        self.named.retain(|id| self.ids.contains(id));
+        Ok(self)
+    }
+
+    /// Every clause that some pattern of `wanted` fits (all, if there is none) and no pattern
+    /// of `skipped`. Clauses that HTTP cannot show are never chosen.
+    ///
+    /// # Errors
+    /// A pattern that is no glob or fits nothing, a file that cannot be read, files without
+    /// any pattern for `wanted`, an id of a clause that HTTP cannot show.
+    pub(super) fn of(
+        catalogue: &Catalogue,
+        wanted: &[String],
+        skipped: &[String],
+    ) -> Result<Self, Failed> {
+        let files = wanted.join(" ");
+        let wanted = patterns(catalogue, wanted)?;
+        if wanted.is_empty() && !files.is_empty() {
+            return Err(Failed::usage(format!("no rule stands in {files}")));
+        }
+        let skipped = patterns(catalogue, skipped)?;
+        let mut choice = Self::default();
+        for clause in catalogue.clauses() {
+            let named = wanted.iter().any(|pattern| pattern.names(&clause.id));
+            if clause.level == Level::Unobservable {
+                if named {
+                    return Err(unobservable(clause));
+                }
+                continue;
+            }
+            let fits = |pattern: &Pattern| pattern.matches(&clause.id);
+            if (wanted.is_empty() || wanted.iter().any(fits)) && !skipped.iter().any(fits) {
+                choice.ids.push(clause.id.clone());
+                if named {
+                    choice.named.push(clause.id.clone());
+                }
+            }
+        }
+        Ok(choice)
+    }
+}
+
+fn unobservable(clause: &Clause) -> Failed {
+    let reason = clause.reason.as_deref().unwrap_or_default().trim();
+    Failed::usage(format!("HTTP cannot show `{}`: {reason}", clause.id))
+}
+
+/// Reads the patterns, those of files included, and refuses any that fits nothing.
+fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Failed> {
+    let mut patterns = Vec::new();
+    for text in texts {
+        match text.strip_prefix('@') {
+            None => patterns.push(pattern(catalogue, text)?),
+            Some(file) => {
+                let content = fs::read_to_string(file)
+                    .map_err(|error| Failed::usage(format!("{file}: {error}")))?;
+                for (line, number) in content.lines().zip(1..) {
+                    let line = line.split('#').next().unwrap_or_default().trim();
+                    if !line.is_empty() {
+                        let read = pattern(catalogue, line)
+                            .map_err(|error| Failed::usage(format!("{file}:{number}: {error}")))?;
+                        patterns.push(read);
+                    }
+                }
+            }
+        }
+    }
+    Ok(patterns)
+}
+
+fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
+    let pattern = Pattern::parse(text).map_err(Failed::usage)?;
+    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    pattern.check(ids).map_err(Failed::usage)?;
+    Ok(pattern)
+}

@@ -1,0 +1,333 @@
+//! Answers to the same request, place by place.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use super::normalize::Normalizer;
+use crate::evidence::{Received, recording};
+use crate::judge::facts::shorten;
+use crate::judge::openapi::media_type;
+use crate::scenario::names::canonical;
+
+/// An answer without what depends on the run.
+#[derive(Debug, Clone, PartialEq)]
+pub(crate) struct NormalizedResponse {
+    status: u16,
+    /// None where there is no body.
+    media_type: Option<String>,
+    body: Body,
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Body {
+    None,
+    Json(Value),
+    Text(String),
+}
+
+/// How answers differ at a place.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) enum DifferenceKind {
+    /// Something is there or not, or is of another type.
+    Shape,
+    /// Values of one type.
+    Value,
+    /// Sentences for people, which every implementation words as it likes.
+    Words,
+}
+
+/// A place at which answers are not alike.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct AnswerDifference {
+    /// `status`, `media-type`, `body`, or a JSON pointer with `*` for the items of arrays.
+    pub(crate) place: String,
+    pub(crate) kind: DifferenceKind,
+    /// What each answer has there.
+    pub(crate) values: Vec<String>,
+}
+
+impl NormalizedResponse {
+    pub(crate) fn of(received: &Received, vendor: &str, normalizer: &Normalizer<'_>) -> Self {
+        let answer = recording::answer(received.clone());
+        let text = answer.text();
+        let body = match answer.json() {
+            _ if text.trim().is_empty() => Body::None,
+            Some(json) => Body::Json(normalizer.value(json)),
+            None => Body::Text(normalizer.text(text.trim())),
+        };
+        let media_type = answer
+            .header("content-type")
+            .map_or_else(|| "absent".to_owned(), |value| media_type(&value, vendor));
+        Self {
+            status: answer.status,
+            media_type: (body != Body::None).then_some(media_type),
+            body,
+        }
+    }
+}
+
+impl NormalizedResponse {
+    /// With the first message alone, where these are messages that the mock server got: how many
+    /// came is a matter of time.
+    pub(crate) fn of_messages(mut self, are: bool) -> Self {
+        if are && let Body::Json(Value::Array(messages)) = &mut self.body {
+            messages.truncate(1);
+        }
+        self
+    }
+}
+
+/// Where these answers are not alike. Bodies of answers with different statuses, and texts of
+/// several lines, are not compared.
+pub(crate) fn compare_answers(answers: &[NormalizedResponse]) -> Vec<AnswerDifference> {
+    let statuses: Vec<String> = answers.iter().map(|one| one.status.to_string()).collect();
+    if !alike(&statuses) {
+        return vec![AnswerDifference {
+            place: "status".to_owned(),
+            kind: DifferenceKind::Shape,
+            values: statuses,
+        }];
+    }
+    let mut found = Vec::new();
+    let bodies: Vec<&'static str> = answers.iter().map(|one| one.body.kind()).collect();
+    if !alike(&bodies) {
+        add(&mut found, "body", DifferenceKind::Shape, bodies);
+        return found;
+    }
+    let types: Vec<&str> = answers
+        .iter()
+        .filter_map(|one| one.media_type.as_deref())
+        .collect();
+    if !alike(&types) {
+        add(&mut found, "media-type", DifferenceKind::Shape, types);
+    }
+    let json = |one: &NormalizedResponse| match &one.body {
+        Body::Json(value) => Some(value.clone()),
+        // What has many lines is for people, or has a format of its own.
+        Body::Text(text) if !text.contains('\n') => Some(Value::String(text.clone())),
+        Body::Text(_) | Body::None => None,
+    };
+    let values: Vec<Value> = answers.iter().filter_map(json).collect();
+    if values.len() == answers.len() {
+        found.extend(compare_values("body", &values));
+    }
+    found
+}
+
+/// Where values are not alike, below the place that they stand at.
+pub(super) fn compare_values(place: &str, values: &[Value]) -> Vec<AnswerDifference> {
+    let mut found = Vec::new();
+    let values: Vec<Option<&Value>> = values.iter().map(Some).collect();
+    compare(
+        if place == "body" { "" } else { place },
+        &values,
+        &mut found,
+    );
+    found
+}
+
+impl Body {
+    fn kind(&self) -> &'static str {
+        match self {
+            Self::None => "nothing",
+            Self::Json(_) => "JSON",
+            Self::Text(_) => "text",
+        }
+    }
+}
+
+fn alike<T: PartialEq>(all: &[T]) -> bool {
+    all.windows(2)
+        .all(|pair| matches!(pair, [one, other] if one == other))
+}
+
+/// Adds a difference; of the items of an array the first stands for all.
+fn add(
+    found: &mut Vec<AnswerDifference>,
+    place: &str,
+    kind: DifferenceKind,
+    values: impl IntoIterator<Item = impl Into<String>>,
+) {
+    let place = if place.is_empty() { "body" } else { place };
+    if !found
+        .iter()
+        .any(|one| one.place == place && one.kind == kind)
+    {
+        found.push(AnswerDifference {
+            place: place.to_owned(),
+            kind,
+            values: values.into_iter().map(Into::into).collect(),
+        });
+    }
+}
+
+/// The topmost differences of values at a place.
+fn compare(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifference>) {
+    if alike(values) {
+        return;
+    }
+    let kinds: Vec<&str> = values.iter().map(|value| kind(*value)).collect();
+    if !alike(&kinds) {
+        return add(found, place, DifferenceKind::Shape, kinds);
+    }
+    match kinds.first() {
+        Some(&"an object") => {
+            let members = values
+                .iter()
+                .filter_map(|value| value.and_then(Value::as_object));
+            let names: BTreeSet<&String> = members.flat_map(|members| members.keys()).collect();
+            for name in names {
+                let below: Vec<Option<&Value>> = values
+                    .iter()
+                    .map(|value| value.and_then(|value| value.get(name)))
+                    .collect();
+                let name = name.replace('~', "~0").replace('/', "~1");
+                compare(&format!("{place}/{name}"), &below, found);
+            }
+        }
+        Some(&"an array") => items(place, values, found),
+        _ => add(
+            found,
+            place,
+            kind_of(place, values),
+            values.iter().map(|one| told(*one)),
+        ),
+    }
+}
+
+/// What kind of difference it is that scalars of one type are not equal.
+fn kind_of(place: &str, values: &[Option<&Value>]) -> DifferenceKind {
+    let name = place.rsplit('/').next().unwrap_or_default();
+    let sentence = |value: &Option<&Value>| {
+        let text = value.and_then(Value::as_str);
+        text.is_some_and(|text| text.contains(' '))
+    };
+    match name {
+        "" | "message" | "error" if values.iter().any(sentence) => DifferenceKind::Words,
+        _ => DifferenceKind::Value,
+    }
+}
+
+fn items(place: &str, values: &[Option<&Value>], found: &mut Vec<AnswerDifference>) {
+    let lists: Vec<&Vec<Value>> = values
+        .iter()
+        .filter_map(|value| value.and_then(Value::as_array))
+        .collect();
+    let lengths: Vec<usize> = lists.iter().map(|list| list.len()).collect();
+    let sorted = |list: &&Vec<Value>| {
+        let mut items: Vec<String> = list.iter().map(|item| canonical(item, "")).collect();
+        items.sort();
+        items
+    };
+    let orders: Vec<Vec<String>> = lists.iter().map(sorted).collect();
+    if !alike(&lengths) {
+        let told = lengths.iter().map(|length| format!("a list of {length}"));
+        return add(found, place, DifferenceKind::Value, told);
+    }
+    if alike(&orders) {
+        // The same items in another order.
+        return add(
+            found,
+            place,
+            DifferenceKind::Value,
+            values.iter().map(|one| told(*one)),
+        );
+    }
+    for index in 0..lengths.first().copied().unwrap_or_default() {
+        let below: Vec<Option<&Value>> = lists.iter().map(|list| list.get(index)).collect();
+        compare(&format!("{place}/*"), &below, found);
+    }
+}
+
+fn told(value: Option<&Value>) -> String {
+    value.map_or_else(
+        || "absent".to_owned(),
+        |value| shorten(&canonical(value, "")),
+    )
+}
+
+fn kind(value: Option<&Value>) -> &'static str {
+    match value {
+        None => "absent",
+        Some(Value::Null) => "null",
+        Some(Value::Bool(_)) => "a boolean",
+        Some(Value::Number(_)) => "a number",
+        Some(Value::String(_)) => "a string",
+        Some(Value::Array(_)) => "an array",
+        Some(Value::Object(_)) => "an object",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::evidence::Payload;
+
+    fn answer(status: u16, media_type: &str, body: &str) -> NormalizedResponse {
+        let received = Received {
+            status,
+            headers: vec![("content-type".to_owned(), media_type.to_owned())],
+            body: Payload::of(body.as_bytes()),
+        };
+        NormalizedResponse::of(&received, "opa", &Normalizer::new("c1", "engine/a/b"))
+    }
+
+    #[test]
+    fn answers_differ_at_their_topmost_places() {
+        const JSON: &str = "application/json";
+        for (one, other, expected) in [
+            (
+                (200, JSON, "{}"),
+                (404, "text/plain", "x"),
+                "status: 200, 404",
+            ),
+            ((200, JSON, "{}"), (200, JSON, ""), "body: JSON, nothing"),
+            (
+                (200, JSON, "1"),
+                (200, "text/plain", "1"),
+                "media-type: application/json, text/plain",
+            ),
+            ((204, JSON, ""), (204, "text/plain", ""), ""),
+            (
+                (200, JSON, r#"{"w": {"a": 1}, "r": 1}"#),
+                (200, JSON, r#"{"r": 1}"#),
+                "/w: an object, absent",
+            ),
+            (
+                (200, JSON, r#"{"r": [{"a": 1, "n/m": "x"}, {"a": 2}]}"#),
+                (200, JSON, r#"{"r": [{"a": 1, "n/m": "y"}, {"a": "2"}]}"#),
+                r#"/r/*/n~1m: "x", "y"; /r/*/a: a number, a string"#,
+            ),
+            (
+                (200, JSON, "[1,2]"),
+                (200, JSON, "[2,1]"),
+                "body: [1,2], [2,1]",
+            ),
+            (
+                (200, JSON, "[1,2]"),
+                (200, JSON, "[1]"),
+                "body: a list of 2, a list of 1",
+            ),
+            (
+                (400, "a/b", "no"),
+                (400, "a/b", "never"),
+                r#"body: "no", "never""#,
+            ),
+            ((200, "a/b", "x\ny"), (200, "a/b", "x\nz"), ""),
+            (
+                (200, "application/vnd.opa.x+json", "{\"v\":\"1.2.3\"}"),
+                (200, "application/vnd.opa.x+json", "{\"v\":\"2.0.0\"}"),
+                "",
+            ),
+        ] {
+            let told = |(status, media_type, body)| answer(status, media_type, body);
+            let found = compare_answers(&[told(one), told(other)]);
+            let lines: Vec<String> = found
+                .iter()
+                .map(|difference| format!("{}: {}", difference.place, difference.values.join(", ")))
+                .collect();
+            assert_eq!(lines.join("; "), expected, "{one:?} {other:?}");
+        }
+    }
+}

@@ -1,0 +1,192 @@
+//! What sets runs apart, for people: lines, and clauses to start from.
+
+use std::collections::BTreeSet;
+
+use super::answers::DifferenceKind;
+use super::requests::{SENT, folder};
+use super::{Comparison, Open, Proposal};
+use crate::catalogue::{Catalogue, Clause};
+use crate::judge::facts::shorten;
+
+/// Longest value in a sentence, in characters.
+const VALUE: usize = 90;
+/// Longest value of a record, in characters.
+const RECORD: usize = 160;
+/// Most words of a place in an id.
+const WORDS: usize = 6;
+
+impl Comparison {
+    /// What a person reads of it.
+    pub(crate) fn lines(&self) -> Vec<String> {
+        let (mut lines, mut used) = (Vec::new(), BTreeSet::new());
+        for moved in &self.moved {
+            lines.push(format!(
+                "VERDICT {}: {}",
+                moved.rule,
+                moved.outcomes.join(", ")
+            ));
+            lines.push(format!("  {} | {}", moved.first, moved.other));
+        }
+        if !self.differs() {
+            lines.push(format!("{} runs show the same", self.labels.len()));
+        }
+        lines.extend(self.open.iter().map(|open| self.open_line(open)));
+        let words = |one: &&Proposal| one.kind == DifferenceKind::Words;
+        for proposal in self.proposals.iter().filter(|one| !words(one)) {
+            lines.extend(self.proposal(proposal, &mut used));
+        }
+        lines.extend(self.proposals.iter().filter(words).map(|one| {
+            let (file, what) = (&one.file, self.what(one));
+            format!("MESSAGE {file}: {what} ({})", shown_by(one))
+        }));
+        if !(self.open.is_empty() && self.proposals.is_empty()) {
+            lines.push(format!(
+                "no rule decides: {} facts of open clauses, {} places that no fact covers, {} wordings",
+                self.open.len(),
+                self.proposals.iter().filter(|one| !words(one)).count(),
+                self.proposals.iter().filter(words).count()
+            ));
+        }
+        lines
+    }
+
+    fn open_line(&self, open: &Open) -> String {
+        let values = self.each(&open.values, RECORD);
+        format!("OPEN CLAUSE {}: `{}` is {values}", open.rule, open.key)
+    }
+
+    fn proposal(&self, proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
+        let (what, rules) = (self.what(proposal), shown_by(proposal));
+        let mut lines = vec![format!(
+            "NOT COVERED {}: {what} ({rules}), e.g.",
+            proposal.file
+        )];
+        let rule = &proposal.rule;
+        lines.push(format!(
+            "  {rule}, step {}: {}",
+            proposal.step,
+            shorten(&proposal.example)
+        ));
+        match &proposal.recorded {
+            Some(open) => lines.push(format!("  the open clause {open} records this place")),
+            None => lines.extend(skeleton(proposal, used)),
+        }
+        lines
+    }
+
+    /// `/warning` is an object at opa; absent at reference
+    fn what(&self, proposal: &Proposal) -> String {
+        let values = self.each(&proposal.values, VALUE);
+        let word = match proposal.kind {
+            _ if proposal.members => "has members that not all have,",
+            DifferenceKind::Value | DifferenceKind::Words if proposal.rules.len() > 1 => {
+                "differs, such as"
+            }
+            _ => "is",
+        };
+        format!("`{}` {word} {values}", proposal.place)
+    }
+
+    fn each(&self, values: &[String], longest: usize) -> String {
+        let each = values.iter().zip(&self.labels);
+        let each: Vec<String> = each
+            .map(|(value, label)| format!("{} at {label}", cut(value, longest)))
+            .collect();
+        each.join("; ")
+    }
+}
+
+fn shown_by(proposal: &Proposal) -> String {
+    match proposal.rules.len() {
+        1 => "1 rule's requests show it".to_owned(),
+        count => format!("{count} rules' requests show it"),
+    }
+}
+
+fn cut(text: &str, longest: usize) -> String {
+    match text.char_indices().nth(longest) {
+        None => text.to_owned(),
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+    }
+}
+
+/// A clause for the file of the proposal, with an id that is not used yet; its scenario, or the
+/// reason why it has none, is still to be written.
+fn skeleton(proposal: &Proposal, used: &mut BTreeSet<String>) -> Vec<String> {
+    let rule = &proposal.rule;
+    let known = Catalogue::embedded().ok();
+    let beside = |catalogue: &'static Catalogue| {
+        let clauses = catalogue.clauses().iter();
+        let of_file = clauses.filter(|clause| folder(&clause.id) == proposal.file);
+        of_file.collect::<Vec<&Clause>>()
+    };
+    let beside = known.map(beside).unwrap_or_default();
+    let like = known
+        .and_then(|known| known.clause(rule))
+        .filter(|clause| folder(&clause.id) == proposal.file)
+        .or_else(|| beside.first().copied());
+    let stands = |id: &str| {
+        let mut ids = beside.iter().map(|clause| clause.id.rsplit('/').next());
+        ids.any(|known| known == Some(id))
+    };
+    let id = words(proposal, rule);
+    let mut ids = std::iter::once(id.clone()).chain((2..).map(|number| format!("{id}-{number}")));
+    let id = ids.find(|id| !stands(id) && used.insert(format!("{}/{id}", proposal.file)));
+    let id = id.unwrap_or_default();
+    let states = states(proposal);
+    let mut lines = vec![format!("  specs/{}.yaml:", proposal.file)];
+    lines.push(format!("  - id: {id}"));
+    lines.push(format!(
+        "    section: {}",
+        like.map_or("", |clause| clause.section)
+    ));
+    lines.push("    level: open".to_owned());
+    lines.push(format!(
+        "    capability: {}",
+        like.map_or("", |clause| clause.capability.as_str())
+    ));
+    lines.push(format!("    states: {states}"));
+    lines
+}
+
+/// What the clause would leave open, in words that YAML takes as they stand.
+fn states(proposal: &Proposal) -> String {
+    let (what, place) = match proposal.place.strip_prefix(SENT) {
+        Some(place) => ("what the server sends", place),
+        None => ("the answer", proposal.place.as_str()),
+    };
+    match (place, proposal.kind) {
+        (place, _) if proposal.members => {
+            format!("Which members `{place}` has in {what}, beyond those named, is not said.")
+        }
+        ("status", _) => "Which status answers is not said.".to_owned(),
+        ("media-type", _) => format!("Which media type {what} has is not said."),
+        ("body", DifferenceKind::Shape) => format!("What kind of body {what} has is not said."),
+        (place, DifferenceKind::Shape) => {
+            format!("Whether `{place}` is in {what}, and of which type, is not said.")
+        }
+        (place, DifferenceKind::Value | DifferenceKind::Words) => {
+            format!("What stands at `{place}` of {what} is not said.")
+        }
+    }
+}
+
+/// An id from the words of the place; what has no words of its own is told by the rule.
+fn words(proposal: &Proposal, rule: &str) -> String {
+    let mut text = proposal.place.clone();
+    if !text.contains('/') {
+        let slug = rule.rsplit('/').next().unwrap_or_default();
+        text = format!("{text} of {slug}");
+    }
+    let words = text.split(|letter: char| !letter.is_ascii_alphanumeric());
+    let words: Vec<String> = words
+        .filter(|word| !word.is_empty())
+        .take(WORDS)
+        .map(str::to_ascii_lowercase)
+        .collect();
+    let id = words.join("-");
+    match id.starts_with(|letter: char| letter.is_ascii_alphabetic()) {
+        true => id,
+        false => format!("member-{id}"),
+    }
+}

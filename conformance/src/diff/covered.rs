@@ -1,0 +1,112 @@
+//! Which places of an answer the recorded facts of its step speak of.
+
+use crate::judge::facts::Fact;
+
+/// Whether one of these facts, or the rule's choice to keep only a type or a list of statuses,
+/// says what may stand at the place. That an answer is an error, or a success, does not say with
+/// which status.
+pub(crate) fn covers(facts: &[Fact], place: &str) -> bool {
+    facts.iter().any(|fact| covers_one(fact, place))
+}
+
+fn covers_one(fact: &Fact, place: &str) -> bool {
+    let word = fact.key.split(['/', ',']).next().unwrap_or_default().trim();
+    match word {
+        "answer" => true,
+        "status" => place == "status" && !matches!(fact.value.as_str(), "<error>" | "<success>"),
+        "media-type" => place == "media-type",
+        "text" => place == "body" || place.starts_with('/'),
+        "rows" | "residual" => place.starts_with("/result"),
+        "trace" => place.starts_with("/explanation"),
+        "body" => at("", &fact.value, place),
+        "" | "sorted" | "each" => at(pointer(&fact.key), &fact.value, place),
+        // A list of names may hold the names of others too.
+        "names" | "length" => reaches(pointer(&fact.key), place) == Some(0),
+        _ => false,
+    }
+}
+
+fn pointer(key: &str) -> &str {
+    key.find('/')
+        .and_then(|start| key.get(start..))
+        .unwrap_or_default()
+}
+
+/// Whether a fact of this value at a pointer speaks of the place.
+fn at(pointer: &str, value: &str, place: &str) -> bool {
+    let Some(below) = reaches(pointer, place) else {
+        return false;
+    };
+    let part = ["<includes ", "<has ", "<holds ", "<without ", "<mentions "];
+    match value {
+        "<unset>" | "<absent>" | "<empty>" => true,
+        value if part.iter().any(|start| value.starts_with(start)) => false,
+        // A type: which value of it, the rule leaves to the server.
+        value if value.starts_with('<') => below == 0,
+        _ => true,
+    }
+}
+
+/// How many segments a place lies below a pointer; none if it does not. In both `*` stands for
+/// items, in a pointer also for parts of names.
+fn reaches(pointer: &str, place: &str) -> Option<usize> {
+    let place = if place == "body" { "" } else { place };
+    if !(place.is_empty() || place.starts_with('/')) {
+        return None;
+    }
+    let mut rest = place.split('/').skip(1);
+    for wanted in pointer.split('/').skip(1) {
+        let found = rest.next()?;
+        let item = found == "*" && wanted.bytes().all(|byte| byte.is_ascii_digit());
+        let part = wanted.split_once('*').is_some_and(|(start, end)| {
+            found
+                .strip_prefix(start)
+                .is_some_and(|rest| rest.ends_with(end))
+        });
+        if !(found == wanted || item || part) {
+            return None;
+        }
+    }
+    Some(rest.count())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn facts_speak_of_their_places() {
+        for (fact, place, expected) in [
+            ("status = 200", "status", true),
+            ("status = <200 or 204>", "status", true),
+            ("status = <error>", "status", false),
+            ("status = 200", "body", false),
+            ("media-type = text/plain", "media-type", true),
+            ("text = \"x\"", "body", true),
+            ("body = {\"a\":1}", "/a", true),
+            ("body = <has {\"a\":1}>", "/b", false),
+            ("body = <empty>", "body", true),
+            ("/result = {\"a\":1}", "/result/a", true),
+            ("/result = 1", "/warning", false),
+            ("/result = 1", "/results", false),
+            ("/message = <text>", "/message", true),
+            ("/provenance = <object>", "/provenance/version", false),
+            ("/result/0/id = \"a\"", "/result/*/id", true),
+            ("each /a/*/t_*_ns = <number>", "/a/*/t_x_ns", true),
+            ("sorted /result = [1,2]", "/result", true),
+            ("names /result = []", "/result", true),
+            ("names /result = []", "/result/*/raw", false),
+            ("residual /result/queries = \"\"", "/result/queries/*", true),
+            ("trace = <enter>", "/explanation/*/op", true),
+            ("answer = <a or b>", "status", true),
+            ("header etag = <absent>", "/etag", false),
+        ] {
+            let (key, value) = fact.split_once(" = ").unwrap_or_default();
+            let facts = [Fact {
+                key: key.to_owned(),
+                value: value.to_owned(),
+            }];
+            assert_eq!(covers(&facts, place), expected, "{fact}: {place}");
+        }
+    }
+}

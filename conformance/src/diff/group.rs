@@ -1,0 +1,172 @@
+//! Brings differences together that are one thing to a reader.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::answers::DifferenceKind;
+use super::requests::{Instance, SENT, folder};
+use super::{Open, Proposal};
+
+/// So many members of an object that are not in every run stand on their own; more of them are
+/// told as one.
+const ALONE: usize = 3;
+/// So many of their names are told.
+const NAMED: usize = 3;
+
+/// What a member that is not there is called.
+const ABSENT: &str = "absent";
+
+/// One proposal for each place of an endpoint, and for each way in which answers differ in shape.
+pub(super) fn grouped(found: Vec<Instance>, open: &[Open]) -> Vec<Proposal> {
+    let mut proposals: BTreeMap<(String, String, DifferenceKind, Vec<String>), Proposal> =
+        BTreeMap::new();
+    for instance in found {
+        let Instance {
+            file,
+            rule,
+            step,
+            difference,
+            example,
+            ..
+        } = instance;
+        let values = match difference.kind {
+            DifferenceKind::Shape => difference.values.clone(),
+            DifferenceKind::Value | DifferenceKind::Words => Vec::new(),
+        };
+        let key = (
+            file.clone(),
+            difference.place.clone(),
+            difference.kind,
+            values,
+        );
+        // A status is of one request; a member has one place in every answer.
+        let alike =
+            |one: &Open| difference.place.starts_with('/') || one.values == difference.values;
+        let same =
+            |one: &&Open| one.key == difference.place && folder(&one.rule) == file && alike(one);
+        let recorded = open.iter().find(same).map(|one| one.rule.clone());
+        let proposal = proposals.entry(key).or_insert_with(|| Proposal {
+            recorded,
+            file,
+            place: difference.place,
+            kind: difference.kind,
+            values: difference.values,
+            members: false,
+            rules: BTreeSet::new(),
+            example,
+            rule: rule.clone(),
+            step,
+        });
+        proposal.rules.insert(rule);
+    }
+    join(proposals.into_values().collect())
+}
+
+/// The same with one proposal for an object of which many members are not in every run.
+fn join(proposals: Vec<Proposal>) -> Vec<Proposal> {
+    let mut objects: BTreeMap<(String, String), Vec<Proposal>> = BTreeMap::new();
+    let mut others = Vec::new();
+    for proposal in proposals {
+        let lacks = proposal.values.iter().any(|value| value == ABSENT);
+        match proposal.place.rsplit_once('/') {
+            Some((object, _)) if lacks && proposal.kind == DifferenceKind::Shape => {
+                let key = (proposal.file.clone(), object.to_owned());
+                objects.entry(key).or_default().push(proposal);
+            }
+            _ => others.push(proposal),
+        }
+    }
+    for ((_, object), members) in objects {
+        match members.len() > ALONE {
+            true => others.extend(object_of(&object, members)),
+            false => others.extend(members),
+        }
+    }
+    others.sort_by(|one, other| (&one.file, &one.place).cmp(&(&other.file, &other.place)));
+    others
+}
+
+/// The proposal for an object that these are members of.
+fn object_of(place: &str, members: Vec<Proposal>) -> Option<Proposal> {
+    let runs = members.first()?.values.len();
+    let alone = (0..runs).map(|run| {
+        let there = members.iter().filter(|member| {
+            let value = member.values.get(run);
+            value.is_some_and(|value| value != ABSENT)
+        });
+        let names = there.filter_map(|member| member.place.rsplit('/').next());
+        // A member may be told twice, for it may have different types.
+        let names: BTreeSet<&str> = names.collect();
+        told(&names)
+    });
+    let values = alone.collect();
+    let rules = members.iter().flat_map(|member| member.rules.clone());
+    let rules = rules.collect();
+    let first = members.into_iter().next()?;
+    Some(Proposal {
+        place: match place {
+            "" => "body".to_owned(),
+            SENT => format!("{SENT}body"),
+            place => place.to_owned(),
+        },
+        values,
+        members: true,
+        rules,
+        ..first
+    })
+}
+
+fn told(names: &BTreeSet<&str>) -> String {
+    let shown: Vec<&str> = names.iter().take(NAMED).copied().collect();
+    match names.len() {
+        0 => "none".to_owned(),
+        all if all > NAMED => format!("{} and {} more", shown.join(", "), all - NAMED),
+        _ => shown.join(", "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proposal(place: &str, values: &[&str]) -> Proposal {
+        Proposal {
+            file: "engine/a".to_owned(),
+            place: place.to_owned(),
+            kind: DifferenceKind::Shape,
+            values: values.iter().map(|value| (*value).to_owned()).collect(),
+            members: false,
+            rules: BTreeSet::from([format!("engine/a/of{place}")]),
+            example: String::new(),
+            rule: String::new(),
+            step: 1,
+            recorded: None,
+        }
+    }
+
+    #[test]
+    fn many_members_of_an_object_are_told_as_one() {
+        let members = [
+            ("/m/a", ["absent", "a number"]),
+            ("/m/b", ["absent", "a number"]),
+            ("/m/c", ["a string", "absent"]),
+            ("/m/d", ["absent", "an object"]),
+            ("/m/e", ["absent", "an array"]),
+            ("/m/typed", ["a string", "a number"]),
+            ("/few/a", ["absent", "a number"]),
+        ];
+        let all = members.map(|(place, values)| proposal(place, &values));
+        let told = join(all.into()).into_iter().map(|one| {
+            let values = one.values.join("; ");
+            format!("{}: {values} ({})", one.place, one.rules.len())
+        });
+        let told: Vec<String> = told.collect();
+        assert_eq!(
+            told,
+            [
+                "/few/a: absent; a number (1)",
+                "/m: c; a, b, d and 1 more (5)",
+                "/m/typed: a string; a number (1)",
+            ]
+        );
+    }
+}

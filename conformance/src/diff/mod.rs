@@ -1,0 +1,190 @@
+//! What sets runs apart, target beside target: verdicts, and what no rule speaks of.
+//!
+//! Where every target keeps the rules, their answers may still differ. Such a place is either
+//! recorded by an open clause already, or worth one: it is proposed, with the clause to start
+//! from.
+
+pub(crate) mod answers;
+mod clause;
+mod covered;
+mod group;
+pub(crate) mod normalize;
+mod requests;
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value;
+
+use crate::judge::transcript::Transcript;
+use crate::judge::verdict::Verdict;
+use crate::report::stability::{Moved, Rounds};
+use crate::report::{Digest, Outcome, labels};
+use answers::{DifferenceKind, compare_values};
+use group::grouped;
+use normalize::Normalizer;
+use requests::instances;
+
+/// What sets runs apart.
+#[derive(Debug)]
+pub(crate) struct Comparison {
+    /// How the runs are called.
+    pub(crate) labels: Vec<String>,
+    /// Rules that did not come to the same.
+    pub(crate) moved: Vec<Moved>,
+    /// Facts that open clauses recorded, and that are not alike.
+    pub(crate) open: Vec<Open>,
+    /// What no rule speaks of.
+    pub(crate) proposals: Vec<Proposal>,
+}
+
+/// A fact of an open clause that is not alike.
+#[derive(Debug)]
+pub(crate) struct Open {
+    pub(crate) rule: String,
+    pub(crate) key: String,
+    /// For each run what it showed.
+    pub(crate) values: Vec<String>,
+}
+
+/// A place of which no rule speaks, and where answers differ.
+#[derive(Debug)]
+pub(crate) struct Proposal {
+    /// The path of the clause file.
+    pub(crate) file: String,
+    pub(crate) place: String,
+    pub(crate) kind: DifferenceKind,
+    /// For each run what it showed, the first time; of an object that has other members in every
+    /// run, which it has alone.
+    pub(crate) values: Vec<String>,
+    pub(crate) members: bool,
+    /// The rules whose requests show it.
+    pub(crate) rules: BTreeSet<String>,
+    /// A command that shows it, and the rule and the step that it is of.
+    pub(crate) example: String,
+    pub(crate) rule: String,
+    pub(crate) step: usize,
+    /// An open clause that records the same place of the same endpoint.
+    pub(crate) recorded: Option<String>,
+}
+
+impl Comparison {
+    /// Compares runs with all their exchanges. `again` holds for each run further ones of the same
+    /// target: where these differ from it, nothing is proposed.
+    pub(crate) fn of(runs: &[Digest], again: &[Vec<Digest>]) -> Self {
+        let mut rounds = Rounds::default();
+        for run in runs {
+            rounds.add(run);
+        }
+        let all: Vec<&Digest> = runs.iter().collect();
+        let (mut found, mut open) = (instances(&all), recorded(&all));
+        for (run, more) in runs.iter().zip(again) {
+            for other in more {
+                let noise = instances(&[run, other]);
+                found.retain(|one| !noise.iter().any(|noise| noise.is_noise_for(one)));
+                let noise = recorded(&[run, other]);
+                let same =
+                    |one: &Open, other: &Open| (&one.rule, &one.key) == (&other.rule, &other.key);
+                open.retain(|one| !noise.iter().any(|other| same(one, other)));
+            }
+        }
+        let is_open = |moved: &Moved| {
+            let recorded = Outcome::Recorded.name();
+            moved.outcomes.iter().all(|outcome| *outcome == recorded)
+        };
+        let mut moved = rounds.stability().moved;
+        moved.retain(|moved| !is_open(moved));
+        Self {
+            labels: labels(runs),
+            moved,
+            proposals: grouped(found, &open),
+            open,
+        }
+    }
+
+    /// With these names of the runs.
+    pub(crate) fn called(mut self, labels: &[&str]) -> Self {
+        self.labels = labels.iter().map(|label| (*label).to_owned()).collect();
+        self
+    }
+
+    /// The rules whose requests show something that no rule speaks of.
+    pub(crate) fn rules(&self) -> BTreeSet<String> {
+        let open = self.open.iter().map(|open| open.rule.clone());
+        let proposed = self.proposals.iter().flat_map(|one| one.rules.clone());
+        open.chain(proposed).collect()
+    }
+
+    /// Whether rules, or records of open clauses, are not alike.
+    pub(crate) fn differs(&self) -> bool {
+        !self.moved.is_empty() || !self.open.is_empty()
+    }
+}
+
+/// The facts of open clauses that are not alike.
+fn recorded(runs: &[&Digest]) -> Vec<Open> {
+    let mut open = Vec::new();
+    let Some((first, others)) = runs.split_first() else {
+        return open;
+    };
+    for row in &first.rows {
+        let rule = &row.judged.rule;
+        let rows = others.iter().map(|run| requests::row(run, rule));
+        let rows: Option<Vec<_>> = std::iter::once(Some(row)).chain(rows).collect();
+        let Some(rows) = rows.filter(|rows| {
+            rows.iter()
+                .all(|row| row.judged.verdict == Verdict::Recorded)
+        }) else {
+            continue;
+        };
+        let told = runs.iter().zip(rows).map(|(run, row)| {
+            let normalizer = Normalizer::new(requests::run_name(run, rule), rule);
+            facts(&row.judged.transcript, &normalizer)
+        });
+        let told: Vec<BTreeMap<(usize, String), String>> = told.collect();
+        let keys: BTreeSet<_> = told.iter().flat_map(BTreeMap::keys).collect();
+        for key in keys {
+            let values: Vec<String> = told
+                .iter()
+                .map(|facts| facts.get(key).map_or("<absent>", |value| value).to_owned())
+                .collect();
+            open.extend(of_fact(rule, &key.1, values));
+        }
+    }
+    open
+}
+
+/// Where the values of a fact differ: inside of JSON, the places.
+fn of_fact(rule: &str, key: &str, values: Vec<String>) -> Vec<Open> {
+    if values.iter().all(|value| Some(value) == values.first()) {
+        return Vec::new();
+    }
+    let open = |(key, values): (String, Vec<String>)| Open {
+        rule: rule.to_owned(),
+        key,
+        values,
+    };
+    let json: Option<Vec<Value>> = values
+        .iter()
+        .map(|value| serde_json::from_str(value).ok())
+        .collect();
+    let places = json.map(|json| compare_values(key, &json));
+    match places {
+        Some(places) => places
+            .into_iter()
+            .map(|difference| open((difference.place, difference.values)))
+            .collect(),
+        None => vec![open((key.to_owned(), values))],
+    }
+}
+
+/// The facts of a transcript by step and key, without what depends on the run.
+fn facts(transcript: &str, normalizer: &Normalizer<'_>) -> BTreeMap<(usize, String), String> {
+    let steps = Transcript::parse(transcript).steps;
+    let facts = steps.into_iter().enumerate().flat_map(|(step, entry)| {
+        let facts = entry.facts.into_iter();
+        facts.map(move |fact| (step, fact))
+    });
+    facts
+        .map(|(step, fact)| ((step, fact.key), normalizer.text(&fact.value)))
+        .collect()
+}

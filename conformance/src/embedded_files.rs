@@ -1,5 +1,0 @@
-//! What the program carries inside: clauses, API documents, snapshots, faults, targets, known failures.
-//!
-//! Each list holds pairs of the path below its folder, without the ending, and the text.
-
-include!(concat!(env!("OUT_DIR"), "/embedded_files.rs"));

@@ -1,0 +1,523 @@
+//! What happens in a run, as events. Reports read events and nothing else, so a stored run
+//! can be reported again without traffic.
+
+pub(crate) mod curl;
+pub(crate) mod recording;
+mod redact;
+
+use std::collections::HashMap;
+
+use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
+use serde_json::Value;
+
+use crate::catalogue::Level;
+use crate::client::curl::RAW;
+use crate::client::wire::{Outgoing, Wire};
+use crate::judge::verdict::Verdict;
+use crate::scenario::default_vendor;
+use crate::scenario::names::run_in;
+use crate::sha256::sha256;
+
+/// One event of a run; one line of the evidence file.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "event", rename_all = "kebab-case", try_from = "Value")]
+pub enum Event {
+    /// First event: what is judged, and on what.
+    RunStarted(RunStarted),
+    /// A request and its answer.
+    Exchange(Box<Exchange>),
+    /// The verdict on one clause.
+    Judged(Box<Judged>),
+    /// Resources of the run that were still there after it.
+    Leaked(Leaked),
+    /// What the target held before the run and no longer holds as it was.
+    Changed(Changed),
+    /// The suite's own fault.
+    Defect(Defect),
+    /// Last event.
+    RunFinished(RunFinished),
+}
+
+/// What is judged, and on what.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunStarted {
+    /// Short random name of the run; the prefix of every resource it makes.
+    pub run: String,
+    /// Version of the suite.
+    pub suite: String,
+    /// The target.
+    pub target: TargetSummary,
+    /// Seed of the order; the same seed gives the same order.
+    pub seed: u64,
+    /// Every clause of the choice, in the order of the documents.
+    pub chosen: Vec<ChosenRule>,
+}
+
+/// The target as reports name it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct TargetSummary {
+    /// Its name: `reference`, `opa`, or `custom` where only addresses are given.
+    pub name: String,
+    /// The vendor part of its media types.
+    #[serde(default = "default_vendor")]
+    pub vendor: String,
+    /// Addresses of its APIs where they are known before the start.
+    pub control: Option<String>,
+    /// See `control`.
+    pub engine: Option<String>,
+    /// What it claims to be able to do.
+    pub capabilities: Vec<String>,
+    /// Its version, if it is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub version: Option<String>,
+}
+
+/// A clause of the choice.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct ChosenRule {
+    /// Rule id.
+    pub rule: String,
+    /// How binding it is.
+    pub level: Level,
+    /// The setup that its scenario needs; none without a scenario.
+    pub setup: Option<String>,
+}
+
+/// A request and its answer. Tokens are redacted.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Exchange {
+    /// Rule id.
+    pub rule: String,
+    /// Number of the scenario's step, from 1; 0 for cleaning up.
+    pub step: usize,
+    /// Who asks: `administrator`, `viewer`, `anonymous`, …; `suite` where the mock server is asked.
+    pub identity: String,
+    /// What was sent.
+    pub request: Sent,
+    /// What came back; none when nothing did.
+    pub response: Option<Received>,
+    /// Why nothing came back.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+    /// How long it took.
+    #[serde(deserialize_with = "finite")]
+    pub milliseconds: f64,
+}
+
+/// What was sent.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Sent {
+    /// The method.
+    pub method: String,
+    /// The whole address.
+    pub url: String,
+    /// Headers in order.
+    pub headers: Vec<(String, String)>,
+    /// The body, or for a raw request all that went to the socket.
+    pub body: Payload,
+}
+
+/// What came back.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Received {
+    /// Status code.
+    pub status: u16,
+    /// Headers in order.
+    pub headers: Vec<(String, String)>,
+    /// The body as it came (still encoded, if it was).
+    pub body: Payload,
+}
+
+impl Sent {
+    /// The request as it goes on the wire.
+    pub(crate) fn to_wire(&self) -> Wire {
+        let body = self.body.bytes();
+        if self.method == RAW {
+            return Wire::Raw(body);
+        }
+        // Scheme and authority go before the path.
+        let path = self.url.splitn(4, '/').nth(3).unwrap_or_default();
+        Wire::Http(Outgoing {
+            method: known_method(&self.method),
+            path: format!("/{path}"),
+            headers: self.headers.clone(),
+            body: body.into(),
+        })
+    }
+}
+
+/// A method's name as a constant; what no scenario sends has none.
+fn known_method(name: &str) -> &'static str {
+    let known = [
+        "GET", "PUT", "POST", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "PURGE",
+    ];
+    known.into_iter().find(|known| *known == name).unwrap_or("")
+}
+
+/// Bytes of a body.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Payload {
+    /// No bytes.
+    Empty,
+    /// UTF-8 text.
+    Text(String),
+    /// Other bytes, in base64.
+    Base64(String),
+    /// The start of a body that is too long to be stored whole.
+    Cut(Cut),
+}
+
+/// The start of a body, and what tells the whole of it from others.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Cut {
+    /// The bytes that are stored, in base64 unless they are text.
+    pub start: Box<Payload>,
+    /// How many bytes the whole body has.
+    pub length: usize,
+    /// SHA-256 of the whole body, in hexadecimal.
+    pub sha256: String,
+}
+
+/// The verdict on one clause.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Judged {
+    /// Rule id.
+    pub rule: String,
+    /// How binding the clause is.
+    pub level: Level,
+    /// Section of the document that states it.
+    pub section: String,
+    /// What the clause states.
+    pub states: String,
+    /// The verdict.
+    pub verdict: Verdict,
+    /// How long its scenario took.
+    #[serde(deserialize_with = "finite")]
+    pub milliseconds: f64,
+    /// The transcript; empty when nothing was run.
+    pub transcript: String,
+}
+
+/// Resources of the run that were still there after it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Leaked {
+    /// Their paths.
+    pub names: Vec<String>,
+}
+
+/// What the target held before the run and no longer holds as it was.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Changed {
+    /// In sentences, each with the path of what is gone, new or changed.
+    pub what: Vec<String>,
+}
+
+/// The suite's own fault: a scenario that breaks the suite's rules, or a request that breaks
+/// the documented contract without saying so.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Defect {
+    /// Rule id.
+    pub rule: String,
+    /// What is wrong.
+    pub what: String,
+}
+
+/// End of a run.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct RunFinished {
+    /// The run's name.
+    pub run: String,
+    /// How long it took.
+    #[serde(deserialize_with = "finite")]
+    pub milliseconds: f64,
+    /// Requests of scenarios that were sent.
+    pub requests: u64,
+    /// Whether the user stopped it.
+    pub interrupted: bool,
+    /// Why the target could not be judged to the end, if so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub unreachable: Option<String>,
+}
+
+/// The run that asked this for a rule, by its own names in the requests; of evidence that is
+/// joined from several runs each has its own.
+pub(crate) fn run_of<'a>(
+    exchanges: impl IntoIterator<Item = &'a Exchange>,
+    rule: &str,
+) -> Option<&'a str> {
+    exchanges.into_iter().find_map(|exchange| {
+        let Sent { url, body, .. } = &exchange.request;
+        run_in(url, rule).or_else(|| match body {
+            Payload::Text(text) => run_in(text, rule),
+            Payload::Empty | Payload::Base64(_) | Payload::Cut(_) => None,
+        })
+    })
+}
+
+/// By hand, because an internally tagged enum cannot read numbers that keep their text.
+/// A time that JSON can say again: what is larger than any number would be written as null.
+fn finite<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    let number = f64::deserialize(deserializer)?;
+    if number.is_finite() {
+        return Ok(number);
+    }
+    Err(D::Error::custom("a number is too large"))
+}
+
+impl TryFrom<Value> for Event {
+    type Error = serde_json::Error;
+
+    fn try_from(value: Value) -> Result<Self, Self::Error> {
+        let tag = value
+            .get("event")
+            .and_then(Value::as_str)
+            .ok_or_else(|| serde_json::Error::missing_field("event"))?
+            .to_owned();
+        Ok(match tag.as_str() {
+            "run-started" => Self::RunStarted(serde_json::from_value(value)?),
+            "exchange" => Self::Exchange(serde_json::from_value(value)?),
+            "judged" => Self::Judged(serde_json::from_value(value)?),
+            "leaked" => Self::Leaked(serde_json::from_value(value)?),
+            "changed" => Self::Changed(serde_json::from_value(value)?),
+            "defect" => Self::Defect(serde_json::from_value(value)?),
+            "run-finished" => Self::RunFinished(serde_json::from_value(value)?),
+            other => {
+                return Err(serde_json::Error::custom(format!("`{other}` is no event")));
+            }
+        })
+    }
+}
+
+/// The events of several runs, shards of one or runs one after the other, as those of one run:
+/// what they chose in the order of the documents, the longest time, all requests. None when no run
+/// starts in them.
+pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
+    let (mut start, mut end) = (None::<RunStarted>, None::<RunFinished>);
+    let mut between = Vec::new();
+    for event in runs.into_iter().flatten() {
+        match event {
+            Event::RunStarted(started) => match &mut start {
+                None => start = Some(started),
+                Some(whole) => whole.chosen.extend(started.chosen),
+            },
+            Event::RunFinished(finished) => match &mut end {
+                None => end = Some(finished),
+                Some(whole) => {
+                    whole.milliseconds = whole.milliseconds.max(finished.milliseconds);
+                    whole.requests += finished.requests;
+                    whole.interrupted |= finished.interrupted;
+                    whole.unreachable = whole.unreachable.take().or(finished.unreachable);
+                }
+            },
+            other => between.push(other),
+        }
+    }
+    let mut start = start?;
+    let order: HashMap<String, usize> = crate::rules::ids().zip(0..).collect();
+    start
+        .chosen
+        .sort_by_key(|chosen| order.get(&chosen.rule).copied().unwrap_or(usize::MAX));
+    start.chosen.dedup_by(|one, other| one.rule == other.rule);
+    let events = std::iter::once(Event::RunStarted(start)).chain(between);
+    Some(events.chain(end.map(Event::RunFinished)).collect())
+}
+
+/// Bodies are stored up to this length, in bytes.
+const STORED: usize = 1024 * 1024;
+
+impl Payload {
+    /// What is stored of a body: all of it, or the start of one that is longer than 1 MiB.
+    pub fn stored(bytes: &[u8]) -> Self {
+        if bytes.len() <= STORED {
+            return Self::of(bytes);
+        }
+        let start = match std::str::from_utf8(bytes) {
+            Ok(text) => text
+                .get(..text.floor_char_boundary(STORED))
+                .map(str::as_bytes),
+            Err(_) => bytes.get(..STORED),
+        };
+        Self::Cut(Cut {
+            start: Box::new(Self::of(start.unwrap_or_default())),
+            length: bytes.len(),
+            sha256: sha256(bytes),
+        })
+    }
+
+    /// Whether this is what would be stored of a body.
+    pub(crate) fn is_of(&self, bytes: &[u8]) -> bool {
+        match self {
+            Self::Cut(cut) => cut.length == bytes.len() && cut.sha256 == sha256(bytes),
+            whole => whole.bytes() == bytes,
+        }
+    }
+
+    /// Whether only the start of the body is stored.
+    pub(crate) fn is_cut(&self) -> bool {
+        matches!(self, Self::Cut(_))
+    }
+
+    /// What is stored, as it stands in the evidence: text, or base64.
+    pub(crate) fn as_text(&self) -> &str {
+        match self {
+            Self::Empty => "",
+            Self::Text(text) | Self::Base64(text) => text,
+            Self::Cut(cut) => cut.start.as_text(),
+        }
+    }
+
+    /// The payload for these bytes.
+    pub fn of(bytes: &[u8]) -> Self {
+        use base64::Engine as _;
+        match std::str::from_utf8(bytes) {
+            Ok("") => Self::Empty,
+            Ok(text) => Self::Text(text.to_owned()),
+            Err(_) => Self::Base64(base64::engine::general_purpose::STANDARD.encode(bytes)),
+        }
+    }
+
+    /// The bytes that are stored; none for base64 that is none.
+    pub fn bytes(&self) -> Vec<u8> {
+        use base64::Engine as _;
+        match self {
+            Self::Cut(cut) => cut.start.bytes(),
+            Self::Empty => Vec::new(),
+            Self::Text(text) => text.clone().into_bytes(),
+            Self::Base64(text) => base64::engine::general_purpose::STANDARD
+                .decode(text)
+                .unwrap_or_default(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::{Difference, Failure, Reason};
+
+    #[test]
+    fn long_bodies_are_cut_and_told_apart() {
+        for (name, body) in [
+            ("text", "é".repeat(STORED).into_bytes()),
+            ("bytes", vec![0xff; STORED + 1]),
+        ] {
+            let payload = Payload::stored(&body);
+            let line = serde_json::to_string(&payload).expect(name);
+            assert!(line.len() < 2 * STORED, "{name}");
+            let read: Payload = serde_json::from_str(&line).expect(name);
+            assert_eq!(read, payload, "{name}");
+            assert!(read.is_cut() && body.starts_with(&read.bytes()), "{name}");
+            let mut other = body.clone();
+            *other.last_mut().expect(name) ^= 1;
+            assert!(read.is_of(&body) && !read.is_of(&other), "{name}");
+            let whole = body.get(..STORED).expect(name);
+            assert!(!Payload::stored(whole).is_cut(), "{name}");
+        }
+    }
+
+    #[test]
+    fn a_time_that_cannot_be_written_again_is_not_read() {
+        for (milliseconds, reads) in [("1.5", true), ("1e308", true), ("1e309", false)] {
+            let line = format!(
+                r#"{{"event":"run-finished","run":"a","requests":1,"interrupted":false,"milliseconds":{milliseconds}}}"#
+            );
+            let read = serde_json::from_str::<Event>(&line);
+            assert_eq!(read.is_ok(), reads, "{milliseconds}: {read:?}");
+        }
+    }
+
+    #[test]
+    fn events_are_read_back_as_written() {
+        let judged = |verdict| {
+            Event::Judged(Box::new(Judged {
+                rule: "engine/v1/data/put/creates".into(),
+                level: Level::Rule,
+                section: "Endpoints / Data API".into(),
+                states: "PUT creates.".into(),
+                verdict,
+                milliseconds: 1.5,
+                transcript: "PUT /v1/data/<ns>\n  status = 204\n".into(),
+            }))
+        };
+        let failure = Failure {
+            step: 1,
+            request: "PUT /v1/data/<ns>".into(),
+            blocked: false,
+            differences: vec![Difference {
+                path: "status".into(),
+                expected: "204".into(),
+                got: "200".into(),
+            }],
+            curl: vec!["curl".into()],
+            notes: vec!["note".into()],
+        };
+        let exchange = Event::Exchange(Box::new(Exchange {
+            rule: "engine/v1/data/put/creates".into(),
+            step: 1,
+            identity: "administrator".into(),
+            request: Sent {
+                method: "PUT".into(),
+                url: "http://127.0.0.1:1/v1/data/x".into(),
+                headers: vec![("content-type".into(), "application/json".into())],
+                body: Payload::of(b"1"),
+            },
+            response: Some(Received {
+                status: 204,
+                headers: Vec::new(),
+                body: Payload::of(b"\xff"),
+            }),
+            error: None,
+            milliseconds: 0.25,
+        }));
+        let events = [
+            Event::RunStarted(RunStarted {
+                run: "r1".into(),
+                suite: "0.1.0".into(),
+                target: TargetSummary {
+                    name: "reference".into(),
+                    vendor: "engine".into(),
+                    control: None,
+                    engine: Some("http://127.0.0.1:1".into()),
+                    capabilities: vec!["documents".into()],
+                    version: Some("1.18.2".into()),
+                },
+                seed: u64::MAX,
+                chosen: vec![ChosenRule {
+                    rule: "engine/v1/data/put/creates".into(),
+                    level: Level::Open,
+                    setup: Some("default".into()),
+                }],
+            }),
+            exchange,
+            judged(Verdict::Pass),
+            judged(Verdict::Recorded),
+            judged(Verdict::Fail(failure)),
+            judged(Verdict::NotRun(Reason::NoSetup("token-auth".into()))),
+            judged(Verdict::NotRun(Reason::NoScenario)),
+            Event::Leaked(Leaked {
+                names: vec!["/v1/bundles/x".into()],
+            }),
+            Event::Changed(Changed {
+                what: vec!["/v1/data/x is gone".into()],
+            }),
+            Event::Defect(Defect {
+                rule: "a".into(),
+                what: "b".into(),
+            }),
+            Event::RunFinished(RunFinished {
+                run: "r1".into(),
+                milliseconds: 12.0,
+                requests: 3,
+                interrupted: false,
+                unreachable: None,
+            }),
+        ];
+        for event in events {
+            let line = serde_json::to_string(&event).expect("an event is JSON");
+            let read: Event = serde_json::from_str(&line).expect(&line);
+            assert_eq!(read, event, "{line}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Takes tokens and secrets out of events.
+
+use super::{Event, Judged};
+use crate::client::redact::Redactor;
+use crate::judge::verdict::{Reason, Verdict};
+
+impl Redactor {
+    /// Takes every secret out of what an event says about a target's answers. Exchanges are
+    /// clean already: they are redacted where they are made.
+    pub(crate) fn event(&self, event: &mut Event) {
+        match event {
+            Event::Judged(judged) => self.judged(judged),
+            Event::Leaked(leaked) => self.clean(&mut leaked.names),
+            Event::Changed(changed) => self.clean(&mut changed.what),
+            Event::Defect(defect) => self.clean([&mut defect.what]),
+            Event::RunFinished(finished) => self.clean(&mut finished.unreachable),
+            Event::RunStarted(_) | Event::Exchange(_) => {}
+        }
+    }
+
+    fn judged(&self, judged: &mut Judged) {
+        self.clean([&mut judged.transcript]);
+        match &mut judged.verdict {
+            Verdict::Fail(failure) => {
+                self.clean([&mut failure.request]);
+                self.clean(&mut failure.curl);
+                self.clean(&mut failure.notes);
+                for difference in &mut failure.differences {
+                    self.clean([&mut difference.expected, &mut difference.got]);
+                }
+            }
+            Verdict::NotRun(Reason::Unreachable(why)) => self.clean([why]),
+            Verdict::Pass | Verdict::Recorded | Verdict::NotRun(_) => {}
+        }
+    }
+
+    fn clean<'a>(&self, texts: impl IntoIterator<Item = &'a mut String>) {
+        for text in texts {
+            if self.reveals(text) {
+                *text = self.text(text);
+            }
+        }
+    }
+}

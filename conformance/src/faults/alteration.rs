@@ -1,0 +1,188 @@
+//! Alterations: which exchanges of a server are touched, and what is done to them.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use globset::{GlobBuilder, GlobMatcher};
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::RequestContext;
+use super::change::{self, AnswerChange, Reply, RequestChange};
+use super::select::{AnswerCondition, ObservedRequest, On, Recipient, RequestCondition};
+use crate::client::answer::{Answer, NoAnswer};
+use crate::client::wire::Wire;
+
+/// A change of what some requests ask or are answered.
+#[derive(Debug)]
+pub(crate) struct Alteration {
+    on: Vec<On>,
+    asked: RequestCondition,
+    answered: AnswerCondition,
+    pub(super) request: Vec<RequestChange>,
+    reply: Option<Reply>,
+    pub(super) answer: Vec<AnswerChange>,
+    /// How much longer the answer takes.
+    delay: Duration,
+}
+
+/// An alteration as its file has it.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    on: OneOrMany,
+    #[serde(default)]
+    asked: RequestCondition,
+    #[serde(default)]
+    answered: AnswerCondition,
+    #[serde(default)]
+    request: Vec<RequestChange>,
+    reply: Option<Reply>,
+    #[serde(default)]
+    answer: Vec<AnswerChange>,
+    /// In milliseconds.
+    #[serde(default)]
+    delay: u64,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum OneOrMany {
+    One(String),
+    Many(Vec<String>),
+}
+
+impl Alteration {
+    /// Reads an alteration; where `on` names nobody, `api` is asked.
+    ///
+    /// # Errors
+    /// An unknown key, a bad pattern, or that nothing is changed.
+    pub(crate) fn read(
+        written: Map<String, Value>,
+        api: Option<Recipient>,
+    ) -> Result<Self, String> {
+        let written: Written = serde_json::from_value(Value::Object(written))
+            .map_err(|error: serde_json::Error| error.to_string())?;
+        let idle = written.request.is_empty() && written.answer.is_empty();
+        if written.reply.is_some() && !(idle && written.answered == AnswerCondition::default()) {
+            return Err("with a reply the server is not asked, so nothing else can be".to_owned());
+        }
+        if written.reply.is_none() && idle && written.delay == 0 {
+            return Err("it does nothing".to_owned());
+        }
+        let on = match written.on {
+            OneOrMany::One(one) => vec![one],
+            OneOrMany::Many(many) => many,
+        };
+        Ok(Self {
+            on: on
+                .iter()
+                .map(|text| On::parse(text, api))
+                .collect::<Result<_, _>>()?,
+            asked: written.asked,
+            answered: written.answered,
+            request: written.request,
+            reply: written.reply,
+            answer: written.answer,
+            delay: Duration::from_millis(written.delay),
+        })
+    }
+
+    /// Whether it touches this request.
+    pub(crate) fn touches(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
+        self.on.iter().any(|on| on.fits(recipient, seen)) && self.asked.fits(seen)
+    }
+
+    /// Whether it changes a request that it touches before the answer is known.
+    pub(crate) fn acts_at_once(&self) -> bool {
+        self.reply.is_some() || !self.request.is_empty() || !self.delay.is_zero()
+    }
+
+    /// Whether it changes this answer to a request that it touches.
+    pub(crate) fn changes(&self, answer: &Answer) -> bool {
+        self.answered.fits(answer)
+    }
+
+    /// The answer to a request that it touches, as it leaves it.
+    pub(crate) fn changed(&self, answer: Answer) -> Answer {
+        match self.changes(&answer) {
+            true => change::answer(&answer, &self.answer),
+            false => answer,
+        }
+    }
+}
+
+/// Carries a request to the server and its answer back, with what the alterations do on the way.
+/// Which of them touch it is decided by the request as it was; on the way back each finds the
+/// answer as the one before left it.
+pub(crate) async fn carry(
+    alterations: &[Alteration],
+    context: RequestContext<'_>,
+    wire: &Wire,
+) -> Result<Answer, NoAnswer> {
+    let touching: Vec<&Alteration> = {
+        let seen = ObservedRequest::of(wire, context.who);
+        let touches = |one: &&Alteration| one.touches(context.recipient, &seen);
+        alterations.iter().filter(touches).collect()
+    };
+    let delay: Duration = touching.iter().map(|one| one.delay).sum();
+    if !delay.is_zero() {
+        tokio::time::sleep(delay).await;
+    }
+    if let Some(reply) = touching.iter().find_map(|one| one.reply.as_ref()) {
+        return Ok(reply.answer());
+    }
+    let changes = touching.iter().flat_map(|one| &one.request);
+    let answer = match wire {
+        wire if changes.clone().next().is_none() => {
+            context.client.carry(context.base, wire).await?
+        }
+        Wire::Http(request) => {
+            let sent = change::request(request, changes, context.administrator);
+            context
+                .client
+                .carry(context.base, &Wire::Http(sent))
+                .await?
+        }
+        Wire::Raw(bytes) => {
+            let sent = change::raw_request(bytes, changes);
+            context.client.carry(context.base, &Wire::Raw(sent)).await?
+        }
+    };
+    let back = touching.iter().filter(|one| !one.answer.is_empty());
+    Ok(back.fold(answer, |answer, one| one.changed(answer)))
+}
+
+/// A glob over texts: `*` stands for anything.
+#[derive(Debug, Clone)]
+pub(super) struct Glob(GlobMatcher);
+
+impl Glob {
+    /// # Errors
+    /// The text is no glob.
+    pub(super) fn parse(text: &str, across: bool) -> Result<Self, String> {
+        let glob = GlobBuilder::new(text).literal_separator(!across).build();
+        glob.map(|glob| Self(glob.compile_matcher()))
+            .map_err(|error| format!("`{text}` is no valid glob: {}", error.kind()))
+    }
+
+    pub(super) fn fits(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
+impl PartialEq for Glob {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.glob() == other.0.glob()
+    }
+}
+
+impl<'de> Deserialize<'de> for Glob {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        Self::parse(&text, true).map_err(serde::de::Error::custom)
+    }
+}
+
+/// Values by JSON pointer.
+pub(super) type Places = BTreeMap<String, Value>;

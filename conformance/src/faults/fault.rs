@@ -1,0 +1,117 @@
+//! Faults: how a server breaks a rule, as data (`faults/PATH.yaml`, in the order of the clauses).
+
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use super::alteration::Alteration;
+use super::files::{self, FileError};
+use super::select::Recipient;
+use crate::assets::FAULTS;
+use crate::catalogue::pattern::Pattern;
+
+/// A way to break rules: which exchanges of a server it touches, and what it does to them.
+#[derive(Debug)]
+pub struct Fault {
+    /// `PATH/NAME`, where `PATH.yaml` is the file that it stands in.
+    pub id: String,
+    /// What the broken server does, as a sentence.
+    pub breaks: String,
+    /// The rules that must notice it, by id.
+    pub kills: Vec<String>,
+    /// Rules outside its own file that may notice it too.
+    also: Vec<Pattern>,
+    pub(crate) alteration: Alteration,
+}
+
+/// A fault as its file has it.
+#[derive(Debug, Deserialize)]
+struct Written {
+    fault: String,
+    breaks: String,
+    kills: Vec<String>,
+    #[serde(default)]
+    also: Vec<String>,
+    #[serde(flatten)]
+    alteration: Map<String, Value>,
+}
+
+impl Fault {
+    /// Reads the faults of one file; `path` is the file's path below `faults/`, without ending.
+    ///
+    /// # Errors
+    /// No YAML of this shape, an unknown key, a fault that does nothing or stands twice, a bad
+    /// pattern.
+    pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
+        files::entries("faults", "fault", path, text, |one| {
+            let written = serde_json::from_value(one).map_err(|error| error.to_string())?;
+            Self::read(path, written)
+        })
+    }
+
+    /// The faults that the program carries.
+    ///
+    /// # Errors
+    /// A file has a defect.
+    pub fn embedded() -> Result<Vec<Self>, FileError> {
+        let files = FAULTS.iter().map(|(path, text)| Self::parse(path, text));
+        Ok(files
+            .collect::<Result<Vec<_>, _>>()?
+            .into_iter()
+            .flatten()
+            .collect())
+    }
+
+    /// The faults of every `PATH.yaml` below a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read or has a defect.
+    pub fn below(folder: &Path) -> Result<Vec<Self>, FileError> {
+        let mut faults = Vec::new();
+        for (path, text) in files::texts_below("faults", folder)? {
+            faults.extend(Self::parse(&path, &text)?);
+        }
+        faults.sort_by(|a, b| a.id.cmp(&b.id));
+        Ok(faults)
+    }
+
+    fn read(path: &str, written: Written) -> Result<Self, String> {
+        if written.kills.is_empty() {
+            return Err("it is aimed at no rule".to_owned());
+        }
+        let api = Recipient::of_path(path)?;
+        Ok(Self {
+            id: format!("{path}/{}", written.fault),
+            breaks: written.breaks,
+            kills: written
+                .kills
+                .into_iter()
+                .map(|rule| match rule.contains('/') {
+                    true => rule,
+                    false => format!("{path}/{rule}"),
+                })
+                .collect(),
+            also: written
+                .also
+                .iter()
+                .map(|text| Pattern::parse(text).map_err(|error| error.to_string()))
+                .collect::<Result<_, _>>()?,
+            alteration: Alteration::read(written.alteration, Some(api))?,
+        })
+    }
+
+    /// Whether this rule may notice the fault: it is aimed at, stands in the fault's own file, or
+    /// the fault says so.
+    pub fn concerns(&self, rule: &str) -> bool {
+        let file = |id: &str| id.rsplit_once('/').map(|(file, _)| file.to_owned());
+        self.kills.iter().any(|aimed| aimed == rule)
+            || file(&self.id) == file(rule)
+            || self.also.iter().any(|pattern| pattern.matches(rule))
+    }
+
+    /// The patterns of rules outside its own file that may notice it.
+    pub fn also(&self) -> &[Pattern] {
+        &self.also
+    }
+}

@@ -1,0 +1,82 @@
+//! Files of faults and of variants: lists in YAML, whose entries have names.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+/// A file of faults or of variants that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("{folder}/{file}: {what}")]
+pub struct FileError {
+    folder: &'static str,
+    file: String,
+    what: String,
+}
+
+impl FileError {
+    /// What is wrong with a file below a folder.
+    pub(crate) fn new(folder: &'static str, file: impl Into<String>, what: String) -> Self {
+        Self {
+            folder,
+            file: file.into(),
+            what,
+        }
+    }
+}
+
+/// Reads the entries of one file, each of which says at `named` what it is called; `path` is the
+/// file's path below its folder, without ending.
+///
+/// # Errors
+/// No YAML list, an entry that `read` refuses, a name that stands twice.
+pub(crate) fn entries<T>(
+    folder: &'static str,
+    named: &str,
+    path: &str,
+    text: &str,
+    read: impl Fn(Value) -> Result<T, String>,
+) -> Result<Vec<T>, FileError> {
+    let failed = |what: String| FileError::new(folder, format!("{path}.yaml"), what);
+    let written: Vec<Value> =
+        serde_yaml::from_str(text).map_err(|error| failed(error.to_string()))?;
+    let mut names = BTreeSet::new();
+    let mut entries = Vec::with_capacity(written.len());
+    for one in written {
+        let name = one.get(named).cloned().unwrap_or_default().to_string();
+        entries.push(read(one).map_err(|what| failed(format!("{name}: {what}")))?);
+        if !names.insert(name.clone()) {
+            return Err(failed(format!("{name} stands twice")));
+        }
+    }
+    Ok(entries)
+}
+
+/// Path, without ending, and text of every YAML file below a directory.
+///
+/// # Errors
+/// A file or a directory cannot be read.
+pub(crate) fn texts_below(
+    folder: &'static str,
+    directory: &Path,
+) -> Result<Vec<(String, String)>, FileError> {
+    let mut files = Vec::new();
+    let mut open = vec![directory.to_owned()];
+    while let Some(next) = open.pop() {
+        let shown = next.strip_prefix(directory).unwrap_or(&next);
+        let shown = shown.to_string_lossy().replace('\\', "/");
+        let failed =
+            |error: std::io::Error| FileError::new(folder, shown.clone(), error.to_string());
+        if next.is_dir() {
+            for entry in fs::read_dir(&next).map_err(failed)? {
+                open.push(entry.map_err(failed)?.path());
+            }
+        } else if let Some(path) = shown.strip_suffix(".yaml") {
+            let text = fs::read_to_string(&next).map_err(failed)?;
+            files.push((path.to_owned(), text));
+        }
+    }
+    files.sort();
+    Ok(files)
+}

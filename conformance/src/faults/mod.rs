@@ -1,0 +1,48 @@
+//! Fault injection: between the suite and a server one thing is broken, to show that the rule
+//! which states that thing notices.
+//!
+//! It sits inside the suite's client rather than in a proxy of its own, so that many faults are
+//! tried at once on one server, raw requests and TLS included, and a fault in one scenario leaves
+//! the others alone.
+
+mod alteration;
+mod change;
+mod fault;
+mod files;
+mod json_edit;
+mod kill_matrix;
+mod mutants;
+mod mutations;
+mod reword;
+mod select;
+mod spelling;
+mod vacuous;
+
+pub(crate) use alteration::{Alteration, carry};
+pub use fault::Fault;
+pub use files::FileError;
+pub(crate) use files::{entries, texts_below};
+pub use kill_matrix::Matrix;
+pub(crate) use mutants::mutants;
+pub use mutations::Mutations;
+pub(crate) use select::{ObservedRequest, Recipient};
+pub(crate) use vacuous::READY;
+pub use vacuous::Vacuous;
+
+use crate::client::{Base, Client};
+
+/// One request on its way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct RequestContext<'a> {
+    pub(crate) client: &'a Client,
+    pub(crate) recipient: Recipient,
+    pub(crate) base: &'a Base,
+    /// Who asks, as evidence names them.
+    pub(crate) who: &'a str,
+    /// The Authorization header of the one with all rights.
+    pub(crate) administrator: Option<&'a str>,
+}
+
+#[cfg(test)]
+#[expect(clippy::panic, reason = "a test fails by panicking")]
+mod tests;

@@ -1,0 +1,85 @@
+//! Mutants: the changes of an answer that are tried everywhere, whatever the rule is about.
+
+use serde_json::Value;
+
+use super::change::{copy, drop_header, set, with_body};
+use super::json_edit::{change_at, take_at};
+use crate::client::answer::Answer;
+use crate::scenario::json_pointers::places;
+
+/// An answer changed in one general way.
+#[derive(Debug)]
+pub(crate) struct Mutant {
+    /// What was done: `status 201`, `without /result`.
+    pub(crate) change: String,
+    pub(crate) answer: Answer,
+}
+
+/// Every mutant of an answer: another status, no body, another content type where one is
+/// documented, each documented member taken away or of another type, and what was answered to the same request earlier.
+pub(crate) fn mutants(
+    answer: &Answer,
+    members: &[String],
+    names_media: bool,
+    earlier: Option<&Answer>,
+) -> Vec<Mutant> {
+    let mut mutants = Vec::new();
+    let mut add = |change: String, answer: Answer| mutants.push(Mutant { change, answer });
+    for status in other_statuses(answer.status) {
+        let mut other = copy(answer);
+        other.status = status;
+        add(format!("status {status}"), other);
+    }
+    if !answer.body.is_empty() {
+        add("no body".to_owned(), with_body(answer, Vec::new()));
+    }
+    if !answer.body.is_empty() && names_media {
+        let mut other = copy(answer);
+        drop_header(&mut other.headers, "content-type");
+        set(&mut other.headers, "content-type", "text/html");
+        add("content type text/html".to_owned(), other);
+    }
+    if let Some(json) = answer.json() {
+        let there = |pointer: &&String| places(json, pointer).iter().any(Option::is_some);
+        for pointer in members.iter().filter(there) {
+            let mut without = json.clone();
+            take_at(&mut without, pointer);
+            add(format!("without {pointer}"), with_json(answer, &without));
+            let mut retyped = json.clone();
+            change_at(&mut retyped, pointer, &retype);
+            add(
+                format!("{pointer} of another type"),
+                with_json(answer, &retyped),
+            );
+        }
+    }
+    if let Some(earlier) = earlier
+        && (earlier.status, earlier.plain()) != (answer.status, answer.plain())
+    {
+        add("stale".to_owned(), copy(earlier));
+    }
+    mutants
+}
+
+/// The status after this one, and one of another class.
+fn other_statuses(status: u16) -> [u16; 2] {
+    match status {
+        200..300 => [status + 1, 500],
+        _ => [status + 1, 200],
+    }
+}
+
+fn with_json(answer: &Answer, json: &Value) -> Answer {
+    with_body(answer, json.to_string().into_bytes())
+}
+
+/// The value as one of another type.
+fn retype(value: &mut Value) {
+    *value = match value {
+        Value::Null | Value::Bool(_) => Value::String(value.to_string()),
+        Value::Number(number) => Value::String(number.to_string()),
+        Value::String(_) => Value::from(7),
+        Value::Array(_) => Value::Object(serde_json::Map::new()),
+        Value::Object(_) => Value::Array(Vec::new()),
+    };
+}

@@ -1,0 +1,240 @@
+//! Which exchanges a fault touches.
+
+use std::collections::BTreeMap;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::alteration::{Glob, Places};
+use crate::client::answer::Answer;
+use crate::client::wire::{Wire, request_line};
+use crate::scenario::json_pointers::places;
+
+/// Who is asked.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Recipient {
+    Control,
+    Engine,
+    Mock,
+}
+
+impl Recipient {
+    /// The API that a fault file is about, by the file's path.
+    pub(crate) fn of_path(path: &str) -> Result<Self, String> {
+        match path.split('/').next() {
+            Some("control") => Ok(Self::Control),
+            Some("engine") => Ok(Self::Engine),
+            _ => Err("the path begins with neither control nor engine".to_owned()),
+        }
+    }
+}
+
+/// A method (`*` for any) and a glob over paths, for one that is asked: `PUT /v1/data/**`, or
+/// with its name `depot GET /taken/**`.
+#[derive(Debug)]
+pub(super) struct On {
+    recipient: Recipient,
+    method: String,
+    path: Glob,
+}
+
+impl On {
+    /// Reads the text; without a name the API of its file is asked.
+    pub(super) fn parse(text: &str, api: Option<Recipient>) -> Result<Self, String> {
+        let words: Vec<&str> = text.split(' ').collect();
+        let (recipient, method, path) = match words.as_slice() {
+            [method, path] => match api {
+                Some(api) => (api, method, path),
+                None => return Err(format!("`{text}` does not say who is asked")),
+            },
+            ["depot", method, path] => (Recipient::Mock, method, path),
+            ["engine", method, path] => (Recipient::Engine, method, path),
+            ["control", method, path] => (Recipient::Control, method, path),
+            _ => return Err(format!("`{text}` is not METHOD /path")),
+        };
+        Ok(Self {
+            recipient,
+            method: (*method).to_owned(),
+            path: Glob::parse(path, false)?,
+        })
+    }
+
+    pub(super) fn fits(&self, recipient: Recipient, seen: &ObservedRequest<'_>) -> bool {
+        self.recipient == recipient
+            && (self.method == "*" || self.method == seen.method)
+            && self.path.fits(&seen.path)
+    }
+}
+
+/// A request as a fault sees it.
+#[derive(Debug)]
+pub(crate) struct ObservedRequest<'a> {
+    pub(crate) method: String,
+    /// Without the query.
+    pub(crate) path: String,
+    pub(crate) query: Vec<(String, String)>,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: std::borrow::Cow<'a, str>,
+    /// Who asks, as evidence names them.
+    pub(crate) who: &'a str,
+}
+
+impl<'a> ObservedRequest<'a> {
+    pub(crate) fn of(wire: &'a Wire, who: &'a str) -> Self {
+        let (method, target, headers, body) = match wire {
+            Wire::Http(request) => (
+                request.method.to_owned(),
+                request.path.clone(),
+                request.headers.clone(),
+                String::from_utf8_lossy(&request.body),
+            ),
+            Wire::Raw(bytes) => {
+                let (method, target) = request_line(bytes);
+                (
+                    method,
+                    target,
+                    raw_headers(bytes),
+                    String::from_utf8_lossy(bytes),
+                )
+            }
+        };
+        let (path, query) = target.split_once('?').unwrap_or((&target, ""));
+        Self {
+            method,
+            path: path.to_owned(),
+            query: pairs(query),
+            headers,
+            body,
+            who,
+        }
+    }
+}
+
+/// The headers of a raw request, as far as they are any.
+fn raw_headers(bytes: &[u8]) -> Vec<(String, String)> {
+    let text = String::from_utf8_lossy(bytes);
+    let lines = text.lines().skip(1).take_while(|line| !line.is_empty());
+    lines
+        .filter_map(|line| line.split_once(':'))
+        .map(|(name, value)| (name.to_owned(), value.trim().to_owned()))
+        .collect()
+}
+
+/// Names and values of a query, as they stand in it.
+pub(super) fn pairs(query: &str) -> Vec<(String, String)> {
+    let parts = query.split('&').filter(|part| !part.is_empty());
+    parts
+        .map(|part| part.split_once('=').unwrap_or((part, "")))
+        .map(|(name, value)| (name.to_owned(), value.to_owned()))
+        .collect()
+}
+
+/// What the request must be like; all of it.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct RequestCondition {
+    /// Who asks: one of these.
+    who: Vec<String>,
+    /// Headers that it has, with globs over their values.
+    header: BTreeMap<String, Glob>,
+    /// Headers that it lacks.
+    no_header: Vec<String>,
+    /// Query parameters that it has, with globs over their values.
+    query: BTreeMap<String, Glob>,
+    /// Query parameters that it lacks.
+    no_query: Vec<String>,
+    /// Texts that its body holds.
+    text: Vec<String>,
+    /// Texts that its body does not hold.
+    no_text: Vec<String>,
+    /// Values of its JSON body, by pointer.
+    json: Places,
+    /// Pointers that lead somewhere in its JSON body.
+    has: Vec<String>,
+    /// Pointers that lead nowhere in its JSON body.
+    lacks: Vec<String>,
+}
+
+impl RequestCondition {
+    pub(super) fn fits(&self, seen: &ObservedRequest<'_>) -> bool {
+        let header = |name: &str| {
+            let mut headers = seen.headers.iter();
+            headers
+                .find(|(known, _)| known.eq_ignore_ascii_case(name))
+                .map(|(_, value)| value.as_str())
+        };
+        let query = |name: &str| {
+            let mut pairs = seen.query.iter();
+            pairs.find(|(known, _)| known == name)
+        };
+        let has = |(name, glob): (&String, &Glob)| header(name).is_some_and(|v| glob.fits(v));
+        let asks = |(name, glob): (&String, &Glob)| query(name).is_some_and(|(_, v)| glob.fits(v));
+        (self.who.is_empty() || self.who.iter().any(|who| who == seen.who))
+            && self.header.iter().all(has)
+            && self.no_header.iter().all(|name| header(name).is_none())
+            && self.query.iter().all(asks)
+            && self.no_query.iter().all(|name| query(name).is_none())
+            && self.text.iter().all(|text| seen.body.contains(text))
+            && !self.no_text.iter().any(|text| seen.body.contains(text))
+            && self.fits_json(seen)
+    }
+
+    fn fits_json(&self, seen: &ObservedRequest<'_>) -> bool {
+        if self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty() {
+            return true;
+        }
+        let Ok(body) = serde_json::from_str::<Value>(&seen.body) else {
+            return false;
+        };
+        holds(&body, &self.json, &self.has, &self.lacks)
+    }
+}
+
+/// Whether a document has these values and places; where a pointer with `*` leads to several, one
+/// of them is enough.
+fn holds(body: &Value, json: &Places, has: &[String], lacks: &[String]) -> bool {
+    let there = |pointer: &str| places(body, pointer).iter().any(Option::is_some);
+    json.iter()
+        .all(|(pointer, value)| places(body, pointer).contains(&Some(value)))
+        && has.iter().all(|pointer| there(pointer))
+        && !lacks.iter().any(|pointer| there(pointer))
+}
+
+/// What the server's answer must be like; all of it.
+#[derive(Debug, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case", default)]
+pub(super) struct AnswerCondition {
+    /// One of these.
+    status: Vec<u16>,
+    /// Headers, with globs over their values.
+    header: BTreeMap<String, Glob>,
+    /// Texts that its body holds.
+    text: Vec<String>,
+    /// Values of its JSON body, by pointer.
+    json: Places,
+    /// Pointers that lead somewhere in its JSON body.
+    has: Vec<String>,
+    /// Pointers that lead nowhere in its JSON body.
+    lacks: Vec<String>,
+}
+
+impl AnswerCondition {
+    pub(super) fn fits(&self, answer: &Answer) -> bool {
+        let header = |(name, glob): (&String, &Glob)| {
+            let value = answer.header(name);
+            value.is_some_and(|value| glob.fits(&value))
+        };
+        let needs_json = !(self.json.is_empty() && self.has.is_empty() && self.lacks.is_empty());
+        let json = || {
+            let body = answer.json();
+            body.is_some_and(|body| holds(body, &self.json, &self.has, &self.lacks))
+        };
+        (self.status.is_empty() || self.status.contains(&answer.status))
+            && self.header.iter().all(header)
+            && (self.text.is_empty() || {
+                let body = answer.text();
+                self.text.iter().all(|text| body.contains(text))
+            })
+            && (!needs_json || json())
+    }
+}

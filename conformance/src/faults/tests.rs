@@ -1,0 +1,342 @@
+use bytes::Bytes;
+use serde_json::json;
+
+use super::select::ObservedRequest;
+use super::*;
+use crate::client::answer::Answer;
+use crate::client::wire::{Outgoing, Wire};
+
+/// A fault with this YAML beside its name and its aim.
+fn fault(text: &str) -> Result<Fault, FileError> {
+    let text = format!("- fault: f\n  breaks: It does.\n  kills: [r]\n{text}");
+    let mut faults = Fault::parse("engine/v1/data/put", &text)?;
+    Ok(faults.remove(0))
+}
+
+fn request() -> Outgoing {
+    Outgoing {
+        method: "PUT",
+        path: "/v1/data/a/b?pretty&limit=10".to_owned(),
+        headers: vec![("If-None-Match".to_owned(), "*".to_owned())],
+        body: Bytes::from_static(br#"{"a": [{"b": 1}, {"b": 2}]}"#),
+    }
+}
+
+#[test]
+fn faults_touch_the_requests_that_they_name() {
+    let cases = [
+        ("on: PUT /v1/data/**", true),
+        ("on: '* /v1/*/a/b'", true),
+        ("on: [GET /v1/data/**, PUT /v1/data/a/b]", true),
+        ("on: PUT /v1/data/*", false),
+        ("on: GET /v1/data/**", false),
+        ("on: depot PUT /v1/data/**", false),
+        ("on: control PUT /v1/data/**", false),
+        (
+            "on: PUT /v1/data/**\n  asked: {header: {if-none-match: '*'}}",
+            true,
+        ),
+        (
+            "on: PUT /v1/data/**\n  asked: {header: {if-none-match: 'x*'}}",
+            false,
+        ),
+        (
+            "on: PUT /v1/data/**\n  asked: {no-header: [If-None-Match]}",
+            false,
+        ),
+        (
+            "on: PUT /v1/data/**\n  asked: {query: {pretty: '', limit: '1?'}}",
+            true,
+        ),
+        ("on: PUT /v1/data/**\n  asked: {no-query: [pretty]}", false),
+        ("on: PUT /v1/data/**\n  asked: {who: [viewer, owner]}", true),
+        (
+            "on: PUT /v1/data/**\n  asked: {who: [administrator]}",
+            false,
+        ),
+        ("on: PUT /v1/data/**\n  asked: {text: ['\"b\": 2']}", true),
+        (
+            "on: PUT /v1/data/**\n  asked: {no-text: ['\"b\": 2']}",
+            false,
+        ),
+        ("on: PUT /v1/data/**\n  asked: {json: {/a/*/b: 2}}", true),
+        ("on: PUT /v1/data/**\n  asked: {json: {/a/0/b: 2}}", false),
+        (
+            "on: PUT /v1/data/**\n  asked: {has: [/a/1], lacks: [/a/2]}",
+            true,
+        ),
+        ("on: PUT /v1/data/**\n  asked: {lacks: [/a/*/b]}", false),
+    ];
+    let wire = Wire::Http(request());
+    let seen = ObservedRequest::of(&wire, "viewer");
+    for (text, touched) in cases {
+        let fault = fault(&format!("  {text}\n  request: [drop-header: x]\n"));
+        let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
+        assert_eq!(
+            fault.alteration.touches(Recipient::Engine, &seen),
+            touched,
+            "{text}"
+        );
+    }
+}
+
+#[test]
+fn requests_are_changed_as_the_fault_says() {
+    let cases = [
+        (
+            "drop-header: if-none-match",
+            "PUT /v1/data/a/b?pretty&limit=10 [] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "set-header: {x: y}",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *, x: y] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "drop-query: pretty",
+            "PUT /v1/data/a/b?limit=10 [If-None-Match: *] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "set-query: {limit: '1'}",
+            "PUT /v1/data/a/b?pretty&limit=1 [If-None-Match: *] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "method: DELETE",
+            "DELETE /v1/data/a/b?pretty&limit=10 [If-None-Match: *] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "path: {from: /a/b, to: /c}",
+            "PUT /v1/data/c?pretty&limit=10 [If-None-Match: *] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+        (
+            "drop: /a/*/b",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *] {\"a\":[{},{}]}",
+        ),
+        (
+            "set: {/a/0: 7, /c: null}",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *] {\"a\":[7,{\"b\":2}],\"c\":null}",
+        ),
+        (
+            "text: {from: '\"b\"', to: '\"c\"'}",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *] {\"a\": [{\"c\": 1}, {\"c\": 2}]}",
+        ),
+        (
+            "body: x",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *] x",
+        ),
+        (
+            "as-administrator: true",
+            "PUT /v1/data/a/b?pretty&limit=10 [If-None-Match: *, authorization: Bearer all] {\"a\": [{\"b\": 1}, {\"b\": 2}]}",
+        ),
+    ];
+    for (text, expected) in cases {
+        let fault = fault(&format!("  on: PUT /**\n  request: [{text}]\n"));
+        let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let sent = change::request(&request(), &fault.alteration.request, Some("Bearer all"));
+        let headers = sent
+            .headers
+            .iter()
+            .map(|(name, value)| format!("{name}: {value}"));
+        let headers = headers.collect::<Vec<_>>().join(", ");
+        let body = String::from_utf8_lossy(&sent.body);
+        let shown = format!("{} {} [{headers}] {body}", sent.method, sent.path);
+        assert_eq!(shown, expected, "{text}");
+    }
+}
+
+#[test]
+fn answers_are_changed_as_the_fault_says() {
+    let body = json!({"result": [1, 2, 3], "more": {"a": 1, "b": "x"}});
+    let cases = [
+        ("status: 201", "201", body.clone()),
+        ("drop: /result", "200", json!({"more": {"a": 1, "b": "x"}})),
+        (
+            "drop: /result/*",
+            "200",
+            json!({"result": [], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "set: {/more/c: 2}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1, "b": "x", "c": 2}}),
+        ),
+        (
+            "set: {'/more/*': 2}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 2, "b": 2}}),
+        ),
+        (
+            "push: {/result: 4}",
+            "200",
+            json!({"result": [1, 2, 3, 4], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "move: {from: /more/a, to: /a}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"b": "x"}, "a": 1}),
+        ),
+        (
+            "reverse: /result",
+            "200",
+            json!({"result": [3, 2, 1], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "drop-first: /result",
+            "200",
+            json!({"result": [2, 3], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "drop-last: /more",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1}}),
+        ),
+        (
+            "repeat: /result",
+            "200",
+            json!({"result": [1, 2, 3, 1], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "empty: /more/b",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1, "b": ""}}),
+        ),
+        (
+            "text: {from: result, to: other}",
+            "200",
+            json!({"other": [1, 2, 3], "more": {"a": 1, "b": "x"}}),
+        ),
+        ("json: [1]", "200", json!([1])),
+        ("pretty: true", "200", body.clone()),
+        ("gzip: true", "200", body.clone()),
+        ("prepend: ' '", "200", body.clone()),
+        ("append: ' '", "200", body.clone()),
+        ("spell: {reversed: true}", "200", body.clone()),
+        (
+            "affix: {at: /more/b, before: '<', after: '>'}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1, "b": "<x>"}}),
+        ),
+        (
+            "replace: {at: /more, from: '^(x)$', to: '$1$1'}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1, "b": "xx"}}),
+        ),
+        (
+            "wrap: {at: /more/b, into: {c: null}, to: /c}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1, "b": {"c": "x"}}}),
+        ),
+        (
+            "shift: {at: ['/result/*'], by: 10}",
+            "200",
+            json!({"result": [11, 12, 13], "more": {"a": 1, "b": "x"}}),
+        ),
+        (
+            "respell: {at: [/more], form: fraction}",
+            "200",
+            json!({"result": [1, 2, 3], "more": {"a": 1.0, "b": "x"}}),
+        ),
+    ];
+    for (text, status, expected) in cases {
+        let fault = fault(&format!("  on: PUT /**\n  answer: [{text}]\n"));
+        let fault = fault.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let answer = Answer::new(200, Vec::new(), Bytes::from(body.to_string()));
+        let changed = change::answer(&answer, &fault.alteration.answer);
+        assert_eq!(changed.status.to_string(), status, "{text}");
+        assert_eq!(changed.json(), Some(&expected), "{text}");
+        let same_bytes = changed.body == answer.body;
+        assert_eq!(same_bytes, text.starts_with("status"), "{text}");
+    }
+}
+
+#[test]
+fn faults_that_make_no_sense_are_refused() {
+    let cases = [
+        ("  on: PUT /x\n", "it does nothing"),
+        (
+            "  on: PUT\n  answer: [status: 1]\n",
+            "`PUT` is not METHOD /path",
+        ),
+        ("  on: PUT /[\n  answer: [status: 1]\n", "is no valid glob"),
+        (
+            "  on: PUT /x\n  answer: [stat: 1]\n",
+            "unknown variant `stat`",
+        ),
+        ("  on: PUT /x\n  answr: []\n", "unknown field `answr`"),
+        (
+            "  on: PUT /x\n  asked: {headers: {}}\n  answer: [status: 1]\n",
+            "unknown field `headers`",
+        ),
+        (
+            "  on: PUT /x\n  reply: {status: 200}\n  answer: [status: 1]\n",
+            "the server is not asked",
+        ),
+    ];
+    for (text, expected) in cases {
+        let error = fault(text)
+            .map(|fault| fault.id)
+            .err()
+            .map(|error| error.to_string());
+        let error = error.unwrap_or_default();
+        assert!(
+            error.starts_with("faults/engine/v1/data/put.yaml: "),
+            "{error}"
+        );
+        assert!(error.contains(expected), "{error} has no {expected}");
+    }
+    let twice =
+        "- {fault: f, breaks: B., kills: [r], on: PUT /x, answer: [{status: 1}]}\n".repeat(2);
+    let error = Fault::parse("engine/x", &twice).map(|_| ()).err();
+    assert!(error.is_some_and(|error| error.to_string().contains("stands twice")));
+}
+
+#[test]
+fn a_mutant_changes_one_thing_of_an_answer() {
+    let members = [
+        "/result".to_owned(),
+        "/result/*/name".to_owned(),
+        "/absent".to_owned(),
+    ];
+    let body = json!({"result": [{"name": "a"}, {"name": "b"}]});
+    let headers = vec![("content-type".to_owned(), "application/json".to_owned())];
+    let answer = Answer::new(200, headers, Bytes::from(body.to_string()));
+    let earlier = Answer::new(404, Vec::new(), Bytes::new());
+    let shown: Vec<String> = mutants(&answer, &members, true, Some(&earlier))
+        .iter()
+        .map(|mutant| {
+            let Answer { status, body, .. } = &mutant.answer;
+            let kind = mutant.answer.header("content-type").unwrap_or_default();
+            format!(
+                "{}: {status} {kind} {}",
+                mutant.change,
+                String::from_utf8_lossy(body)
+            )
+        })
+        .collect();
+    let json = "application/json";
+    let plain = body.to_string();
+    let expected = [
+        format!("status 201: 201 {json} {plain}"),
+        format!("status 500: 500 {json} {plain}"),
+        format!("no body: 200 {json} "),
+        format!("content type text/html: 200 text/html {plain}"),
+        format!("without /result: 200 {json} {{}}"),
+        format!("/result of another type: 200 {json} {{\"result\":{{}}}}"),
+        format!("without /result/*/name: 200 {json} {{\"result\":[{{}},{{}}]}}"),
+        format!(
+            "/result/*/name of another type: 200 {json} {{\"result\":[{{\"name\":7}},{{\"name\":7}}]}}"
+        ),
+        "stale: 404  ".to_owned(),
+    ];
+    assert_eq!(shown, expected);
+    let silent = Answer::new(204, Vec::new(), Bytes::new());
+    assert!(
+        mutants(&silent, &members, true, None)
+            .iter()
+            .all(|mutant| mutant.change.starts_with("status"))
+    );
+    let any = mutants(&answer, &members, false, None);
+    assert!(
+        any.iter()
+            .all(|mutant| !mutant.change.starts_with("content type"))
+    );
+}

@@ -1,0 +1,567 @@
+//! Facts: what a step expects of its answer, as one line of canonical text each.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Map, Value};
+
+use crate::client::answer::Answer;
+use crate::judge::residual;
+use crate::scenario::json_pointers::places;
+use crate::scenario::kinds::kind_names;
+use crate::scenario::names::{canonical, fill, fill_json, mask_namespace, quoted};
+use crate::scenario::numbers::same;
+use crate::scenario::{Alternative, Check, Expectation, Kind};
+use crate::sha256::sha256;
+
+/// Longest text of a body that stands in for a fact that does not hold.
+const EXCERPT: usize = 400;
+
+/// Longest value of a fact, in bytes.
+const LONGEST: usize = 64 * 1024;
+
+/// One line of a transcript: `key = value`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Fact {
+    pub(crate) key: String,
+    pub(crate) value: String,
+}
+
+/// An answer and what its reader knows of the scenario.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct View<'a> {
+    pub(crate) answer: &'a Answer,
+    pub(crate) ns: &'a str,
+    /// The vendor part of the target's media types.
+    pub(crate) vendor: &'a str,
+    /// What earlier steps captured, by name.
+    pub(crate) captures: &'a Captures,
+}
+
+/// What the steps of a scenario captured, by name.
+pub(crate) type Captures = BTreeMap<&'static str, String>;
+
+impl View<'_> {
+    /// The fact that this expectation makes of the answer.
+    pub(crate) fn fact(&self, expectation: &Expectation) -> Fact {
+        let answer = self.answer;
+        let (key, value) = match expectation {
+            Expectation::Status => ("status".to_owned(), answer.status.to_string()),
+            Expectation::StatusAmong(allowed) => {
+                let names: Vec<String> = allowed.iter().map(u16::to_string).collect();
+                let holds = allowed.contains(&answer.status);
+                self.status_class(holds, &format!("<{}>", names.join(" or ")))
+            }
+            Expectation::Success => self.status_class(answer.is_success(), "<success>"),
+            Expectation::Error => self.status_class(answer.status >= 400, "<error>"),
+            Expectation::MediaType => ("media-type".to_owned(), self.media_type()),
+            Expectation::Header(name) => (format!("header {name}"), self.header(name)),
+            Expectation::Text => (
+                "text".to_owned(),
+                quoted(&mask_namespace(answer.text().trim(), self.ns)),
+            ),
+            Expectation::NoBody => ("body".to_owned(), self.empty_body()),
+            Expectation::Pretty => ("pretty".to_owned(), self.pretty()),
+            Expectation::Without(text) => self.without(text),
+            Expectation::Mentions(text) => ("body".to_owned(), self.mentions(text)),
+            Expectation::Either(alternatives) => self.either(alternatives),
+            Expectation::Trace(trace) => trace.line(answer, self.ns),
+            Expectation::Rows(rows) => rows.line(answer, self.ns),
+            Expectation::Holds(pointer, value) => {
+                self.pointed("", pointer, |found| self.holding(found, value))
+            }
+            Expectation::Part(pointer, value) => {
+                self.pointed("", pointer, |found| self.having(found, value))
+            }
+            Expectation::Each(pointer, kinds) => self.each(pointer, kinds),
+            Expectation::At(pointer) => self.pointed("", pointer, |found| self.exactly(found)),
+            Expectation::Type(pointer, kinds) => {
+                self.pointed("", pointer, |found| self.kind_among(found, kinds))
+            }
+            Expectation::Lacks(pointer) => self.pointed("", pointer, |found| {
+                found.map_or_else(|| "<absent>".to_owned(), |found| canonical(found, self.ns))
+            }),
+            Expectation::Unset(pointer) => self.pointed("", pointer, |found| self.unset(found)),
+            Expectation::Sorted(pointer) => {
+                self.pointed("sorted ", pointer, |found| self.sorted(found))
+            }
+            Expectation::Residual(pointer) => {
+                self.pointed("residual ", pointer, |found| self.residual(found))
+            }
+            Expectation::ResidualLike(pointer, queries) => {
+                self.pointed("residual ", pointer, |found| {
+                    self.residual_like(found, queries)
+                })
+            }
+            Expectation::Bindings(pointer, variables) => {
+                self.pointed("bindings ", pointer, |found| {
+                    self.bindings(found, variables)
+                })
+            }
+            Expectation::OtherThan(pointer, captured) => {
+                self.pointed("", pointer, |found| self.other_than(found, captured))
+            }
+            Expectation::TextOf(captured) => ("text".to_owned(), self.text_of(captured)),
+            Expectation::Names(pointer) => {
+                self.pointed("names ", pointer, |found| self.names(found))
+            }
+            Expectation::Length(pointer) => self.pointed("length ", pointer, |found| match found {
+                Some(Value::Array(items)) => items.len().to_string(),
+                other => self.no_array(other),
+            }),
+            Expectation::AtMost(pointer, most) => {
+                self.pointed("length ", pointer, |found| match found {
+                    Some(Value::Array(items)) if items.len() <= *most => {
+                        format!("<at most {most}>")
+                    }
+                    Some(Value::Array(items)) => items.len().to_string(),
+                    other => self.no_array(other),
+                })
+            }
+            Expectation::FilledPages => ("pages behind cursors".to_owned(), self.filled_pages()),
+            Expectation::Includes(pointer, item) => {
+                self.pointed("", pointer, |found| self.includes(found, item))
+            }
+        };
+        Fact {
+            key,
+            value: truncate(value),
+        }
+    }
+
+    /// A part of the scenario with the namespace and what was captured.
+    fn filled(&self, text: &str) -> String {
+        fill(text, &|name| self.known(name))
+    }
+
+    fn known(&self, name: &str) -> Option<String> {
+        match name {
+            "ns" => Some(self.ns.to_owned()),
+            name => self.captures.get(name).cloned(),
+        }
+    }
+
+    /// A value of the scenario as a transcript shows it: with the names of what fills it.
+    fn shown(&self, value: &Value) -> String {
+        let named = |name: &str| self.known(name).map(|_| format!("<{name}>"));
+        canonical(&fill_json(value, &named), "")
+    }
+
+    fn pointed(
+        &self,
+        word: &str,
+        pointer: &str,
+        value: impl FnOnce(Option<&Value>) -> String,
+    ) -> (String, String) {
+        let pointer = self.filled(pointer);
+        let place = if pointer.is_empty() {
+            "body".to_owned()
+        } else {
+            mask_namespace(&pointer, self.ns)
+        };
+        (format!("{word}{place}"), value(self.answer.at(&pointer)))
+    }
+
+    fn status_class(&self, holds: bool, class: &str) -> (String, String) {
+        let value = if holds {
+            class.to_owned()
+        } else {
+            self.answer.status.to_string()
+        };
+        ("status".to_owned(), value)
+    }
+
+    fn media_type(&self) -> String {
+        self.answer.header("content-type").map_or_else(
+            || "<absent>".to_owned(),
+            |value| crate::judge::openapi::media_type(&value, self.vendor),
+        )
+    }
+
+    fn header(&self, name: &str) -> String {
+        let Some(mut value) = self.answer.header(name) else {
+            return "<absent>".to_owned();
+        };
+        // HTTP compares the names of codings whatever the case of their letters.
+        if name.eq_ignore_ascii_case("content-encoding") {
+            value.make_ascii_lowercase();
+        }
+        vendor_neutral(&mask_namespace(&value, self.ns), self.vendor)
+    }
+
+    /// An error tells nothing of how answers are printed.
+    fn pretty(&self) -> String {
+        match self.answer.json() {
+            Some(_) if self.answer.is_success() => {
+                self.answer.text().trim().contains('\n').to_string()
+            }
+            _ => format!("<status {}, {}>", self.answer.status, self.excerpt()),
+        }
+    }
+
+    fn empty_body(&self) -> String {
+        if self.answer.body.is_empty() {
+            "<empty>".to_owned()
+        } else {
+            self.excerpt()
+        }
+    }
+
+    /// The body, or its beginning, where it is not what it should be.
+    fn excerpt(&self) -> String {
+        if self.answer.body.is_empty() {
+            return "<no body>".to_owned();
+        }
+        let text = self.answer.json().map_or_else(
+            || quoted(&mask_namespace(&self.answer.text(), self.ns)),
+            |json| canonical(json, self.ns),
+        );
+        shorten(&text)
+    }
+
+    /// What stands for a value that is not there.
+    fn nothing(&self) -> String {
+        if self.answer.json().is_some() {
+            "<absent>".to_owned()
+        } else if self.answer.body.is_empty() {
+            "<no body>".to_owned()
+        } else {
+            format!("<not JSON: {}>", self.excerpt())
+        }
+    }
+
+    fn exactly(&self, found: Option<&Value>) -> String {
+        found.map_or_else(|| self.nothing(), |found| canonical(found, self.ns))
+    }
+
+    fn kind_among(&self, found: Option<&Value>, kinds: &[Kind]) -> String {
+        if kinds.iter().any(|kind| kind.is(found)) {
+            format!("<{}>", kind_names(kinds))
+        } else {
+            match found {
+                None => self.nothing(),
+                Some(found) => shorten(&canonical(found, self.ns)),
+            }
+        }
+    }
+
+    fn each(&self, pointer: &str, kinds: &[Kind]) -> (String, String) {
+        let pointer = self.filled(pointer);
+        let found = self.answer.json().map(|json| places(json, &pointer));
+        let found = found.unwrap_or_default();
+        let is = |value: &Option<&Value>| kinds.iter().any(|kind| kind.is(*value));
+        let value = match found.iter().find(|value| !is(value)).or(found.first()) {
+            None => self.nothing(),
+            Some(value) => self.kind_among(*value, kinds),
+        };
+        (format!("each {}", mask_namespace(&pointer, self.ns)), value)
+    }
+
+    fn unset(&self, found: Option<&Value>) -> String {
+        match found {
+            None if self.answer.json().is_none() => self.nothing(),
+            None | Some(Value::Null) => "<unset>".to_owned(),
+            Some(Value::String(text)) if text.is_empty() => "<unset>".to_owned(),
+            Some(Value::Array(items)) if items.is_empty() => "<unset>".to_owned(),
+            Some(Value::Object(members)) if members.is_empty() => "<unset>".to_owned(),
+            Some(found) => canonical(found, self.ns),
+        }
+    }
+
+    fn no_array(&self, found: Option<&Value>) -> String {
+        found.map_or_else(
+            || self.nothing(),
+            |found| format!("<no array: {}>", shorten(&canonical(found, self.ns))),
+        )
+    }
+
+    fn residual(&self, found: Option<&Value>) -> String {
+        match found.and_then(residual::text) {
+            Some(text) => quoted(&mask_namespace(&text, self.ns)),
+            None => self.no_array(found),
+        }
+    }
+
+    fn residual_like(&self, found: Option<&Value>, wanted: &[Vec<&str>]) -> String {
+        let fits = |conditions: &Vec<String>| {
+            wanted
+                .iter()
+                .any(|wanted| residual::is_like(conditions, wanted))
+        };
+        let queries = found.and_then(residual::conditions);
+        match queries {
+            Some(queries) if !queries.is_empty() && queries.iter().all(fits) => {
+                let told: Vec<String> = wanted
+                    .iter()
+                    .map(|one| format!("({})", one.join("; ")))
+                    .collect();
+                format!("<{}>", told.join(", or "))
+            }
+            _ => self.residual(found),
+        }
+    }
+
+    fn bindings(&self, found: Option<&Value>, variables: &[&str]) -> String {
+        let bound = |item: &Value| match item {
+            Value::Object(members) => {
+                let named = members
+                    .iter()
+                    .filter(|(name, _)| variables.contains(&name.as_str()));
+                let named: Map<String, Value> = named
+                    .map(|(name, value)| (name.clone(), value.clone()))
+                    .collect();
+                canonical(&Value::Object(named), self.ns)
+            }
+            other => canonical(other, self.ns),
+        };
+        match found {
+            Some(Value::Array(items)) => sorted_list(items.iter().map(bound)),
+            other => self.no_array(other),
+        }
+    }
+
+    fn other_than(&self, found: Option<&Value>, captured: &str) -> String {
+        let known = self.captures.get(captured);
+        let text = |found: &Value| match found {
+            Value::String(text) => text.clone(),
+            other => canonical(other, ""),
+        };
+        match found {
+            Some(found) if known.is_some_and(|known| *known != text(found)) => {
+                format!("<other than {captured}>")
+            }
+            Some(found) => shorten(&canonical(found, self.ns)),
+            None => self.nothing(),
+        }
+    }
+
+    fn text_of(&self, captured: &str) -> String {
+        let known = self.captures.get(captured);
+        if known.is_some_and(|known| known == self.answer.text().trim()) {
+            format!("<that of {captured}>")
+        } else {
+            self.excerpt_as_written()
+        }
+    }
+
+    fn excerpt_as_written(&self) -> String {
+        shorten(&quoted(&mask_namespace(self.answer.text().trim(), self.ns)))
+    }
+
+    fn sorted(&self, found: Option<&Value>) -> String {
+        match found {
+            Some(Value::Array(items)) => {
+                sorted_list(items.iter().map(|item| canonical(item, self.ns)))
+            }
+            other => self.no_array(other),
+        }
+    }
+
+    fn names(&self, found: Option<&Value>) -> String {
+        match found {
+            Some(Value::Array(items)) => sorted_list(
+                items
+                    .iter()
+                    .filter_map(|item| {
+                        let named = || item.get("name").or_else(|| item.get("id"))?.as_str();
+                        item.as_str().or_else(named)
+                    })
+                    .filter(|name| name.starts_with(self.ns))
+                    .map(|name| quoted(&mask_namespace(name, self.ns))),
+            ),
+            other => self.no_array(other),
+        }
+    }
+
+    fn filled_pages(&self) -> String {
+        let behind = self.answer.pages.get(1..).unwrap_or_default();
+        match behind.iter().position(|items| *items == 0) {
+            Some(place) => format!("<page {} of {} is empty>", place + 1, behind.len()),
+            None if behind.is_empty() => "<none>".to_owned(),
+            None => "<filled>".to_owned(),
+        }
+    }
+
+    fn includes(&self, found: Option<&Value>, item: &Value) -> String {
+        let wanted = self.filled_json(item);
+        match found {
+            Some(Value::Array(items)) => {
+                let there = items
+                    .iter()
+                    .any(|found| canonical(found, self.ns) == wanted);
+                if there {
+                    format!("<includes {wanted}>")
+                } else {
+                    canonical(&Value::Array(items.clone()), self.ns)
+                }
+            }
+            other => self.no_array(other),
+        }
+    }
+
+    fn holding(&self, found: Option<&Value>, value: &Value) -> String {
+        let wanted = self.filled_json(value);
+        match found {
+            Some(found) if self.stands_in(found, &wanted) => {
+                format!("<holds {}>", self.shown(value))
+            }
+            Some(found) => shorten(&canonical(found, self.ns)),
+            None => self.nothing(),
+        }
+    }
+
+    /// Whether a value, as canonical text, stands somewhere in the one found.
+    fn stands_in(&self, found: &Value, wanted: &str) -> bool {
+        below(found).any(|below| canonical(below, self.ns) == wanted)
+    }
+
+    /// A value of the scenario as canonical text, its `{ns}` as `<ns>`.
+    fn filled_json(&self, value: &Value) -> String {
+        let filled = fill_json(value, &|name| self.known(name));
+        canonical(&filled, self.ns)
+    }
+
+    fn without(&self, text: &str) -> (String, String) {
+        let text = self.filled(text);
+        let mut headers = self.answer.headers.iter();
+        let word = match self.answer.text().contains(&text) {
+            true => "holds",
+            false if headers.any(|(_, value)| value.contains(&text)) => "headers hold",
+            false => "without",
+        };
+        let value = format!("<{word} {}>", quoted(&mask_namespace(&text, self.ns)));
+        ("body".to_owned(), value)
+    }
+
+    fn mentions(&self, text: &str) -> String {
+        let body = self.answer.text().to_lowercase();
+        if body.contains(&text.to_lowercase()) {
+            format!("<mentions {}>", quoted(text))
+        } else {
+            self.excerpt()
+        }
+    }
+
+    fn having(&self, found: Option<&Value>, part: &Value) -> String {
+        let wanted = fill_json(part, &|name| self.known(name));
+        match found {
+            Some(found) if has(found, &wanted) => format!("<has {}>", canonical(&wanted, self.ns)),
+            Some(found) => shorten(&canonical(found, self.ns)),
+            None => self.nothing(),
+        }
+    }
+
+    fn either(&self, alternatives: &[Alternative]) -> (String, String) {
+        let holds = alternatives
+            .iter()
+            .any(|alternative| self.meets(&alternative.checks));
+        let value = if holds {
+            let labels: Vec<&str> = alternatives
+                .iter()
+                .map(|alternative| alternative.label)
+                .collect();
+            format!("<{}>", labels.join(" or "))
+        } else {
+            format!("status {}, {}", self.answer.status, self.excerpt())
+        };
+        ("answer".to_owned(), value)
+    }
+
+    /// Whether the answer meets all of these.
+    pub(crate) fn meets(&self, checks: &[Check]) -> bool {
+        checks.iter().all(|check| self.holds(check))
+    }
+
+    fn holds(&self, check: &Check) -> bool {
+        let at = |pointer: &str| self.answer.at(&self.filled(pointer));
+        match check {
+            Check::Status(status) => self.answer.status == *status,
+            Check::StatusFrom(low, high) => (*low..=*high).contains(&self.answer.status),
+            Check::Equals(pointer, value) => at(pointer)
+                .is_some_and(|found| canonical(found, self.ns) == self.filled_json(value)),
+            Check::Differs(pointer, value) => at(pointer)
+                .is_some_and(|found| canonical(found, self.ns) != self.filled_json(value)),
+            Check::Type(pointer, kinds) => {
+                let found = at(pointer);
+                kinds.iter().any(|kind| kind.is(found))
+            }
+            Check::AtMost(pointer, most) => at(pointer)
+                .and_then(Value::as_array)
+                .is_some_and(|items| items.len() <= *most),
+            Check::AtLeast(pointer, least) => at(pointer)
+                .and_then(Value::as_array)
+                .is_some_and(|items| items.len() >= *least),
+            Check::Lacks(pointer) => at(pointer).is_none(),
+            Check::Holds(pointer, value) => {
+                let wanted = self.filled_json(value);
+                at(pointer).is_some_and(|found| self.stands_in(found, &wanted))
+            }
+            Check::NoBody => self.answer.body.is_empty(),
+        }
+    }
+}
+
+/// Whether a value has at least these members and items, those of arrays in this order.
+fn has(found: &Value, part: &Value) -> bool {
+    match (found, part) {
+        (Value::Object(found), Value::Object(part)) => part
+            .iter()
+            .all(|(name, part)| found.get(name).is_some_and(|found| has(found, part))),
+        (Value::Array(found), Value::Array(part)) => {
+            let mut found = found.iter();
+            part.iter().all(|part| found.any(|found| has(found, part)))
+        }
+        _ => same(found, part),
+    }
+}
+
+/// A vendor media type, with the vendor that the documents use.
+fn vendor_neutral(value: &str, vendor: &str) -> String {
+    value.replace(&format!("/vnd.{vendor}."), "/vnd.engine.")
+}
+
+/// A value and all values in it.
+fn below(value: &Value) -> impl Iterator<Item = &Value> {
+    let mut waiting = vec![value];
+    std::iter::from_fn(move || {
+        let next = waiting.pop()?;
+        match next {
+            Value::Array(items) => waiting.extend(items),
+            Value::Object(members) => waiting.extend(members.values()),
+            _ => {}
+        }
+        Some(next)
+    })
+}
+
+fn sorted_list(items: impl Iterator<Item = String>) -> String {
+    let mut items: Vec<String> = items.collect();
+    items.sort();
+    format!("[{}]", items.join(","))
+}
+
+/// The value of a fact. One that is longer than any a scenario expects is told by its start and its
+/// digest, so that what a server answers cannot swell transcripts and reports.
+fn truncate(value: String) -> String {
+    if value.len() <= LONGEST {
+        return value;
+    }
+    let start = value.get(..value.floor_char_boundary(LONGEST));
+    format!(
+        "{}… ({} bytes, SHA-256 {})",
+        start.unwrap_or_default(),
+        value.len(),
+        sha256(value.as_bytes())
+    )
+}
+
+/// The text, or its beginning and how long it is.
+pub(crate) fn shorten(text: &str) -> String {
+    if text.chars().nth(EXCERPT).is_none() {
+        return text.to_owned();
+    }
+    let start: String = text.chars().take(EXCERPT).collect();
+    format!("{start}… ({} bytes)", text.len())
+}
+
+#[cfg(test)]
+mod tests;

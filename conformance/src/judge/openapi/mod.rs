@@ -1,0 +1,349 @@
+//! The wire check: every exchange of a run against our own OpenAPI documents.
+//!
+//! A request that the document does not allow is the suite's own defect, unless its step says
+//! that it breaks the contract on purpose. An answer that the document does not allow is the
+//! target's. What the documents leave open, they leave out; so paths and methods that they do
+//! not name are not checked.
+
+mod keys;
+mod load;
+mod message;
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use jsonschema::Validator;
+
+pub use message::{Message, media_type};
+
+use crate::assets::SPECS;
+use crate::catalogue::Document;
+
+/// Longest violation that is told with its value, in bytes.
+const LONGEST_TOLD: usize = 2000;
+
+/// The two OpenAPI documents with their schemas compiled.
+#[derive(Debug)]
+pub struct Contract {
+    control: Vec<Operation>,
+    engine: Vec<Operation>,
+}
+
+/// An OpenAPI document that cannot be used.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("specs/{file}.yaml: {what}")]
+pub struct ContractError {
+    file: String,
+    what: String,
+}
+
+/// One method of one path.
+#[derive(Debug)]
+struct Operation {
+    method: String,
+    template: Template,
+    parameters: Vec<Parameter>,
+    request: Option<Content>,
+    request_required: bool,
+    /// By `200`, `4XX`, `default`.
+    responses: BTreeMap<String, Content>,
+    /// The members that the responses name, as pointers; by the same keys.
+    members: BTreeMap<String, Vec<String>>,
+}
+
+/// A path with its parameters.
+#[derive(Debug)]
+struct Template {
+    text: String,
+    segments: Vec<Segment>,
+}
+
+#[derive(Debug)]
+enum Segment {
+    Literal(String),
+    /// One segment, or with `many` the whole rest of the path.
+    Parameter {
+        many: bool,
+    },
+}
+
+/// A parameter of the query string.
+#[derive(Debug)]
+struct Parameter {
+    name: String,
+    required: bool,
+    /// A name without a value is allowed.
+    bare: bool,
+    reading: Reading,
+    schema: Schema,
+}
+
+/// How the text of a parameter becomes a value.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Reading {
+    /// The text itself.
+    Text,
+    /// A number, a boolean, or any JSON.
+    Json,
+    /// Every occurrence together, as an array of texts.
+    List,
+}
+
+/// What is documented of an answer.
+#[derive(Debug)]
+pub(crate) struct Documented<'c> {
+    /// The operation, as `PUT /v1/data/{path}`.
+    pub(crate) operation: String,
+    /// The members of the body, as pointers in which `*` stands for the items of an array.
+    pub(crate) members: &'c [String],
+    /// Whether the media type is said.
+    pub(crate) names_media: bool,
+}
+
+/// Media types and their schemas; empty where the document describes no body.
+type Content = Vec<(String, Schema)>;
+
+/// A compiled schema, shared by all places that refer to it; none allows everything.
+#[derive(Clone)]
+struct Schema(Option<Arc<Validator>>);
+
+impl fmt::Debug for Schema {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("<schema>")
+    }
+}
+
+impl Contract {
+    /// The contract that the program carries.
+    ///
+    /// # Errors
+    /// An OpenAPI document has a defect.
+    pub fn embedded() -> Result<&'static Self, &'static ContractError> {
+        static CONTRACT: OnceLock<Result<Contract, ContractError>> = OnceLock::new();
+        CONTRACT.get_or_init(|| Self::read(SPECS)).as_ref()
+    }
+
+    /// Reads `control.openapi` and `engine.openapi` from pairs of path and text.
+    ///
+    /// # Errors
+    /// A document is missing, is no YAML, or has a reference or schema that cannot be used.
+    pub fn read(files: &[(&str, &str)]) -> Result<Self, ContractError> {
+        Ok(Self {
+            control: load::operations(files, Document::Control)?,
+            engine: load::operations(files, Document::Engine)?,
+        })
+    }
+
+    /// What is wrong with a request, if anything. `target` is path and query below the base
+    /// address of the API.
+    pub fn check_request(
+        &self,
+        api: Document,
+        method: &str,
+        target: &str,
+        message: Message<'_>,
+    ) -> Option<String> {
+        let (path, query) = target.split_once('?').unwrap_or((target, ""));
+        let Some(operation) = self.operation(api, method, path) else {
+            return Some(format!(
+                "{method} {path} is not in specs/{}.openapi.yaml",
+                api.name()
+            ));
+        };
+        operation
+            .query_finding(query)
+            .or_else(|| operation.request_finding(message))
+            .map(|finding| format!("request of {operation}: {finding}"))
+    }
+
+    /// What is wrong with an answer, if anything. `vendor` is the target's part of
+    /// `application/vnd.VENDOR.…`.
+    pub fn check_response(
+        &self,
+        api: Document,
+        method: &str,
+        target: &str,
+        status: u16,
+        vendor: &str,
+        message: Message<'_>,
+    ) -> Option<String> {
+        let path = target.split('?').next().unwrap_or(target);
+        let operation = self.operation(api, method, path)?;
+        operation
+            .response_finding(status, vendor, message)
+            .map(|finding| format!("answer {status} of {operation}: {finding}"))
+    }
+
+    /// What is documented of the answer to a request with this status. None for what the document
+    /// does not name.
+    pub(crate) fn documented(
+        &self,
+        api: Document,
+        method: &str,
+        target: &str,
+        status: u16,
+    ) -> Option<Documented<'_>> {
+        let path = target.split('?').next().unwrap_or(target);
+        let operation = self.operation(api, method, path)?;
+        let key = operation.response_key(status);
+        let members = key.as_ref().and_then(|key| operation.members.get(key));
+        let content = key.and_then(|key| operation.responses.get(&key));
+        Some(Documented {
+            operation: format!("{method} {}", operation.template.text),
+            members: members.map(Vec::as_slice).unwrap_or_default(),
+            names_media: content
+                .is_none_or(|content| content.iter().all(|(name, _)| name != "*/*")),
+        })
+    }
+
+    /// The operation for a path: of several that fit, the one with the most literal segments.
+    fn operation(&self, api: Document, method: &str, path: &str) -> Option<&Operation> {
+        let operations = match api {
+            Document::Control => &self.control,
+            Document::Engine => &self.engine,
+        };
+        operations
+            .iter()
+            .filter(|operation| operation.method == method && operation.template.fits(path))
+            .max_by_key(|operation| operation.template.literals())
+    }
+}
+
+impl fmt::Display for Operation {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "`{} {}`", self.method, self.template.text)
+    }
+}
+
+impl Template {
+    fn fits(&self, path: &str) -> bool {
+        let mut parts = path.strip_prefix('/').unwrap_or(path).split('/');
+        for segment in &self.segments {
+            let Some(part) = parts.next() else {
+                return false;
+            };
+            match segment {
+                Segment::Literal(literal) if literal != part => return false,
+                Segment::Parameter { many: true } => return true,
+                Segment::Literal(_) | Segment::Parameter { .. } => {}
+            }
+        }
+        parts.next().is_none()
+    }
+
+    fn literals(&self) -> usize {
+        let literal = |segment: &&Segment| matches!(segment, Segment::Literal(_));
+        self.segments.iter().filter(literal).count()
+    }
+}
+
+impl Operation {
+    fn query_finding(&self, query: &str) -> Option<String> {
+        let pairs = message::query_pairs(query);
+        for (name, _) in &pairs {
+            if !self.parameters.iter().any(|known| known.name == *name) {
+                return Some(format!("no query parameter `{name}` is documented"));
+            }
+        }
+        self.parameters.iter().find_map(|parameter| {
+            let given: Vec<_> = pairs
+                .iter()
+                .filter(|(name, _)| *name == parameter.name)
+                .map(|(_, value)| value.as_deref())
+                .collect();
+            parameter.finding(&given)
+        })
+    }
+
+    fn request_finding(&self, message: Message<'_>) -> Option<String> {
+        if message.body.is_empty() {
+            return self
+                .request_required
+                .then(|| "a body is required".to_owned());
+        }
+        let Some(content) = &self.request else {
+            // RFC 9110 gives a body of GET or DELETE no meaning, but servers get them.
+            return Some("no body is documented".to_owned());
+        };
+        message::finding(content, message, "engine", true)
+    }
+
+    fn response_finding(&self, status: u16, vendor: &str, message: Message<'_>) -> Option<String> {
+        let content = self.response_key(status);
+        match content.and_then(|key| self.responses.get(&key)) {
+            None => Some("the status is not documented".to_owned()),
+            Some(content) if content.is_empty() || self.method == "HEAD" => None,
+            Some(content) => message::finding(content, message, vendor, false),
+        }
+    }
+}
+
+impl Operation {
+    /// The key that a status is documented under.
+    fn response_key(&self, status: u16) -> Option<String> {
+        let range = format!("{}XX", status / 100);
+        let keys = [status.to_string(), range, "default".to_owned()];
+        keys.into_iter()
+            .find(|key| self.responses.contains_key(key))
+    }
+}
+
+impl Parameter {
+    fn finding(&self, given: &[Option<&str>]) -> Option<String> {
+        let name = &self.name;
+        match given {
+            [] => self
+                .required
+                .then(|| format!("query parameter `{name}` is required")),
+            [None | Some("")] if self.bare => None,
+            _ if self.reading == Reading::List => {
+                let texts = given
+                    .iter()
+                    .map(|value| value.unwrap_or_default().into())
+                    .collect();
+                self.schema.finding(&serde_json::Value::Array(texts), name)
+            }
+            [value] => {
+                let text = value.unwrap_or_default();
+                let value = match self.reading {
+                    Reading::Json => serde_json::from_str(text).unwrap_or_else(|_| text.into()),
+                    Reading::Text | Reading::List => text.into(),
+                };
+                self.schema.finding(&value, name)
+            }
+            _ => Some(format!(
+                "query parameter `{name}` is given {} times",
+                given.len()
+            )),
+        }
+    }
+}
+
+impl Schema {
+    /// The first violations, each with its place below `root`.
+    fn finding(&self, value: &serde_json::Value, root: &str) -> Option<String> {
+        let validator = self.0.as_ref()?;
+        if validator.is_valid(value) {
+            return None;
+        }
+        let violations: Vec<_> = validator
+            .iter_errors(value)
+            .take(3)
+            .map(|error| format!("{root}{}: {}", error.instance_path(), told(&error)))
+            .collect();
+        Some(violations.join("; "))
+    }
+}
+
+/// A violation with the value that shows it, unless that is a long one.
+fn told(error: &jsonschema::ValidationError<'_>) -> String {
+    let told = error.to_string();
+    match told.len() {
+        ..=LONGEST_TOLD => told,
+        _ => error.masked().to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,274 @@
+//! What is true, false or unknown for a row.
+
+use sqlparser::ast::{BinaryOperator, Expr, UnaryOperator, Value};
+
+use super::value::{Kind, Written};
+use super::{FilterError, Language, NOT_PLAIN, Table, wrong};
+
+/// How deep a condition may nest.
+const DEEPEST: u32 = 200;
+
+/// Writes the conditions of a database for SQLite.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Writer<'t> {
+    pub(super) language: Language,
+    pub(super) table: &'t Table,
+    depth: u32,
+}
+
+impl<'t> Writer<'t> {
+    pub(super) fn new(language: Language, table: &'t Table) -> Self {
+        Self {
+            language,
+            table,
+            depth: 0,
+        }
+    }
+
+    /// The writer of what an expression is made of.
+    pub(super) fn inner(self) -> Result<Self, FilterError> {
+        let depth = self.depth + 1;
+        if depth > DEEPEST {
+            return Err(wrong(format!("nested deeper than {DEEPEST}")));
+        }
+        Ok(Self { depth, ..self })
+    }
+
+    /// A condition.
+    pub(super) fn condition(self, expr: &Expr) -> Result<String, FilterError> {
+        if let Some(written) = self.predicate(expr)? {
+            return Ok(written);
+        }
+        let value = self.value(expr)?;
+        let is_none = match self.language {
+            Language::Sqlserver => true,
+            Language::Postgresql => value.kind != Kind::Other,
+            _ => false,
+        };
+        if is_none {
+            return Err(wrong(format!("`{expr}` is no condition")));
+        }
+        Ok(value.sql)
+    }
+
+    /// A condition that is no value by itself; absent if the expression is a value.
+    pub(super) fn predicate(self, expr: &Expr) -> Result<Option<String>, FilterError> {
+        let own = self.inner()?;
+        let written = match expr {
+            Expr::Nested(inner) => return own.predicate(inner),
+            Expr::UnaryOp {
+                op: UnaryOperator::Not,
+                expr,
+            } => format!("(NOT {})", own.condition(expr)?),
+            Expr::IsNull(value) => format!("({} IS NULL)", own.value(value)?.sql),
+            Expr::IsNotNull(value) => format!("({} IS NOT NULL)", own.value(value)?.sql),
+            Expr::IsTrue(inner) => own.truth(inner, "IS TRUE")?,
+            Expr::IsNotTrue(inner) => own.truth(inner, "IS NOT TRUE")?,
+            // How the parser is given IS DISTINCT FROM.
+            Expr::IsFalse(inner) if own.is_distinction(inner) => {
+                format!("(NOT {})", own.condition(inner)?)
+            }
+            Expr::IsFalse(inner) => own.truth(inner, "IS FALSE")?,
+            Expr::IsNotFalse(inner) => own.truth(inner, "IS NOT FALSE")?,
+            Expr::IsUnknown(inner) => own.truth(inner, "IS NULL")?,
+            Expr::IsNotUnknown(inner) => own.truth(inner, "IS NOT NULL")?,
+            Expr::IsDistinctFrom(..) | Expr::IsNotDistinctFrom(..) => {
+                return Err(wrong("MySQL has no `IS DISTINCT FROM`"));
+            }
+            Expr::BinaryOp { left, op, right } => return own.operation(left, op, right),
+            Expr::InList {
+                expr,
+                list,
+                negated,
+            } => own.among(expr, list, *negated)?,
+            Expr::Between {
+                expr,
+                negated,
+                low,
+                high,
+            } => own.between(expr, low, high, *negated)?,
+            Expr::Like { .. } | Expr::ILike { .. } => own.like(expr)?,
+            Expr::AnyOp {
+                left,
+                compare_op: BinaryOperator::Eq,
+                right,
+                ..
+            } => own.among(left, own.items(right)?, false)?,
+            Expr::AllOp {
+                left,
+                compare_op: BinaryOperator::NotEq,
+                right,
+            } => own.among(left, own.items(right)?, true)?,
+            Expr::Exists { .. } | Expr::InSubquery { .. } | Expr::RLike { .. } => {
+                return Err(NOT_PLAIN);
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(written))
+    }
+
+    /// Whether the database is this one.
+    pub(super) fn has(self, language: Language) -> bool {
+        self.language == language
+    }
+
+    /// A condition about the truth of another, which SQL Server does not have.
+    fn truth(self, inner: &Expr, test: &str) -> Result<String, FilterError> {
+        if self.has(Language::Sqlserver) {
+            return Err(wrong(format!("SQL Server has no `{test}` for conditions")));
+        }
+        Ok(format!("({} {test})", self.condition(inner)?))
+    }
+
+    fn is_distinction(self, expr: &Expr) -> bool {
+        let op = match expr {
+            Expr::BinaryOp { op, .. } => Some(op),
+            _ => None,
+        };
+        op == Some(&BinaryOperator::Spaceship) && !self.has(Language::Mysql)
+    }
+
+    fn operation(
+        self,
+        left: &Expr,
+        op: &BinaryOperator,
+        right: &Expr,
+    ) -> Result<Option<String>, FilterError> {
+        use BinaryOperator as Op;
+        let written = match op {
+            Op::And => self.join(left, "AND", right)?,
+            Op::Or => self.join(left, "OR", right)?,
+            Op::Eq => self.compare(left, "=", right)?,
+            Op::NotEq => self.compare(left, "<>", right)?,
+            Op::Lt => self.compare(left, "<", right)?,
+            Op::LtEq => self.compare(left, "<=", right)?,
+            Op::Gt => self.compare(left, ">", right)?,
+            Op::GtEq => self.compare(left, ">=", right)?,
+            Op::Spaceship => self.compare(left, "IS", right)?,
+            Op::PGStartsWith => {
+                let (left, right) = (self.value(left)?.sql, self.value(right)?.sql);
+                format!("(other_position({right}, {left}, 1, 0) = 1)")
+            }
+            _ => return Ok(None),
+        };
+        Ok(Some(written))
+    }
+
+    fn join(self, left: &Expr, word: &str, right: &Expr) -> Result<String, FilterError> {
+        let (left, right) = (self.condition(left)?, self.condition(right)?);
+        Ok(format!("({left} {word} {right})"))
+    }
+
+    fn compare(self, left: &Expr, op: &str, right: &Expr) -> Result<String, FilterError> {
+        let (left, right) = (self.value(left)?, self.value(right)?);
+        let collation = self.collation(&[&left, &right]);
+        let (left, right) = (left.beside(&right), right.beside(&left));
+        Ok(format!("({left} COLLATE {collation} {op} {right})"))
+    }
+
+    fn among(self, value: &Expr, list: &[Expr], negated: bool) -> Result<String, FilterError> {
+        let value = self.value(value)?;
+        let list = list.iter().map(|item| self.value(item));
+        let list = list.collect::<Result<Vec<_>, _>>()?;
+        let mut all = vec![&value];
+        all.extend(&list);
+        let collation = self.collation(&all);
+        let items = list.iter().map(|item| item.beside(&value));
+        let items = items.collect::<Vec<_>>().join(", ");
+        let not = if negated { "NOT " } else { "" };
+        let value = &value.sql;
+        Ok(format!("({value} COLLATE {collation} {not}IN ({items}))"))
+    }
+
+    /// The items of an array that is written out.
+    fn items(self, array: &Expr) -> Result<&[Expr], FilterError> {
+        match array {
+            Expr::Array(array) => Ok(&array.elem),
+            _ => Err(NOT_PLAIN),
+        }
+    }
+
+    fn between(
+        self,
+        value: &Expr,
+        low: &Expr,
+        high: &Expr,
+        negated: bool,
+    ) -> Result<String, FilterError> {
+        let (value, low, high) = (self.value(value)?, self.value(low)?, self.value(high)?);
+        let collation = self.collation(&[&value, &low, &high]);
+        let (low, high) = (low.beside(&value), high.beside(&value));
+        let not = if negated { "NOT " } else { "" };
+        let value = &value.sql;
+        Ok(format!(
+            "({value} COLLATE {collation} {not}BETWEEN {low} AND {high})"
+        ))
+    }
+
+    fn like(self, expr: &Expr) -> Result<String, FilterError> {
+        let (Expr::Like {
+            negated,
+            any: false,
+            expr: value,
+            pattern,
+            escape_char,
+        }
+        | Expr::ILike {
+            negated,
+            any: false,
+            expr: value,
+            pattern,
+            escape_char,
+        }) = expr
+        else {
+            return Err(NOT_PLAIN);
+        };
+        let any_case = matches!(expr, Expr::ILike { .. });
+        if any_case && !self.has(Language::Postgresql) {
+            return Err(wrong("only PostgreSQL has ILIKE"));
+        }
+        let (value, pattern) = (self.value(value)?, self.value(pattern)?);
+        let any_case = any_case || self.collation(&[&value, &pattern]) == "NOCASE";
+        let escape = self.escape(escape_char.as_ref())?;
+        let not = if *negated { "NOT " } else { "" };
+        let database = match self.language {
+            Language::Mysql => "mysql",
+            Language::Sqlserver => "sqlserver",
+            _ => "postgresql",
+        };
+        Ok(format!(
+            "({not}other_like({}, {}, {}, {}, '{database}'))",
+            value.sql,
+            pattern.sql,
+            Written::text(&escape).sql,
+            u8::from(any_case),
+        ))
+    }
+
+    /// The letter that takes its meaning from a wildcard, if there is one.
+    fn escape(self, named: Option<&Value>) -> Result<String, FilterError> {
+        let Some(named) = named else {
+            let default = if self.has(Language::Sqlserver) {
+                ""
+            } else {
+                "\\"
+            };
+            return Ok(default.to_owned());
+        };
+        let text = named.clone().into_string().unwrap_or_default();
+        let most = text.chars().count() <= 1;
+        if !most || (text.is_empty() && self.has(Language::Sqlserver)) {
+            return Err(wrong(format!("ESCAPE {named} is no letter")));
+        }
+        Ok(text)
+    }
+
+    /// By what texts are compared when one of them stands beside the others.
+    pub(super) fn collation(self, values: &[&Written]) -> &'static str {
+        let named = values.iter().find_map(|value| value.collation);
+        named.unwrap_or(match self.language {
+            Language::Mysql | Language::Sqlserver => "NOCASE",
+            _ => "BINARY",
+        })
+    }
+}

@@ -1,0 +1,40 @@
+//! Conditions for PostgreSQL, MySQL and SQL Server, judged without these databases: a condition is
+//! parsed in the dialect of its database, and written so that SQLite selects the rows which that
+//! database would.
+//!
+//! Texts are compared as databases do unless told otherwise: PostgreSQL knows large letters from
+//! small ones, the usual collations of MySQL and SQL Server do not.
+
+mod call;
+mod condition;
+pub(super) mod functions;
+mod parse;
+mod value;
+
+use super::{FilterError, Language, Table, Unless, sqlite};
+use condition::Writer;
+
+/// The names of the rows of a table that a clause, with or without the word WHERE, selects.
+///
+/// # Errors
+/// That the clause is not one condition on the table, or that only its database can evaluate it.
+pub(super) fn select(
+    clause: &str,
+    language: Language,
+    table: &Table,
+) -> Result<Vec<String>, FilterError> {
+    sqlite::check_length(clause).map_err(FilterError::Wrong)?;
+    let parsed = parse::condition(clause, language).map_err(FilterError::Wrong)?;
+    let written = Writer::new(language, table).condition(&parsed)?;
+    sqlite::select(&written, table).map_err(FilterError::Wrong)
+}
+
+fn wrong(why: impl Into<String>) -> FilterError {
+    FilterError::Wrong(why.into())
+}
+
+/// What parses, but means what only its database knows.
+const NOT_PLAIN: FilterError = FilterError::Instead(Unless::NotPlain);
+
+#[cfg(test)]
+mod tests;

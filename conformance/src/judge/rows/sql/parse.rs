@@ -1,0 +1,181 @@
+//! A clause as exactly one expression.
+
+use sqlparser::ast::Expr;
+use sqlparser::dialect::{Dialect, MsSqlDialect, MySqlDialect, PostgreSqlDialect};
+use sqlparser::keywords::Keyword;
+use sqlparser::parser::Parser;
+use sqlparser::tokenizer::{Token, Tokenizer, Whitespace};
+
+use super::Language;
+
+/// How many tokens a clause may have. A chain of operators nests as deep as it is long, and what
+/// is nested is left one call inside the other.
+const MOST_TOKENS: usize = 4_000;
+
+/// How deep calls may nest. The parser reads each of their arguments twice, so that its time
+/// doubles with each call around them.
+const DEEPEST_CALLS: usize = 8;
+
+/// The expression of a clause that may begin with the word WHERE.
+///
+/// # Errors
+/// Why the text is none, or what stands behind it.
+pub(super) fn condition(clause: &str, language: Language) -> Result<Expr, String> {
+    let dialect: &dyn Dialect = match language {
+        Language::Mysql => &MySqlDialect {},
+        Language::Sqlserver => &MsSqlDialect {},
+        _ => &PostgreSqlDialect {},
+    };
+    let tokens = Tokenizer::new(dialect, clause).tokenize();
+    let tokens = tokens.map_err(|error| error.to_string())?;
+    if tokens.len() > MOST_TOKENS {
+        return Err(format!("more than {MOST_TOKENS} tokens"));
+    }
+    for token in &tokens {
+        refused(token, language)?;
+    }
+    check_calls(&tokens)?;
+    let tokens = match language {
+        Language::Mysql => without_div(tokens),
+        _ => bounded(tokens),
+    };
+    let mut parser = Parser::new(dialect).with_tokens(tokens);
+    // That there is no WHERE is fine as well.
+    let _ = parser.parse_keyword(Keyword::WHERE);
+    let parsed = parser.parse_expr().map_err(|error| error.to_string())?;
+    match parser.next_token().token {
+        Token::EOF => Ok(parsed),
+        other => Err(format!("`{other}` behind the condition")),
+    }
+}
+
+/// What the parser takes and the database does not, or does not overlook as the parser does.
+fn refused(token: &Token, language: Language) -> Result<(), String> {
+    match token {
+        Token::DoubleEq => Err("`==` is no operator".to_owned()),
+        Token::Spaceship if language != Language::Mysql => Err("only MySQL has `<=>`".to_owned()),
+        Token::Whitespace(Whitespace::MultiLineComment(text))
+            if language == Language::Mysql && text.starts_with(['!', '+']) =>
+        {
+            Err("a comment that MySQL runs".to_owned())
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The tokens with `a <=> (b)` for `a IS NOT DISTINCT FROM b`, and `a <=> (b) IS FALSE` for
+/// `a IS DISTINCT FROM b`: behind FROM the parser would take all that follows, where databases end
+/// before AND and OR.
+fn bounded(tokens: Vec<Token>) -> Vec<Token> {
+    use Keyword::{DISTINCT, FROM, IS, NOT};
+    let is_space = |token: &Token| matches!(token, Token::Whitespace(_));
+    let tokens: Vec<Token> = tokens
+        .into_iter()
+        .filter(|token| !is_space(token))
+        .collect();
+    let mut bounded = Vec::new();
+    let mut depth = 0_usize;
+    // The depths at which parentheses are to be closed, and what follows them.
+    let mut open: Vec<(usize, Vec<Token>)> = Vec::new();
+    let mut rest = tokens.as_slice();
+    while let [token, after @ ..] = rest {
+        for (words, behind) in [
+            (&[IS, DISTINCT, FROM][..], vec!["IS", "FALSE"]),
+            (&[IS, NOT, DISTINCT, FROM], vec![]),
+        ] {
+            if rest
+                .iter()
+                .map(keyword)
+                .take(words.len())
+                .eq(words.iter().copied())
+            {
+                let behind = behind.into_iter().map(Token::make_keyword);
+                open.push((depth, behind.collect()));
+                bounded.extend([Token::Spaceship, Token::LParen]);
+                rest = rest.get(words.len()..).unwrap_or_default();
+            }
+        }
+        if rest.len() <= after.len() {
+            continue;
+        }
+        let word = keyword(token);
+        let closes = matches!(token, Token::RParen | Token::RBracket) || word == Keyword::END;
+        let ends = closes || *token == Token::Comma || ENDS.contains(&word);
+        while let Some((_, behind)) = open.pop_if(|(at, _)| ends && *at == depth) {
+            bounded.push(Token::RParen);
+            bounded.extend(behind);
+        }
+        if matches!(token, Token::LParen | Token::LBracket) || word == Keyword::CASE {
+            depth += 1;
+        } else if closes {
+            depth = depth.saturating_sub(1);
+        }
+        bounded.push(token.clone());
+        rest = after;
+    }
+    for (_, behind) in open.into_iter().rev() {
+        bounded.push(Token::RParen);
+        bounded.extend(behind);
+    }
+    bounded
+}
+
+/// The tokens with `^` for the operator DIV. The parser panics where no number follows that, and
+/// conditions with either of them are left to the database.
+fn without_div(mut tokens: Vec<Token>) -> Vec<Token> {
+    let mut before = Token::EOF;
+    for token in &mut tokens {
+        // The name of a column may be any word.
+        if keyword(token) == Keyword::DIV && before != Token::Period {
+            *token = Token::Caret;
+        }
+        if !matches!(token, Token::Whitespace(_)) {
+            before = token.clone();
+        }
+    }
+    tokens
+}
+
+fn keyword(token: &Token) -> Keyword {
+    match token {
+        Token::Word(word) => word.keyword,
+        _ => Keyword::NoKeyword,
+    }
+}
+
+/// The words that end what stands behind DISTINCT FROM.
+const ENDS: [Keyword; 5] = [
+    Keyword::AND,
+    Keyword::OR,
+    Keyword::WHEN,
+    Keyword::THEN,
+    Keyword::ELSE,
+];
+
+/// That calls do not nest too deep, nor intervals, which need no parentheses for that.
+fn check_calls(tokens: &[Token]) -> Result<(), String> {
+    let mut before = &Token::EOF;
+    let mut intervals = 0;
+    let mut open = Vec::new();
+    for token in tokens {
+        match token {
+            Token::Whitespace(_) => continue,
+            Token::LParen => open.push(calls(before)),
+            Token::RParen => drop(open.pop()),
+            Token::Word(word) if word.keyword == Keyword::INTERVAL => intervals += 1,
+            _ => {}
+        }
+        if open.iter().filter(|calls| **calls).count() + intervals > DEEPEST_CALLS {
+            return Err(format!("calls nested deeper than {DEEPEST_CALLS}"));
+        }
+        before = token;
+    }
+    Ok(())
+}
+
+/// Whether a parenthesis behind a token begins the arguments of a call.
+fn calls(before: &Token) -> bool {
+    use Keyword::{AND, ELSE, IN, NOT, OR, THEN, WHEN, WHERE};
+    let words = [AND, ELSE, IN, NOT, OR, THEN, WHEN, WHERE];
+    matches!(before, Token::Word(word) if !words.contains(&word.keyword))
+}

@@ -1,0 +1,215 @@
+//! What the suite says about a rule, and why.
+
+use std::fmt;
+
+use serde::{Deserialize, Serialize};
+
+use super::compare::compare;
+use super::run_trace::RunTrace;
+use super::transcript::Transcript;
+use crate::catalogue::Level;
+
+/// What the suite says about one clause of a run. Only `Pass` counts as proven.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Verdict {
+    /// Every expected fact is as the snapshot states it.
+    Pass,
+    /// Something differs.
+    Fail(Failure),
+    /// An open clause: the transcript is recorded.
+    Recorded,
+    /// Nothing was judged.
+    NotRun(Reason),
+}
+
+/// The first step of a scenario that went wrong, with all that is needed to see it again.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Failure {
+    /// Number of the step, from 1.
+    pub step: usize,
+    /// The request, as the transcript names it: `PUT /v1/data/<ns>/a`.
+    pub request: String,
+    /// Whether the request only sets the scene, so that what the rule says was not looked at.
+    #[serde(default)]
+    pub blocked: bool,
+    /// What is not as expected, in the order of the step's facts.
+    pub differences: Vec<Difference>,
+    /// Shell commands that repeat the scenario up to the step, one a request; tokens stand as
+    /// `$CONFORMANCE_TOKEN`.
+    pub curl: Vec<String>,
+    /// Sentences on the failure: a failed prerequisite, no answer, findings of the OpenAPI
+    /// check, later steps that differ too.
+    pub notes: Vec<String>,
+}
+
+/// One fact, or one place inside a JSON value, that is not as expected.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Difference {
+    /// The fact, followed by the place inside its value: `status`, `/result`, `/result/0/name`.
+    pub path: String,
+    /// What the snapshot states.
+    pub expected: String,
+    /// What the target showed.
+    pub got: String,
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "step {}: {}", self.step, self.request)?;
+        for note in &self.notes {
+            write!(out, "\n  {note}")?;
+        }
+        for Difference {
+            path,
+            expected,
+            got,
+        } in &self.differences
+        {
+            write!(out, "\n  {path}: expected {expected}, got {got}")?;
+        }
+        for command in &self.curl {
+            write!(out, "\n  {command}")?;
+        }
+        Ok(())
+    }
+}
+
+/// Why a clause was not judged.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// The clause has no scenario yet.
+    NoScenario,
+    /// The rule has a scenario but no blessed snapshot.
+    NoSnapshot,
+    /// The target does not claim the capability named here.
+    NotClaimed(String),
+    /// The target has no such API: `control` or `engine`.
+    NoApi(String),
+    /// The target cannot be started in the setup named here.
+    NoSetup(String),
+    /// The target is not configured with the suite's mock server in the setup named here.
+    #[serde(rename = "no-depot")]
+    NoMock(String),
+    /// The scenario needs a server that the suite starts for it alone.
+    NotStarted,
+    /// The target has no token for the role named here.
+    NoToken(String),
+    /// The scenario touches what others see, and the target is not known to be the user's own.
+    NotOwned,
+    /// The scenario does more than the mode named here allows.
+    NotInMode(String),
+    /// The scenario held, though the target does not claim the capability named here.
+    HoldsUnclaimed(String),
+    /// The target could not be started or reached, or it died; the message says how.
+    Unreachable(String),
+    /// The evidence that is judged again does not hold what the scenario asks.
+    NoEvidence,
+    /// The server does not show what the rule is about, as the documents allow; the sentence says
+    /// what.
+    NotShown(String),
+    /// The scenario itself is at fault (see the run's defects).
+    Defect,
+    /// The run was interrupted before the verdict.
+    Interrupted,
+    /// The run stopped before the verdict, after as many failures as it was told to bear.
+    Stopped,
+}
+
+impl fmt::Display for Reason {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NoScenario => out.write_str("no scenario yet"),
+            Self::NoSnapshot => out.write_str("no snapshot yet"),
+            Self::NotClaimed(capability) => {
+                write!(out, "the target does not claim `{capability}`")
+            }
+            Self::NoApi(api) => write!(out, "the target has no {api} address"),
+            Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
+            Self::NoMock(setup) => write!(
+                out,
+                "the target is not configured with the suite's mock server in its setup `{setup}`"
+            ),
+            Self::NotStarted => out.write_str("needs a server of its own, which the suite starts"),
+            Self::NoToken(role) => write!(out, "the target has no token for `{role}`"),
+            Self::NotOwned => out.write_str(
+                "touches what others see; pass --i-own-this-target to run it off loopback",
+            ),
+            Self::NotInMode(mode) => write!(out, "does more than the mode `{mode}` allows"),
+            Self::HoldsUnclaimed(capability) => {
+                write!(out, "holds, but the target does not claim `{capability}`")
+            }
+            Self::Unreachable(what) | Self::NotShown(what) => out.write_str(what),
+            Self::NoEvidence => out.write_str("the evidence does not hold what the scenario asks"),
+            Self::Defect => out.write_str("the scenario itself is at fault"),
+            Self::Interrupted => out.write_str("interrupted"),
+            Self::Stopped => out.write_str("the run had stopped after the failures before"),
+        }
+    }
+}
+
+/// The verdict on a scenario that ran. `expected` is the blessed transcript.
+pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &RunTrace) -> Verdict {
+    if level == Level::Open {
+        return Verdict::Recorded;
+    }
+    if let Some((index, why)) = trace.not_shown {
+        let difference = || expected.and_then(|expected| difference(expected, trace));
+        // What went wrong before has nothing to do with it.
+        return match early_failure(trace).or_else(difference) {
+            Some(failure) if failure.step <= index => Verdict::Fail(failure),
+            _ => Verdict::NotRun(Reason::NotShown(why.to_owned())),
+        };
+    }
+    match (early_failure(trace), expected) {
+        (Some(failure), None) => Verdict::Fail(failure),
+        // What went wrong first may be the reason for the rest.
+        (Some(failure), Some(expected)) => match difference(expected, trace) {
+            Some(earlier) if earlier.step < failure.step => Verdict::Fail(earlier),
+            _ => Verdict::Fail(failure),
+        },
+        (None, None) => Verdict::NotRun(Reason::NoSnapshot),
+        (None, Some(expected)) => difference(expected, trace).map_or(Verdict::Pass, Verdict::Fail),
+    }
+}
+
+/// What went wrong whatever was expected: a step that could not go on, or an answer that breaks
+/// the OpenAPI document.
+pub(crate) fn early_failure(trace: &RunTrace) -> Option<Failure> {
+    if let Some(failure) = &trace.early_failure {
+        return Some(failure.clone());
+    }
+    let (index, _) = trace.findings.first()?;
+    Some(trace.failure(*index, notes(trace, *index)))
+}
+
+/// The first step that differs from the blessed transcript.
+fn difference(expected: &str, trace: &RunTrace) -> Option<Failure> {
+    if trace.transcript.to_string() == expected {
+        return None;
+    }
+    let mut steps = compare(&Transcript::parse(expected), &trace.transcript).into_iter();
+    let (index, differences) = steps.next()?;
+    let mut notes = notes(trace, index);
+    let was_run = |(index, _): &(usize, _)| *index < trace.transcript.steps.len();
+    let later = steps.filter(was_run).count();
+    if later > 0 {
+        notes.push(format!("{later} later step(s) differ too"));
+    }
+    Some(Failure {
+        differences,
+        ..trace.failure(index, notes)
+    })
+}
+
+fn notes(trace: &RunTrace, index: usize) -> Vec<String> {
+    let mut notes: Vec<String> = trace
+        .findings
+        .iter()
+        .filter(|(step, _)| *step == index)
+        .map(|(_, what)| what.clone())
+        .collect();
+    notes.dedup();
+    notes
+}

@@ -1,0 +1,25 @@
+//! Who may take what is guarded.
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use http::HeaderMap;
+use http::header::AUTHORIZATION;
+
+/// Whether a request shows the token: as a bearer, or as the name or the password of basic
+/// authentication.
+pub(super) fn has_token(request: &HeaderMap, token: &str) -> bool {
+    let given = request.get(AUTHORIZATION);
+    let given = given.and_then(|given| given.to_str().ok()?.split_once(' '));
+    let Some((scheme, credentials)) = given else {
+        return false;
+    };
+    match scheme.to_ascii_lowercase().as_str() {
+        "bearer" => credentials.trim() == token,
+        "basic" => STANDARD
+            .decode(credentials.trim())
+            .ok()
+            .and_then(|decoded| String::from_utf8(decoded).ok())
+            .is_some_and(|pair| pair.split(':').any(|part| part == token)),
+        _ => false,
+    }
+}

@@ -1,0 +1,238 @@
+//! What the mock server serves, and how each request for it was answered.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use bytes::Bytes;
+use http::header::{IF_MATCH, IF_NONE_MATCH};
+use http::{HeaderMap, HeaderName, HeaderValue};
+use serde::Deserialize;
+use serde_json::{Value, json};
+
+use super::archive;
+use super::auth::has_token;
+use super::git::Repository;
+
+/// How many answers are remembered for each path; older ones are forgotten.
+const REMEMBERED: usize = 10_000;
+/// How many paths are remembered that have no fixture.
+const PATHS: usize = 1_000;
+/// How many bytes of objects are stored together.
+const STORED: usize = 256 << 20;
+
+/// What a path of the mock server is answered with.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) enum Fixture {
+    /// A bundle of these files, by path: text as it stands, other values as JSON.
+    Bundle(BTreeMap<String, Value>),
+    /// 200 with this text, which is no bundle.
+    Text(String),
+    /// 200 with this text for those who show the token, 401 for others.
+    Guarded {
+        /// The token.
+        token: String,
+        /// The text.
+        text: String,
+    },
+    /// A git repository whose branch `main` holds these files. Another item of this kind is its
+    /// next commit.
+    Repository(BTreeMap<String, Value>),
+    /// This status without a body.
+    Status(u16),
+    /// Nothing, until there is another fixture.
+    Held,
+    /// What a client has stored.
+    #[serde(skip)]
+    Object(Bytes),
+}
+
+/// What stands under a path, and how its requests were answered.
+#[derive(Debug, Default)]
+struct Slot {
+    item: Option<Fixture>,
+    /// What the item is sent as.
+    bytes: Bytes,
+    /// The metadata that an object was stored with.
+    metadata: HeaderMap,
+    repository: Repository,
+    /// How often the item changed: the ETag.
+    version: u64,
+    requests: VecDeque<Value>,
+}
+
+/// Everything that is served, by path.
+#[derive(Debug, Default)]
+pub(super) struct Fixtures(BTreeMap<String, Slot>);
+
+/// The answer to a request.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Lookup {
+    /// 200, the body and its headers.
+    Bytes(Bytes, HeaderMap),
+    /// This status.
+    Status(u16),
+    /// None yet.
+    Held,
+}
+
+impl Slot {
+    fn tag(&self) -> String {
+        format!("\"{}\"", self.version)
+    }
+
+    /// What an answer with the item tells of it.
+    fn headers(&self) -> HeaderMap {
+        let mut headers = self.metadata.clone();
+        headers.extend(HeaderValue::from_str(&self.tag()).map(|tag| (http::header::ETAG, tag)));
+        headers
+    }
+
+    fn set(&mut self, item: Fixture, bytes: Bytes) {
+        if self.item.as_ref() != Some(&item) {
+            self.version += 1;
+            (self.item, self.bytes) = (Some(item), bytes);
+        }
+    }
+
+    fn note(&mut self, answer: Value) {
+        if self.requests.len() == REMEMBERED {
+            self.requests.pop_front();
+        }
+        self.requests.push_back(answer);
+    }
+}
+
+impl Fixtures {
+    /// Puts a fixture; the same again changes nothing. Of a repository the newest commit.
+    ///
+    /// # Errors
+    /// What keeps it from being sent.
+    pub(super) fn put(&mut self, path: &str, item: Fixture) -> Result<Option<String>, String> {
+        let bytes = match &item {
+            Fixture::Bundle(files) => archive::build(files)?,
+            Fixture::Text(text) | Fixture::Guarded { text, .. } => Bytes::from(text.clone()),
+            Fixture::Status(status) if !(200..=599).contains(status) => {
+                return Err(format!("{status} is no status of an answer"));
+            }
+            Fixture::Status(_) | Fixture::Held | Fixture::Repository(_) | Fixture::Object(_) => {
+                Bytes::new()
+            }
+        };
+        let slot = self.0.entry(path.to_owned()).or_default();
+        if let Fixture::Repository(files) = &item
+            && slot.item.as_ref() != Some(&item)
+        {
+            slot.repository.commit(files)?;
+        }
+        let head = matches!(item, Fixture::Repository(_)).then(|| slot.repository.head());
+        slot.set(item, bytes);
+        Ok(head)
+    }
+
+    /// Stores what a client sends, if its conditions hold; the headers of the answer.
+    ///
+    /// # Errors
+    /// The status that refuses it.
+    pub(super) fn store(
+        &mut self,
+        path: &str,
+        request: &HeaderMap,
+        bytes: Bytes,
+    ) -> Result<HeaderMap, u16> {
+        let others = self.0.iter().filter(|(other, _)| other.as_str() != path);
+        let stored: usize = others.map(|(_, slot)| slot.bytes.len()).sum();
+        let full = self.0.len() >= PATHS && !self.0.contains_key(path);
+        if full || stored.saturating_add(bytes.len()) > STORED {
+            return Err(507);
+        }
+        let slot = self.0.entry(path.to_owned()).or_default();
+        let there = matches!(slot.item, Some(Fixture::Object(_) | Fixture::Bundle(_)));
+        let tag = slot.tag();
+        let names = |condition: &HeaderValue| condition == "*" || condition == tag.as_str();
+        let unmet = |condition, wanted| {
+            let condition = request.get(condition);
+            condition.is_some_and(|condition| (there && names(condition)) != wanted)
+        };
+        if unmet(IF_MATCH, true) || unmet(IF_NONE_MATCH, false) {
+            return Err(412);
+        }
+        let is_metadata = |name: &HeaderName| name.as_str().starts_with("x-amz-meta-");
+        let metadata = request.iter().filter(|(name, _)| is_metadata(name));
+        slot.metadata = metadata
+            .map(|(name, value)| (name.clone(), value.clone()))
+            .collect();
+        slot.set(Fixture::Object(bytes.clone()), bytes);
+        Ok(slot.headers())
+    }
+
+    /// Removes a stored object.
+    pub(super) fn remove(&mut self, path: &str) {
+        if let Some(slot) = self.0.get_mut(path)
+            && matches!(slot.item, Some(Fixture::Object(_)))
+        {
+            (slot.item, slot.bytes) = (None, Bytes::new());
+        }
+    }
+
+    /// What a client that stores objects is told of one, or of a bundle.
+    pub(super) fn stored(&self, path: &str) -> Option<(Bytes, HeaderMap)> {
+        let slot = self.0.get(path)?;
+        match slot.item {
+            Some(Fixture::Object(_) | Fixture::Bundle(_)) => {
+                Some((slot.bytes.clone(), slot.headers()))
+            }
+            _ => None,
+        }
+    }
+
+    /// The repository under a path, and a note of what of it is asked for.
+    pub(super) fn repository(&mut self, path: &str, asked: &str) -> Option<&Repository> {
+        let slot = self.0.get_mut(path)?;
+        if !matches!(slot.item, Some(Fixture::Repository(_))) {
+            return None;
+        }
+        slot.note(json!({"answer": asked, "commit": slot.repository.head()}));
+        Some(&slot.repository)
+    }
+
+    /// The answer to a request with these headers. `held` tells that the request has been held
+    /// back already, which is noted once.
+    pub(super) fn take(&mut self, path: &str, request: &HeaderMap, held: bool) -> Lookup {
+        // A path without a fixture is remembered as well: that it was asked for is
+        // something to wait for.
+        if self.0.len() >= PATHS && !self.0.contains_key(path) {
+            return Lookup::Status(404);
+        }
+        let slot = self.0.entry(path.to_owned()).or_default();
+        let current = slot.tag();
+        let known = request.get(IF_NONE_MATCH);
+        let whole = || Lookup::Bytes(slot.bytes.clone(), slot.headers());
+        let (answer, found) = match &slot.item {
+            None | Some(Fixture::Repository(_)) => ("nothing", Lookup::Status(404)),
+            Some(Fixture::Status(status)) => ("status", Lookup::Status(*status)),
+            Some(Fixture::Held) => ("held", Lookup::Held),
+            Some(Fixture::Guarded { token, .. }) if !has_token(request, token) => {
+                ("refused", Lookup::Status(401))
+            }
+            Some(_) if known.is_some_and(|tag| tag == current.as_str()) => {
+                ("not-modified", Lookup::Status(304))
+            }
+            Some(Fixture::Bundle(_) | Fixture::Object(_)) => ("bundle", whole()),
+            Some(Fixture::Text(_) | Fixture::Guarded { .. }) => ("text", whole()),
+        };
+        if found == Lookup::Held && held {
+            return found;
+        }
+        slot.note(match &found {
+            Lookup::Bytes(..) => json!({"answer": answer, "status": 200}),
+            Lookup::Status(status) => json!({"answer": answer, "status": status}),
+            Lookup::Held => json!({ "answer": answer }),
+        });
+        found
+    }
+
+    /// How each request for a path was answered, oldest first.
+    pub(super) fn requests(&self, path: &str) -> impl Iterator<Item = &Value> {
+        self.0.get(path).into_iter().flat_map(|slot| &slot.requests)
+    }
+}

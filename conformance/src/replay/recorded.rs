@@ -1,0 +1,97 @@
+//! What evidence tells of a rule: its requests in order, and how each was asked.
+
+use crate::diff::answers::NormalizedResponse;
+use crate::diff::normalize::Normalizer;
+use crate::evidence::{ChosenRule, Event, Exchange, RunStarted, run_of};
+use crate::scenario::{Scenario, Step};
+
+/// The evidence of one rule.
+#[derive(Debug)]
+pub(crate) struct RecordedRule<'a> {
+    pub(crate) rule: &'a str,
+    /// The setup that its server was started in.
+    pub(super) setup: &'a str,
+    pub(super) started: &'a RunStarted,
+    /// The run that sent the requests, and whose name its own names start with.
+    pub(super) run: &'a str,
+    /// What was asked; what cleaned up is left out.
+    pub(super) exchanges: Vec<&'a Exchange>,
+    /// The rule's scenario in this suite, if it still has one.
+    pub(super) scenario: Option<Scenario>,
+}
+
+/// A request to send, and the answer that it had.
+#[derive(Debug)]
+pub(super) struct RecordedRequest<'a> {
+    pub(super) exchange: &'a Exchange,
+    /// Whether what it asks for comes about only in time.
+    pub(super) waits: bool,
+}
+
+impl<'a> RecordedRule<'a> {
+    /// What the evidence of a run tells of a rule that it chose.
+    pub(crate) fn of(events: &'a [Event], started: &'a RunStarted, chosen: &'a ChosenRule) -> Self {
+        let exchanges = events.iter().filter_map(|event| match event {
+            Event::Exchange(exchange) if exchange.rule == chosen.rule && exchange.step > 0 => {
+                Some(&**exchange)
+            }
+            _ => None,
+        });
+        let exchanges: Vec<&Exchange> = exchanges.collect();
+        let known = crate::rules::sections().find_map(|section| {
+            let slug = chosen.rule.strip_prefix(section.path)?.strip_prefix('/')?;
+            section.rules.iter().find(|rule| rule.slug == slug)
+        });
+        Self {
+            rule: &chosen.rule,
+            setup: chosen.setup.as_deref().unwrap_or("default"),
+            started,
+            run: run_of(exchanges.iter().copied(), &chosen.rule).unwrap_or(&started.run),
+            exchanges,
+            scenario: known.map(|rule| (rule.scenario)()),
+        }
+    }
+
+    /// Whether anything was asked by this identity.
+    pub(super) fn asks(&self, identity: &str) -> bool {
+        let mut exchanges = self.exchanges.iter();
+        exchanges.any(|exchange| exchange.identity == identity)
+    }
+
+    /// The step of this suite's scenario that an exchange is of.
+    pub(super) fn step(&self, exchange: &Exchange) -> Option<&Step> {
+        let steps = &self.scenario.as_ref()?.steps;
+        steps.get(exchange.step.checked_sub(1)?)
+    }
+
+    /// The requests in order. One that was sent until its answer was as wanted stands once.
+    pub(super) fn requests(&self) -> Vec<RecordedRequest<'a>> {
+        let normalizer = Normalizer::new(self.run, self.rule);
+        let vendor = &self.started.target.vendor;
+        let told = |exchange: &Exchange| {
+            let response = exchange.response.as_ref();
+            response.map(|response| NormalizedResponse::of(response, vendor, &normalizer))
+        };
+        let mut requests: Vec<RecordedRequest<'a>> = Vec::new();
+        for exchange in &self.exchanges {
+            let until = match self.step(exchange) {
+                Some(step) => !step.until.is_empty(),
+                // What a server sends to the mock server, or loads from it, takes its time.
+                None => self.asks("suite") && exchange.request.method == "GET",
+            };
+            let repeats = requests.last().is_some_and(|last| {
+                let same = last.exchange.step == exchange.step
+                    && last.exchange.request == exchange.request;
+                same && (until || told(last.exchange) != told(exchange))
+            });
+            if repeats {
+                requests.pop();
+            }
+            requests.push(RecordedRequest {
+                exchange,
+                waits: until || repeats,
+            });
+        }
+        requests
+    }
+}

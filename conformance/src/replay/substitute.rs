@@ -1,0 +1,101 @@
+//! Texts of a recorded request as they are now: own names, addresses, and what servers made up.
+
+use serde_json::Value;
+
+use crate::scenario::names::encode;
+
+/// Shortest text of an answer that is taken for something that the server made up, such as a
+/// cursor or an id: shorter ones stand in requests by themselves.
+const SHORTEST: usize = 8;
+
+/// What stood in the evidence, and what stands there now.
+#[derive(Debug, Default)]
+pub(super) struct Substitutions(Vec<(String, String)>);
+
+impl Substitutions {
+    /// Also replaces this text; the first that was added is replaced first.
+    pub(super) fn add(&mut self, before: impl Into<String>, now: impl Into<String>) {
+        let (before, now) = (before.into(), now.into());
+        if !before.is_empty() && before != now && !self.0.iter().any(|(known, _)| *known == before)
+        {
+            self.0.push((before, now));
+        }
+    }
+
+    /// A text as it is now.
+    pub(super) fn text(&self, text: &str) -> String {
+        let mut text = text.to_owned();
+        for (before, now) in &self.0 {
+            if text.contains(before) {
+                text = text.replace(before, now);
+            }
+        }
+        text
+    }
+
+    /// Path and query as they are now; there, values are encoded.
+    pub(super) fn path(&self, path: &str) -> String {
+        let mut path = self.text(path);
+        for (before, now) in &self.0 {
+            let before = encode(before);
+            if path.contains(&before) {
+                path = path.replace(&before, &encode(now));
+            }
+        }
+        path
+    }
+
+    /// Learns from an answer that was another before: what later requests repeat of it.
+    pub(super) fn learn(&mut self, before: &Value, now: &Value, later: &dyn Fn(&str) -> bool) {
+        match (before, now) {
+            (Value::String(before), Value::String(now)) => {
+                let made_up = before.len() >= SHORTEST && self.text(before) != *now;
+                if made_up && later(before) {
+                    self.add(before, now);
+                }
+            }
+            (Value::Array(before), Value::Array(now)) => {
+                for (before, now) in before.iter().zip(now) {
+                    self.learn(before, now, later);
+                }
+            }
+            (Value::Object(before), Value::Object(now)) => {
+                for (name, before) in before {
+                    if let Some(now) = now.get(&self.text(name)) {
+                        self.learn(before, now, later);
+                    }
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn later_requests_repeat_what_is_so_now() {
+        let mut substitutions = Substitutions::default();
+        substitutions.add("c1-own", "c2-own");
+        let requests = "/v1/bundles?cursor=bmV4dA%3D%3D-1 and /v1/x/c1-own";
+        let later = |text: &str| requests.contains(&encode(text));
+        substitutions.learn(
+            &json!({"next_cursor": "bmV4dA==-1", "result": [{"name": "c1-own", "id": "unused-id"}]}),
+            &json!({"next_cursor": "b3RoZXI=-2", "result": [{"name": "c2-own", "id": "another-id"}]}),
+            &later,
+        );
+        for (before, now) in [
+            (
+                "/v1/bundles?cursor=bmV4dA%3D%3D-1",
+                "/v1/bundles?cursor=b3RoZXI%3D-2",
+            ),
+            ("/v1/x/c1-own?id=unused-id", "/v1/x/c2-own?id=unused-id"),
+        ] {
+            assert_eq!(substitutions.path(before), now);
+        }
+        assert_eq!(substitutions.text("bmV4dA==-1"), "b3RoZXI=-2");
+    }
+}

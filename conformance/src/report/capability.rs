@@ -1,0 +1,134 @@
+//! What a target claims to be able to do, beside what the run showed: the score of each
+//! capability and each API. Only a rule that was run and held is proven, and every rule of
+//! the choice counts, so that nothing is better for having been left out.
+
+use serde::Serialize;
+
+use crate::catalogue::{Catalogue, Document, Level};
+use crate::judge::verdict::{Reason, Verdict};
+use crate::report::{Digest, Row};
+
+/// Rules that are proven, of all that were chosen.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Score {
+    /// Rules that were run and held.
+    pub proven: usize,
+    /// All of them.
+    pub rules: usize,
+}
+
+/// One capability in the light of a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub struct Capability {
+    /// Its name.
+    pub name: String,
+    /// What the target has of it.
+    pub support: Support,
+    /// Its rules.
+    #[serde(flatten)]
+    pub score: Score,
+    /// Rules that hold though the target does not claim the capability; known only of a run
+    /// that [probes](crate::SuiteBuilder::probe).
+    pub unclaimed_hold: usize,
+}
+
+/// What a target has of a capability.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Support {
+    /// Claimed, and every rule is proven.
+    Full,
+    /// Claimed, and some rule is not proven.
+    Partial,
+    /// Not claimed.
+    NotClaimed,
+}
+
+/// The score of some rows.
+pub fn score<'a>(rows: impl Iterator<Item = &'a Row>) -> Score {
+    let mut score = Score::default();
+    for row in rows.filter(|row| row.judged.level == Level::Rule) {
+        score.rules += 1;
+        score.proven += usize::from(row.is_proven());
+    }
+    score
+}
+
+/// The capabilities of one document that the choice has rules of.
+pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
+    let (Ok(catalogue), Some(started)) = (Catalogue::embedded(), &digest.started) else {
+        return Vec::new();
+    };
+    let names = catalogue.capabilities().iter().map(|known| &known.name);
+    let capability = |name: &String| {
+        let rows = || {
+            digest.rows.iter().filter(|row| {
+                let clause = catalogue.clause(&row.judged.rule);
+                row.document == Some(document)
+                    && clause.is_some_and(|clause| clause.capability == *name)
+            })
+        };
+        let score = score(rows());
+        let support = match started.target.capabilities.contains(name) {
+            true if score.proven == score.rules => Support::Full,
+            true => Support::Partial,
+            false => Support::NotClaimed,
+        };
+        let holds = |row: &&Row| {
+            row.judged.level == Level::Rule
+                && matches!(
+                    row.judged.verdict,
+                    Verdict::NotRun(Reason::HoldsUnclaimed(_))
+                )
+        };
+        (score.rules > 0).then(|| Capability {
+            name: name.clone(),
+            support,
+            score,
+            unclaimed_hold: rows().filter(holds).count(),
+        })
+    };
+    names.filter_map(capability).collect()
+}
+
+impl Capability {
+    /// Whether the target does not claim what works.
+    pub fn works_unclaimed(&self) -> bool {
+        self.support == Support::NotClaimed && self.unclaimed_hold == self.score.rules
+    }
+}
+
+/// What a person reads of a document's score and capabilities, line by line.
+pub(crate) fn lines(digest: &Digest, document: Document) -> Vec<String> {
+    let of_document = |row: &&Row| row.document == Some(document);
+    let Score { proven, rules } = score(digest.rows.iter().filter(of_document));
+    let capabilities = capabilities(digest, document);
+    let mut lines = vec![format!("proven {proven} of {rules} rules")];
+    for (support, title) in [
+        (Support::Full, "full"),
+        (Support::Partial, "partial"),
+        (Support::NotClaimed, "not claimed"),
+    ] {
+        let names: Vec<_> = capabilities
+            .iter()
+            .filter(|one| one.support == support)
+            .map(named)
+            .collect();
+        if !names.is_empty() {
+            lines.push(format!("{title}: {}", names.join(", ")));
+        }
+    }
+    let unclaimed = capabilities.iter().filter(|one| one.works_unclaimed());
+    lines.extend(unclaimed.map(|one| format!("`{}` works, but is not claimed", one.name)));
+    lines
+}
+
+fn named(one: &Capability) -> String {
+    let Score { proven, rules } = one.score;
+    match (one.support, one.unclaimed_hold) {
+        (Support::Partial, _) => format!("{} ({proven} of {rules})", one.name),
+        (Support::NotClaimed, holds @ 1..) => format!("{} ({holds} of {rules} hold)", one.name),
+        _ => one.name.clone(),
+    }
+}

@@ -1,0 +1,250 @@
+//! The requests of a reproducer, with variables where a value is secret or comes from an answer.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::catalogue::Document;
+use crate::client::wire::{Outgoing, Wire};
+use crate::run::Suite;
+use crate::run::placeholders::Placeholders;
+use crate::run::runner::json_body;
+use crate::run::side_effects::{Resource, SideEffects, side_effects_of};
+use crate::scenario::{Identity, Recipient, Scenario, Step};
+use crate::target::Token;
+use crate::target::server::Server;
+
+/// Around a variable's name, in texts that are to be sent.
+const OPEN: char = '\u{e000}';
+const CLOSE: char = '\u{e001}';
+/// The same where a path is percent-encoded: the value is, too.
+const OPEN_ENCODED: &str = "%EE%80%80";
+const CLOSE_ENCODED: &str = "%EE%80%81";
+
+/// Most requests of one reproducer.
+const MOST: usize = 300;
+/// Longest body, in bytes: more is not for a command line.
+const BODY: usize = 64 * 1024;
+
+/// The requests of a reproducer.
+#[derive(Debug)]
+pub(super) struct Calls<'a> {
+    /// The target's address, where it is known without a start.
+    pub(super) base: Option<String>,
+    /// The setup that the server needs, unless it is the usual one.
+    pub(super) setup: Option<&'static str>,
+    /// Variables that hold tokens: name and role.
+    pub(super) tokens: Vec<(String, String)>,
+    pub(super) calls: Vec<Call<'a>>,
+    /// What removes what the requests make.
+    pub(super) removals: Vec<Outgoing>,
+}
+
+/// One request.
+#[derive(Debug)]
+pub(super) struct Call<'a> {
+    pub(super) step: &'a Step,
+    pub(super) wire: Wire,
+}
+
+/// A part of a text.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Part<'a> {
+    Text(&'a str),
+    Variable(&'a str),
+    /// The variable's value, percent-encoded.
+    Encoded(&'a str),
+}
+
+impl<'a> Calls<'a> {
+    /// The requests of these steps of a rule.
+    ///
+    /// # Errors
+    /// Why they cannot be repeated by hand.
+    pub(super) fn of(suite: &'a Suite, rule: &str, steps: &[usize]) -> Result<Self, &'static str> {
+        let told = suite.manual_run(rule).ok_or("it has no scenario")?;
+        let Scenario {
+            setup, steps: all, ..
+        } = told.scenario;
+        let chosen = steps.iter().filter_map(|index| all.get(*index));
+        let chosen: Vec<&Step> = chosen.collect();
+        if chosen
+            .iter()
+            .any(|step| step.recipient != Recipient::Judged)
+        {
+            return Err("it needs the suite's own mock server, or a second server");
+        }
+        if chosen
+            .iter()
+            .any(|step| step.walk || !step.until.is_empty())
+        {
+            return Err("it repeats a request until the answer says to stop");
+        }
+        let roles = told.roles;
+        let tokens = roles
+            .iter()
+            .map(|role| (role.clone(), Token::new(mark(&variable(role)))));
+        // The address is written by whoever shows the request.
+        let nowhere =
+            crate::client::Base::parse("http://base.invalid").map_err(|_| "it has no address")?;
+        let server = Server::new(nowhere, tokens.collect(), &[]);
+        let mut captures: BTreeMap<&'static str, String> = BTreeMap::new();
+        let mut calls = Vec::new();
+        let mut made = BTreeSet::new();
+        for step in chosen {
+            for repetition in 0..step.times {
+                let placeholders = Placeholders {
+                    ns: &told.ns,
+                    repetition,
+                    captures: &captures,
+                    server: &server,
+                    vendor: told.vendor,
+                };
+                let wire = placeholders
+                    .wire(step)
+                    .map_err(|_| "it needs a token that the target has not")?;
+                if matches!(&wire, Wire::Http(request) if request.body.len() > BODY) {
+                    return Err("it sends a body too long for a command line");
+                }
+                made.extend(makes(rule, step, &wire, &told.ns));
+                calls.push(Call { step, wire });
+                if calls.len() > MOST {
+                    return Err("it sends too many requests for a script");
+                }
+            }
+            for (name, _) in &step.capture {
+                captures.insert(name, mark(name));
+            }
+        }
+        let administrator = server.authorization(&Identity::Administrator);
+        let headers = administrator.ok().flatten();
+        let headers: Vec<_> = headers
+            .map(|value| ("authorization".to_owned(), value))
+            .into_iter()
+            .collect();
+        let removals: Vec<Outgoing> = made
+            .into_iter()
+            .map(|resource| Outgoing {
+                method: "DELETE",
+                path: resource.path,
+                headers: headers.clone(),
+                ..Outgoing::default()
+            })
+            .collect();
+        let uses = |name: &str| {
+            let name = mark(name);
+            calls.iter().any(|call| call.says(&name))
+                || removals.iter().any(|removal| says(removal, &name))
+        };
+        let named = roles.into_iter().map(|role| (variable(&role), role));
+        Ok(Self {
+            base: told.base,
+            setup: (*setup != "default").then_some(*setup),
+            tokens: named.filter(|(name, _)| uses(name)).collect(),
+            calls,
+            removals,
+        })
+    }
+
+    /// Whether some request is bytes that curl cannot send.
+    pub(super) fn are_raw(&self) -> bool {
+        let mut calls = self.calls.iter();
+        calls.any(|call| matches!(call.wire, Wire::Raw(_)))
+    }
+
+    /// Whether some answer is used again.
+    pub(super) fn captures(&self) -> bool {
+        self.calls.iter().any(|call| !call.step.capture.is_empty())
+    }
+}
+
+impl Call<'_> {
+    fn says(&self, text: &str) -> bool {
+        match &self.wire {
+            Wire::Raw(bytes) => String::from_utf8_lossy(bytes).contains(text),
+            Wire::Http(request) => says(request, text),
+        }
+    }
+}
+
+fn says(request: &Outgoing, text: &str) -> bool {
+    let mut headers = request.headers.iter();
+    headers.any(|(_, value)| value.contains(text))
+        || request.path.contains(text)
+        || String::from_utf8_lossy(&request.body).contains(text)
+}
+
+/// What a request makes that is the reproducer's own, in the order of removal.
+fn makes(rule: &str, step: &Step, wire: &Wire, ns: &str) -> Vec<Resource> {
+    let (Wire::Http(request), Some(document)) = (wire, Document::of(rule)) else {
+        return Vec::new();
+    };
+    let body = json_body(step);
+    match side_effects_of(document, request.method, &request.path, body, ns) {
+        SideEffects::Own(resources) if request.method != "DELETE" => resources,
+        _ => Vec::new(),
+    }
+}
+
+/// The variable that holds the token of a role.
+fn variable(role: &str) -> String {
+    if role == "administrator" {
+        return "CONFORMANCE_TOKEN".to_owned();
+    }
+    format!(
+        "CONFORMANCE_TOKEN_{}",
+        role.to_uppercase().replace('-', "_")
+    )
+}
+
+fn mark(name: &str) -> String {
+    format!("{OPEN}{name}{CLOSE}")
+}
+
+/// The text in parts.
+pub(super) fn parts(text: &str) -> Vec<Part<'_>> {
+    let mut parts = Vec::new();
+    let mut rest = text;
+    while let Some((before, name, after, encoded)) = next(rest) {
+        if !before.is_empty() {
+            parts.push(Part::Text(before));
+        }
+        parts.push(if encoded {
+            Part::Encoded(name)
+        } else {
+            Part::Variable(name)
+        });
+        rest = after;
+    }
+    if !rest.is_empty() {
+        parts.push(Part::Text(rest));
+    }
+    parts
+}
+
+/// The first variable of a text: what stands before it, its name, what follows, and whether its
+/// value is encoded.
+fn next(text: &str) -> Option<(&str, &str, &str, bool)> {
+    let plain = text.split_once(OPEN).and_then(|(before, rest)| {
+        let (name, after) = rest.split_once(CLOSE)?;
+        Some((before, name, after, false))
+    });
+    let encoded = text.split_once(OPEN_ENCODED).and_then(|(before, rest)| {
+        let (name, after) = rest.split_once(CLOSE_ENCODED)?;
+        Some((before, name, after, true))
+    });
+    match (plain, encoded) {
+        (Some(plain), Some(encoded)) if encoded.0.len() < plain.0.len() => Some(encoded),
+        (plain, encoded) => plain.or(encoded),
+    }
+}
+
+/// A JSON pointer in segments; a segment of digits is an index.
+pub(super) fn segments(pointer: &str) -> Vec<Result<usize, String>> {
+    let segments = pointer.split('/').skip(1);
+    segments
+        .map(|segment| {
+            segment
+                .parse()
+                .map_err(|_| segment.replace("~1", "/").replace("~0", "~"))
+        })
+        .collect()
+}

@@ -1,0 +1,215 @@
+//! A reproducer as a file for Hurl, which fails as long as the target does.
+
+use std::collections::BTreeSet;
+
+use base64::Engine as _;
+use serde_json::{Value, json};
+
+use super::Story;
+use super::call::{Call, Part, parts, segments};
+use crate::client::wire::{Outgoing, Wire};
+use crate::judge::verdict::Difference;
+use crate::scenario::Check;
+
+/// The whole file; none where Hurl cannot send it (bytes that are no HTTP), or cannot say what
+/// fails: a file that always passes would mislead.
+pub(super) fn file(story: &Story<'_>) -> Option<String> {
+    let calls = &story.calls;
+    let mut lines: Vec<String> = story
+        .head()
+        .iter()
+        .map(|line| format!("# {line}"))
+        .collect();
+    let base = calls.base.as_deref().unwrap_or("http://…");
+    let mut command = format!("hurl --variable base={base}");
+    for (name, _) in &calls.tokens {
+        command.push_str(&format!(" --variable {name}=\"${name}\""));
+    }
+    lines.push(format!("# Run it with: {command} FILE"));
+    for (index, call) in calls.calls.iter().enumerate() {
+        let Wire::Http(request) = &call.wire else {
+            return None;
+        };
+        let last = index + 1 == calls.calls.len();
+        lines.push(String::new());
+        lines.extend(entry(request));
+        let wanted = expected_response(call, last.then_some(story.failure.differences.as_slice()));
+        if last && wanted.is_nothing() {
+            return None;
+        }
+        lines.extend(response(call, wanted));
+    }
+    Some(lines.join("\n") + "\n")
+}
+
+fn entry(request: &Outgoing) -> Vec<String> {
+    let mut lines = vec![format!(
+        "{} {{{{base}}}}{}",
+        request.method,
+        fill(&request.path)
+    )];
+    for (name, value) in &request.headers {
+        lines.push(format!("{name}: {}", escape(&fill(value))));
+    }
+    match std::str::from_utf8(&request.body) {
+        Ok("") => {}
+        // Hurl sends a JSON document as it is written here.
+        Ok(text) if is_json(text) && !text.contains("{{") => lines.push(fill(text)),
+        _ => {
+            let bytes = base64::engine::general_purpose::STANDARD.encode(&request.body);
+            lines.push(format!("base64,{bytes};"));
+        }
+    }
+    lines
+}
+
+/// What is asked of an answer.
+struct ExpectedResponse {
+    status: Option<String>,
+    asserts: BTreeSet<String>,
+}
+
+impl ExpectedResponse {
+    fn is_nothing(&self) -> bool {
+        self.status.is_none() && self.asserts.is_empty()
+    }
+
+    fn success(&mut self) {
+        let success = ["status >= 200", "status < 300"];
+        self.asserts.extend(success.map(str::to_owned));
+    }
+}
+
+/// What sets the scene where it does, what was expected where it fails.
+fn expected_response(call: &Call<'_>, failing: Option<&[Difference]>) -> ExpectedResponse {
+    let mut wanted = ExpectedResponse {
+        status: None,
+        asserts: BTreeSet::new(),
+    };
+    if call.step.given && call.step.shows.is_empty() {
+        wanted.success();
+    }
+    for check in &call.step.shows {
+        match check {
+            Check::Status(code) => wanted.status = Some(code.to_string()),
+            Check::StatusFrom(low, high) => {
+                wanted.asserts.insert(format!("status >= {low}"));
+                wanted.asserts.insert(format!("status <= {high}"));
+            }
+            Check::Equals(pointer, value) => wanted.asserts.extend(assertions(pointer, value)),
+            _ => {}
+        }
+    }
+    for difference in failing.into_iter().flatten() {
+        // The whole body is named, a place inside it may be too.
+        let path = match difference.path.strip_prefix("body") {
+            Some(inside) if inside.starts_with('/') => inside,
+            _ => &difference.path,
+        };
+        match (path, difference.expected.as_str()) {
+            ("status", code) if code.parse::<u16>().is_ok() => {
+                wanted.status = Some(code.to_owned());
+            }
+            ("status", "<success>") => wanted.success(),
+            ("status", "<error>") => {
+                wanted.asserts.insert("status >= 400".to_owned());
+            }
+            ("body", expected) => wanted.asserts.extend(expectations("", expected)),
+            (path, expected) if path.starts_with('/') && !path.contains("<ns>") => {
+                wanted.asserts.extend(expectations(path, expected));
+            }
+            _ => {}
+        }
+    }
+    wanted
+}
+
+fn response(call: &Call<'_>, wanted: ExpectedResponse) -> Vec<String> {
+    let mut lines = vec![format!("HTTP {}", wanted.status.as_deref().unwrap_or("*"))];
+    if !call.step.capture.is_empty() {
+        lines.push("[Captures]".to_owned());
+    }
+    for (name, pointer) in &call.step.capture {
+        let path = path(pointer);
+        lines.push(format!("{name}: jsonpath {path}"));
+        lines.push(format!("{name}_encoded: jsonpath {path} urlEncode"));
+    }
+    if !wanted.asserts.is_empty() {
+        lines.push("[Asserts]".to_owned());
+        lines.extend(wanted.asserts);
+    }
+    lines
+}
+
+/// What Hurl can say of a value as the transcript writes it.
+pub(super) fn expectations(pointer: &str, expected: &str) -> Vec<String> {
+    let predicate = match expected {
+        "<absent>" => "not exists",
+        "<string>" | "<text>" => "isString",
+        "<number>" => "isNumber",
+        "<integer>" => "isInteger",
+        "<boolean>" => "isBoolean",
+        "<array>" => "isCollection",
+        "<object>" => "exists",
+        _ => {
+            let value: Option<Value> = serde_json::from_str(expected).ok();
+            return value.map_or_else(Vec::new, |value| assertions(pointer, &value));
+        }
+    };
+    vec![format!("jsonpath {} {predicate}", path(pointer))]
+}
+
+/// What makes a value equal to this one, as far as Hurl can say it: scalars, and how many items
+/// an array has.
+fn assertions(pointer: &str, expected: &Value) -> Vec<String> {
+    let within = |(key, value): (String, &Value)| {
+        let key = key.replace('~', "~0").replace('/', "~1");
+        assertions(&format!("{pointer}/{key}"), value)
+    };
+    match expected {
+        Value::String(text) if text.contains("<ns>") || text.contains("{{") => Vec::new(),
+        Value::Object(members) => {
+            let members = members.iter();
+            let members = members.filter(|(key, _)| !key.contains("<ns>"));
+            members
+                .flat_map(|(key, value)| within((key.clone(), value)))
+                .collect()
+        }
+        Value::Array(items) => {
+            let count = format!("jsonpath {} count == {}", path(pointer), items.len());
+            let items = items.iter().enumerate();
+            let items = items.flat_map(|(place, item)| within((place.to_string(), item)));
+            std::iter::once(count).chain(items).collect()
+        }
+        scalar => vec![format!("jsonpath {} == {scalar}", path(pointer))],
+    }
+}
+
+/// A JSON pointer as the quoted JSONPath that Hurl reads.
+fn path(pointer: &str) -> String {
+    let steps = segments(pointer).into_iter().map(|segment| match segment {
+        Ok(index) => format!("[{index}]"),
+        Err(key) => format!("['{}']", key.replace('\\', "\\\\").replace('\'', "\\'")),
+    });
+    json!(format!("${}", steps.collect::<String>())).to_string()
+}
+
+fn fill(text: &str) -> String {
+    parts(text)
+        .iter()
+        .map(|part| match part {
+            Part::Text(text) => (*text).to_owned(),
+            Part::Variable(name) => format!("{{{{{name}}}}}"),
+            Part::Encoded(name) => format!("{{{{{name}_encoded}}}}"),
+        })
+        .collect()
+}
+
+/// In a header's value a `#` would begin a comment.
+fn escape(text: &str) -> String {
+    text.replace('\\', "\\\\").replace('#', "\\#")
+}
+
+fn is_json(text: &str) -> bool {
+    serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object() || value.is_array())
+}

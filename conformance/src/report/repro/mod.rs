@@ -1,0 +1,152 @@
+//! Reproducers: for a failing rule the shortest steps that show it, as a shell script and as a
+//! `.hurl` file that need nothing of the suite.
+//!
+//! The address is a variable. So are tokens, which are never written, and what an answer says
+//! that a later request repeats: the script reads it with `jq`, Hurl captures it.
+
+mod call;
+mod hurl;
+mod shell;
+pub(crate) mod shrink;
+#[cfg(test)]
+mod tests;
+
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+use std::{fs, io};
+
+use crate::judge::verdict::{Failure, Verdict};
+use crate::report::repro::shrink::shrink;
+use crate::report::{Digest, Outcome, Row};
+use crate::run::Suite;
+use call::Calls;
+
+/// How long steps are dropped for; what fails beyond that is written with all its steps.
+const SHRINKING: Duration = Duration::from_secs(120);
+
+/// What was written.
+#[derive(Debug, Default)]
+pub(crate) struct Written {
+    /// The files.
+    pub(crate) files: Vec<PathBuf>,
+    /// Rules without a file, and why.
+    pub(crate) left_out: Vec<(String, &'static str)>,
+}
+
+/// What the comments of a reproducer say.
+struct Story<'a> {
+    row: &'a Row,
+    failure: &'a Failure,
+    calls: Calls<'a>,
+}
+
+/// Writes the reproducers of every rule that fails, as `FOLDER/RULE.sh` and `FOLDER/RULE.hurl`.
+/// The target is asked again, so it must still be there.
+///
+/// # Errors
+/// A file or folder that cannot be written.
+pub(crate) fn write(target: &Suite, digest: &Digest, folder: &Path) -> io::Result<Written> {
+    let failing: Vec<(&Row, &Failure)> = digest
+        .rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::Fail)
+        .filter_map(|row| match &row.judged.verdict {
+            Verdict::Fail(failure) => Some((row, failure)),
+            _ => None,
+        })
+        .collect();
+    let good = good_server(&failing);
+    let written = write_each(target, good.as_ref(), failing, folder);
+    target.close();
+    good.as_ref().map(Suite::close);
+    written
+}
+
+fn write_each(
+    target: &Suite,
+    good: Option<&Suite>,
+    failing: Vec<(&Row, &Failure)>,
+    folder: &Path,
+) -> io::Result<Written> {
+    let start = Instant::now();
+    let mut written = Written::default();
+    for (row, failure) in failing {
+        let rule = &row.judged.rule;
+        let enough = || start.elapsed() > SHRINKING;
+        let steps = shrink(target, good, rule, failure, enough);
+        match Calls::of(target, rule, &steps) {
+            Ok(calls) => {
+                let story = Story {
+                    row,
+                    failure,
+                    calls,
+                };
+                let path = folder.join(rule);
+                if let Some(parent) = path.parent() {
+                    fs::create_dir_all(parent)?;
+                }
+                let mut save = |ending: &str, text: String| {
+                    let path = path.with_extension(ending);
+                    fs::write(&path, text)?;
+                    written.files.push(path);
+                    Ok::<_, io::Error>(())
+                };
+                save("sh", shell::script(&story))?;
+                if let Some(text) = hurl::file(&story) {
+                    save("hurl", text)?;
+                }
+            }
+            Err(why) => written.left_out.push((rule.clone(), why)),
+        }
+    }
+    Ok(written)
+}
+
+/// A server that keeps the rules, where the program carries one.
+#[cfg(feature = "embedded")]
+fn good_server(failing: &[(&Row, &Failure)]) -> Option<Suite> {
+    let target = crate::target::Target::embedded().ok()?;
+    let rules = failing.iter().map(|(row, _)| row.judged.rule.clone());
+    Suite::builder(target).rules(rules).build().ok()
+}
+
+#[cfg(not(feature = "embedded"))]
+fn good_server(_: &[(&Row, &Failure)]) -> Option<Suite> {
+    None
+}
+
+impl Story<'_> {
+    /// What the comments at the head say, line by line.
+    fn head(&self) -> Vec<String> {
+        let judged = &self.row.judged;
+        let mut lines = vec![
+            judged.rule.clone(),
+            format!("{}: {}", judged.section, judged.states),
+        ];
+        for difference in &self.failure.differences {
+            lines.push(format!("at       {}", difference.path));
+            lines.push(format!("expected {}", difference.expected));
+            lines.push(format!("got      {}", difference.got));
+        }
+        lines.extend(self.failure.notes.iter().cloned());
+        if let Some(setup) = self.calls.setup {
+            lines.push(format!(
+                "The server must have been started in the setup `{setup}`."
+            ));
+        }
+        // One comment is one line, whatever a server put into it.
+        lines.iter().map(|line| one_line(line)).collect()
+    }
+}
+
+/// A text without line ends and other control characters.
+fn one_line(text: &str) -> String {
+    let shown = text.chars().map(|character| {
+        if character.is_control() {
+            ' '
+        } else {
+            character
+        }
+    });
+    shown.collect()
+}

@@ -1,0 +1,54 @@
+//! The shortest list of steps that still shows a failure.
+//!
+//! A step is dropped when the target then fails in the same way, and a server that keeps the
+//! rule keeps it without the step too: else a right answer would be taken for a wrong one.
+
+use crate::judge::verdict::{Failure, Verdict};
+use crate::run::{Outcome, Suite};
+
+/// Indices of the steps that show the failure of a rule, in order. Without a server that keeps
+/// the rule, and where the failure does not come again, these are all steps up to the one that
+/// fails. Steps are no longer dropped once `enough` says so.
+pub(crate) fn shrink(
+    target: &Suite,
+    good: Option<&Suite>,
+    rule: &str,
+    failure: &Failure,
+    enough: impl Fn() -> bool,
+) -> Vec<usize> {
+    let mut kept: Vec<usize> = (0..failure.step).collect();
+    let Some(good) = good else {
+        return kept;
+    };
+    let shows = |steps: &[usize]| {
+        let fails = |outcome: Outcome| match outcome.judged.verdict {
+            Verdict::Fail(now) => fails_alike(failure, &now, steps.len()),
+            _ => false,
+        };
+        let passes = |outcome: Outcome| outcome.judged.verdict == Verdict::Pass;
+        target.run_steps(rule, steps).is_some_and(fails)
+            && good.run_steps(rule, steps).is_some_and(passes)
+    };
+    if enough() || !shows(&kept) {
+        return kept;
+    }
+    for index in (0..failure.step.saturating_sub(1)).rev() {
+        if enough() {
+            break;
+        }
+        let shorter: Vec<usize> = kept.iter().copied().filter(|step| *step != index).collect();
+        if shows(&shorter) {
+            kept = shorter;
+        }
+    }
+    kept
+}
+
+/// Whether the last of so many steps fails now as it failed in the whole scenario.
+fn fails_alike(before: &Failure, now: &Failure, steps: usize) -> bool {
+    let same = match before.differences.as_slice() {
+        [] => before.notes == now.notes,
+        differences => now.differences == differences,
+    };
+    same && now.step == steps && before.request == now.request
+}

@@ -1,0 +1,89 @@
+//! What scenarios put into the mock server, and what they wait for.
+//!
+//! How a target is configured in the setups of the mock server stands in `docs/guide/setups-and-mock.md`. Scenarios that
+//! share a server of the setup `bundles` put the same bundles.
+
+use crate::scenario::*;
+
+/// Puts the bundle of this name.
+pub(super) fn put_fixture(name: &str, item: Value) -> Step {
+    mock(put(format!("/shelf/bundles/{name}.tar.gz")).json(item))
+}
+
+/// A bundle of a revision that owns what its root names: a policy, and data beside it.
+pub(super) fn bundle(root: &str, revision: &str) -> Value {
+    let policy = format!("{root}/policy.rego");
+    let data = format!("{root}/data.json");
+    json!({"bundle": {
+        ".manifest": {"revision": revision, "roots": [root]},
+        policy: format!("package {root}\n\nanswer := 42\n"),
+        data: {"most": 7},
+    }})
+}
+
+/// A bundle that holds a discovered configuration.
+pub(super) fn discovered(configuration: Value) -> Step {
+    let bundle = json!({"bundle": {"data.json": configuration}});
+    put_fixture("discovery", bundle)
+}
+
+/// What the discovered configuration calls the bundle `rules`.
+pub(super) fn rules_bundle() -> Value {
+    json!({"rules": {
+        "service": "depot",
+        "resource": "bundles/rules.tar.gz",
+        "polling": {"min_delay_seconds": 0, "max_delay_seconds": 1},
+    }})
+}
+
+/// Asks for the bundles check until it answers 200.
+pub(super) fn activated() -> Step {
+    get("/health?bundles=true").until([Check::Status(200)])
+}
+
+/// A server with both bundles, which other scenarios use as well.
+pub(super) fn loaded() -> Scenario {
+    with_bundles(scenario().setup("bundles")).given(activated())
+}
+
+/// A server of its own with both bundles.
+pub(super) fn loaded_alone() -> Scenario {
+    with_bundles(pending()).given(activated())
+}
+
+/// A server of its own that has a bundle to wait for.
+pub(super) fn pending() -> Scenario {
+    scenario().setup("bundles").fresh()
+}
+
+/// A server of its own that waits for a bundle, with its bundle plugin in another state than OK.
+/// No document says that it is, so what is said of such a plugin is looked at only where it is.
+pub(super) fn plugin_not_ok() -> Scenario {
+    pending()
+        .given(put_fixture("rules", json!("held")))
+        .given(taken("held", 1))
+        .given(not_ok(
+            "no plugin of the server is in another state than OK",
+        ))
+}
+
+/// Waits until the status shows the bundle plugin in another state than OK.
+pub(super) fn not_ok(else_not_run: &'static str) -> Step {
+    let state = "/result/plugins/bundle/state".to_owned();
+    get("/v1/status")
+        .until([Check::Differs(state, json!("OK"))])
+        .or_not_run(else_not_run)
+}
+
+/// Both bundles come to be there.
+pub(super) fn with_bundles(scenario: Scenario) -> Scenario {
+    scenario
+        .given(put_fixture("rules", bundle("rules", "r1")))
+        .given(put_fixture("limits", bundle("limits", "l1")))
+}
+
+/// Waits until so many requests for the bundle `rules` have been answered like this.
+pub(super) fn taken(answer: &str, times: usize) -> Step {
+    mock(get(format!("/taken/bundles/rules.tar.gz?answer={answer}")))
+        .until([Check::AtLeast(String::new(), times)])
+}

@@ -1,0 +1,225 @@
+//! One run: every chosen rule once, in the shuffled order, several at a time.
+
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex};
+use std::time::Instant;
+
+use tokio::sync::mpsc::UnboundedSender;
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::task::JoinSet;
+
+use super::interrupt::{Interrupt, listen};
+use super::order::shuffle;
+use super::rule::{RuleResult, RunContext};
+use super::{Chosen, Inner};
+use crate::catalogue::Document;
+use crate::client::Base;
+use crate::evidence::{
+    Changed, ChosenRule, Defect, Event, Leaked, RunFinished, RunStarted, TargetSummary,
+};
+use crate::judge::verdict::Reason;
+use crate::run::runner::Transport;
+use crate::run::server_contents::ServerContents;
+use crate::sync::lock;
+use crate::target::server::Server;
+
+/// The events of one rule, from its first exchange to its verdict: they arrive together, so
+/// that the reader of the events does not slow the requests down.
+#[derive(Debug)]
+pub(super) struct Batch {
+    pub(super) events: Vec<Event>,
+    /// The place that the rule has among those that are played at once. It is free when the
+    /// events have been read, so that a reader who ends the run ends it there.
+    pub(super) slot: Option<OwnedSemaphorePermit>,
+}
+
+impl From<Vec<Event>> for Batch {
+    fn from(events: Vec<Event>) -> Self {
+        Self { events, slot: None }
+    }
+}
+
+/// Plays the whole run and sends its events.
+pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
+    let start = Instant::now();
+    // Nobody listens any more when the run was given up.
+    let emit = |told: Vec<Event>| drop(events.send(told.into()));
+    emit(vec![Event::RunStarted(inner.started())]);
+    let interrupt = listen();
+    let before = tokio::select! {
+        before = inner.states() => before,
+        () = interrupt.wait(1) => Vec::new(),
+    };
+    let mut order: Vec<usize> = (0..inner.chosen.len()).collect();
+    shuffle(&mut order, inner.seed);
+    let slots = Arc::new(Semaphore::new(inner.jobs));
+    let mut tasks = JoinSet::new();
+    let mut indices = HashMap::new();
+    for index in order {
+        let Ok(slot) = Arc::clone(&slots).acquire_owned().await else {
+            break;
+        };
+        let (inner, interrupt) = (Arc::clone(&inner), interrupt.clone());
+        let events = events.clone();
+        let task = tasks.spawn(async move {
+            if let Some(chosen) = inner.chosen.get(index) {
+                let batch = Batch {
+                    events: one(&inner, chosen, &interrupt).await,
+                    slot: Some(slot),
+                };
+                let _ = events.send(batch);
+            }
+        });
+        indices.insert(task.id(), index);
+    }
+    while let Some(joined) = tasks.join_next_with_id().await {
+        let Err(error) = joined else { continue };
+        let index = indices.get(&error.id());
+        if let Some(chosen) = index.and_then(|index| inner.chosen.get(*index)) {
+            emit(panic_events(chosen, &error.to_string()));
+        }
+    }
+    let unreachable = inner.unreachable();
+    let left = tokio::select! {
+        left = inner.left(&before) => Some(left),
+        () = interrupt.wait(2) => None,
+    };
+    inner.stop().await;
+    if let Some(ledger) = &inner.ledger {
+        let nothing =
+            |(names, what): &(Vec<String>, Vec<String>)| names.is_empty() && what.is_empty();
+        ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
+    }
+    let (names, what) = left.unwrap_or_default();
+    if !names.is_empty() {
+        emit(vec![Event::Leaked(Leaked { names })]);
+    }
+    if !what.is_empty() {
+        emit(vec![Event::Changed(Changed { what })]);
+    }
+    emit(vec![Event::RunFinished(RunFinished {
+        run: inner.run.clone(),
+        milliseconds: start.elapsed().as_secs_f64() * 1000.0,
+        requests: inner.requests.load(Ordering::Relaxed),
+        interrupted: interrupt.is_requested(),
+        unreachable,
+    })]);
+}
+
+async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Vec<Event> {
+    let start = Instant::now();
+    let events = Mutex::default();
+    let context = RunContext {
+        run: &inner.run,
+        transport: Transport::Live,
+        events: &events,
+        interrupt,
+    };
+    let result = if inner.stopped.load(Ordering::Relaxed) {
+        Reason::Stopped.into()
+    } else {
+        inner.judge(chosen, &context).await
+    };
+    let mut batch = std::mem::take(&mut *lock(&events));
+    batch.push(Event::Judged(Box::new(chosen.judged(&result, start))));
+    batch
+}
+
+/// A scenario that brought the suite down is the suite's own fault.
+fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
+    let result = RuleResult::from(Reason::Defect);
+    vec![
+        Event::Defect(Defect {
+            rule: chosen.clause.id.clone(),
+            what: what.to_owned(),
+        }),
+        Event::Judged(Box::new(chosen.judged(&result, Instant::now()))),
+    ]
+}
+
+impl Inner {
+    /// What the servers hold that the suite did not start, each once. Those that are told of a
+    /// mock server get from it what they hold.
+    async fn states(&self) -> Vec<(Document, Server, ServerContents)> {
+        let mut servers: BTreeMap<(String, Document), Option<Server>> = BTreeMap::new();
+        for setup in self.target.setups.values() {
+            for document in Document::ALL {
+                let Some((launch, base)) = setup
+                    .launch(document)
+                    .and_then(|launch| Some((launch, Base::parse(launch.url.as_ref()?).ok()?)))
+                else {
+                    continue;
+                };
+                let key = (base.url.clone(), document);
+                let tokens = launch.tokens.clone();
+                let server = || Some(Server::new(base, tokens, &self.client.headers));
+                let known = servers.entry(key).or_insert_with(server);
+                if launch.mock.is_some() {
+                    *known = None;
+                }
+            }
+        }
+        let mut states = Vec::new();
+        for ((_, document), server) in servers {
+            let chosen = self
+                .chosen
+                .iter()
+                .any(|one| one.clause.document == document);
+            if let Some(server) = server.filter(|_| chosen) {
+                let state = ServerContents::before(&self.client, &server, document).await;
+                states.push((document, server, state));
+            }
+        }
+        states
+    }
+
+    /// What the run left behind, and what is not as it was before.
+    async fn left(
+        &self,
+        before: &[(Document, Server, ServerContents)],
+    ) -> (Vec<String>, Vec<String>) {
+        let names = self.leaks().await;
+        let mut what = Vec::new();
+        for (document, server, state) in before {
+            what.extend(
+                state
+                    .changed(&self.client, server, *document, &self.run)
+                    .await,
+            );
+        }
+        (names, what)
+    }
+
+    pub(super) fn started(&self) -> RunStarted {
+        let url = |document| {
+            let setup = self.target.setups.get("default")?;
+            setup.launch(document)?.url.clone()
+        };
+        RunStarted {
+            run: self.run.clone(),
+            suite: env!("CARGO_PKG_VERSION").to_owned(),
+            target: TargetSummary {
+                name: self.target.name.clone(),
+                vendor: self.target.vendor.clone(),
+                control: url(Document::Control),
+                engine: url(Document::Engine),
+                capabilities: self.target.capabilities.iter().cloned().collect(),
+                version: self.target.version.clone(),
+            },
+            seed: self.seed,
+            chosen: self
+                .chosen
+                .iter()
+                .map(|one| ChosenRule {
+                    rule: one.clause.id.clone(),
+                    level: one.clause.level,
+                    setup: one
+                        .scenario
+                        .as_ref()
+                        .map(|scenario| scenario.setup.to_owned()),
+                })
+                .collect(),
+        }
+    }
+}

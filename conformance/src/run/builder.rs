@@ -1,0 +1,280 @@
+//! The description of a run.
+
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+use super::{Chosen, Inner, Mode, Suite};
+use crate::assets::SNAPSHOTS;
+use crate::catalogue::pattern::{Pattern, PatternError};
+use crate::catalogue::{Catalogue, CatalogueError};
+use crate::client::{Client, Connection, ConnectionError};
+use crate::judge::openapi::{Contract, ContractError};
+use crate::judge::snapshot_text;
+use crate::rules::sections;
+use crate::run::ledger::Ledger;
+use crate::scenario::names::run_name;
+use crate::target::Target;
+
+/// Scenarios at once while faults are tried: some of them only wait.
+const SELFTEST_JOBS: usize = 16;
+/// How long what comes about only in time may take while faults are tried.
+const SELFTEST_TIMEOUT: Duration = Duration::from_secs(4);
+
+/// Describes a run: what is judged, and how.
+#[derive(Debug)]
+pub struct SuiteBuilder {
+    target: Target,
+    rules: Vec<String>,
+    skip: Vec<String>,
+    seed: Option<u64>,
+    jobs: usize,
+    mode: Option<Mode>,
+    own_target: bool,
+    probe: bool,
+    namespace: String,
+    ledger: Option<PathBuf>,
+    eventual_timeout: Duration,
+    connection: Connection,
+}
+
+/// A run that cannot be described so.
+#[derive(Debug, thiserror::Error)]
+pub enum SuiteError {
+    /// The embedded clauses have a defect.
+    #[error(transparent)]
+    Catalogue(#[from] &'static CatalogueError),
+    /// An embedded OpenAPI document has a defect.
+    #[error(transparent)]
+    Contract(#[from] &'static ContractError),
+    /// A pattern names no rule.
+    #[error(transparent)]
+    Pattern(#[from] PatternError),
+    /// Nothing is left to judge.
+    #[error("no rule is left to judge")]
+    Nothing,
+    /// The connection cannot be set up.
+    #[error(transparent)]
+    Connection(#[from] ConnectionError),
+    /// No prefix that every API takes.
+    #[error("`{0}` is no namespace: a letter, then up to 15 letters and digits, all small")]
+    Namespace(String),
+    /// The operating system refuses threads or random numbers.
+    #[error("the suite cannot start: {0}")]
+    System(String),
+}
+
+impl SuiteBuilder {
+    pub(super) fn new(target: Target) -> Self {
+        Self {
+            target,
+            rules: Vec::new(),
+            skip: Vec::new(),
+            seed: None,
+            jobs: default_jobs(),
+            mode: None,
+            own_target: false,
+            probe: false,
+            namespace: "c".to_owned(),
+            ledger: None,
+            eventual_timeout: Duration::from_secs(10),
+            connection: Connection::default(),
+        }
+    }
+
+    /// Only rules that fit one of these ids, paths or globs; without any, all.
+    #[must_use]
+    pub fn rules(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
+        self.rules.extend(patterns);
+        self
+    }
+
+    /// No rules that fit one of these.
+    #[must_use]
+    pub fn skip(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
+        self.skip.extend(patterns);
+        self
+    }
+
+    /// The seed of the order; without one, a random one.
+    #[must_use]
+    pub fn seed(mut self, seed: Option<u64>) -> Self {
+        self.seed = seed;
+        self
+    }
+
+    /// How many scenarios run at once.
+    #[must_use]
+    pub fn jobs(mut self, jobs: usize) -> Self {
+        self.jobs = jobs.max(1);
+        self
+    }
+
+    /// What scenarios may do to the target. Without it, everything on loopback, and elsewhere
+    /// what leaves alone what others see.
+    #[must_use]
+    pub fn mode(mut self, mode: Option<Mode>) -> Self {
+        self.mode = mode;
+        self
+    }
+
+    /// Whether scenarios of capabilities that the target does not claim are played too. That
+    /// they hold is then a [finding](crate::report::capability); they are not judged.
+    #[must_use]
+    pub fn probe(mut self, probe: bool) -> Self {
+        self.probe = probe;
+        self
+    }
+
+    /// What every name starts with that the run writes: a letter, then up to 15 letters and
+    /// digits, all small.
+    #[must_use]
+    pub fn namespace(mut self, prefix: impl Into<String>) -> Self {
+        self.namespace = prefix.into();
+        self
+    }
+
+    /// The folder in which is written down what the run makes on servers that it did not
+    /// start, so that `conformance cleanup` can remove it if the run cannot.
+    #[must_use]
+    pub fn ledger(mut self, folder: Option<PathBuf>) -> Self {
+        self.ledger = folder;
+        self
+    }
+
+    /// Whether scenarios may touch what others see although the target is not on loopback;
+    /// a [mode](SuiteBuilder::mode) outweighs it.
+    #[must_use]
+    pub fn own_target(mut self, own: bool) -> Self {
+        self.own_target = own;
+        self
+    }
+
+    /// How long to wait for eventual effects: that a bundle is activated, that a decision is
+    /// sent.
+    #[must_use]
+    pub fn eventual_timeout(mut self, eventual_timeout: Duration) -> Self {
+        self.eventual_timeout = eventual_timeout;
+        self
+    }
+
+    /// For breaking the target: many scenarios at once, and little time for what faults prevent
+    /// from ever coming about.
+    #[must_use]
+    pub fn for_selftest(self) -> Self {
+        self.jobs(SELFTEST_JOBS).eventual_timeout(SELFTEST_TIMEOUT)
+    }
+
+    /// How the target is connected to.
+    #[must_use]
+    pub fn connection(mut self, connection: Connection) -> Self {
+        self.connection = connection;
+        self
+    }
+
+    /// The suite.
+    ///
+    /// # Errors
+    /// Patterns that fit nothing, a connection that cannot be set up, defects of what the
+    /// program carries.
+    pub fn build(self) -> Result<Suite, SuiteError> {
+        let catalogue = Catalogue::embedded()?;
+        let chosen = choose(catalogue, &self.rules, &self.skip)?;
+        if chosen.is_empty() {
+            return Err(SuiteError::Nothing);
+        }
+        let random = || getrandom::u64().map_err(|error| SuiteError::System(error.to_string()));
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| SuiteError::System(error.to_string()))?;
+        if !is_namespace(&self.namespace) {
+            return Err(SuiteError::Namespace(self.namespace));
+        }
+        let run = run_name(&self.namespace, random()?);
+        let inner = Inner {
+            client: Client::new(&self.connection)?,
+            contract: Contract::embedded()?,
+            ledger: self.ledger.map(|folder| Ledger::new(folder, &run)),
+            run,
+            chosen,
+            seed: match self.seed {
+                Some(seed) => seed,
+                // Short enough to be typed again.
+                None => random()? % 1_000_000,
+            },
+            jobs: self.jobs,
+            mode: self.mode,
+            own_target: self.own_target,
+            probe: self.probe,
+            stopped: AtomicBool::new(false),
+            eventual_timeout: self.eventual_timeout,
+            target: self.target,
+            pool: Mutex::default(),
+            requests: AtomicU64::new(0),
+        };
+        Ok(Suite {
+            runtime,
+            inner: Arc::new(inner),
+        })
+    }
+}
+
+/// How many scenarios run at once unless it is said.
+pub(crate) fn default_jobs() -> usize {
+    std::thread::available_parallelism().map_or(2, usize::from) * 2
+}
+
+/// Whether names of both APIs, and packages, can start so.
+fn is_namespace(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    text.len() <= 16
+        && text.starts_with(|c: char| c.is_ascii_lowercase())
+        && text.chars().all(plain)
+}
+
+fn choose(
+    catalogue: &'static Catalogue,
+    rules: &[String],
+    skip: &[String],
+) -> Result<Vec<Chosen>, SuiteError> {
+    let ids = || catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let read = |texts: &[String]| {
+        texts
+            .iter()
+            .map(|text| {
+                let pattern = Pattern::parse(text)?;
+                pattern.check(ids())?;
+                Ok(pattern)
+            })
+            .collect::<Result<Vec<Pattern>, PatternError>>()
+    };
+    let (wanted, skipped) = (read(rules)?, read(skip)?);
+    let scenarios: HashMap<String, _> = sections()
+        .flat_map(|section| {
+            let id = |slug| format!("{}/{slug}", section.path);
+            section
+                .rules
+                .iter()
+                .map(move |rule| (id(rule.slug), rule.scenario))
+        })
+        .collect();
+    let snapshots: HashMap<&str, &str> = SNAPSHOTS.iter().copied().collect();
+    let fits = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
+    Ok(catalogue
+        .clauses()
+        .iter()
+        .filter(|clause| Chosen::is_judged(clause))
+        .filter(|clause| wanted.is_empty() || fits(&wanted, &clause.id))
+        .filter(|clause| !fits(&skipped, &clause.id))
+        .map(|clause| Chosen {
+            clause,
+            scenario: scenarios.get(&clause.id).map(|build| build()),
+            snapshot: snapshots
+                .get(clause.id.as_str())
+                .map(|text| snapshot_text(text)),
+        })
+        .collect())
+}

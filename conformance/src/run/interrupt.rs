@@ -1,0 +1,67 @@
+//! Ctrl-C and the signal that asks programs to end: the user asks the run to end.
+
+use std::time::Duration;
+
+use tokio::sync::watch;
+
+/// How long cleaning up may take once the user has asked the run to end: a target that lets
+/// removals wait may not keep the program alive.
+const CLEAN_WITHIN: Duration = Duration::from_secs(5);
+
+/// How often the user has asked the run to end: once, and scenarios stop and clean up;
+/// twice, and they no longer clean up either. Not asking again for a while counts as twice.
+#[derive(Debug, Clone)]
+pub(super) struct Interrupt(watch::Receiver<u8>);
+
+impl Interrupt {
+    /// An interrupt that never comes.
+    pub(super) fn never() -> Self {
+        Self(watch::channel(0).1)
+    }
+
+    pub(super) fn is_requested(&self) -> bool {
+        *self.0.borrow() > 0
+    }
+
+    /// Waits until the user has asked this often.
+    pub(super) async fn wait(&self, times: u8) {
+        let waited = self
+            .0
+            .clone()
+            .wait_for(|asked| *asked >= times)
+            .await
+            .is_ok();
+        if !waited {
+            // Nobody can ask any more.
+            std::future::pending::<()>().await;
+        }
+    }
+}
+
+/// Listens for both.
+pub(super) fn listen() -> Interrupt {
+    let (sender, receiver) = watch::channel(0);
+    tokio::spawn(async move {
+        if asked_to_end().await.is_ok() {
+            sender.send_replace(1);
+            let _ = tokio::time::timeout(CLEAN_WITHIN, asked_to_end()).await;
+            sender.send_replace(2);
+        }
+    });
+    Interrupt(receiver)
+}
+
+#[cfg(unix)]
+async fn asked_to_end() -> std::io::Result<()> {
+    use tokio::signal::unix::{SignalKind, signal};
+    let mut end = signal(SignalKind::terminate())?;
+    tokio::select! {
+        pressed = tokio::signal::ctrl_c() => pressed,
+        _ = end.recv() => Ok(()),
+    }
+}
+
+#[cfg(not(unix))]
+async fn asked_to_end() -> std::io::Result<()> {
+    tokio::signal::ctrl_c().await
+}

@@ -1,0 +1,326 @@
+//! The cleanup ledger: before a request makes something on a server that the suite did not
+//! start, how that is removed stands on disk. A run that is killed can so be cleaned up later.
+//!
+//! One file for each run, `RUN.ndjson`, one entry a line; it is removed when the run has left
+//! nothing behind. Written lines outlive the program; the first line for each server is also
+//! made to outlive the machine, and with the run's name everything else is found there.
+
+use std::collections::BTreeSet;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, ErrorKind, Write as _};
+use std::path::{Path, PathBuf};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use serde::{Deserialize, Serialize};
+
+use crate::catalogue::Document;
+use crate::run::side_effects::Resource;
+use crate::sync::lock;
+
+/// The longest name of a run, and more.
+const RUN_LONGEST: usize = 40;
+/// More than any run writes.
+const FILE_LONGEST: u64 = 64 * 1024 * 1024;
+
+/// The ledger of one run.
+#[derive(Debug)]
+pub(crate) struct Ledger {
+    folder: PathBuf,
+    run: String,
+    open: Mutex<Option<Open>>,
+    unfinished: AtomicBool,
+}
+
+/// A ledger in which something stands.
+#[derive(Debug)]
+struct Open {
+    file: File,
+    servers: BTreeSet<(String, Document)>,
+}
+
+/// Something that a run may have made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Entry {
+    /// Address of the API.
+    pub(crate) url: String,
+    /// Which API it is.
+    pub(crate) document: Document,
+    /// What has a lower rank is removed first.
+    pub(crate) rank: u8,
+    /// The path that a DELETE removes it by.
+    pub(crate) path: String,
+}
+
+/// A ledger that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(crate) enum LedgerError {
+    #[error("`{0}` is no name of a run")]
+    Name(String),
+    #[error("{0}: {1}")]
+    File(PathBuf, io::Error),
+    #[error("{0}:{1}: {2}")]
+    Line(PathBuf, usize, String),
+}
+
+impl Ledger {
+    /// The ledger of a run; its file is made when something has to stand in it.
+    pub(crate) fn new(folder: PathBuf, run: &str) -> Self {
+        Self {
+            folder,
+            run: run.to_owned(),
+            open: Mutex::default(),
+            unfinished: AtomicBool::new(false),
+        }
+    }
+
+    /// Writes down what a request is about to make.
+    ///
+    /// # Errors
+    /// It does not stand on disk, so the request must not be sent.
+    pub(crate) fn note(
+        &self,
+        url: &str,
+        document: Document,
+        resources: &[Resource],
+    ) -> io::Result<()> {
+        if resources.is_empty() {
+            return Ok(());
+        }
+        let mut lines = Vec::new();
+        for resource in resources {
+            let entry = Entry {
+                url: url.to_owned(),
+                document,
+                rank: resource.rank,
+                path: resource.path.clone(),
+            };
+            serde_json::to_writer(&mut lines, &entry)?;
+            lines.push(b'\n');
+        }
+        let mut open = lock(&self.open);
+        let open = match &mut *open {
+            Some(open) => open,
+            none => none.insert(self.create()?),
+        };
+        let length = open.file.metadata()?.len();
+        if let Err(error) = open.file.write_all(&lines) {
+            // A line that breaks off would make those behind it unreadable.
+            open.file.set_len(length)?;
+            return Err(error);
+        }
+        let server = (url.to_owned(), document);
+        if !open.servers.contains(&server) {
+            open.file.sync_all()?;
+            open.servers.insert(server);
+        }
+        Ok(())
+    }
+
+    fn create(&self) -> io::Result<Open> {
+        fs::create_dir_all(&self.folder)?;
+        let path = path(&self.folder, &self.run);
+        let file = OpenOptions::new()
+            .append(true)
+            .create_new(true)
+            .open(path)?;
+        // The name of the file has to last too; not every system can promise it.
+        let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
+        Ok(Open {
+            file,
+            servers: BTreeSet::new(),
+        })
+    }
+
+    /// Notes that something may not have been removed.
+    pub(crate) fn unfinished(&self) {
+        self.unfinished.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends the ledger: its file goes if all that stands in it is gone.
+    pub(crate) fn close(&self, gone: bool) {
+        let open = lock(&self.open).take();
+        if open.is_some() && gone && !self.unfinished.load(Ordering::Relaxed) {
+            // What stays is cleaned up in vain once more.
+            let _ = remove(&self.folder, &self.run);
+        }
+    }
+}
+
+/// Where ledgers are kept unless the user says so: with what else programs remember.
+pub(crate) fn folder() -> PathBuf {
+    let variable = |name| {
+        let value = std::env::var_os(name).filter(|value| !value.is_empty())?;
+        Some(PathBuf::from(value))
+    };
+    let state = variable("XDG_STATE_HOME")
+        .or_else(|| Some(variable("HOME")?.join(".local/state")))
+        .or_else(|| variable("LOCALAPPDATA"));
+    state.map_or_else(
+        || PathBuf::from(".conformance"),
+        |state| state.join("conformance"),
+    )
+}
+
+/// The runs in a folder that are not cleaned up, by name.
+///
+/// # Errors
+/// The folder cannot be read; one that is not there has no runs.
+pub(crate) fn runs(folder: &Path) -> Result<Vec<String>, LedgerError> {
+    let failed = |error| LedgerError::File(folder.to_owned(), error);
+    let entries = match fs::read_dir(folder) {
+        Err(error) if error.kind() == ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut runs = Vec::new();
+    for entry in entries {
+        let name = entry.map_err(failed)?.file_name();
+        let run = name.to_str().and_then(|name| name.strip_suffix(".ndjson"));
+        runs.extend(run.filter(|run| is_run(run)).map(str::to_owned));
+    }
+    runs.sort();
+    Ok(runs)
+}
+
+/// What a run may have left behind. A last line that breaks off was never acted on.
+///
+/// # Errors
+/// No such run, a line that is no entry, or that does not carry the run's name.
+pub(crate) fn read(folder: &Path, run: &str) -> Result<Vec<Entry>, LedgerError> {
+    if !is_run(run) {
+        return Err(LedgerError::Name(run.to_owned()));
+    }
+    let path = path(folder, run);
+    let failed = |error| LedgerError::File(path.clone(), error);
+    if fs::metadata(&path).map_err(failed)?.len() > FILE_LONGEST {
+        return Err(failed(io::Error::from(ErrorKind::FileTooLarge)));
+    }
+    let text = fs::read_to_string(&path).map_err(failed)?;
+    let whole = text.rfind('\n').and_then(|end| text.get(..end));
+    let lines = whole.unwrap_or_default().lines();
+    lines
+        .zip(1..)
+        .map(|(line, number)| {
+            entry(line, run).map_err(|what| LedgerError::Line(path.clone(), number, what))
+        })
+        .collect()
+}
+
+/// An entry, which must be the run's own: nothing else is ever removed.
+fn entry(line: &str, run: &str) -> Result<Entry, String> {
+    let entry: Entry = serde_json::from_str(line).map_err(|error| error.to_string())?;
+    let plain = |segment: &str| !matches!(segment, "." | "..") && !segment.contains(['?', '#']);
+    let own = match entry.path.strip_prefix("/v1/") {
+        Some(path) => path.split('/').all(plain) && path.contains(run),
+        None => false,
+    };
+    match own {
+        true => Ok(entry),
+        false => Err(format!("`{}` is not of the run `{run}`", entry.path)),
+    }
+}
+
+/// Forgets a run.
+///
+/// # Errors
+/// The file cannot be removed.
+pub(crate) fn remove(folder: &Path, run: &str) -> Result<(), LedgerError> {
+    let path = path(folder, run);
+    fs::remove_file(&path).map_err(|error| LedgerError::File(path, error))
+}
+
+pub(crate) fn path(folder: &Path, run: &str) -> PathBuf {
+    folder.join(format!("{run}.ndjson"))
+}
+
+/// Whether a text can be the name of a run: it becomes part of a path.
+fn is_run(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    (7..=RUN_LONGEST).contains(&text.len()) && text.chars().all(plain)
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    fn resource(path: &str) -> Resource {
+        Resource {
+            rank: 1,
+            path: path.to_owned(),
+        }
+    }
+
+    #[test]
+    fn what_was_noted_is_read_until_nothing_is_left() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let folder = dir.path().join("deep/ledgers");
+        let ledger = Ledger::new(folder.clone(), "cabcdef");
+        ledger.close(true);
+        assert_eq!(runs(&folder).expect("no runs"), Vec::<String>::new());
+        for (gone, unfinished, left) in [(false, false, 1), (true, true, 1), (true, false, 0)] {
+            let _ = fs::remove_dir_all(&folder);
+            let ledger = Ledger::new(folder.clone(), "cabcdef");
+            let resources = [
+                resource("/v1/data/cabcdef_a"),
+                resource("/v1/data/cabcdef_b"),
+            ];
+            let note = |resources| ledger.note("http://a", Document::Engine, resources);
+            note(&resources[..1]).expect("a line");
+            note(&resources[1..]).expect("a line");
+            let read = read(&folder, "cabcdef").expect("entries");
+            let paths: Vec<_> = read.iter().map(|entry| entry.path.as_str()).collect();
+            assert_eq!(paths, ["/v1/data/cabcdef_a", "/v1/data/cabcdef_b"]);
+            if unfinished {
+                ledger.unfinished();
+            }
+            ledger.close(gone);
+            assert_eq!(runs(&folder).expect("runs").len(), left);
+        }
+    }
+
+    #[test]
+    fn only_whole_lines_of_the_run_are_taken() {
+        let dir = tempfile::tempdir().expect("a folder");
+        let line = |path: &str| {
+            format!(r#"{{"url":"http://a","document":"engine","rank":1,"path":"{path}"}}"#)
+        };
+        let good = line("/v1/data/cabcdef_a");
+        for (text, expected) in [
+            (String::new(), Ok(0)),
+            (format!("{good}\n"), Ok(1)),
+            (format!("{good}\n{{\"url\":"), Ok(1)),
+            (format!("{good}\nx\n"), Err("cabcdef.ndjson:2: ")),
+            (line("/v1/data/other") + "\n", Err("is not of the run")),
+            (line("/../cabcdef") + "\n", Err("is not of the run")),
+            (
+                line("/v1/../v1/data/cabcdef") + "\n",
+                Err("is not of the run"),
+            ),
+            (
+                line("/v1/data/other?x=cabcdef") + "\n",
+                Err("is not of the run"),
+            ),
+            (
+                good.replace("rank", "tank") + "\n",
+                Err("unknown field `tank`"),
+            ),
+        ] {
+            fs::write(path(dir.path(), "cabcdef"), &text).expect("a file");
+            match (read(dir.path(), "cabcdef"), expected) {
+                (Ok(entries), Ok(count)) => assert_eq!(entries.len(), count, "{text}"),
+                (Err(error), Err(message)) => {
+                    assert!(error.to_string().contains(message), "{error}");
+                }
+                (found, expected) => assert_eq!(found.is_ok(), expected.is_ok(), "{text}"),
+            }
+        }
+        for name in ["", "../cabcdef", "CABCDEF", "c", "cabcdef/x"] {
+            assert!(
+                matches!(read(dir.path(), name), Err(LedgerError::Name(_))),
+                "{name}"
+            );
+        }
+    }
+}

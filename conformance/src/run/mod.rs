@@ -1,0 +1,213 @@
+//! The suite: chooses rules, starts the target, plays scenarios in parallel, reports events.
+
+mod batch;
+mod builder;
+pub(crate) mod cleanup;
+pub(crate) mod exchange;
+mod interrupt;
+pub(crate) mod ledger;
+mod mode;
+mod order;
+pub(crate) mod pagination;
+pub(crate) mod placeholders;
+pub(crate) mod preflight;
+mod recorded;
+mod rejudge;
+mod rule;
+pub(crate) mod runner;
+mod selftest;
+pub(crate) mod server_contents;
+mod server_pool;
+pub(crate) mod side_effects;
+mod steps;
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
+use std::time::{Duration, Instant};
+
+use tokio::runtime::Runtime;
+use tokio::sync::mpsc::unbounded_channel;
+
+pub(crate) use builder::default_jobs;
+pub use builder::{SuiteBuilder, SuiteError};
+pub use mode::Mode;
+pub use selftest::run_trivial_servers::Vacuity;
+
+use crate::catalogue::{Clause, Level};
+use crate::client::Client;
+use crate::evidence::{Defect, Event, Judged};
+use crate::judge::openapi::Contract;
+use crate::judge::verdict::{Failure, Reason};
+use crate::run::ledger::Ledger;
+use crate::run::runner::Transport;
+use crate::scenario::Scenario;
+use crate::sync::lock;
+use crate::target::Target;
+use interrupt::Interrupt;
+use rule::RunContext;
+use server_pool::PooledServer;
+
+/// The rules of a run and the target that they are judged on. Servers are started when a
+/// scenario first needs them and stopped by [`Suite::close`], at the end of [`Suite::run`],
+/// or when the suite is dropped.
+#[derive(Debug)]
+pub struct Suite {
+    runtime: Runtime,
+    inner: Arc<Inner>,
+}
+
+#[derive(Debug)]
+struct Inner {
+    target: Target,
+    client: Client,
+    contract: &'static Contract,
+    /// Short random name of the run.
+    run: String,
+    chosen: Vec<Chosen>,
+    seed: u64,
+    jobs: usize,
+    /// What scenarios may do to the target; without it, that depends on where the target is.
+    mode: Option<Mode>,
+    /// Whether scenarios may touch what others see although the target is not on loopback.
+    own_target: bool,
+    /// Whether scenarios of capabilities that the target does not claim are played too.
+    probe: bool,
+    /// Where what is made on servers that the suite did not start is written down.
+    ledger: Option<Ledger>,
+    /// Whether the run is to end before all rules are judged.
+    stopped: AtomicBool,
+    /// How long what comes about only in time may take.
+    eventual_timeout: Duration,
+    pool: Mutex<BTreeMap<server_pool::PoolKey, Arc<PooledServer>>>,
+    requests: AtomicU64,
+}
+
+/// A clause of the choice with all that judging it needs.
+#[derive(Debug)]
+struct Chosen {
+    clause: &'static Clause,
+    scenario: Option<Scenario>,
+    /// The blessed transcript.
+    snapshot: Option<String>,
+}
+
+/// What one rule showed.
+#[derive(Debug)]
+pub struct Outcome {
+    /// The verdict, by the blessed snapshot, with the transcript.
+    pub judged: Judged,
+    /// What went wrong apart from differences to the snapshot.
+    pub early_failure: Option<Failure>,
+    /// The suite's own faults that showed.
+    pub defects: Vec<Defect>,
+}
+
+impl Suite {
+    /// Starts the description of a run on a target.
+    pub fn builder(target: Target) -> SuiteBuilder {
+        SuiteBuilder::new(target)
+    }
+
+    /// Judges the chosen rules; `sink` receives every event, from `RunStarted` to
+    /// `RunFinished`. Ctrl-C ends the run early; what was made is removed, what was started
+    /// is stopped, and `RunFinished` says so.
+    pub fn run(&self, mut sink: impl FnMut(Event)) {
+        let (events, mut received) = unbounded_channel();
+        let run = batch::run(Arc::clone(&self.inner), events);
+        self.runtime.block_on(async {
+            let running = tokio::spawn(run);
+            while let Some(batch) = received.recv().await {
+                let batch::Batch { events, slot } = batch;
+                events.into_iter().for_each(&mut sink);
+                drop(slot);
+            }
+            // A panic of the run has been printed; the missing end shows in the events.
+            let _ = running.await;
+        });
+    }
+
+    /// Ends a run early: scenarios that have not started are not judged.
+    pub fn stop(&self) {
+        self.inner.stopped.store(true, Ordering::Relaxed);
+    }
+
+    /// The name of the run, which every name that it writes starts with.
+    pub fn name(&self) -> &str {
+        &self.inner.run
+    }
+
+    /// Judges one chosen rule by itself; none if it is not of the choice. May be called from
+    /// several threads at once.
+    pub fn run_one(&self, rule: &str) -> Option<Outcome> {
+        Some(self.judge_alone(self.chosen(rule)?))
+    }
+
+    fn judge_alone(&self, chosen: &Chosen) -> Outcome {
+        let (start, events) = (Instant::now(), Mutex::default());
+        let never = Interrupt::never();
+        let context = RunContext {
+            run: &self.inner.run,
+            transport: Transport::Live,
+            events: &events,
+            interrupt: &never,
+        };
+        let result = self.runtime.block_on(self.inner.judge(chosen, &context));
+        let events = std::mem::take(&mut *lock(&events));
+        let defects = events.into_iter().filter_map(|event| match event {
+            Event::Defect(defect) => Some(defect),
+            _ => None,
+        });
+        Outcome {
+            judged: chosen.judged(&result, start),
+            early_failure: result.early_failure,
+            defects: defects.collect(),
+        }
+    }
+
+    fn chosen(&self, rule: &str) -> Option<&Chosen> {
+        let mut chosen = self.inner.chosen.iter();
+        chosen.find(|one| one.clause.id == rule)
+    }
+
+    /// Why this rule cannot run on the target, as far as is known before the start.
+    pub fn not_run(&self, rule: &str) -> Option<Reason> {
+        self.inner.not_run(self.chosen(rule)?).err()
+    }
+
+    /// The clauses of the choice, in the order of the documents.
+    pub fn clauses(&self) -> impl Iterator<Item = &'static Clause> {
+        self.inner.chosen.iter().map(|one| one.clause)
+    }
+
+    /// Stops what was started and returns the paths of resources that were left behind.
+    pub fn close(&self) -> Vec<String> {
+        self.runtime.block_on(async {
+            let left = self.inner.leaks().await;
+            if let Some(ledger) = &self.inner.ledger {
+                ledger.close(left.is_empty() && self.inner.unreachable().is_none());
+            }
+            self.inner.stop().await;
+            left
+        })
+    }
+}
+
+impl Chosen {
+    fn judged(&self, result: &rule::RuleResult, start: Instant) -> Judged {
+        Judged {
+            rule: self.clause.id.clone(),
+            level: self.clause.level,
+            section: self.clause.section.to_owned(),
+            states: self.clause.states.clone(),
+            verdict: result.verdict.clone(),
+            milliseconds: start.elapsed().as_secs_f64() * 1000.0,
+            transcript: result.transcript.clone(),
+        }
+    }
+
+    /// Whether the clause counts in a score or a record.
+    fn is_judged(clause: &Clause) -> bool {
+        clause.level != Level::Unobservable
+    }
+}

@@ -1,0 +1,110 @@
+//! Judges the evidence of an earlier run again, by the rules and snapshots of this program and
+//! without any traffic.
+
+use std::collections::BTreeMap;
+
+use super::recorded::addresses;
+use super::{Inner, Suite, SuiteError};
+use crate::catalogue::Catalogue;
+use crate::evidence::recording::Recording;
+use crate::evidence::{Event, Exchange, Judged, RunStarted};
+use crate::judge::verdict::{Reason, Verdict};
+use crate::target::Target;
+
+impl Suite {
+    /// The events of a run with the verdicts of this program. A rule that asks what the run did not
+    /// ask is not judged; one that this program does not know is left out.
+    ///
+    /// # Errors
+    /// No run starts in the evidence, or this program knows none of its rules.
+    pub fn judge_again(evidence: Vec<Event>) -> Result<Vec<Event>, SuiteError> {
+        let started = evidence.iter().find_map(|event| match event {
+            Event::RunStarted(started) => Some(started.clone()),
+            _ => None,
+        });
+        let started = started.ok_or(SuiteError::Nothing)?;
+        let suite = Self::of(&started)?;
+        let mut exchanges: BTreeMap<String, Vec<Exchange>> = BTreeMap::new();
+        for event in &evidence {
+            if let Event::Exchange(exchange) = event {
+                let of_rule = exchanges.entry(exchange.rule.clone()).or_default();
+                of_rule.push((**exchange).clone());
+            }
+        }
+        let judged = suite.runtime.block_on(async {
+            let mut events = Vec::with_capacity(evidence.len());
+            for event in evidence {
+                match event {
+                    Event::RunStarted(_) => events.push(Event::RunStarted(RunStarted {
+                        suite: env!("CARGO_PKG_VERSION").to_owned(),
+                        chosen: suite.inner.started().chosen,
+                        ..started.clone()
+                    })),
+                    Event::Judged(judged) => {
+                        let exchanges = exchanges.remove(&judged.rule).unwrap_or_default();
+                        let again = suite.inner.again(*judged, exchanges, &started.run).await;
+                        events.extend(again.map(Box::new).map(Event::Judged));
+                    }
+                    other => events.push(other),
+                }
+            }
+            events
+        });
+        Ok(judged)
+    }
+
+    /// The rules of an earlier run that this program knows, on a target that is not reached.
+    fn of(started: &RunStarted) -> Result<Self, SuiteError> {
+        let catalogue = Catalogue::embedded()?;
+        let rules = started.chosen.iter().map(|chosen| chosen.rule.clone());
+        let known = rules.filter(|rule| catalogue.clause(rule).is_some());
+        let known: Vec<String> = known.collect();
+        if known.is_empty() {
+            return Err(SuiteError::Nothing);
+        }
+        let target = Target {
+            name: started.target.name.clone(),
+            vendor: started.target.vendor.clone(),
+            ..Target::at(None, None, None, Default::default())
+        };
+        Self::builder(target).rules(known).build()
+    }
+}
+
+impl Inner {
+    /// The verdict of this program; none for a rule that it does not know.
+    async fn again(&self, judged: Judged, exchanges: Vec<Exchange>, run: &str) -> Option<Judged> {
+        let chosen = self
+            .chosen
+            .iter()
+            .find(|one| one.clause.id == judged.rule)?;
+        let not_run = |reason| Verdict::NotRun(reason);
+        let told = |verdict, transcript| Judged {
+            level: chosen.clause.level,
+            section: chosen.clause.section.to_owned(),
+            states: chosen.clause.states.clone(),
+            verdict,
+            transcript,
+            ..judged.clone()
+        };
+        let Some(scenario) = &chosen.scenario else {
+            return Some(told(not_run(Reason::NoScenario), String::new()));
+        };
+        let Some(addresses) = addresses(&exchanges) else {
+            // Nothing was sent, so that what stood in the way then still does.
+            let verdict = match &judged.verdict {
+                Verdict::NotRun(reason) => reason.clone(),
+                _ => Reason::NoEvidence,
+            };
+            return Some(told(not_run(verdict), String::new()));
+        };
+        let recording = Recording::of(exchanges);
+        let result = self
+            .replay(chosen, scenario, run, &addresses, &recording)
+            .await;
+        Some(match recording.is_incomplete() {
+            true => told(not_run(Reason::NoEvidence), String::new()),
+            false => told(result.verdict, result.transcript),
+        })
+    }
+}

@@ -1,0 +1,140 @@
+//! Tries every general change of every judged answer, by the exchanges of one run.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+
+use crate::catalogue::Level;
+use crate::client::answer::Answer;
+use crate::client::wire::Wire;
+use crate::evidence::recording::{self, Recording};
+use crate::evidence::{Exchange, Payload, Received};
+use crate::faults::{Mutations, mutants};
+use crate::judge::openapi::Documented;
+use crate::judge::verdict::Verdict;
+use crate::run::recorded::addresses;
+use crate::run::{Chosen, Inner, Suite};
+use crate::scenario::Recipient;
+
+impl Suite {
+    /// Tries every mutant of every judged answer of the chosen rules.
+    ///
+    /// # Errors
+    /// The rules that do not hold without any change.
+    pub fn mutants(&self) -> Result<Mutations, Vec<String>> {
+        let seen = self.exchanges()?;
+        let inner = &self.inner;
+        let run = inner.run.clone();
+        let tried = self.runtime.block_on(async {
+            let rules = seen.into_iter().filter(|(rule, _)| inner.is_rule(rule));
+            let rules = rules.map(|(rule, exchanges)| {
+                let (inner, run) = (Arc::clone(inner), run.clone());
+                tokio::spawn(async move {
+                    let tried = inner.mutate(&rule, &run, &exchanges).await;
+                    (rule, tried)
+                })
+            });
+            stream::iter(rules)
+                .buffer_unordered(inner.jobs)
+                .collect::<Vec<_>>()
+                .await
+        });
+        let tried: BTreeMap<String, _> = tried.into_iter().flatten().collect();
+        Ok(Mutations::of(tried))
+    }
+}
+
+/// A mutant's name, and whether the rule fails with it.
+pub(crate) type Tried = (String, bool);
+
+impl Inner {
+    /// Whether it is a rule of the choice, and no open clause.
+    fn is_rule(&self, rule: &str) -> bool {
+        let of_choice = |one: &&Chosen| one.clause.id == rule;
+        let chosen = self.chosen.iter().find(of_choice);
+        chosen.is_some_and(|one| one.clause.level == Level::Rule)
+    }
+
+    /// Tries the mutants of one rule's judged answers; none where its exchanges alone do not show
+    /// that it holds.
+    async fn mutate(&self, rule: &str, run: &str, exchanges: &[Exchange]) -> Option<Vec<Tried>> {
+        let chosen = self.chosen.iter().find(|one| one.clause.id == rule)?;
+        let addresses = addresses(exchanges)?;
+        let plain = Recording::of(exchanges.to_vec());
+        let scenario = chosen.scenario.as_ref()?;
+        let result = self.replay(chosen, scenario, run, &addresses, &plain).await;
+        if result.verdict != Verdict::Pass {
+            return None;
+        }
+        let mut tried = Vec::new();
+        for at in 0..exchanges.len() {
+            for (name, received) in self.changed(chosen, exchanges, at) {
+                let recording = Recording::with(exchanges, at, received);
+                let result = self
+                    .replay(chosen, scenario, run, &addresses, &recording)
+                    .await;
+                tried.push((name, matches!(result.verdict, Verdict::Fail(_))));
+            }
+        }
+        Some(tried)
+    }
+
+    /// The mutants of the answer at a position, if it is the last of a judged step.
+    fn changed(
+        &self,
+        chosen: &Chosen,
+        exchanges: &[Exchange],
+        at: usize,
+    ) -> Vec<(String, Received)> {
+        let judged = |exchange: &&Exchange| {
+            let step = chosen.scenario.as_ref()?.steps.get(exchange.step - 1)?;
+            let judged = !step.given && step.recipient == Recipient::Judged;
+            (judged && !step.expectations.is_empty()).then_some(())
+        };
+        let Some(exchange) = exchanges.get(at).filter(|one| judged(one).is_some()) else {
+            return Vec::new();
+        };
+        let last = exchanges.iter().rposition(|one| one.step == exchange.step) == Some(at);
+        let (Some(received), true) = (&exchange.response, last) else {
+            return Vec::new();
+        };
+        let Wire::Http(request) = exchange.request.to_wire() else {
+            return Vec::new();
+        };
+        let document = chosen.clause.document;
+        let (method, status) = (request.method, received.status);
+        let documented = self
+            .contract
+            .documented(document, method, &request.path, status);
+        let Some(documented) = documented else {
+            return Vec::new();
+        };
+        let earlier = exchanges.iter().take(at).rfind(|one| {
+            one.request.method == exchange.request.method && one.request.url == exchange.request.url
+        });
+        let earlier = earlier.and_then(|one| one.response.clone().map(recording::answer));
+        let answer = recording::answer(received.clone());
+        let Documented {
+            operation,
+            members,
+            names_media,
+        } = documented;
+        mutants(&answer, members, names_media, earlier.as_ref())
+            .into_iter()
+            .map(|mutant| {
+                let name = format!("{} {status}: {}", operation, mutant.change);
+                (name, received_of(&mutant.answer))
+            })
+            .collect()
+    }
+}
+
+fn received_of(answer: &Answer) -> Received {
+    Received {
+        status: answer.status,
+        headers: answer.headers.clone(),
+        body: Payload::of(&answer.body),
+    }
+}

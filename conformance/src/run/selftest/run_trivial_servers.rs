@@ -1,0 +1,92 @@
+//! Judges trivial servers, which do nothing of what the documents say.
+
+use std::net::{Ipv4Addr, SocketAddr};
+use std::time::Duration;
+
+use crate::client::Connection;
+use crate::evidence::Event;
+use crate::faults::{READY, Vacuous};
+use crate::judge::verdict::Verdict;
+use crate::run::{Suite, SuiteError};
+use crate::target::{Launch, Target};
+
+/// How long a request, or what comes about only in time, may take: nothing comes about.
+const TIME: Duration = Duration::from_millis(300);
+/// Rules at once: most of them wait.
+const JOBS: usize = 64;
+
+/// What the rules made of a vacuous server.
+#[derive(Debug)]
+pub struct Vacuity {
+    /// The server.
+    pub server: Vacuous,
+    /// How many rules ran on it.
+    pub run: usize,
+    /// Those that hold on it, though they state something.
+    pub holding: Vec<String>,
+}
+
+impl Suite {
+    /// Judges a server that answers as vacuously in every setup that the target has.
+    ///
+    /// # Errors
+    /// The run cannot be described so, or the system gives no port.
+    pub fn vacuity(target: &Target, server: Vacuous) -> Result<Vacuity, SuiteError> {
+        let runtime = tokio::runtime::Builder::new_multi_thread()
+            .worker_threads(1)
+            .enable_all()
+            .build()
+            .map_err(|error| SuiteError::System(error.to_string()))?;
+        let started = runtime.block_on(server.start());
+        let (address, task) = started.map_err(|error| SuiteError::System(error.to_string()))?;
+        let suite = Self::builder(at_address(target, address))
+            .connection(Connection {
+                timeout: TIME,
+                ..Connection::default()
+            })
+            .eventual_timeout(TIME)
+            .jobs(JOBS)
+            .build()?;
+        let mut vacuity = Vacuity {
+            server,
+            run: 0,
+            holding: Vec::new(),
+        };
+        suite.run(|event| {
+            if let Event::Judged(judged) = event {
+                match judged.verdict {
+                    Verdict::Pass => {
+                        vacuity.run += 1;
+                        vacuity.holding.push(judged.rule);
+                    }
+                    Verdict::Fail(_) => vacuity.run += 1,
+                    Verdict::Recorded | Verdict::NotRun(_) => {}
+                }
+            }
+        });
+        task.abort();
+        Ok(vacuity)
+    }
+}
+
+/// The target with every server at this address.
+fn at_address(target: &Target, address: SocketAddr) -> Target {
+    let mut target = target.clone();
+    target.in_process = false;
+    for setup in target.setups.values_mut() {
+        for launch in [&mut setup.control, &mut setup.engine]
+            .into_iter()
+            .flatten()
+        {
+            let mock = launch.mock_address().is_some();
+            *launch = Launch {
+                url: Some(format!("http://{address}")),
+                mock: mock.then_some((Ipv4Addr::LOCALHOST, 0).into()),
+                ready: READY.to_owned(),
+                tokens: std::mem::take(&mut launch.tokens),
+                ..Launch::default()
+            };
+        }
+    }
+    target
+}

@@ -1,0 +1,353 @@
+//! Plays every rule that a variant touches on the variant.
+//!
+//! Where a variant changes nothing but answers, the exchanges of one run are judged again with
+//! the answers changed, without any traffic. What does not hold so is played on the server, as is
+//! every rule on a variant that changes what the server is asked, or how long it takes.
+
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+use futures_util::StreamExt as _;
+use futures_util::stream;
+
+use super::run_faults::recipient;
+use crate::catalogue::Level;
+use crate::client::answer::Answer;
+use crate::client::wire::Wire;
+use crate::evidence::recording::{self, Recording};
+use crate::evidence::{Exchange, Payload, Received};
+use crate::faults::{ObservedRequest, Recipient};
+use crate::judge::verdict::{Failure, Reason, Verdict};
+use crate::run::interrupt::Interrupt;
+use crate::run::recorded::addresses;
+use crate::run::rule::RunContext;
+use crate::run::runner::Transport;
+use crate::run::{Chosen, Inner, Suite};
+use crate::scenario::names::run_name;
+use crate::variants::{OverStrict, Row, Tolerance, Variant};
+
+/// What a rule asks and is answered by the reference.
+struct Played {
+    rule: String,
+    exchanges: Vec<Seen>,
+}
+
+struct Seen {
+    exchange: Exchange,
+    recipient: Recipient,
+    wire: Wire,
+    answer: Option<Answer>,
+}
+
+/// How a rule is played on a variant.
+#[derive(Clone, Copy)]
+enum Play {
+    /// On the server.
+    Live,
+    /// By the exchanges of the earlier run, if that is enough.
+    Recorded,
+}
+
+impl Suite {
+    /// Plays every chosen rule on every variant that touches it.
+    ///
+    /// # Errors
+    /// The rules that do not hold without any variant: nothing can be learnt on such a server.
+    pub fn tolerance(
+        &self,
+        variants: Vec<Variant>,
+        known: OverStrict,
+    ) -> Result<Tolerance, Vec<String>> {
+        let rules: Vec<Arc<Played>> = self.played()?.into_iter().map(Arc::new).collect();
+        let variants: Vec<Arc<Variant>> = variants.into_iter().map(Arc::new).collect();
+        let mut plays = Vec::new();
+        for (place, variant) in variants.iter().enumerate() {
+            for rule in &rules {
+                let play = rule.play(variant);
+                plays.extend(play.map(|play| (place, Arc::clone(variant), Arc::clone(rule), play)));
+            }
+        }
+        let inner = &self.inner;
+        let verdicts = self.runtime.block_on(async {
+            let tasks = plays.into_iter().zip(1_u64..);
+            let tasks = tasks.map(|((place, variant, rule, play), number)| {
+                let (inner, name) = (Arc::clone(inner), rule.rule.clone());
+                let task =
+                    tokio::spawn(
+                        async move { inner.tolerates(&variant, &rule, play, number).await },
+                    );
+                async move {
+                    // A panic of the task has been printed.
+                    let failed = |_| Some(Verdict::NotRun(Reason::Defect));
+                    (place, name, task.await.unwrap_or_else(failed))
+                }
+            });
+            let done: Vec<_> = stream::iter(tasks)
+                .buffer_unordered(inner.jobs)
+                .collect()
+                .await;
+            inner.stop().await;
+            done
+        });
+        let mut by_variant: BTreeMap<usize, Vec<(String, Verdict)>> = BTreeMap::new();
+        for (place, rule, verdict) in verdicts {
+            let verdicts = by_variant.entry(place).or_default();
+            verdicts.extend(verdict.map(|verdict| (rule, verdict)));
+        }
+        let variants = variants.into_iter().enumerate();
+        let rows = variants.map(|(place, variant)| {
+            let verdicts = by_variant.remove(&place).unwrap_or_default();
+            row(variant, verdicts)
+        });
+        Ok(Tolerance::new(rows.collect(), rules.len(), known))
+    }
+
+    fn played(&self) -> Result<Vec<Played>, Vec<String>> {
+        let mut seen = self.exchanges()?;
+        let rules = self.inner.chosen.iter().map(|one| one.clause);
+        let rules = rules.filter(|clause| clause.level == Level::Rule);
+        let played = rules.filter_map(|clause| {
+            let exchanges = seen.remove(&clause.id)?;
+            Some(Played::of(clause.id.clone(), exchanges))
+        });
+        Ok(played.collect())
+    }
+}
+
+fn row(variant: Arc<Variant>, verdicts: Vec<(String, Verdict)>) -> Row {
+    let mut row = Row::new(variant);
+    for (rule, verdict) in verdicts {
+        match verdict {
+            Verdict::Pass | Verdict::Recorded => row.judged += 1,
+            // What only prepares the scenario needs what the document leaves open.
+            Verdict::Fail(failure) if failure.blocked && row.variant.silence(&rule).is_some() => {
+                row.stopped.push((rule, shown(&failure)));
+            }
+            Verdict::Fail(failure) => {
+                row.judged += 1;
+                row.failed.push((rule, shown(&failure)));
+            }
+            Verdict::NotRun(reason) => row.stopped.push((rule, reason.to_string())),
+        }
+    }
+    row.failed.sort();
+    row.stopped.sort();
+    row
+}
+
+/// A failure without the commands that repeat it: they would not meet the variant.
+fn shown(failure: &Failure) -> String {
+    Failure {
+        curl: Vec::new(),
+        ..failure.clone()
+    }
+    .to_string()
+}
+
+impl Played {
+    fn of(rule: String, exchanges: Vec<Exchange>) -> Self {
+        let seen = exchanges.into_iter().map(|exchange| Seen {
+            recipient: recipient(&rule, &exchange),
+            wire: exchange.request.to_wire(),
+            answer: exchange.response.clone().map(recording::answer),
+            exchange,
+        });
+        let exchanges = seen.collect();
+        Self { rule, exchanges }
+    }
+
+    /// How the rule is played on a variant; not at all if it touches nothing of it.
+    fn play(&self, variant: &Variant) -> Option<Play> {
+        let mut play = None;
+        for seen in &self.exchanges {
+            let request = ObservedRequest::of(&seen.wire, &seen.exchange.identity);
+            for change in &variant.changes {
+                if !change.touches(seen.recipient, &request) {
+                    continue;
+                }
+                if change.acts_at_once() {
+                    return Some(Play::Live);
+                }
+                let answer = seen.answer.as_ref();
+                if answer.is_some_and(|answer| change.changes(answer)) {
+                    play = Some(Play::Recorded);
+                }
+            }
+        }
+        play
+    }
+
+    /// The exchanges as the variant answers them; none if it answers all of them as they are.
+    fn answered_by(&self, variant: &Variant) -> Option<Vec<Exchange>> {
+        let mut is_other = false;
+        let exchanges = self.exchanges.iter().map(|seen| {
+            let mut exchange = seen.exchange.clone();
+            let Some(received) = &exchange.response else {
+                return exchange;
+            };
+            let request = ObservedRequest::of(&seen.wire, &exchange.identity);
+            let touches = variant.changes.iter();
+            let touches = touches.filter(|change| change.touches(seen.recipient, &request));
+            let answer = touches.fold(recording::answer(received.clone()), |answer, change| {
+                change.changed(answer)
+            });
+            let answer = Received {
+                status: answer.status,
+                body: Payload::of(&answer.body),
+                headers: answer.headers,
+            };
+            is_other |= answer != *received;
+            exchange.response = Some(answer);
+            exchange
+        });
+        let exchanges: Vec<Exchange> = exchanges.collect();
+        is_other.then_some(exchanges)
+    }
+}
+
+impl Inner {
+    /// What a rule makes of a variant; nothing if the variant is no other to it. `number` tells
+    /// the playings of a rule apart.
+    async fn tolerates(
+        &self,
+        variant: &Variant,
+        rule: &Played,
+        play: Play,
+        number: u64,
+    ) -> Option<Verdict> {
+        let mut chosen = self.chosen.iter();
+        let chosen = chosen.find(|one| one.clause.id == rule.rule)?;
+        if let Play::Recorded = play {
+            let exchanges = rule.answered_by(variant)?;
+            let verdict = self.by_recording(chosen, exchanges).await;
+            if verdict == Some(Verdict::Pass) {
+                return verdict;
+            }
+        }
+        let mut verdict = self.on_variant(chosen, variant, 2 * number).await;
+        // A machine that is busy is no fault of the rule.
+        if matches!(verdict, Verdict::Fail(_)) {
+            verdict = self.on_variant(chosen, variant, 2 * number + 1).await;
+        }
+        Some(verdict)
+    }
+
+    /// The verdict on the server, with the variant before it.
+    async fn on_variant(&self, chosen: &Chosen, variant: &Variant, number: u64) -> Verdict {
+        let run = run_name("c", self.seed.wrapping_add(number));
+        let context = RunContext {
+            run: &run,
+            transport: Transport::Altered(&variant.changes),
+            events: &Mutex::default(),
+            interrupt: &Interrupt::never(),
+        };
+        self.judge(chosen, &context).await.verdict
+    }
+
+    /// The verdict by these exchanges, if the rule can be judged by any.
+    async fn by_recording(&self, chosen: &Chosen, exchanges: Vec<Exchange>) -> Option<Verdict> {
+        let addresses = addresses(&exchanges)?;
+        let recording = Recording::of(exchanges);
+        let scenario = chosen.scenario.as_ref()?;
+        let result = self
+            .replay(chosen, scenario, &self.run, &addresses, &recording)
+            .await;
+        Some(result.verdict)
+    }
+}
+
+#[cfg(test)]
+#[expect(
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test fails by panicking"
+)]
+mod tests {
+    use super::*;
+    use crate::evidence::Sent;
+    use crate::scenario::{Expectation, at, get, scenario, text};
+    use crate::target::Target;
+
+    /// What a rule makes of the answer `{"result": 1}` with spaces in it, which a variant answers
+    /// instead of one without.
+    fn verdict(fact: Expectation, snapshot: &str) -> Option<Verdict> {
+        let target = Target::at(None, None, None, Default::default());
+        let rule = "engine/common/documents/base-document-is-written-data".to_owned();
+        let suite = Suite::builder(target).rules([rule.clone()]).build();
+        let suite = suite.expect("a suite");
+        let clause = suite.inner.chosen.first().expect("a clause").clause;
+        let chosen = Chosen {
+            clause,
+            scenario: Some(scenario().when(get("/v1/data/a").expect(fact))),
+            snapshot: Some(format!("GET /v1/data/a\n  {snapshot}\n")),
+        };
+        let exchange = Exchange {
+            rule: rule.clone(),
+            step: 1,
+            identity: "administrator".to_owned(),
+            request: Sent {
+                method: "GET".to_owned(),
+                url: "http://127.0.0.1:1/v1/data/a".to_owned(),
+                headers: Vec::new(),
+                body: Payload::Empty,
+            },
+            response: Some(Received {
+                status: 200,
+                headers: vec![("content-type".to_owned(), "application/json".to_owned())],
+                body: Payload::Text(r#"{"result":1}"#.to_owned()),
+            }),
+            error: None,
+            milliseconds: 1.0,
+        };
+        let variants = "- {variant: v, does: It does., allowed-by: Silence., on: GET /v1/data/**, answer: [spell: {layout: spaced}]}";
+        let variants = Variant::parse("engine/v1/data/get", variants);
+        let variant = variants.unwrap_or_else(|error| panic!("{error}")).remove(0);
+        let played = Played::of(rule, vec![exchange]);
+        assert!(matches!(played.play(&variant), Some(Play::Recorded)));
+        let exchanges = played.answered_by(&variant).expect("another answer");
+        let judged = suite.inner.by_recording(&chosen, exchanges);
+        suite.runtime.block_on(judged)
+    }
+
+    #[test]
+    fn a_rule_that_demands_more_than_its_document_fails_on_a_variant() {
+        assert_eq!(verdict(at("/result"), "/result = 1"), Some(Verdict::Pass));
+        let over_strict = verdict(text(), r#"text = "{\"result\":1}""#);
+        let Some(Verdict::Fail(failure)) = over_strict else {
+            panic!("{over_strict:?}");
+        };
+        assert!(
+            shown(&failure).contains(r#"{ \"result\" : 1 }"#),
+            "{failure}"
+        );
+    }
+
+    #[test]
+    fn a_silence_excuses_a_rule_that_is_blocked_and_none_that_fails() {
+        let variants = "- {variant: v, does: It does., allowed-by: Silence., on: GET /**, delay: 1, stops: {engine/quiet: Silence.}}";
+        let variants = Variant::parse("engine/v1/data/get", variants);
+        let variant = variants.unwrap_or_else(|error| panic!("{error}")).remove(0);
+        let fails = |rule: &str, blocked| {
+            let failure = Failure {
+                blocked,
+                ..Failure::default()
+            };
+            (rule.to_owned(), Verdict::Fail(failure))
+        };
+        let row = row(
+            Arc::new(variant),
+            vec![
+                fails("engine/other", true),
+                fails("engine/quiet/a", true),
+                fails("engine/quiet/b", false),
+                ("engine/quiet/c".to_owned(), Verdict::Pass),
+            ],
+        );
+        let names = |of: &[(String, String)]| -> Vec<String> {
+            of.iter().map(|(rule, _)| rule.clone()).collect()
+        };
+        assert_eq!(row.judged, 3);
+        assert_eq!(names(&row.failed), ["engine/other", "engine/quiet/b"]);
+        assert_eq!(names(&row.stopped), ["engine/quiet/a"]);
+    }
+}

@@ -1,0 +1,196 @@
+//! What a server holds, before and after a run: the run must leave it as it was.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::hash::{DefaultHasher, Hash as _, Hasher as _};
+
+use futures_util::future::join_all;
+use tokio::time::{Instant, timeout_at};
+
+use crate::catalogue::Document;
+use crate::client::Client;
+use crate::run::cleanup::{collections, list};
+use crate::run::pagination::LIST_WITHIN;
+use crate::scenario::names::{canonical, encode};
+use crate::target::server::Server;
+
+/// What a server holds, by collection; of collections that cannot be read nothing.
+#[derive(Debug, Default)]
+pub(crate) struct ServerContents(BTreeMap<&'static str, Collection>);
+
+#[derive(Debug, Default)]
+struct Collection {
+    /// By name what is there, as a hash; none where it changes by itself.
+    items: BTreeMap<String, Option<u64>>,
+    /// The names of what comes and goes by itself.
+    restless: BTreeSet<String>,
+}
+
+impl ServerContents {
+    /// Reads a server twice: what differs from one time to the other is not the run's doing
+    /// later, so that only its presence counts.
+    pub(crate) async fn before(client: &Client, server: &Server, document: Document) -> Self {
+        let names = collections(document).iter().map(|(name, _)| *name);
+        let first = read(client, server, document, &names.collect()).await;
+        let readable = first.0.keys().copied().collect();
+        let second = read(client, server, document, &readable).await;
+        first.settle(second)
+    }
+
+    /// What is no longer as it was, in sentences: what is gone, new or changed. Names that
+    /// carry the run's prefix are left out, since they are looked for by themselves.
+    pub(crate) async fn changed(
+        &self,
+        client: &Client,
+        server: &Server,
+        document: Document,
+        run: &str,
+    ) -> Vec<String> {
+        let readable = self.0.keys().copied().collect();
+        let now = read(client, server, document, &readable).await;
+        self.differences(&now, run)
+    }
+
+    fn settle(mut self, mut second: Self) -> Self {
+        self.0.retain(|name, first| {
+            let Some(mut second) = second.0.remove(name) else {
+                return false;
+            };
+            for (item, known) in &mut first.items {
+                match second.items.remove(item) {
+                    Some(hash) => *known = known.filter(|known| Some(*known) == hash),
+                    None => drop(first.restless.insert(item.clone())),
+                }
+            }
+            first.restless.extend(second.items.into_keys());
+            true
+        });
+        self
+    }
+
+    fn differences(&self, now: &Self, run: &str) -> Vec<String> {
+        let mut found = Vec::new();
+        for (collection, before) in &self.0 {
+            // What cannot be read any more shows in the rules.
+            let Some(now) = now.0.get(collection) else {
+                continue;
+            };
+            let names: BTreeSet<&String> = before.items.keys().chain(now.items.keys()).collect();
+            let is_theirs =
+                |name: &&String| !name.contains(run) && !before.restless.contains(*name);
+            for name in names.into_iter().filter(is_theirs) {
+                let what = match (before.items.get(name), now.items.get(name)) {
+                    (Some(_), None) => "is gone",
+                    (None, Some(_)) => "is new",
+                    (Some(Some(before)), Some(Some(now))) if before != now => "has changed",
+                    _ => continue,
+                };
+                found.push(format!("{collection}/{} {what}", encode(name)));
+            }
+        }
+        found
+    }
+}
+
+/// Reads these collections, before long.
+async fn read(
+    client: &Client,
+    server: &Server,
+    document: Document,
+    wanted: &BTreeSet<&'static str>,
+) -> ServerContents {
+    let end = Instant::now() + LIST_WITHIN;
+    let wanted = collections(document)
+        .iter()
+        .filter(|(collection, _)| wanted.contains(collection));
+    let reads = wanted.map(|(collection, key)| async move {
+        let mut items = Vec::new();
+        let whole = list(client, server, collection, key, &mut items);
+        let whole = timeout_at(end, whole).await == Ok(true);
+        let hashed = items.into_iter().map(|(name, item)| {
+            let mut hasher = DefaultHasher::new();
+            canonical(&item, "").hash(&mut hasher);
+            (name, Some(hasher.finish()))
+        });
+        let items = hashed.collect();
+        whole.then(|| {
+            let restless = BTreeSet::new();
+            (*collection, Collection { items, restless })
+        })
+    });
+    ServerContents(join_all(reads).await.into_iter().flatten().collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn state(items: &[(&str, u64)]) -> ServerContents {
+        let items = items
+            .iter()
+            .map(|(name, hash)| ((*name).to_owned(), Some(*hash)));
+        let collection = Collection {
+            items: items.collect(),
+            ..Collection::default()
+        };
+        ServerContents(BTreeMap::from([("/v1/data", collection)]))
+    }
+
+    #[test]
+    fn what_a_run_changed_is_named() {
+        for (first, second, now, expected) in [
+            (
+                state(&[("a", 1)]),
+                state(&[("a", 1)]),
+                state(&[("a", 1)]),
+                &[][..],
+            ),
+            (
+                state(&[("a", 1), ("b", 1)]),
+                state(&[("a", 1), ("b", 1)]),
+                state(&[("a", 2), ("c d", 1), ("Rx", 1)]),
+                &[
+                    "/v1/data/a has changed",
+                    "/v1/data/b is gone",
+                    "/v1/data/c%20d is new",
+                ],
+            ),
+            // It changes by itself, or comes and goes.
+            (
+                state(&[("a", 1)]),
+                state(&[("a", 2)]),
+                state(&[("a", 3)]),
+                &[],
+            ),
+            (state(&[]), state(&[("a", 2)]), state(&[("a", 3)]), &[]),
+            (state(&[]), state(&[("a", 2)]), state(&[]), &[]),
+            (state(&[("a", 1)]), state(&[]), state(&[("a", 1)]), &[]),
+            (state(&[("a", 1)]), state(&[]), state(&[]), &[]),
+            // It cannot be read, before or after.
+            (
+                ServerContents::default(),
+                state(&[("a", 1)]),
+                state(&[]),
+                &[],
+            ),
+            (
+                state(&[("a", 1)]),
+                ServerContents::default(),
+                state(&[]),
+                &[],
+            ),
+            (
+                state(&[("a", 1)]),
+                state(&[("a", 1)]),
+                ServerContents::default(),
+                &[],
+            ),
+        ] {
+            let before = first.settle(second);
+            assert_eq!(
+                before.differences(&now, "R"),
+                expected,
+                "{before:?} {now:?}"
+            );
+        }
+    }
+}

@@ -1,0 +1,84 @@
+//! The servers of a run: each started once, when a scenario first needs it.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+
+use tokio::sync::OnceCell;
+
+use super::Inner;
+use crate::catalogue::Document;
+use crate::run::cleanup;
+use crate::sync::lock;
+use crate::target::launch::Started;
+use crate::target::pair::Servers;
+
+/// Setup, API, and the playing of a rule that the server is started for alone, if it is.
+pub(super) type PoolKey = (&'static str, Document, Option<String>);
+
+/// A server, or why there is none; empty until it is first needed.
+#[derive(Debug, Default)]
+pub(super) struct PooledServer(OnceCell<Result<Arc<Started>, String>>);
+
+impl Inner {
+    /// The server of a place, started if it is not.
+    pub(super) async fn server(
+        &self,
+        place: PoolKey,
+        servers: Servers<'_>,
+        mock: Option<SocketAddr>,
+    ) -> Result<Arc<Started>, String> {
+        let pooled = Arc::clone(lock(&self.pool).entry(place).or_default());
+        let started = pooled.0.get_or_init(|| async {
+            let started = servers.start(mock, &self.client).await;
+            started.map(Arc::new)
+        });
+        started.await.clone()
+    }
+
+    /// Stops the server of a place that nobody else uses. Why there was none is kept.
+    pub(super) async fn leave(&self, place: &PoolKey, started: &Started) {
+        started.stop().await;
+        lock(&self.pool).remove(place);
+    }
+
+    /// The servers that have been started.
+    fn running(&self) -> Vec<(Document, Arc<Started>)> {
+        lock(&self.pool)
+            .iter()
+            .filter_map(|((_, document, _), pooled)| match pooled.0.get() {
+                Some(Ok(started)) => Some((*document, Arc::clone(started))),
+                _ => None,
+            })
+            .collect()
+    }
+
+    /// What the run left behind.
+    pub(super) async fn leaks(&self) -> Vec<String> {
+        let mut left = Vec::new();
+        for (document, started) in self.running() {
+            let server = &started.server;
+            if server.died.get().is_none() {
+                left.extend(cleanup::leaks(&self.client, server, document, &self.run).await);
+            }
+        }
+        left
+    }
+
+    /// Stops what was started.
+    pub(super) async fn stop(&self) {
+        let stops = self.running().into_iter().map(|(_, started)| async move {
+            started.stop().await;
+        });
+        futures_util::future::join_all(stops).await;
+        lock(&self.pool).clear();
+    }
+
+    /// Why the target could not be judged to the end, if so.
+    pub(super) fn unreachable(&self) -> Option<String> {
+        let pool = lock(&self.pool);
+        pool.values().find_map(|pooled| match pooled.0.get()? {
+            Err(error) => Some(error.clone()),
+            Ok(started) => started.server.died.get().cloned(),
+        })
+    }
+}

@@ -1,0 +1,243 @@
+//! What a request may change: known from its method and path, before it is sent.
+
+use percent_encoding::percent_decode_str;
+use serde_json::Value;
+
+use crate::catalogue::Document;
+use crate::scenario::names::encode;
+
+/// What a request may change.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum SideEffects {
+    /// Nothing that lasts.
+    Nothing,
+    /// Resources of the scenario's own.
+    Own(Vec<Resource>),
+    /// Something that does not carry the scenario's namespace.
+    Foreign,
+}
+
+/// A resource that a scenario made, and how it is removed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Resource {
+    /// Resources of a lower rank are removed first: they refer to those of higher ranks.
+    pub(crate) rank: u8,
+    /// The path that a DELETE removes it by.
+    pub(crate) path: String,
+}
+
+/// What this request may change. `body` is its JSON body, if it has one.
+pub(crate) fn side_effects_of(
+    document: Document,
+    method: &str,
+    path: &str,
+    body: Option<&Value>,
+    ns: &str,
+) -> SideEffects {
+    if matches!(method, "GET" | "HEAD" | "OPTIONS") {
+        return SideEffects::Nothing;
+    }
+    let path = path.split(['?', '#']).next().unwrap_or_default();
+    let segments: Vec<&str> = path.split('/').skip(1).collect();
+    match (document, segments.as_slice()) {
+        (Document::Control, ["v1", collection, rest @ ..]) => control(collection, rest, ns),
+        (Document::Engine, ["v1", "policies", rest @ ..]) => own(rest, ns, |id| {
+            vec![resource(0, format!("/v1/policies/{id}"))]
+        }),
+        // POST on data evaluates.
+        (Document::Engine, ["v1", "data", ..]) if method == "POST" => SideEffects::Nothing,
+        (Document::Engine, ["v1", "data", rest @ ..]) => {
+            match (method, own(rest, ns, data_document)) {
+                ("PATCH", SideEffects::Foreign) => patch(rest, body, ns),
+                (_, other) => other,
+            }
+        }
+        _ => SideEffects::Nothing,
+    }
+}
+
+fn resource(rank: u8, path: String) -> Resource {
+    Resource { rank, path }
+}
+
+fn data_document(own: &str) -> Vec<Resource> {
+    vec![resource(1, format!("/v1/data/{own}"))]
+}
+
+/// The segments up to the first that carries the namespace, if any does.
+fn own(segments: &[&str], ns: &str, resources: impl Fn(&str) -> Vec<Resource>) -> SideEffects {
+    let carries = |segment: &&str| percent_decode_str(segment).decode_utf8_lossy().contains(ns);
+    segments
+        .iter()
+        .position(carries)
+        .and_then(|last| segments.get(..=last))
+        .map_or(SideEffects::Foreign, |own| {
+            SideEffects::Own(resources(&own.join("/")))
+        })
+}
+
+fn control(collection: &str, rest: &[&str], ns: &str) -> SideEffects {
+    let rank = match collection {
+        "bundles" => 1,
+        "stacks" => 2,
+        "sources" => 3,
+        "secrets" => 4,
+        _ => return SideEffects::Nothing,
+    };
+    let Some((name, below)) = rest.split_first() else {
+        return SideEffects::Foreign;
+    };
+    own(&[name], ns, |name| {
+        let item = format!("/v1/{collection}/{name}");
+        let mut resources = Vec::new();
+        if !below.is_empty() {
+            // Whether data keeps its source from being removed is open.
+            resources.push(resource(0, format!("{item}/{}", below.join("/"))));
+        }
+        resources.push(resource(rank, item));
+        resources
+    })
+}
+
+/// A patch whose own path is shared: each operation's path must carry the namespace.
+fn patch(shared: &[&str], body: Option<&Value>, ns: &str) -> SideEffects {
+    let Some(operations) = body.and_then(Value::as_array) else {
+        // Without operations there is nothing that it could change.
+        return SideEffects::Nothing;
+    };
+    let mut resources = Vec::new();
+    for operation in operations {
+        let Some(pointer) = operation.get("path").and_then(Value::as_str) else {
+            continue;
+        };
+        let below: Vec<String> = pointer
+            .split('/')
+            .skip(1)
+            .map(|key| encode(&key.replace("~1", "/").replace("~0", "~")))
+            .collect();
+        let joined: Vec<&str> = shared
+            .iter()
+            .copied()
+            .filter(|segment| !segment.is_empty())
+            .chain(below.iter().map(String::as_str))
+            .collect();
+        match own(&joined, ns, data_document) {
+            SideEffects::Own(more) => resources.extend(more),
+            other => return other,
+        }
+    }
+    SideEffects::Own(resources)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn reach_follows_from_method_and_path() {
+        let own = |resources: &[(u8, &str)]| {
+            SideEffects::Own(
+                resources
+                    .iter()
+                    .map(|(rank, path)| resource(*rank, (*path).to_owned()))
+                    .collect(),
+            )
+        };
+        let (control, engine) = (Document::Control, Document::Engine);
+        let cases = [
+            (control, "GET", "/v1/bundles", SideEffects::Nothing),
+            (
+                control,
+                "PUT",
+                "/v1/bundles/N-a?x=1",
+                own(&[(1, "/v1/bundles/N-a")]),
+            ),
+            (
+                control,
+                "PUT",
+                "/v1/secrets/N%2Fx",
+                own(&[(4, "/v1/secrets/N%2Fx")]),
+            ),
+            (
+                control,
+                "PUT",
+                "/v1/stacks/%4E%20y",
+                own(&[(2, "/v1/stacks/%4E%20y")]),
+            ),
+            (
+                control,
+                "POST",
+                "/v1/sources/N/data/a%2Fb",
+                own(&[(0, "/v1/sources/N/data/a%2Fb"), (3, "/v1/sources/N")]),
+            ),
+            (
+                control,
+                "PUT",
+                "/v1/sources/other/data/N",
+                SideEffects::Foreign,
+            ),
+            (control, "DELETE", "/v1/bundles/all", SideEffects::Foreign),
+            (control, "DELETE", "/v1/bundles", SideEffects::Foreign),
+            (control, "PUT", "/health", SideEffects::Nothing),
+            (
+                engine,
+                "PUT",
+                "/v1/policies/N.rego",
+                own(&[(0, "/v1/policies/N.rego")]),
+            ),
+            (engine, "PUT", "/v1/data/N/a/b", own(&[(1, "/v1/data/N")])),
+            (
+                engine,
+                "PUT",
+                "/v1/data/x/N-1/b",
+                own(&[(1, "/v1/data/x/N-1")]),
+            ),
+            (engine, "PUT", "/v1/data/x", SideEffects::Foreign),
+            (engine, "PUT", "/v1/data", SideEffects::Foreign),
+            (engine, "POST", "/v1/data/x", SideEffects::Nothing),
+            (engine, "POST", "/v1/query", SideEffects::Nothing),
+        ];
+        for (document, method, path, expected) in cases {
+            assert_eq!(
+                side_effects_of(document, method, path, None, "N"),
+                expected,
+                "{method} {path}"
+            );
+        }
+        let patches = [
+            (
+                "/v1/data/N",
+                json!([{"path": "/a"}]),
+                own(&[(1, "/v1/data/N")]),
+            ),
+            (
+                "/v1/data",
+                json!([{"path": "/N~1 a/b"}]),
+                own(&[(1, "/v1/data/N%2F%20a")]),
+            ),
+            (
+                "/v1/data/x",
+                json!([{"path": "/N"}]),
+                own(&[(1, "/v1/data/x/N")]),
+            ),
+            (
+                "/v1/data",
+                json!([{"path": "/N"}, {"path": "/x"}]),
+                SideEffects::Foreign,
+            ),
+            (
+                "/v1/data",
+                json!({"no": "operations"}),
+                SideEffects::Nothing,
+            ),
+        ];
+        for (path, body, expected) in patches {
+            assert_eq!(
+                side_effects_of(engine, "PATCH", path, Some(&body), "N"),
+                expected,
+                "{path} {body}"
+            );
+        }
+    }
+}

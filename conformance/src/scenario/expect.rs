@@ -1,0 +1,401 @@
+//! What a step expects of its answer, and conditions on it.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::scenario::Rows;
+use crate::scenario::kinds::kind_names;
+use crate::scenario::names::canonical;
+use crate::scenario::{Trace, TraceEvent};
+
+/// A fact of an answer that the transcript holds. Pointers are JSON pointers into the body.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Expectation {
+    /// The status code, exactly.
+    Status,
+    /// The status is one of these: `<200 or 204>`.
+    StatusAmong(Vec<u16>),
+    /// The status lies in 200–299: `<success>`.
+    Success,
+    /// The status is 400 or above: `<error>`.
+    Error,
+    /// The media type without parameters, the target's vendor written as `engine`.
+    MediaType,
+    /// A header's value, exactly; absent is shown as `<absent>`.
+    Header(&'static str),
+    /// The text of the body without white space around it.
+    Text,
+    /// Whether the body is empty.
+    NoBody,
+    /// Whether the JSON body of a success is spread over several lines.
+    Pretty,
+    /// The value at a pointer (`""` is the whole body), exactly.
+    At(String),
+    /// The JSON type at a pointer, one of these: `<string>`, `<string or null>`.
+    Type(String, Vec<Kind>),
+    /// The JSON type wherever the pointer leads: `*` in it stands for every item of an array and
+    /// for any text in a member's name. It must lead somewhere.
+    Each(String, Vec<Kind>),
+    /// Nothing at the pointer.
+    Lacks(String),
+    /// Nothing, null or an empty value at the pointer.
+    Unset(String),
+    /// The array at the pointer, in canonical order.
+    Sorted(String),
+    /// The queries of a residual at the pointer, in canonical form.
+    Residual(String),
+    /// The scenario's own names in the array at the pointer (strings, or objects' `name` or `id`),
+    /// sorted.
+    /// A name found twice is shown twice.
+    Names(String),
+    /// The queries of a residual at the pointer are like one of these: for each of the query's
+    /// conditions, as [`Expectation::Residual`] writes them, there is one text, in which `*` stands
+    /// for anything.
+    ResidualLike(String, Vec<Vec<&'static str>>),
+    /// The answers to a query at the pointer, of whose variables only those named count, in
+    /// canonical order.
+    Bindings(String, Vec<&'static str>),
+    /// The value at the pointer is there, and another than the one captured under this name.
+    OtherThan(String, &'static str),
+    /// The text of the body is the one captured under this name.
+    TextOf(&'static str),
+    /// The number of the array's items, exactly.
+    Length(String),
+    /// The array at the pointer has at most this many items.
+    AtMost(String, usize),
+    /// Cursors of the walk led to further pages, and none of them is empty.
+    FilledPages,
+    /// The array at the pointer holds this item.
+    Includes(String, Value),
+    /// Neither the body, as text, nor a header's value holds this anywhere.
+    Without(String),
+    /// The body, as text and whatever the case of its letters, holds this.
+    Mentions(&'static str),
+    /// One of the named alternatives holds; the transcript names all of them.
+    Either(Vec<Alternative>),
+    /// What the evaluation trace of the answer holds.
+    Trace(Trace),
+    /// The rows that the condition of a data filter selects.
+    Rows(Rows),
+    /// A value that stands at the pointer or, at any depth, below it.
+    Holds(String, Value),
+    /// The value at the pointer has at least this: objects may have further members, and arrays
+    /// further items in between.
+    Part(String, Value),
+}
+
+/// JSON types, and narrower kinds of their values.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Kind {
+    /// `null`
+    Null,
+    /// `true` or `false`
+    Boolean,
+    /// A number without fraction.
+    Integer,
+    /// Any number.
+    Number,
+    /// A number that is not negative.
+    Amount,
+    /// A number without fraction that is at least 1.
+    Positive,
+    /// A string.
+    String,
+    /// A string that is not empty.
+    Text,
+    /// A string that is a point in time as RFC 3339 or as HTTP writes it. The year 1 is none:
+    /// programs write its beginning where they have no time.
+    Time,
+    /// An array.
+    Array,
+    /// An object.
+    Object,
+    /// No value at all.
+    Absent,
+}
+
+/// One of several answers a document allows.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Alternative {
+    /// What the transcript calls it.
+    pub label: &'static str,
+    /// All of these must hold.
+    pub checks: Vec<Check>,
+}
+
+/// A condition on an answer inside an alternative.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Check {
+    /// The status is this.
+    Status(u16),
+    /// The status lies between these, both included.
+    StatusFrom(u16, u16),
+    /// The value at the pointer is this.
+    Equals(String, Value),
+    /// The value at the pointer is there, and another one.
+    Differs(String, Value),
+    /// The JSON type at the pointer is one of these.
+    Type(String, Vec<Kind>),
+    /// The array at the pointer has at most this many items.
+    AtMost(String, usize),
+    /// The array at the pointer has at least this many items.
+    AtLeast(String, usize),
+    /// Nothing at the pointer.
+    Lacks(String),
+    /// The value stands at the pointer or, at any depth, below it.
+    Holds(String, Value),
+    /// The body is empty.
+    NoBody,
+}
+
+impl fmt::Display for Check {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |pointer: &str| match pointer {
+            "" => "body".to_owned(),
+            pointer => pointer.to_owned(),
+        };
+        match self {
+            Self::Status(status) => write!(out, "status is {status}"),
+            Self::StatusFrom(low, high) => write!(out, "status is from {low} to {high}"),
+            Self::Equals(pointer, value) => {
+                write!(out, "{} is {}", place(pointer), canonical(value, ""))
+            }
+            Self::Differs(pointer, value) => {
+                write!(out, "{} is not {}", place(pointer), canonical(value, ""))
+            }
+            Self::Type(pointer, kinds) => {
+                write!(out, "{} is <{}>", place(pointer), kind_names(kinds))
+            }
+            Self::AtMost(pointer, most) => {
+                write!(out, "length of {} is at most {most}", place(pointer))
+            }
+            Self::AtLeast(pointer, least) => {
+                write!(out, "length of {} is at least {least}", place(pointer))
+            }
+            Self::Lacks(pointer) => write!(out, "{} is absent", place(pointer)),
+            Self::Holds(pointer, value) => {
+                write!(out, "{} holds {}", place(pointer), canonical(value, ""))
+            }
+            Self::NoBody => out.write_str("body is empty"),
+        }
+    }
+}
+
+/// Records the status.
+pub fn status() -> Expectation {
+    Expectation::Status
+}
+
+/// Records that the status is one of these.
+pub fn status_among(allowed: &[u16]) -> Expectation {
+    Expectation::StatusAmong(allowed.to_vec())
+}
+
+/// Records that the answer is a success (2xx).
+pub fn success() -> Expectation {
+    Expectation::Success
+}
+
+/// Records that the answer is an error (400 and above).
+pub fn error() -> Expectation {
+    Expectation::Error
+}
+
+/// Records the media type without parameters.
+pub fn media_type() -> Expectation {
+    Expectation::MediaType
+}
+
+/// Records a header.
+pub fn header(name: &'static str) -> Expectation {
+    Expectation::Header(name)
+}
+
+/// Records the trimmed text of the body.
+pub fn text() -> Expectation {
+    Expectation::Text
+}
+
+/// Records that the body is empty.
+pub fn no_body() -> Expectation {
+    Expectation::NoBody
+}
+
+/// Records whether the JSON body is spread over lines.
+pub fn pretty() -> Expectation {
+    Expectation::Pretty
+}
+
+/// Records the whole JSON body.
+pub fn body() -> Expectation {
+    at("")
+}
+
+/// Records the value at a pointer.
+pub fn at(pointer: impl Into<String>) -> Expectation {
+    Expectation::At(pointer.into())
+}
+
+/// Records the JSON type at a pointer.
+pub fn kind(pointer: impl Into<String>, kind: Kind) -> Expectation {
+    Expectation::Type(pointer.into(), vec![kind])
+}
+
+/// Records that the JSON type at a pointer is one of these.
+pub fn kind_among(pointer: impl Into<String>, kinds: &[Kind]) -> Expectation {
+    Expectation::Type(pointer.into(), kinds.to_vec())
+}
+
+/// Records the JSON type wherever the pointer, which has `*`, leads.
+pub fn each(pointer: impl Into<String>, kind: Kind) -> Expectation {
+    Expectation::Each(pointer.into(), vec![kind])
+}
+
+/// Records that nothing is at the pointer.
+pub fn lacks(pointer: impl Into<String>) -> Expectation {
+    Expectation::Lacks(pointer.into())
+}
+
+/// Records that nothing, null or an empty value is at the pointer.
+pub fn unset(pointer: impl Into<String>) -> Expectation {
+    Expectation::Unset(pointer.into())
+}
+
+/// Records the array at the pointer without regard to order.
+pub fn sorted(pointer: impl Into<String>) -> Expectation {
+    Expectation::Sorted(pointer.into())
+}
+
+/// Records the queries of a residual at the pointer, whatever names, order and form of equations the
+/// server chose.
+pub fn residual(pointer: impl Into<String>) -> Expectation {
+    Expectation::Residual(pointer.into())
+}
+
+/// Records that the queries of a residual at the pointer are like one of these: a text for each
+/// condition, in which `*` stands for anything.
+pub fn residual_like(
+    pointer: impl Into<String>,
+    queries: impl Into<Vec<Vec<&'static str>>>,
+) -> Expectation {
+    Expectation::ResidualLike(pointer.into(), queries.into())
+}
+
+/// Records the answers to a query with these variables, whatever names the server adds and in
+/// whatever order.
+pub fn bindings(pointer: impl Into<String>, variables: &[&'static str]) -> Expectation {
+    Expectation::Bindings(pointer.into(), variables.to_vec())
+}
+
+/// Records that the value at the pointer is another than the one captured under this name.
+pub fn other_than(pointer: impl Into<String>, captured: &'static str) -> Expectation {
+    Expectation::OtherThan(pointer.into(), captured)
+}
+
+/// Records that the text of the body is the one captured under this name.
+pub fn text_of(captured: &'static str) -> Expectation {
+    Expectation::TextOf(captured)
+}
+
+/// Records the scenario's own names in the array at the pointer.
+pub fn names(pointer: impl Into<String>) -> Expectation {
+    Expectation::Names(pointer.into())
+}
+
+/// Records the length of the array at the pointer.
+pub fn length(pointer: impl Into<String>) -> Expectation {
+    Expectation::Length(pointer.into())
+}
+
+/// Records that the array at the pointer has at most this many items.
+pub fn at_most(pointer: impl Into<String>, items: usize) -> Expectation {
+    Expectation::AtMost(pointer.into(), items)
+}
+
+/// Records that no page that a cursor of the walk led to is empty.
+pub fn filled_pages() -> Expectation {
+    Expectation::FilledPages
+}
+
+/// Records that the array at the pointer holds this item.
+pub fn includes(pointer: impl Into<String>, item: Value) -> Expectation {
+    Expectation::Includes(pointer.into(), item)
+}
+
+/// Records that the body nowhere holds this text.
+pub fn without(text: impl Into<String>) -> Expectation {
+    Expectation::Without(text.into())
+}
+
+/// Records that the body holds this text, in whatever case.
+pub fn mentions(text: &'static str) -> Expectation {
+    Expectation::Mentions(text)
+}
+
+/// Records that the value at the pointer has at least these members and items.
+pub fn part(pointer: impl Into<String>, value: Value) -> Expectation {
+    Expectation::Part(pointer.into(), value)
+}
+
+/// Records that the value stands at the pointer or, at any depth, below it.
+pub fn holds(pointer: impl Into<String>, value: Value) -> Expectation {
+    Expectation::Holds(pointer.into(), value)
+}
+
+/// Records the rows that the condition of a data filter selects.
+pub fn rows(rows: Rows) -> Expectation {
+    Expectation::Rows(rows)
+}
+
+/// Records that one of the alternatives holds.
+pub fn either(alternatives: impl Into<Vec<Alternative>>) -> Expectation {
+    Expectation::Either(alternatives.into())
+}
+
+/// A named alternative of [`either`].
+pub fn alternative(label: &'static str, checks: impl Into<Vec<Check>>) -> Alternative {
+    Alternative {
+        label,
+        checks: checks.into(),
+    }
+}
+
+/// Records that the answer has no trace.
+pub fn no_trace() -> Expectation {
+    Expectation::Trace(Trace::Absent)
+}
+
+/// Records that the trace has events like these, in this order.
+pub fn trace(events: impl Into<Vec<TraceEvent>>) -> Expectation {
+    Expectation::Trace(Trace::Order(events.into()))
+}
+
+/// Records that the trace is one for people, as one text or as a text for each step, and names
+/// this.
+pub fn readable_trace(text: &'static str) -> Expectation {
+    Expectation::Trace(Trace::Readable(text))
+}
+
+/// Records that the trace has no event like this.
+pub fn trace_without(event: TraceEvent) -> Expectation {
+    Expectation::Trace(Trace::Without(event))
+}
+
+/// Records the JSON types wherever the pointer leads in each event like this.
+pub fn trace_types(event: TraceEvent, pointer: &'static str, kinds: &[Kind]) -> Expectation {
+    Expectation::Trace(Trace::Types(event, pointer, kinds.to_vec()))
+}
+
+/// Records that each event like this has one of these texts at the pointer.
+pub fn trace_texts(
+    event: TraceEvent,
+    pointer: &'static str,
+    texts: &[&'static str],
+) -> Expectation {
+    Expectation::Trace(Trace::Texts(event, pointer, texts.to_vec()))
+}

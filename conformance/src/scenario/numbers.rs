@@ -1,0 +1,107 @@
+//! Numbers of JSON by their value: no document says how a server writes them.
+
+use serde_json::{Number, Value};
+
+/// The most digits that a number is written with instead of an exponent.
+const DIGITS: usize = 40;
+
+/// The number in the one spelling that all of its spellings have: `1` for `1.0` and for `10e-1`.
+pub(crate) fn plain(number: &Number) -> String {
+    let text = number.to_string();
+    by_value(&text).unwrap_or(text)
+}
+
+/// Whether two values are the same, numbers by their value.
+pub(crate) fn same(left: &Value, right: &Value) -> bool {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => plain(left) == plain(right),
+        (Value::Array(left), Value::Array(right)) => {
+            left.len() == right.len()
+                && left
+                    .iter()
+                    .zip(right)
+                    .all(|(left, right)| same(left, right))
+        }
+        (Value::Object(left), Value::Object(right)) => {
+            let found = |(name, left)| right.get(name).is_some_and(|right| same(left, right));
+            left.len() == right.len() && left.iter().all(found)
+        }
+        _ => left == right,
+    }
+}
+
+/// None for an exponent that is beyond all measure.
+fn by_value(text: &str) -> Option<String> {
+    let (mantissa, exponent) = text.split_once(['e', 'E']).unwrap_or((text, "0"));
+    let (sign, digits) = match mantissa.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", mantissa),
+    };
+    let (whole, fraction) = digits.split_once('.').unwrap_or((digits, ""));
+    let digits = format!("{whole}{fraction}");
+    let digits = digits.trim_start_matches('0');
+    let shown = digits.trim_end_matches('0');
+    if shown.is_empty() {
+        return Some("0".to_owned());
+    }
+    let length = |text: &str| i64::try_from(text.len()).ok();
+    let power = exponent
+        .parse::<i64>()
+        .ok()?
+        .checked_sub(length(fraction)?)?
+        .checked_add(length(digits)? - length(shown)?)?;
+    let places = usize::try_from(power.unsigned_abs()).ok()?;
+    Some(if places > DIGITS {
+        format!("{sign}{shown}e{power}")
+    } else if power >= 0 {
+        format!("{sign}{shown}{}", "0".repeat(places))
+    } else {
+        let start = shown.len().saturating_sub(places);
+        let (whole, fraction) = shown.split_at_checked(start)?;
+        let whole = if whole.is_empty() { "0" } else { whole };
+        format!("{sign}{whole}.{fraction:0>places$}")
+    })
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_told_by_their_value() {
+        for (text, expected) in [
+            ("0", "0"),
+            ("-0.0e7", "0"),
+            ("1.0", "1"),
+            ("10e-1", "1"),
+            ("1E2", "100"),
+            ("-1.50", "-1.5"),
+            ("0.05", "0.05"),
+            ("5e-2", "0.05"),
+            ("1.25e1", "12.5"),
+            ("1e400", "1e400"),
+            ("10.0e399", "1e400"),
+            ("9007199254740993", "9007199254740993"),
+            ("1e99999999999999999999", "1e+99999999999999999999"),
+        ] {
+            let number: Number = serde_json::from_str(text).expect(text);
+            assert_eq!(plain(&number), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn values_are_the_same_whatever_the_spelling_of_numbers() {
+        for (left, right, expected) in [
+            (r#"[1, {"a": 2.0}]"#, r#"[1.0, {"a": 2}]"#, true),
+            (r#"[1, {"a": 2.5}]"#, r#"[1.0, {"a": 2}]"#, false),
+            (r#"{"a": 1}"#, r#"{"b": 1}"#, false),
+            (r#"{"a": 1}"#, r#"{"a": 1, "b": 1}"#, false),
+            (r#"[1]"#, r#"[1, 1]"#, false),
+            (r#""1""#, "1", false),
+        ] {
+            let read = |text: &str| -> Value { serde_json::from_str(text).expect(text) };
+            assert_eq!(same(&read(left), &read(right)), expected, "{left} {right}");
+        }
+    }
+}

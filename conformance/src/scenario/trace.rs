@@ -1,0 +1,129 @@
+//! Traces: the events that a rule expects of an evaluation.
+
+use std::fmt;
+
+use serde::Serialize;
+use serde_json::Value;
+
+use crate::scenario::Kind;
+use crate::scenario::names::canonical;
+
+/// What a transcript holds of the trace in an answer.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Trace {
+    /// There is no trace.
+    Absent,
+    /// Events like these come in this order, whatever comes between them.
+    Order(Vec<TraceEvent>),
+    /// It is no list of events but a text, or a list of texts, which names this.
+    Readable(&'static str),
+    /// There is a trace, and no event of it is like this.
+    Without(TraceEvent),
+    /// There are events like this, and each has a value of these types wherever the pointer
+    /// (which may have `*`) leads.
+    Types(TraceEvent, &'static str, Vec<Kind>),
+    /// There are events like this, and each has one of these texts at the pointer.
+    Texts(TraceEvent, &'static str, Vec<&'static str>),
+}
+
+/// What an event of a trace is like; what is not said may be anything.
+#[derive(Debug, Clone, Default, PartialEq, Serialize)]
+pub struct TraceEvent {
+    /// `op`, in any case.
+    pub op: Option<&'static str>,
+    /// `type`.
+    pub node_type: Option<&'static str>,
+    /// A value that `node` holds at any depth.
+    pub holds: Option<Value>,
+    /// A value that a variable in `locals` is bound to.
+    pub binds: Option<Value>,
+    /// A value that no variable in `locals` is bound to.
+    pub binds_not: Option<Value>,
+    /// A name for `query_id`: the same name is the same id, another name another id.
+    pub query: Option<&'static str>,
+    /// A name for `parent_id`, from the same names.
+    pub parent: Option<&'static str>,
+}
+
+/// Any event.
+pub fn any_event() -> TraceEvent {
+    TraceEvent::default()
+}
+
+/// An event of an operation.
+pub fn event(op: &'static str) -> TraceEvent {
+    TraceEvent {
+        op: Some(op),
+        ..TraceEvent::default()
+    }
+}
+
+impl TraceEvent {
+    /// Of a node of this `type`.
+    #[must_use]
+    pub fn of(mut self, node_type: &'static str) -> Self {
+        self.node_type = Some(node_type);
+        self
+    }
+
+    /// Of a node that holds this value: what tells one rule or expression from another.
+    #[must_use]
+    pub fn holding(mut self, value: impl Into<Value>) -> Self {
+        self.holds = Some(value.into());
+        self
+    }
+
+    /// With a variable that is bound to this value.
+    #[must_use]
+    pub fn binding(mut self, value: impl Into<Value>) -> Self {
+        self.binds = Some(value.into());
+        self
+    }
+
+    /// Without a variable that is bound to this value.
+    #[must_use]
+    pub fn not_binding(mut self, value: impl Into<Value>) -> Self {
+        self.binds_not = Some(value.into());
+        self
+    }
+
+    /// In a query that later events name again.
+    #[must_use]
+    pub fn query(mut self, name: &'static str) -> Self {
+        self.query = Some(name);
+        self
+    }
+
+    /// In a query that this one evaluates.
+    #[must_use]
+    pub fn parent(mut self, name: &'static str) -> Self {
+        self.parent = Some(name);
+        self
+    }
+}
+
+impl fmt::Display for TraceEvent {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(self.op.unwrap_or("any event"))?;
+        if let Some(node_type) = self.node_type {
+            write!(out, " {node_type}")?;
+        }
+        let values = [
+            ("with", &self.holds),
+            ("binding", &self.binds),
+            ("not binding", &self.binds_not),
+        ];
+        for (word, value) in values {
+            if let Some(value) = value {
+                write!(out, " {word} {}", canonical(value, ""))?;
+            }
+        }
+        for (word, name) in [("in", self.query), ("called from", self.parent)] {
+            if let Some(name) = name {
+                write!(out, " {word} {name}")?;
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,11 @@
+//! The digest that stands for bytes that are too many to be shown.
+
+use sha2::{Digest as _, Sha256};
+
+/// SHA-256 in hexadecimal.
+pub(crate) fn sha256(bytes: &[u8]) -> String {
+    Sha256::digest(bytes)
+        .iter()
+        .map(|byte| format!("{byte:02x}"))
+        .collect()
+}

@@ -1,0 +1,299 @@
+//! Starts a target in a setup, or reaches one that runs, and stops what was started.
+
+use std::fs::File;
+use std::io;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::Stdio;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+use tokio::process::{Child, Command};
+
+use crate::client::answer::NoAnswer;
+use crate::client::wire::Outgoing;
+use crate::client::{Base, Client};
+use crate::mock::MockServer;
+use crate::sync::lock;
+use crate::target::server::Server;
+use crate::target::{Launch, Target};
+
+/// How long a started server may take to become ready.
+const READY_WITHIN: Duration = Duration::from_secs(30);
+/// How long a server may take to stop by itself; nothing that it holds is needed any more.
+const STOP_WITHIN: Duration = Duration::from_millis(500);
+/// How much of a server's log an error shows.
+const LOG_SHOWN: usize = 2000;
+
+/// A server that answers, and what keeps it and the engine beside it running.
+#[derive(Debug)]
+pub(crate) struct Started {
+    pub(crate) server: Server,
+    #[expect(dead_code, reason = "ends when dropped")]
+    mock: Option<MockServer>,
+    /// Empty where nothing of ours runs.
+    keepers: Mutex<Vec<Keeper>>,
+}
+
+/// What keeps a server running.
+#[derive(Debug)]
+enum Keeper {
+    /// A process of ours, with its folder.
+    Process(
+        Process,
+        #[expect(dead_code, reason = "removed when dropped")] TempDir,
+    ),
+    /// The reference in this process, with its folder.
+    #[cfg(feature = "embedded")]
+    Embedded(
+        crate::target::embedded::Running,
+        #[expect(dead_code, reason = "removed when dropped")] TempDir,
+    ),
+}
+
+impl Started {
+    /// Stops what was started, gently first.
+    pub(crate) async fn stop(&self) {
+        let keepers = std::mem::take(&mut *lock(&self.keepers));
+        stop(keepers).await;
+    }
+}
+
+async fn stop(keepers: Vec<Keeper>) {
+    for keeper in keepers {
+        match keeper {
+            Keeper::Process(process, _) => process.stop().await,
+            #[cfg(feature = "embedded")]
+            Keeper::Embedded(running, _) => running.stop().await,
+        }
+    }
+}
+
+/// Starts or reaches one API of a target, the mock server that it is told of at this address, and
+/// the engine that stands beside it, if a launch of one is given.
+///
+/// # Errors
+/// A sentence that says why there is no server.
+pub(crate) async fn start(
+    target: &Target,
+    launch: &Launch,
+    engine: Option<&Launch>,
+    mock: Option<SocketAddr>,
+    client: &Client,
+) -> Result<Started, String> {
+    let mock = match mock {
+        Some(address) => Some(MockServer::start(address).await?),
+        None => None,
+    };
+    let (server, keeper) = open(target, launch, client, mock.as_ref()).await?;
+    let mut keepers = Vec::from_iter(keeper);
+    let beside = match engine {
+        None => None,
+        Some(engine) => match open(target, engine, client, mock.as_ref()).await {
+            Ok((engine, keeper)) => {
+                keepers.extend(keeper);
+                Some(engine)
+            }
+            Err(error) => {
+                stop(keepers).await;
+                return Err(error);
+            }
+        },
+    };
+    Ok(Started {
+        server: server
+            .with_mock(mock.as_ref().map(|mock| mock.base.clone()))
+            .with_engine(beside),
+        mock,
+        keepers: Mutex::new(keepers),
+    })
+}
+
+/// Starts or reaches a server that is configured with this mock server.
+async fn open(
+    target: &Target,
+    launch: &Launch,
+    client: &Client,
+    mock: Option<&MockServer>,
+) -> Result<(Server, Option<Keeper>), String> {
+    let server = |base| Server::new(base, launch.tokens.clone(), &client.headers);
+    if let Some(url) = &launch.url {
+        let base = Base::parse(url)?;
+        let mut answer = probe(client, &base, launch).await;
+        // A server may close one connection, and have the next one answered.
+        if answer.as_ref().is_err_and(|error| !error.slow) {
+            answer = probe(client, &base, launch).await;
+        }
+        answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
+        return Ok((server(base), None));
+    }
+    let dir = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
+    #[cfg(feature = "embedded")]
+    if target.in_process && launch.program.is_none() {
+        let fill = |text: &str| fill_placeholders(text, dir.path(), 0, mock);
+        write_files(launch, dir.path(), &fill)?;
+        let args = launch.args.iter().map(|text| fill(text)).collect();
+        let (running, address) = crate::target::embedded::start(args).await?;
+        let base = Base::parse(&format!("http://{address}"))?;
+        return Ok((server(base), Some(Keeper::Embedded(running, dir))));
+    }
+    let program = target
+        .program(launch)
+        .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
+    let port = free_port().map_err(|error| format!("no free port: {error}"))?;
+    let fill = |text: &str| fill_placeholders(text, dir.path(), port, mock);
+    write_files(launch, dir.path(), &fill)?;
+    let mut process = Process::start(program, launch, dir.path(), &fill)?;
+    let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
+    wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
+    Ok((server(base), Some(Keeper::Process(process, dir))))
+}
+
+fn fill_placeholders(text: &str, dir: &Path, port: u16, mock: Option<&MockServer>) -> String {
+    let mock = mock.map_or("", |mock| &mock.base.url);
+    text.replace("{dir}", &dir.to_string_lossy())
+        .replace("{port}", &port.to_string())
+        .replace("{mock}", mock)
+        .replace("{depot}", mock)
+}
+
+fn write_files(launch: &Launch, dir: &Path, fill: &dyn Fn(&str) -> String) -> Result<(), String> {
+    for (name, text) in &launch.files {
+        let path = dir.join(name);
+        let written = path
+            .parent()
+            .map_or(Ok(()), std::fs::create_dir_all)
+            .and_then(|()| std::fs::write(&path, fill(text)));
+        written.map_err(|error| format!("{}: {error}", path.display()))?;
+    }
+    Ok(())
+}
+
+/// A port that is free now. Another program may take it before the server does; the server
+/// then fails to start and says so.
+fn free_port() -> io::Result<u16> {
+    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+async fn probe(client: &Client, base: &Base, launch: &Launch) -> Result<u16, NoAnswer> {
+    let mut request = Outgoing {
+        method: "GET",
+        path: launch.ready.clone(),
+        ..Outgoing::default()
+    };
+    client.complete(&mut request.headers);
+    let answer = client.send(base, &request).await?;
+    Ok(answer.status)
+}
+
+async fn wait_until_ready(
+    process: &mut Process,
+    program: &str,
+    client: &Client,
+    base: &Base,
+    launch: &Launch,
+    dir: &Path,
+) -> Result<(), String> {
+    let start = Instant::now();
+    loop {
+        if let Ok(Some(status)) = process.child.try_wait() {
+            return Err(format!(
+                "`{program}` ended at start ({status}): {}",
+                log(dir)
+            ));
+        }
+        if let Ok(200..300) = probe(client, base, launch).await {
+            return Ok(());
+        }
+        if start.elapsed() > READY_WITHIN {
+            return Err(format!(
+                "`{program}` was not ready within {} s: {}",
+                READY_WITHIN.as_secs(),
+                log(dir)
+            ));
+        }
+        tokio::time::sleep(Duration::from_millis(30)).await;
+    }
+}
+
+/// The end of what the server wrote.
+fn log(dir: &Path) -> String {
+    let bytes = std::fs::read(dir.join("log.txt")).unwrap_or_default();
+    let start = bytes.len().saturating_sub(LOG_SHOWN);
+    let end = bytes.get(start..).unwrap_or_default();
+    String::from_utf8_lossy(end).trim().to_owned()
+}
+
+/// A started program and everything that it started: one process group, killed when dropped.
+#[derive(Debug)]
+struct Process {
+    child: Child,
+    #[cfg(unix)]
+    group: Option<rustix::process::Pid>,
+}
+
+impl Process {
+    fn start(
+        program: &str,
+        launch: &Launch,
+        dir: &Path,
+        fill: &dyn Fn(&str) -> String,
+    ) -> Result<Self, String> {
+        let mut command = Command::new(program);
+        command
+            .args(launch.args.iter().map(|text| fill(text)))
+            .envs(
+                launch
+                    .environment
+                    .iter()
+                    .map(|(name, text)| (name, fill(text))),
+            )
+            .current_dir(dir)
+            .stdin(Stdio::null())
+            .kill_on_drop(true);
+        #[cfg(unix)]
+        command.process_group(0);
+        let log = File::create(dir.join("log.txt"))
+            .and_then(|log| Ok((log.try_clone()?, log)))
+            .map_err(|error| format!("no log file: {error}"))?;
+        command.stdout(log.0).stderr(log.1);
+        let child = command
+            .spawn()
+            .map_err(|error| format!("cannot start `{program}`: {error}"))?;
+        Ok(Self {
+            #[cfg(unix)]
+            group: child
+                .id()
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(rustix::process::Pid::from_raw),
+            child,
+        })
+    }
+
+    async fn stop(mut self) {
+        self.signal(true);
+        let _ = tokio::time::timeout(STOP_WITHIN, self.child.wait()).await;
+    }
+
+    /// Tells the whole group to stop, or stops it.
+    #[cfg(unix)]
+    fn signal(&self, gently: bool) {
+        use rustix::process::{Signal, kill_process_group};
+        if let Some(group) = self.group {
+            // A group that is gone already is what was wanted.
+            let _ = kill_process_group(group, if gently { Signal::TERM } else { Signal::KILL });
+        }
+    }
+
+    #[cfg(not(unix))]
+    fn signal(&mut self, _gently: bool) {
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.signal(false);
+    }
+}

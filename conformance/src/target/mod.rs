@@ -1,0 +1,305 @@
+//! Targets: the implementations under test, and how to start them.
+
+#[cfg(feature = "embedded")]
+pub(crate) mod embedded;
+pub(crate) mod launch;
+pub(crate) mod pair;
+pub(crate) mod server;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::net::{Ipv4Addr, SocketAddr};
+
+use serde::Deserialize;
+
+use crate::catalogue::Document;
+use crate::scenario::default_vendor;
+
+/// An implementation under test: a file `targets/NAME.toml`, or addresses alone.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Target {
+    /// How reports name it.
+    pub name: String,
+    /// The vendor part of its media types: `application/vnd.VENDOR.…`.
+    #[serde(default = "default_vendor")]
+    pub vendor: String,
+    /// Its version, for lists of known deviations that depend on it.
+    #[serde(default)]
+    pub version: Option<String>,
+    /// What it claims to be able to do.
+    pub capabilities: BTreeSet<String>,
+    /// The program on the search path that starts it, where a launch names no other.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// How it is started in each setup.
+    pub setups: BTreeMap<String, Setup>,
+    /// Whether it runs inside this process (the embedded reference).
+    #[serde(skip)]
+    pub in_process: bool,
+}
+
+/// A launch configuration that scenarios ask for.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Setup {
+    /// How the control plane is started, if the target has one.
+    #[serde(default)]
+    pub control: Option<Launch>,
+    /// How the engine is started, if the target has one.
+    #[serde(default)]
+    pub engine: Option<Launch>,
+}
+
+/// How one API is started or reached in one setup. In arguments, files and environment `{port}` is
+/// a free port, `{dir}` the setup's own temporary folder, and `{mock}` (or `{depot}`) the address
+/// of the suite's mock server, `http://HOST:PORT`, which is started for each server that is configured
+/// with it; an engine that stands beside a control plane is configured with the control plane's.
+#[derive(Debug, Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Launch {
+    /// The address of a server that runs already; nothing is started then.
+    #[serde(default)]
+    pub url: Option<String>,
+    /// Where the mock server listens that the server at `url` is configured with,
+    /// `127.0.0.1:9000`.
+    #[serde(default, alias = "depot")]
+    pub mock: Option<SocketAddr>,
+    /// The program on the search path that is started instead of the target's: an engine beside
+    /// another's control plane, for example.
+    #[serde(default)]
+    pub program: Option<String>,
+    /// Arguments of the program.
+    #[serde(default)]
+    pub args: Vec<String>,
+    /// Files written to `{dir}` before the start: name and text.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// Environment variables of the program.
+    #[serde(default)]
+    pub environment: BTreeMap<String, String>,
+    /// The path that answers 2xx once the server is ready.
+    #[serde(default = "default_ready")]
+    pub ready: String,
+    /// Tokens by role. Without one for `administrator`, the administrator sends none.
+    #[serde(default)]
+    pub tokens: BTreeMap<String, Token>,
+}
+
+impl Launch {
+    /// Where the server's mock server is to listen; none if the server is not configured with
+    /// one.
+    pub fn mock_address(&self) -> Option<SocketAddr> {
+        let texts = self.args.iter().chain(self.files.values());
+        let mut texts = texts.chain(self.environment.values());
+        match &self.url {
+            Some(_) => self.mock,
+            None => texts
+                .any(|text| text.contains("{mock}") || text.contains("{depot}"))
+                .then_some((Ipv4Addr::LOCALHOST, 0).into()),
+        }
+    }
+}
+
+/// A bearer token. Never shown.
+#[derive(Clone, PartialEq, Eq, Deserialize)]
+#[serde(transparent)]
+pub struct Token(String);
+
+impl Token {
+    /// The token with this text.
+    pub fn new(text: impl Into<String>) -> Self {
+        Self(text.into())
+    }
+
+    /// The text, for the wire.
+    pub fn reveal(&self) -> &str {
+        &self.0
+    }
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str("<token>")
+    }
+}
+
+fn default_ready() -> String {
+    "/health".to_owned()
+}
+
+/// A target file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum TargetFileError {
+    /// Not TOML, an unknown key, a missing or wrong value.
+    #[error("{file}: {source}")]
+    Toml {
+        /// The file.
+        file: String,
+        /// What is wrong, with line and column.
+        source: Box<toml::de::Error>,
+    },
+    /// A mock server's address for a server that is started, and configured with it then.
+    #[error(
+        "{file}: setup `{setup}` names a mock server, which goes with a url; files and arguments name it {{mock}}"
+    )]
+    Mock {
+        /// The file.
+        file: String,
+        /// The setup.
+        setup: String,
+    },
+    /// A launch without an address in a target without a program.
+    #[error("{file}: setup `{setup}` starts {api}, but the target names no program")]
+    NoProgram {
+        /// The file.
+        file: String,
+        /// The setup.
+        setup: String,
+        /// The API.
+        api: &'static str,
+    },
+}
+
+impl Target {
+    /// Reads a target file; `file` is its name in errors.
+    ///
+    /// # Errors
+    /// When the text is not a target.
+    pub fn parse(text: &str, file: &str) -> Result<Self, TargetFileError> {
+        let target: Self = toml::from_str(text).map_err(|source| TargetFileError::Toml {
+            file: file.to_owned(),
+            source: Box::new(source),
+        })?;
+        for (name, setup) in &target.setups {
+            for api in Document::ALL {
+                let launch = setup.launch(api);
+                if launch.is_some_and(|launch| launch.url.is_none() && launch.mock.is_some()) {
+                    return Err(TargetFileError::Mock {
+                        file: file.to_owned(),
+                        setup: name.clone(),
+                    });
+                }
+                let lacks_program =
+                    |launch: &Launch| launch.url.is_none() && target.program(launch).is_none();
+                if launch.is_some_and(lacks_program) {
+                    return Err(TargetFileError::NoProgram {
+                        file: file.to_owned(),
+                        setup: name.clone(),
+                        api: api.name(),
+                    });
+                }
+            }
+        }
+        Ok(target)
+    }
+
+    /// The program that a launch starts.
+    pub fn program<'a>(&'a self, launch: &'a Launch) -> Option<&'a str> {
+        launch.program.as_deref().or(self.program.as_deref())
+    }
+
+    /// A target of which only addresses are known: setup `default`, one token for the
+    /// administrator, and claims as given.
+    pub fn at(
+        control: Option<String>,
+        engine: Option<String>,
+        token: Option<Token>,
+        capabilities: BTreeSet<String>,
+    ) -> Self {
+        let launch = |url: String| Launch {
+            url: Some(url.trim_end_matches('/').to_owned()),
+            ready: default_ready(),
+            tokens: token
+                .iter()
+                .map(|token| ("administrator".to_owned(), token.clone()))
+                .collect(),
+            ..Launch::default()
+        };
+        let setup = Setup {
+            control: control.map(launch),
+            engine: engine.map(launch),
+        };
+        Self {
+            name: "custom".to_owned(),
+            vendor: default_vendor(),
+            version: None,
+            capabilities,
+            program: None,
+            setups: BTreeMap::from([("default".to_owned(), setup)]),
+            in_process: false,
+        }
+    }
+}
+
+impl Setup {
+    /// How this API is started or reached.
+    pub const fn launch(&self, api: Document) -> Option<&Launch> {
+        match api {
+            Document::Control => self.control.as_ref(),
+            Document::Engine => self.engine.as_ref(),
+        }
+    }
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bad_target_files_are_refused_with_the_place() {
+        let cases = [
+            ("nmae = 'x'", "unknown field `nmae`"),
+            ("name = 'x'", "missing field `capabilities`"),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargz = []",
+                "unknown field `argz`",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.default.engine]\nargs = []",
+                "names no program",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\nprogram = 'x'\n[setups.a.engine]\ndepot = '127.0.0.1:1'",
+                "goes with a url",
+            ),
+            (
+                "name = 'x'\ncapabilities = []\n[setups.a.engine]\nurl = 'http://a'\ndepot = 'here'",
+                "invalid socket address",
+            ),
+        ];
+        for (text, message) in cases {
+            let error = Target::parse(text, "x.toml").expect_err(text).to_string();
+            assert!(error.starts_with("x.toml: "), "{error}");
+            assert!(error.contains(message), "{error}");
+        }
+    }
+
+    #[test]
+    fn the_mock_server_goes_by_either_name() {
+        for name in ["mock", "depot"] {
+            let text = format!(
+                "name = 'x'\ncapabilities = []\nprogram = 'x'\n\
+                 [setups.a.engine]\nargs = ['{{{name}}}']\n\
+                 [setups.b.engine]\nurl = 'http://a'\n{name} = '127.0.0.1:9'"
+            );
+            let target = Target::parse(&text, "x.toml").expect("a target");
+            for setup in target.setups.values() {
+                let launch = setup.engine.as_ref();
+                assert!(launch.and_then(Launch::mock_address).is_some(), "{text}");
+            }
+        }
+    }
+
+    #[test]
+    fn tokens_are_never_shown() {
+        let target = Target::at(
+            Some("http://localhost:1/".into()),
+            None,
+            Some(Token::new("s3cret")),
+            BTreeSet::new(),
+        );
+        assert!(!format!("{target:?}").contains("s3cret"));
+    }
+}

@@ -1,0 +1,184 @@
+//! A server under test, started or reached: where it is, who may ask, who asks now.
+
+use std::collections::BTreeMap;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::Duration;
+
+use tokio::sync::RwLock;
+
+use crate::client::Base;
+use crate::client::redact::Redactor;
+use crate::scenario::{Identity, Recipient, Step};
+use crate::target::Token;
+
+/// One API of the target in one setup.
+#[derive(Debug)]
+pub(crate) struct Server {
+    pub(crate) base: Base,
+    /// Where the mock server is that it is configured with.
+    pub(crate) mock: Option<Base>,
+    /// The engine that is configured with the same mock server.
+    engine: Option<Box<Server>>,
+    tokens: BTreeMap<String, Token>,
+    /// The Authorization header that the user gave for the administrator.
+    given: Option<String>,
+    /// Takes the tokens, and the user's own headers, out of everything that is shown.
+    pub(crate) redactor: Redactor,
+    /// Scenarios that change what others see take it for writing.
+    pub(crate) gate: RwLock<()>,
+    /// Why it answers no more, once that is known.
+    pub(crate) died: OnceLock<String>,
+    /// How many scenarios in a row waited for an answer in vain.
+    silent: AtomicU32,
+}
+
+/// After so many scenarios in a row that waited in vain, the others need not wait too.
+const SILENT: u32 = 10;
+
+impl Server {
+    pub(crate) fn new(
+        base: Base,
+        tokens: BTreeMap<String, Token>,
+        headers: &[(String, String)],
+    ) -> Self {
+        let redactor = redactor(&tokens, headers);
+        Self {
+            base,
+            mock: None,
+            engine: None,
+            tokens,
+            given: headers
+                .iter()
+                .find(|(name, _)| name.eq_ignore_ascii_case("authorization"))
+                .map(|(_, value)| value.clone()),
+            redactor,
+            gate: RwLock::new(()),
+            died: OnceLock::new(),
+            silent: AtomicU32::new(0),
+        }
+    }
+
+    /// With the mock server that it is configured with.
+    pub(crate) fn with_mock(self, mock: Option<Base>) -> Self {
+        Self { mock, ..self }
+    }
+
+    /// With the engine that stands beside it.
+    pub(crate) fn with_engine(mut self, engine: Option<Self>) -> Self {
+        if let Some(engine) = engine {
+            let tokens = engine.tokens.values();
+            self.redactor = tokens.fold(self.redactor, |known, token| known.secret(token.reveal()));
+            self.engine = Some(Box::new(engine));
+        }
+        self
+    }
+
+    /// The engine beside it, or where there is none, this server.
+    pub(crate) fn engine(&self) -> &Self {
+        self.engine.as_deref().unwrap_or(self)
+    }
+
+    /// The server that a step asks: this one, or the engine beside it.
+    pub(crate) fn server_for(&self, step: &Step) -> &Self {
+        match step.recipient {
+            Recipient::Engine => self.engine(),
+            _ => self,
+        }
+    }
+
+    /// Where a step's request goes.
+    pub(crate) fn base_for(&self, step: &Step) -> &Base {
+        match &self.mock {
+            Some(mock) if step.recipient == Recipient::Mock => mock,
+            _ => &self.server_for(step).base,
+        }
+    }
+
+    /// Whether this is where the mock server is.
+    pub(crate) fn is_mock(&self, base: &Base) -> bool {
+        let mock = self.mock.as_ref();
+        mock.is_some_and(|mock| mock.url == base.url)
+    }
+
+    /// The key of the administrator; empty where the setup needs none.
+    pub(crate) fn administrator_key(&self) -> &str {
+        match (self.tokens.get("administrator"), &self.given) {
+            (Some(token), _) => token.reveal(),
+            (None, Some(given)) => given.split_once(' ').map_or("", |(_, key)| key),
+            (None, None) => "",
+        }
+    }
+
+    /// The Authorization header that an identity sends; none for no header.
+    ///
+    /// # Errors
+    /// The role that the target has no token for.
+    pub(crate) fn authorization(&self, identity: &Identity) -> Result<Option<String>, String> {
+        match identity {
+            Identity::Administrator => Ok(self
+                .tokens
+                .get("administrator")
+                .map(bearer)
+                .or_else(|| self.given.clone())),
+            Identity::Role(role) => self
+                .tokens
+                .get(*role)
+                .map(|token| Some(bearer(token)))
+                .ok_or_else(|| (*role).to_owned()),
+            Identity::Anonymous => Ok(None),
+            Identity::Authorization(value) => Ok(Some(value.clone())),
+        }
+    }
+
+    /// The Authorization header of a role, if there is a token for it.
+    pub(crate) fn bearer(&self, role: &str) -> Option<String> {
+        self.tokens.get(role).map(bearer)
+    }
+
+    /// Notes whether a scenario waited for an answer in vain; a server that lets every one
+    /// wait counts as dead.
+    pub(crate) fn waited_in_vain(&self, slow: bool) {
+        if !slow {
+            self.silent.store(0, Ordering::Relaxed);
+        } else if self.silent.fetch_add(1, Ordering::Relaxed) + 1 >= SILENT {
+            let why = || format!("the target let {SILENT} rules in a row wait for an answer");
+            self.died.get_or_init(why);
+        }
+    }
+
+    /// Whether the server, and the engine beside it, still take connections.
+    pub(crate) async fn is_alive(&self) -> bool {
+        match &self.engine {
+            Some(engine) if !engine.takes_connections().await => false,
+            _ => self.takes_connections().await,
+        }
+    }
+
+    /// It may be busy, so it is asked twice.
+    async fn takes_connections(&self) -> bool {
+        let host = self.base.host.trim_matches(['[', ']']);
+        for pause in [0, 300] {
+            tokio::time::sleep(Duration::from_millis(pause)).await;
+            let connect = tokio::net::TcpStream::connect((host, self.base.port));
+            if let Ok(Ok(_)) = tokio::time::timeout(Duration::from_secs(2), connect).await {
+                return true;
+            }
+        }
+        false
+    }
+}
+
+/// Knows the tokens and the user's own headers.
+pub(crate) fn redactor(tokens: &BTreeMap<String, Token>, headers: &[(String, String)]) -> Redactor {
+    let redactor = tokens.values().fold(Redactor::default(), |known, token| {
+        known.secret(token.reveal())
+    });
+    headers
+        .iter()
+        .fold(redactor, |known, (name, value)| known.header(name, value))
+}
+
+fn bearer(token: &Token) -> String {
+    format!("Bearer {}", token.reveal())
+}

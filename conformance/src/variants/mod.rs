@@ -1,0 +1,21 @@
+//! Variants: servers other than the reference that keep the documents too. No rule may fail on
+//! one, or it demands more than its document says.
+//!
+//! They are the dual of the faults, are written in the same words, and sit at the same place
+//! between suite and server.
+
+mod over_strict;
+mod tolerance;
+mod variant;
+
+pub use over_strict::OverStrict;
+pub use tolerance::{Row, Tolerance};
+pub use variant::Variant;
+
+#[cfg(test)]
+#[expect(
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a test fails by panicking"
+)]
+mod tests;

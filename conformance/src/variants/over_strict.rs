@@ -1,0 +1,112 @@
+//! Rules that are known to demand more than their document says (`variants/known.toml`).
+
+use std::fs;
+use std::path::Path;
+
+use serde::Deserialize;
+
+use super::variant::FOLDER;
+use crate::assets::VARIANTS;
+use crate::catalogue::pattern::Pattern;
+use crate::faults::FileError;
+
+/// The name of the list, below the folder of the variants and without its ending.
+pub(super) const LIST: &str = "known";
+
+/// The rules that fail on a variant although it is allowed, and why they still do.
+#[derive(Debug, Default)]
+pub struct OverStrict {
+    pub(super) entries: Vec<Entry>,
+}
+
+/// Some rules and the variants that they fail on.
+#[derive(Debug)]
+pub(super) struct Entry {
+    variant: Pattern,
+    rules: Pattern,
+    pub(super) reason: String,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields, rename_all = "kebab-case")]
+struct Written {
+    #[serde(default)]
+    over_strict: Vec<WrittenEntry>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenEntry {
+    variants: Vec<String>,
+    rules: Vec<String>,
+    reason: String,
+}
+
+impl OverStrict {
+    /// Reads the list.
+    ///
+    /// # Errors
+    /// No TOML of this shape, a bad pattern, an entry without a reason.
+    pub fn parse(text: &str) -> Result<Self, FileError> {
+        let failed = |what: String| FileError::new(FOLDER, format!("{LIST}.toml"), what);
+        let written: Written = toml::from_str(text).map_err(|error| failed(error.to_string()))?;
+        let mut entries = Vec::new();
+        for one in written.over_strict {
+            if one.reason.trim().is_empty() {
+                return Err(failed(format!("no reason for {}", one.rules.join(", "))));
+            }
+            let pattern =
+                |text: &String| Pattern::parse(text).map_err(|error| failed(error.to_string()));
+            for variant in &one.variants {
+                for rules in &one.rules {
+                    entries.push(Entry {
+                        variant: pattern(variant)?,
+                        rules: pattern(rules)?,
+                        reason: one.reason.clone(),
+                    });
+                }
+            }
+        }
+        Ok(Self { entries })
+    }
+
+    /// The list that the program carries.
+    ///
+    /// # Errors
+    /// It has a defect.
+    pub fn embedded() -> Result<Self, FileError> {
+        let text = VARIANTS.iter().find(|(path, _)| *path == LIST);
+        text.map_or_else(|| Ok(Self::default()), |(_, text)| Self::parse(text))
+    }
+
+    /// The list in a folder of variants; an empty one where there is none.
+    ///
+    /// # Errors
+    /// It cannot be read or has a defect.
+    pub fn below(folder: &Path) -> Result<Self, FileError> {
+        let file = folder.join(LIST).with_extension("toml");
+        if !file.exists() {
+            return Ok(Self::default());
+        }
+        let text = fs::read_to_string(&file)
+            .map_err(|error| FileError::new(FOLDER, format!("{LIST}.toml"), error.to_string()))?;
+        Self::parse(&text)
+    }
+
+    /// Why a rule fails on a variant, if it is known.
+    pub(super) fn reason(&self, variant: &str, rule: &str) -> Option<&str> {
+        let mut entries = self.entries.iter();
+        let entry = entries.find(|entry| entry.concerns(variant, rule))?;
+        Some(&entry.reason)
+    }
+}
+
+impl Entry {
+    pub(super) fn concerns(&self, variant: &str, rule: &str) -> bool {
+        self.variant.matches(variant) && self.rules.matches(rule)
+    }
+
+    pub(super) fn name(&self) -> String {
+        format!("{} on {}", self.rules.text(), self.variant.text())
+    }
+}

@@ -1,0 +1,146 @@
+//! What the rules made of the variants.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::sync::Arc;
+
+use super::over_strict::Entry;
+use super::{OverStrict, Variant};
+
+/// What every rule made of every variant that changes something of what it sees.
+#[derive(Debug)]
+pub struct Tolerance {
+    rows: Vec<Row>,
+    /// How many rules were tried.
+    rules: usize,
+    known: OverStrict,
+}
+
+/// One variant.
+#[derive(Debug)]
+pub struct Row {
+    /// The variant.
+    pub variant: Arc<Variant>,
+    /// How many rules were judged on it.
+    pub judged: usize,
+    /// The rules that failed or were blocked on it, with what they saw.
+    pub failed: Vec<(String, String)>,
+    /// The rules that did not run on it, or were blocked by a silence that it names, with the
+    /// reason.
+    pub stopped: Vec<(String, String)>,
+}
+
+impl Row {
+    /// A variant that no rule was played on yet.
+    pub(crate) fn new(variant: Arc<Variant>) -> Self {
+        Self {
+            variant,
+            judged: 0,
+            failed: Vec::new(),
+            stopped: Vec::new(),
+        }
+    }
+}
+
+impl Tolerance {
+    /// From what was made of each variant, of so many rules.
+    pub(crate) fn new(rows: Vec<Row>, rules: usize, known: OverStrict) -> Self {
+        Self { rows, rules, known }
+    }
+
+    /// How many rules were tried.
+    pub fn rules(&self) -> usize {
+        self.rules
+    }
+
+    /// Each variant with what the rules made of it, in the order in which they were given.
+    pub fn rows(&self) -> &[Row] {
+        &self.rows
+    }
+
+    /// Variants that change nothing of what any rule sees.
+    pub fn idle(&self) -> Vec<&str> {
+        let idle = self
+            .rows
+            .iter()
+            .filter(|row| row.judged == 0 && row.stopped.is_empty());
+        idle.map(|row| row.variant.id.as_str()).collect()
+    }
+
+    /// The rules that are known to be over-strict and failed: the variant, how many, the reason.
+    pub fn known(&self) -> Vec<String> {
+        let mut known = Vec::new();
+        for row in &self.rows {
+            let id = &row.variant.id;
+            let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+            for (rule, _) in &row.failed {
+                if let Some(reason) = self.known.reason(id, rule) {
+                    reasons.entry(reason).or_default().push(rule);
+                }
+            }
+            for (reason, rules) in reasons {
+                let rules = match rules.as_slice() {
+                    [one] => (*one).to_owned(),
+                    several => format!("{} rules", several.len()),
+                };
+                known.push(format!("{rules} on {id}: {reason}"));
+            }
+        }
+        known
+    }
+
+    /// How many of the rules that were tried failed on no variant.
+    pub fn tolerant(&self) -> usize {
+        let failed = self.rows.iter().flat_map(|row| &row.failed);
+        let failed: BTreeSet<&str> = failed.map(|(rule, _)| rule.as_str()).collect();
+        self.rules.saturating_sub(failed.len())
+    }
+
+    /// What is wrong with the rules, or with the list of those that are known to be over-strict,
+    /// a sentence each.
+    pub fn findings(&self) -> Vec<String> {
+        let mut findings = Vec::new();
+        for row in &self.rows {
+            let id = &row.variant.id;
+            for (rule, what) in &row.failed {
+                if self.known.reason(id, rule).is_none() {
+                    findings.push(format!("{id}: {rule} fails: {what}"));
+                }
+            }
+            for (rule, why) in &row.stopped {
+                if row.variant.silence(rule).is_none() {
+                    findings.push(format!("{id}: {rule} does not run: {why}"));
+                }
+            }
+        }
+        findings
+    }
+
+    /// Entries of the list of rules known to be over-strict that nothing fails of any more.
+    pub fn left_over(&self) -> Vec<String> {
+        let fails = |entry: &Entry| {
+            self.rows.iter().any(|row| {
+                let mut failed = row.failed.iter();
+                failed.any(|(rule, _)| entry.concerns(&row.variant.id, rule))
+            })
+        };
+        let entries = self.known.entries.iter().filter(|entry| !fails(entry));
+        entries
+            .map(|entry| format!("{} holds ({})", entry.name(), entry.reason))
+            .collect()
+    }
+}
+
+/// A table: each variant, how many rules were judged on it, and how many of them failed.
+impl fmt::Display for Tolerance {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ids = self.rows.iter().map(|row| row.variant.id.len());
+        let width = ids.max().unwrap_or_default().max("variant".len());
+        writeln!(out, "{:width$}  judged  failed", "variant")?;
+        for row in &self.rows {
+            let (judged, failed) = (row.judged, row.failed.len());
+            writeln!(out, "{:width$}  {judged:6}  {failed:6}", row.variant.id)?;
+        }
+        Ok(())
+    }
+}

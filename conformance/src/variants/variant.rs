@@ -1,0 +1,119 @@
+//! A variant as data (`variants/PATH.yaml`).
+
+use std::collections::BTreeMap;
+use std::path::Path;
+
+use serde::Deserialize;
+use serde_json::{Map, Value};
+
+use crate::assets::VARIANTS;
+use crate::catalogue::pattern::Pattern;
+use crate::faults::{Alteration, FileError, Recipient, entries, texts_below};
+
+/// The folder of the variants.
+pub(super) const FOLDER: &str = "variants";
+
+/// A server that answers otherwise than the reference, as the documents allow.
+#[derive(Debug)]
+pub struct Variant {
+    /// `PATH/NAME`, where `PATH.yaml` is the file that it stands in.
+    pub id: String,
+    /// What the server does, as a sentence.
+    pub does: String,
+    /// The statement of a document, or the silence, that allows it.
+    pub allowed_by: String,
+    /// Rules that need not run on it, or may be blocked, with the silence that stops them.
+    stops: Vec<(Pattern, String)>,
+    pub(crate) changes: Vec<Alteration>,
+}
+
+/// A variant as its file has it: with one alteration, or with several below `changes`.
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+struct Written {
+    variant: String,
+    does: String,
+    allowed_by: String,
+    #[serde(default)]
+    stops: BTreeMap<String, String>,
+    #[serde(default)]
+    changes: Vec<Map<String, Value>>,
+    #[serde(flatten)]
+    change: Map<String, Value>,
+}
+
+impl Variant {
+    /// Reads the variants of one file; `path` is the file's path below `variants/`, without ending.
+    ///
+    /// # Errors
+    /// No YAML of this shape, an unknown key, a variant that changes nothing, stands twice or does
+    /// not say what allows it, a bad pattern.
+    pub fn parse(path: &str, text: &str) -> Result<Vec<Self>, FileError> {
+        entries(FOLDER, "variant", path, text, |one| {
+            let written = serde_json::from_value(one).map_err(|error| error.to_string())?;
+            Self::read(path, written)
+        })
+    }
+
+    /// The variants that the program carries.
+    ///
+    /// # Errors
+    /// A file has a defect.
+    pub fn embedded() -> Result<Vec<Self>, FileError> {
+        let files = VARIANTS
+            .iter()
+            .filter(|(path, _)| *path != super::over_strict::LIST);
+        let variants: Result<Vec<_>, _> =
+            files.map(|(path, text)| Self::parse(path, text)).collect();
+        Ok(variants?.into_iter().flatten().collect())
+    }
+
+    /// The variants of every `PATH.yaml` below a folder.
+    ///
+    /// # Errors
+    /// A file cannot be read or has a defect.
+    pub fn below(folder: &Path) -> Result<Vec<Self>, FileError> {
+        let files = texts_below(FOLDER, folder)?;
+        let variants: Result<Vec<_>, _> = files
+            .iter()
+            .map(|(path, text)| Self::parse(path, text))
+            .collect();
+        Ok(variants?.into_iter().flatten().collect())
+    }
+
+    fn read(path: &str, written: Written) -> Result<Self, String> {
+        if written.does.trim().is_empty() || written.allowed_by.trim().is_empty() {
+            return Err("it does not say what it does and what allows it".to_owned());
+        }
+        let changes = match (written.changes.is_empty(), written.change.is_empty()) {
+            (true, _) => vec![written.change],
+            (false, true) => written.changes,
+            (false, false) => return Err("beside `changes` nothing else is changed".to_owned()),
+        };
+        let api = Recipient::of_path(path).ok();
+        Ok(Self {
+            id: format!("{path}/{}", written.variant),
+            does: written.does,
+            allowed_by: written.allowed_by,
+            stops: written
+                .stops
+                .into_iter()
+                .map(|(rules, silence)| {
+                    let rules = Pattern::parse(&rules).map_err(|error| error.to_string())?;
+                    Ok((rules, silence))
+                })
+                .collect::<Result<_, String>>()?,
+            changes: changes
+                .into_iter()
+                .map(|change| Alteration::read(change, api))
+                .collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// The silence that keeps a rule from running on it, if there is one.
+    pub(crate) fn silence(&self, rule: &str) -> Option<&str> {
+        let mut stops = self.stops.iter();
+        let (_, silence) = stops.find(|(rules, _)| rules.matches(rule))?;
+        Some(silence)
+    }
+}

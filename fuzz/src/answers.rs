@@ -1,0 +1,54 @@
+//! The answers on one connection, as far as they are told apart.
+
+use std::io::Read;
+
+use flate2::read::GzDecoder;
+
+/// An answer.
+#[derive(Debug)]
+pub struct Answer {
+    /// Its status.
+    pub status: u16,
+    /// Its head and body, as text; the body without its coding.
+    pub text: String,
+}
+
+/// The answers on a connection, in order. Their bodies are no text that holds an end of line of
+/// HTTP, so that none of them looks like the head of another answer.
+pub fn answers(bytes: &[u8]) -> Vec<Answer> {
+    const START: &[u8] = b"HTTP/1.1 ";
+    let starts: Vec<_> = (0..bytes.len())
+        .filter(|at| is_head(&bytes[*at..], START))
+        .collect();
+    let ends = starts.iter().skip(1).copied().chain([bytes.len()]);
+    let each = starts.iter().zip(ends);
+    each.map(|(start, end)| answer(&bytes[*start..end]))
+        .collect()
+}
+
+/// Whether a line of status begins here.
+fn is_head(bytes: &[u8], start: &[u8]) -> bool {
+    let Some(line) = bytes.strip_prefix(start) else {
+        return false;
+    };
+    let line = line.split(|byte| *byte == b'\n').next().unwrap_or_default();
+    line.len() > 3 && line[..3].iter().all(u8::is_ascii_digit) && line.ends_with(b"\r")
+}
+
+fn answer(bytes: &[u8]) -> Answer {
+    let status = String::from_utf8_lossy(&bytes[9..12])
+        .parse()
+        .unwrap_or_default();
+    let end = bytes.windows(4).position(|part| part == b"\r\n\r\n");
+    let (head, body) = bytes.split_at(end.map_or(bytes.len(), |end| end + 4));
+    let mut text = String::from_utf8_lossy(head).into_owned();
+    let mut plain = Vec::new();
+    // What ends early is shown as far as it goes.
+    if body.starts_with(&[0x1f, 0x8b]) {
+        let _ = GzDecoder::new(body).read_to_end(&mut plain);
+    } else {
+        plain = body.to_vec();
+    }
+    text.push_str(&String::from_utf8_lossy(&plain));
+    Answer { status, text }
+}

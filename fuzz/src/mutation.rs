@@ -1,0 +1,162 @@
+//! Changes of whole requests, beside libFuzzer's changes of bytes.
+
+use libfuzzer_sys::fuzzer_mutate;
+use rego_generate::Choices;
+
+use crate::script::{Part, input, parts, split};
+
+/// What the endpoints of a server take.
+#[derive(Debug)]
+pub struct Table {
+    /// Methods with paths, in which `*` stands for a segment that is chosen.
+    pub endpoints: &'static [&'static str],
+    /// What comes behind a path.
+    pub queries: &'static [&'static str],
+    /// Bodies that mean something to some endpoint.
+    pub bodies: &'static [&'static str],
+    /// Lines of a head, beside those that every server knows.
+    pub headers: &'static [&'static str],
+}
+
+const METHODS: &[&str] = &[
+    "GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS", "TRACE", "get", "",
+];
+const SEGMENTS: &[&str] = &[
+    "a",
+    "b",
+    "t",
+    "p",
+    "q",
+    "0",
+    "x%2Fy",
+    "%00",
+    "..",
+    "",
+    "%zz",
+    "é",
+    "a%20b",
+    "%22%5D%3B",
+];
+const HEADERS: &[&str] = &[
+    "Content-Type: application/json",
+    "Content-Type: application/yaml",
+    "Content-Type: application/x-yaml",
+    "Content-Encoding: gzip",
+    "Accept-Encoding: gzip",
+    "If-None-Match: *",
+    "Expect: 100-continue",
+    "Expect: x",
+    "Transfer-Encoding: gzip",
+    "Transfer-Encoding: chunked",
+    "Host: other",
+    "Connection: close",
+    "Content-Length: 3",
+    "Upgrade: h2c",
+    "X: \u{1}",
+];
+
+/// Changes the input in `data` in place, as libFuzzer asks, and gives its length.
+pub fn mutate(table: &Table, data: &mut [u8], size: usize, most: usize, seed: u32) -> usize {
+    let decisions = decisions(seed);
+    let mut choices = Choices::new(&decisions);
+    if choices.below(2) == 0 {
+        return fuzzer_mutate(data, size, most);
+    }
+    let mut changed = parts(&data[..size]);
+    for _ in 0..=choices.below(3) {
+        change(&mut changed, table, &mut choices);
+    }
+    let changed = input(&changed);
+    let length = changed.len().min(most);
+    data[..length].copy_from_slice(&changed[..length]);
+    length
+}
+
+/// Bytes that differ with the seed.
+fn decisions(seed: u32) -> [u8; 64] {
+    let mut state = u64::from(seed).wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1;
+    std::array::from_fn(|_| {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state.to_le_bytes()[4]
+    })
+}
+
+/// Changes one request, or which there are.
+fn change(parts: &mut Vec<Part>, table: &Table, choices: &mut Choices<'_>) {
+    let at = choices.below(parts.len());
+    match choices.below(9) {
+        0 | 1 => {
+            let part = Part {
+                text: request(table, choices),
+                last: choices.rarely(2),
+            };
+            parts.insert(at + choices.below(2), part);
+        }
+        2 => {
+            let part = parts[at].clone();
+            let to = choices.below(parts.len() + 1);
+            parts.insert(to, part);
+        }
+        3 if parts.len() > 1 => drop(parts.remove(at)),
+        4 => {
+            let other = choices.below(parts.len());
+            parts.swap(at, other);
+        }
+        5 => parts[at].last ^= true,
+        6 => {
+            let (head, body) = split(&parts[at].text);
+            let rest = head
+                .iter()
+                .position(|byte| *byte == b'\n')
+                .unwrap_or(head.len());
+            let line = line(table, choices).into_bytes();
+            parts[at].text = [&line, &head[rest..], b"\n\n", body].concat();
+        }
+        7 => {
+            let (head, body) = split(&parts[at].text);
+            let header = header(table, choices).as_bytes();
+            parts[at].text = [head, b"\n", header, b"\n\n", body].concat();
+        }
+        _ => {
+            let (head, _) = split(&parts[at].text);
+            let body = choices.of(table.bodies).as_bytes();
+            parts[at].text = [head, b"\n\n", body].concat();
+        }
+    }
+}
+
+fn line(table: &Table, choices: &mut Choices<'_>) -> String {
+    let mut line = String::new();
+    for (at, part) in choices.of(table.endpoints).split('*').enumerate() {
+        if at > 0 {
+            line.push_str(choices.of(SEGMENTS));
+        }
+        line.push_str(part);
+    }
+    if choices.rarely(8)
+        && let Some((_, path)) = line.split_once(' ')
+    {
+        line = format!("{} {path}", choices.of(METHODS));
+    }
+    line + choices.of(table.queries)
+}
+
+fn header(table: &Table, choices: &mut Choices<'_>) -> &'static str {
+    match choices.below(2) {
+        0 => choices.of(HEADERS),
+        _ => choices.of(table.headers),
+    }
+}
+
+fn request(table: &Table, choices: &mut Choices<'_>) -> Vec<u8> {
+    let mut text = line(table, choices);
+    for _ in 0..choices.below(3) {
+        text.push('\n');
+        text.push_str(header(table, choices));
+    }
+    text.push_str("\n\n");
+    text.push_str(choices.of(table.bodies));
+    text.into_bytes()
+}

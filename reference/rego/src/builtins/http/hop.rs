@@ -1,0 +1,121 @@
+//! A request as the host sends it.
+
+use ::url::Url;
+use http::Method;
+use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+
+use super::client::MAX_BODY;
+use super::options::Options;
+use super::trouble::Trouble;
+use crate::builtins::url::{Url as Written, quote};
+use crate::host::{HttpRequest, Tls};
+
+/// What an unnamed client calls itself.
+const AGENT: &str = concat!("rego/", env!("CARGO_PKG_VERSION"));
+
+/// One hop of a request.
+#[derive(Debug)]
+pub(super) struct Hop {
+    pub(super) request: HttpRequest,
+    /// Whether the response may come compressed without the policy knowing.
+    pub(super) gzip: bool,
+}
+
+impl Hop {
+    /// The next hop of what is asked for, without a limit of its time.
+    pub(super) fn new(options: &Options, tls: Option<&Tls>) -> Result<Self, Trouble> {
+        let mut url = address(options)?;
+        let mut socket = None;
+        if let Some((path, http)) = split_socket(&url) {
+            (socket, url) = (Some(path), http);
+        }
+        let method = Method::from_bytes(options.method.as_bytes()).map_err(|_| {
+            let method = quote(&options.method);
+            Trouble::Value(format!("net/http: invalid method {method}"))
+        })?;
+        let mut headers = headers(options)?;
+        let gzip = !headers.contains_key(ACCEPT_ENCODING) && options.method != "HEAD";
+        if gzip {
+            headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
+        }
+        let sends = matches!(options.method.as_str(), "POST" | "PUT" | "PATCH");
+        let name = options.server_name.as_deref().or(options.header("host"));
+        let request = HttpRequest {
+            method,
+            url,
+            headers,
+            body: (sends || !options.body.is_empty()).then(|| options.body.clone()),
+            timeout: None,
+            max_body: MAX_BODY,
+            socket,
+            tls: tls.cloned(),
+            server_name: name.filter(|_| tls.is_some()).map(str::to_owned),
+        };
+        Ok(Self { request, gzip })
+    }
+}
+
+/// The address of a request: `http`, `https`, or `unix`.
+pub(super) fn address(options: &Options) -> Result<Url, Trouble> {
+    let url = Written::parse(&options.url).map_err(Trouble::Value)?;
+    match url.scheme.as_str() {
+        "http" | "https" | "unix" => {}
+        other => {
+            let message = format!("unsupported protocol scheme {}", quote(other));
+            return Err(Trouble::network(options, message));
+        }
+    }
+    if url.host.is_empty() {
+        return Err(Trouble::network(options, "http: no Host in request URL"));
+    }
+    Url::parse(&options.url).map_err(|wrong| Trouble::network(options, wrong.to_string()))
+}
+
+/// The path of the socket in an address such as `unix://localhost/path?socket=%2Ftmp%2Fsocket`,
+/// and the address without it.
+fn split_socket(url: &Url) -> Option<(String, Url)> {
+    if url.scheme() != "unix" {
+        return None;
+    }
+    let path = url
+        .query_pairs()
+        .find(|(name, _)| name == "socket")?
+        .1
+        .into_owned();
+    let others: Vec<(String, String)> = url
+        .query_pairs()
+        .filter(|(name, _)| name != "socket")
+        .map(|(name, value)| (name.into_owned(), value.into_owned()))
+        .collect();
+    let text = url.as_str().strip_prefix("unix://")?.split('?').next()?;
+    let mut http = Url::parse(&format!("http://{text}")).ok()?;
+    if !others.is_empty() {
+        http.query_pairs_mut().extend_pairs(others);
+    }
+    Some((path, http))
+}
+
+/// The headers that are asked for; of several hosts the first.
+fn headers(options: &Options) -> Result<HeaderMap, Trouble> {
+    let mut headers = HeaderMap::new();
+    let value = |text: &str| {
+        HeaderValue::from_str(text).map_err(|_| {
+            let message = format!("net/http: invalid header field value {}", quote(text));
+            Trouble::network(options, message)
+        })
+    };
+    for (name, text) in &options.headers {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|_| {
+            let message = format!("net/http: invalid header field name {}", quote(name));
+            Trouble::network(options, message)
+        })?;
+        headers.append(name, value(text)?);
+    }
+    if let Some(host) = options.header("host") {
+        headers.insert(http::header::HOST, value(host)?);
+    }
+    if !headers.contains_key(USER_AGENT) {
+        headers.insert(USER_AGENT, HeaderValue::from_static(AGENT));
+    }
+    Ok(headers)
+}

@@ -1,0 +1,42 @@
+//! Redirections.
+
+use super::hop::address;
+use super::options::{Options, check_host};
+use super::trouble::Trouble;
+use crate::builtins::Session;
+use crate::builtins::url::quote;
+
+/// Turns a request into the one that a redirection asks for.
+pub(super) fn redirect(
+    session: &Session,
+    options: &mut Options,
+    target: &str,
+    code: u16,
+) -> Result<(), Trouble> {
+    let from = address(options)?;
+    let to = from.join(target).map_err(|_| {
+        Trouble::network(
+            options,
+            format!("failed to parse Location header {}", quote(target)),
+        )
+    })?;
+    check_host(session, to.as_str())?;
+    if matches!(code, 301..=303) && options.method != "HEAD" {
+        options.method = "GET".to_owned();
+        options.body.clear();
+    }
+    // What proves who asks is for the first host only.
+    let secret = ["authorization", "cookie", "www-authenticate"];
+    let same = from.host() == to.host();
+    options.headers.retain(|(name, _)| {
+        let name = name.to_ascii_lowercase();
+        name != "host" && name != "referer" && (same || !secret.contains(&name.as_str()))
+    });
+    if from.scheme() == to.scheme() || to.scheme() == "https" {
+        options
+            .headers
+            .push(("Referer".to_owned(), from.to_string()));
+    }
+    to.as_str().clone_into(&mut options.url);
+    Ok(())
+}

@@ -1,0 +1,187 @@
+//! Requests to a host that is a table.
+
+#![expect(clippy::expect_used, reason = "a test fails by panicking")]
+
+use std::io::{self, Write};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::client::MAX_BODY;
+use crate::Value;
+use crate::builtins::{Caches, Call, Failure, Session, function};
+use crate::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
+use crate::meter::Ended;
+use crate::syntax::Location;
+use crate::value::from_json;
+
+mod connections;
+mod requests;
+mod responses;
+
+/// Where requests go to in these tests.
+const SERVER: &str = "http://server.test";
+
+/// Answers requests with what their paths ask for, and remembers them.
+#[derive(Debug, Default)]
+struct Script {
+    asked: Mutex<Vec<HttpRequest>>,
+    pauses: Mutex<Vec<Duration>>,
+}
+
+impl Script {
+    fn asked(&self) -> Vec<HttpRequest> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.clone()
+    }
+
+    /// The last request.
+    fn last(&self) -> HttpRequest {
+        self.asked().pop().expect("a request")
+    }
+}
+
+fn packed(text: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(text).expect("compressed");
+    encoder.finish().expect("compressed")
+}
+
+/// What the table answers to the request of a number.
+fn answer(request: &HttpRequest, number: usize) -> Result<HttpResponse, HostError> {
+    let length = request.body.as_ref().map_or(0, Vec::len);
+    let method = request.method.as_str().to_lowercase();
+    let text = format!(r#"{{"method":"{method}","length":{length},"count":{number}}}"#);
+    let date = ("date", "Thu, 01 Jan 1970 00:00:00 GMT");
+    let json = ("content-type", "application/json");
+    let stale = ("cache-control", "max-age=0");
+    let gzip = ("content-encoding", "gzip");
+    let asks = request.headers.contains_key("if-none-match");
+    let path = request.url.path();
+    let (code, headers, body) = match path {
+        "/redirect" => (302, vec![("location", "/json")], text.into_bytes()),
+        "/away" => (307, vec![("location", "http://else.test/json")], Vec::new()),
+        "/endless" => (302, vec![("location", "/endless")], Vec::new()),
+        "/fine" => (200, vec![("x-two", "1"), ("x-two", "2")], b"plain".to_vec()),
+        "/yaml" => (
+            200,
+            vec![("content-type", "application/yaml")],
+            b"a: [1]".to_vec(),
+        ),
+        "/tag" if asks => (304, vec![date, ("x-new", "1"), stale], Vec::new()),
+        "/tag" => (
+            200,
+            vec![json, date, ("etag", "\"x\""), stale],
+            text.into_bytes(),
+        ),
+        "/error" => (500, vec![json], text.into_bytes()),
+        "/packed" => (200, vec![json, gzip], packed(b"{\"a\":1}")),
+        "/bomb" => (200, vec![gzip], packed(&vec![b' '; MAX_BODY + 1])),
+        "/slow" => return Err(HostError::TimedOut),
+        "/refused" => return Err(HostError::ConnectionRefused),
+        "/nowhere" => return Err(HostError::NoSuchHost),
+        "/long" => return Err(HostError::TooLong),
+        "/broken" => return Err(HostError::Broken("EOF".to_owned())),
+        "/untaken" => return Err(HostError::Refused("not so".to_owned())),
+        "/forbidden" => return Err(HostError::Disallowed),
+        "/cancelled" => return Err(Ended::Cancelled.into()),
+        "/third" if number < 3 => return Err(HostError::Broken("EOF".to_owned())),
+        _ => (200, vec![json], text.into_bytes()),
+    };
+    let reason = if path == "/fine" { "Fine" } else { "OK" };
+    let headers = headers.into_iter();
+    Ok(HttpResponse {
+        code,
+        reason: reason.to_owned(),
+        headers: headers
+            .map(|(name, value)| (name.to_owned(), value.to_owned()))
+            .collect(),
+        body,
+    })
+}
+
+impl Host for Script {
+    fn send(&self, request: HttpRequest, _wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+        let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        asked.push(request.clone());
+        answer(&request, asked.len())
+    }
+
+    fn file(&self, path: &str) -> io::Result<String> {
+        match path {
+            "/cert" => Ok(connections::certificate("file")),
+            "/key" => Ok(connections::key("file")),
+            "/folder" => Err(io::ErrorKind::IsADirectory.into()),
+            "/closed" => Err(io::ErrorKind::PermissionDenied.into()),
+            _ => Err(io::ErrorKind::NotFound.into()),
+        }
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        match name {
+            "CERT" => Some(connections::certificate("variable")),
+            "KEY" => Some(connections::key("variable")),
+            _ => None,
+        }
+    }
+
+    fn pause(&self, time: Duration, _wanted: Wanted<'_>) -> Result<(), Ended> {
+        let mut pauses = self.pauses.lock().unwrap_or_else(PoisonError::into_inner);
+        pauses.push(time);
+        Ok(())
+    }
+}
+
+/// What the evaluations of one test share.
+#[derive(Debug, Default)]
+struct Shared {
+    host: Arc<Script>,
+    caches: Arc<Caches>,
+}
+
+impl Shared {
+    /// A new evaluation.
+    fn session(&self) -> Session {
+        Session {
+            now: SystemTime::now(),
+            answers: Default::default(),
+            prepared: Default::default(),
+            meter: Default::default(),
+            host: Some(Arc::<Script>::clone(&self.host)),
+            allowed_hosts: None,
+            caches: Some(Arc::clone(&self.caches)),
+        }
+    }
+
+    /// Sends a request in an evaluation of its own.
+    fn send(&self, request: &str) -> Result<Value, Failure> {
+        send(&mut self.session(), request)
+    }
+}
+
+/// Sends a request that is written in JSON, in which `HOST` is the server.
+fn send(session: &mut Session, request: &str) -> Result<Value, Failure> {
+    let request = from_json(request.replace("HOST", SERVER).as_bytes()).expect("JSON");
+    let location = Location {
+        file: "p.rego".into(),
+        row: 3,
+        col: 1,
+        offset: 0,
+        length: 0,
+    };
+    let mut call = Call {
+        location: &location,
+        session,
+    };
+    let function = function("http.send").expect("the function");
+    function(&mut call, &[request]).map(|answer| answer.expect("an answer"))
+}
+
+/// The text of what stands at a path of members with dots between them.
+fn member(value: &Value, path: &str) -> String {
+    let mut path = path.split('.');
+    let found = path.try_fold(value, |value, name| value.get(name));
+    found.map(ToString::to_string).unwrap_or_default()
+}

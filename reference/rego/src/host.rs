@@ -1,0 +1,188 @@
+//! What built-in functions need of the world: servers, names, files, the environment.
+//!
+//! The crate reaches nothing of it by itself. Whoever evaluates gives the evaluation a [`Host`],
+//! or none; what the host does not do is refused.
+
+use std::fmt::{self, Debug};
+use std::io;
+use std::net::IpAddr;
+use std::time::{Duration, Instant};
+
+use ::url::Url;
+use http::{HeaderMap, Method};
+
+use crate::Value;
+use crate::meter::Ended;
+
+/// Says whether the evaluation still wants what it waits for. Whoever waits asks this often.
+pub type Wanted<'w> = &'w dyn Fn() -> Result<(), Ended>;
+
+/// How often a pause looks whether it is still wanted.
+const GLANCE: Duration = Duration::from_millis(20);
+
+/// The world as built-in functions see it.
+///
+/// A method that an implementation leaves out refuses, as for a policy that may not do this. Which
+/// hosts an evaluation may reach is checked before a method is called, and again for each
+/// redirection.
+pub trait Host: Debug + Send + Sync {
+    /// Sends one request and waits for the whole response. Redirections are not followed, nor is
+    /// anything sent again.
+    ///
+    /// # Errors
+    /// When there is no response.
+    fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+        let _ = (request, wanted);
+        Err(HostError::Disallowed)
+    }
+
+    /// The addresses of a name.
+    ///
+    /// # Errors
+    /// When there are none.
+    fn addresses(&self, name: &str, wanted: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+        let _ = (name, wanted);
+        Err(HostError::Disallowed)
+    }
+
+    /// The text of a file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    fn file(&self, path: &str) -> io::Result<String> {
+        let _ = path;
+        Err(io::ErrorKind::PermissionDenied.into())
+    }
+
+    /// A variable of the environment.
+    fn variable(&self, name: &str) -> Option<String> {
+        let _ = name;
+        None
+    }
+
+    /// What `opa.runtime` answers, but for the secrets in its `config`; an empty object if absent.
+    fn runtime(&self) -> Option<Value> {
+        None
+    }
+
+    /// Lets some time pass.
+    ///
+    /// # Errors
+    /// When the evaluation has to end.
+    fn pause(&self, time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
+        let begun = Instant::now();
+        while begun.elapsed() < time {
+            wanted()?;
+            std::thread::sleep(GLANCE.min(time));
+        }
+        Ok(())
+    }
+}
+
+/// The host of evaluations that have none: it refuses everything.
+#[derive(Debug)]
+pub(crate) struct NoHost;
+
+impl Host for NoHost {}
+
+/// Why a host does not give what it was asked for.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum HostError {
+    /// The evaluation has to end.
+    Ended(Ended),
+    /// Policies may not reach this.
+    Disallowed,
+    /// The request is not one that can be sent, for this reason.
+    Refused(String),
+    /// There was no response within the time of the request.
+    TimedOut,
+    /// The name has no addresses.
+    NoSuchHost,
+    /// Nobody takes connections there.
+    ConnectionRefused,
+    /// The response is longer than it may be.
+    TooLong,
+    /// Something else went wrong on the way.
+    Broken(String),
+}
+
+impl From<Ended> for HostError {
+    fn from(ended: Ended) -> Self {
+        Self::Ended(ended)
+    }
+}
+
+/// A request that is to be sent as it stands.
+#[derive(Debug, Clone)]
+pub struct HttpRequest {
+    /// The method.
+    pub method: Method,
+    /// The absolute URL, of the scheme `http` or `https`, or any that the host knows.
+    pub url: Url,
+    /// The headers. `Host` is the one of the URL if absent.
+    pub headers: HeaderMap,
+    /// The body; none is sent if absent.
+    pub body: Option<Vec<u8>>,
+    /// How long it may take until the response is complete; for ever if absent.
+    pub timeout: Option<Duration>,
+    /// How many bytes the body of the response may have.
+    pub max_body: usize,
+    /// The path of the socket in the file system that the server listens on, if it is one.
+    pub socket: Option<String>,
+    /// What the connection demands; what is usual, if absent.
+    pub tls: Option<Tls>,
+    /// The name that the certificate of the server is for, with or without a port, if it is not
+    /// that of the URL.
+    pub server_name: Option<String>,
+}
+
+/// What a connection demands of the certificate of the server, and shows of its own.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tls {
+    /// Which certificates it takes.
+    pub trust: Trust,
+    /// The certificate that it shows, if any.
+    pub identity: Option<Identity>,
+}
+
+/// Which certificates a connection takes. Those of authorities are X.509 in DER.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Trust {
+    /// Any.
+    Any,
+    /// Those of these authorities alone.
+    Authorities(Vec<Vec<u8>>),
+    /// Those of the system's authorities, and of these.
+    System(Vec<Vec<u8>>),
+}
+
+/// A certificate and its key.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Identity {
+    /// The certificate and those above it, in DER.
+    pub chain: Vec<Vec<u8>>,
+    /// The private key in DER: PKCS #8, PKCS #1 or SEC 1.
+    pub key: Vec<u8>,
+}
+
+impl Debug for Identity {
+    /// Shows nothing of the key.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Identity")
+            .field("chain", &self.chain.len())
+            .finish_non_exhaustive()
+    }
+}
+
+/// A response.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HttpResponse {
+    /// The status code.
+    pub code: u16,
+    /// What follows the code.
+    pub reason: String,
+    /// With names in lower case.
+    pub headers: Vec<(String, String)>,
+    /// The body as it came.
+    pub body: Vec<u8>,
+}

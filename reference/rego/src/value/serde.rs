@@ -1,0 +1,78 @@
+//! Values for libraries that take their data through `serde`.
+
+use serde::ser::{Error as _, Serialize, Serializer};
+
+use super::Value;
+
+/// Sets become sequences, and keys that are no strings their JSON, as in the text of a value.
+impl Serialize for Value {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        // What rules build nests deeper than what is read.
+        stacker::maybe_grow(64 << 10, 1 << 20, || match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(number) => {
+                let number: serde_json::Number = number.text().parse().map_err(S::Error::custom)?;
+                number.serialize(serializer)
+            }
+            Self::String(text) => serializer.serialize_str(text),
+            Self::Array(items) => serializer.collect_seq(items.iter()),
+            Self::Set(members) => serializer.collect_seq(members.iter()),
+            Self::Object(members) => {
+                let named = members.iter().map(|(key, member)| match key {
+                    Self::String(name) => (name.to_string(), member),
+                    other => (other.to_string(), member),
+                });
+                serializer.collect_map(named)
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+
+    use serde_json::json;
+
+    use super::Value;
+    use crate::value::{Set, from_json};
+
+    #[test]
+    fn documents_are_the_same_in_both_worlds() -> Result<(), Box<dyn Error>> {
+        for text in [
+            "null",
+            "true",
+            r#""a\"b\n\u0000é""#,
+            "12345678901234567890123456789.5",
+            "1e400",
+            "-0",
+            "[]",
+            "{}",
+            r#"[1,[{"a":{"b":[null,false]}}],"c"]"#,
+        ] {
+            let value = from_json(text.as_bytes())?;
+            let read: serde_json::Value = serde_json::from_str(text)?;
+            assert_eq!(serde_json::to_value(&value)?, read, "{text}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn sets_and_other_keys_become_what_json_has() -> Result<(), Box<dyn Error>> {
+        let set = Value::from(Set::from([Value::from(2), Value::from(1)]));
+        let members = [(Value::from(3), set.clone()), (set, Value::Null)];
+        let object = Value::Object(members.into_iter().collect());
+        let expected = json!({"3": [1, 2], "[1,2]": null});
+        assert_eq!(serde_json::to_value(&object)?, expected);
+        Ok(())
+    }
+
+    #[test]
+    fn deep_values_do_not_overflow_the_stack() -> Result<(), Box<dyn Error>> {
+        let deep = (0..5_000).fold(Value::Null, |inner, _| Value::from(vec![inner]));
+        let text = serde_json::to_string(&deep)?;
+        assert_eq!(text.len(), 2 * 5_000 + "null".len());
+        Ok(())
+    }
+}

@@ -1,0 +1,36 @@
+//! Walks through folders, which end.
+
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use super::FetchError;
+
+/// The steps of one walk. Links, and trees that stand in many places, let a few files look like
+/// more than there is time for.
+#[derive(Debug)]
+pub(super) struct Steps<'c> {
+    left: usize,
+    cancelled: &'c AtomicBool,
+}
+
+impl<'c> Steps<'c> {
+    /// A walk past so many entries, while somebody waits for it.
+    pub(super) fn new(entries: usize, cancelled: &'c AtomicBool) -> Self {
+        Self {
+            left: entries,
+            cancelled,
+        }
+    }
+
+    /// Goes on to an entry.
+    ///
+    /// # Errors
+    /// When there were too many, or nobody waits any more.
+    pub(super) fn take(&mut self) -> Result<(), FetchError> {
+        if self.cancelled.load(Ordering::Relaxed) {
+            return Err(FetchError::sync("nobody waits for the files any more"));
+        }
+        let left = self.left.checked_sub(1);
+        self.left = left.ok_or_else(|| FetchError::sync("there are too many files to look at"))?;
+        Ok(())
+    }
+}

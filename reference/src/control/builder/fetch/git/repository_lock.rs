@@ -1,0 +1,32 @@
+//! Which repositories are in use. A fetch that nobody waits for any more may go on for a while.
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+use super::FetchError;
+
+static HELD: Mutex<BTreeSet<PathBuf>> = Mutex::new(BTreeSet::new());
+
+/// Keeps others away from a repository until it is dropped.
+#[derive(Debug)]
+pub(super) struct RepositoryLock(PathBuf);
+
+/// Takes a repository for this build alone.
+///
+/// # Errors
+/// When it is in use.
+pub(super) fn lock_repository(place: &Path) -> Result<RepositoryLock, FetchError> {
+    let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+    match held.insert(place.to_owned()) {
+        true => Ok(RepositoryLock(place.to_owned())),
+        false => Err(FetchError::sync("git: an earlier fetch has not ended yet")),
+    }
+}
+
+impl Drop for RepositoryLock {
+    fn drop(&mut self) {
+        let mut held = HELD.lock().unwrap_or_else(PoisonError::into_inner);
+        held.remove(&self.0);
+    }
+}

@@ -1,0 +1,168 @@
+//! Objects of storages: what stands there, and writes that replace only what was seen.
+
+use std::future::Future;
+use std::sync::Arc;
+use std::time::Duration;
+
+use bytes::Bytes;
+use futures_util::TryStreamExt;
+use object_store::path::Path;
+use object_store::{Error, ObjectStore, ObjectStoreExt, PutMode, PutResult, UpdateVersion};
+
+use super::explain::{self, Doing};
+use super::{DestinationError, Identity, StoredObject};
+
+/// How long a storage may take to say what it has.
+const HEAD_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// An object of a storage.
+#[derive(Debug, Clone)]
+pub(crate) struct Object {
+    /// The storage.
+    pub(super) store: Arc<dyn ObjectStore>,
+    /// The place in it.
+    pub(super) path: Path,
+    /// How the storage is told what a write may replace.
+    pub(super) condition: Condition,
+}
+
+/// How a storage is told what a write may replace.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Condition {
+    /// By the ETag of that.
+    ETag,
+    /// By its generation.
+    Generation,
+}
+
+impl Object {
+    /// Compares what stands there with an archive. What the storage says of it is enough if it
+    /// said the same of the archive before; otherwise all of it is read.
+    ///
+    /// # Errors
+    /// `Push` when the storage does not answer, or fails.
+    pub(super) async fn compare(
+        &self,
+        archive: &[u8],
+        known: Option<&Identity>,
+    ) -> Result<StoredObject, DestinationError> {
+        let found = match in_time(self.store.head(&self.path)).await? {
+            Ok(found) => Identity::of(&found),
+            Err(failure) => return hidden(&failure),
+        };
+        if found.size != archive.len() as u64 {
+            return Ok(StoredObject::Other(found));
+        }
+        if known.is_some_and(|known| known.is_of(&found)) {
+            return Ok(StoredObject::Same(found));
+        }
+        let got = match in_time(self.store.get(&self.path)).await? {
+            Ok(got) => got,
+            Err(failure) => return hidden(&failure),
+        };
+        let found = Identity::of(&got.meta);
+        let mut left = archive;
+        let mut parts = got.into_stream();
+        loop {
+            match parts.try_next().await {
+                Ok(Some(part)) => match left.strip_prefix(part.as_ref()) {
+                    Some(rest) => left = rest,
+                    None => return Ok(StoredObject::Other(found)),
+                },
+                Ok(None) if left.is_empty() => return Ok(StoredObject::Same(found)),
+                Ok(None) => return Ok(StoredObject::Other(found)),
+                Err(failure) => return Err(read(&failure)),
+            }
+        }
+    }
+
+    /// Replaces what was seen there: the storage refuses it if there is something else by now,
+    /// and the answer is `None`. A storage that knows no conditions replaces anything.
+    ///
+    /// # Errors
+    /// `Push` when the storage refuses it for other reasons, or does not answer.
+    pub(super) async fn write(
+        &self,
+        archive: &Bytes,
+        seen: &StoredObject,
+    ) -> Result<Option<Identity>, DestinationError> {
+        let conditional = match self.mode(seen) {
+            PutMode::Overwrite => None,
+            mode => Some(self.put(archive, mode).await),
+        };
+        let put = match conditional {
+            None => self.put(archive, PutMode::Overwrite).await,
+            Some(Err(Error::Precondition { .. } | Error::AlreadyExists { .. })) => return Ok(None),
+            Some(Err(failure)) if explain::is_unknown(&failure) => {
+                self.put(archive, PutMode::Overwrite).await
+            }
+            Some(put) => put,
+        };
+        match put {
+            Ok(put) => Ok(Some(Identity {
+                e_tag: put.e_tag,
+                version: put.version,
+                modified: None,
+                size: archive.len() as u64,
+            })),
+            Err(failure) => {
+                let message = explain::explain(&failure, Doing::Write);
+                Err(DestinationError::Push(message))
+            }
+        }
+    }
+
+    async fn put(&self, archive: &Bytes, mode: PutMode) -> Result<PutResult, Error> {
+        let payload = archive.clone().into();
+        self.store.put_opts(&self.path, payload, mode.into()).await
+    }
+
+    /// What a write may replace.
+    fn mode(&self, seen: &StoredObject) -> PutMode {
+        match seen {
+            StoredObject::Nothing => PutMode::Create,
+            StoredObject::Unknown => PutMode::Overwrite,
+            StoredObject::Same(found) | StoredObject::Other(found) => {
+                let named = match self.condition {
+                    // A weak one is the same for contents that are alike only.
+                    Condition::ETag => found.e_tag.as_ref().filter(|tag| !tag.starts_with("W/")),
+                    Condition::Generation => found.version.as_ref(),
+                };
+                match named {
+                    None => PutMode::Overwrite,
+                    Some(_) => PutMode::Update(UpdateVersion {
+                        e_tag: found.e_tag.clone(),
+                        version: found.version.clone(),
+                    }),
+                }
+            }
+        }
+    }
+}
+
+/// What follows from a storage that does not say what it has.
+fn hidden(failure: &Error) -> Result<StoredObject, DestinationError> {
+    match failure {
+        Error::NotFound { .. } => Ok(StoredObject::Nothing),
+        // Credentials may be good for writing alone, and some storages say so, too, of what is
+        // not there. Others answer what makes no sense, or do not know the question.
+        Error::PermissionDenied { .. } | Error::Unauthenticated { .. } => Ok(StoredObject::Unknown),
+        failure if explain::is_unknown(failure) || explain::is_senseless(failure) => {
+            Ok(StoredObject::Unknown)
+        }
+        failure => Err(read(failure)),
+    }
+}
+
+fn read(failure: &Error) -> DestinationError {
+    DestinationError::Push(explain::explain(failure, Doing::Read))
+}
+
+/// What comes of a question, if it is answered in time.
+async fn in_time<T>(answer: impl Future<Output = T>) -> Result<T, DestinationError> {
+    let answer = tokio::time::timeout(HEAD_TIMEOUT, answer).await;
+    answer.map_err(|_| {
+        let seconds = HEAD_TIMEOUT.as_secs();
+        DestinationError::Push(format!("the storage does not answer within {seconds} s"))
+    })
+}

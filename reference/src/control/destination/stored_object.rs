@@ -1,0 +1,101 @@
+//! What a storage holds of a bundle.
+
+use object_store::ObjectMeta;
+use serde::{Deserialize, Serialize};
+
+/// What is in the place of a bundle, compared with the archive that should be there.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum StoredObject {
+    /// That archive.
+    Same(Identity),
+    /// Something else.
+    Other(Identity),
+    /// Nothing.
+    Nothing,
+    /// That cannot be told: the credentials are good for writing alone, or the storage does not
+    /// answer such questions.
+    Unknown,
+}
+
+/// What a storage says of an object, to tell it from every other in its place. Of files it is
+/// empty: they are read.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default, deny_unknown_fields)]
+pub(crate) struct Identity {
+    pub(super) e_tag: Option<String>,
+    /// The version or generation.
+    pub(super) version: Option<String>,
+    /// When it was last changed, in milliseconds since 1970.
+    pub(super) modified: Option<i64>,
+    /// Its bytes.
+    pub(super) size: u64,
+}
+
+impl Identity {
+    /// That of an object that was looked at.
+    pub(super) fn of(found: &ObjectMeta) -> Self {
+        Self {
+            e_tag: found.e_tag.clone(),
+            version: found.version.clone(),
+            modified: Some(found.last_modified.timestamp_millis()),
+            size: found.size,
+        }
+    }
+
+    /// Whether an object that was found is surely this one. A write tells less than a look.
+    pub(super) fn is_of(&self, found: &Self) -> bool {
+        fn agree<T: PartialEq>(one: Option<&T>, other: Option<&T>) -> Option<bool> {
+            Some(one? == other?)
+        }
+        let told = [
+            agree(self.e_tag.as_ref(), found.e_tag.as_ref()),
+            agree(self.version.as_ref(), found.version.as_ref()),
+        ];
+        let modified = agree(self.modified.as_ref(), found.modified.as_ref());
+        self.size == found.size
+            && told.contains(&Some(true))
+            && !told.contains(&Some(false))
+            && modified != Some(false)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn objects_are_told_apart() {
+        let identity = |text: &str| {
+            let mut parts = text.split(' ').map(|part| match part {
+                "-" => None,
+                part => Some(part.to_owned()),
+            });
+            let mut next = || parts.next().flatten();
+            Identity {
+                e_tag: next(),
+                version: next(),
+                modified: next().and_then(|modified| modified.parse().ok()),
+                size: next()
+                    .and_then(|size| size.parse().ok())
+                    .unwrap_or_default(),
+            }
+        };
+        for (known, found, expected) in [
+            ("e - 1 5", "e - 1 5", true),
+            ("e 7 1 5", "e 7 1 5", true),
+            ("e - - 5", "e 7 1 5", true),
+            ("- 7 1 5", "e 7 1 5", true),
+            ("e - 1 5", "f - 1 5", false),
+            ("e 7 1 5", "e 8 1 5", false),
+            ("f 7 1 5", "e 7 1 5", false),
+            ("e - 1 5", "e - 2 5", false),
+            ("e - 1 5", "e - 1 6", false),
+            // Nothing that tells them apart.
+            ("- - 1 5", "- - 1 5", false),
+            ("e - 1 5", "- 7 1 5", false),
+        ] {
+            let is_of = identity(known).is_of(&identity(found));
+            assert_eq!(is_of, expected, "{known}, {found}");
+        }
+    }
+}

@@ -1,0 +1,76 @@
+//! How everything that may go wrong in the control plane is answered.
+
+use super::cipher::CipherError;
+use super::model::Invalid;
+use super::store::{DatabaseFailure, StoreError};
+use crate::http::{ApiError, Code};
+
+impl From<Invalid> for ApiError {
+    fn from(invalid: Invalid) -> Self {
+        Self::invalid_parameter(invalid.to_string())
+    }
+}
+
+impl From<StoreError> for ApiError {
+    fn from(failure: StoreError) -> Self {
+        if let Some(database_failure) = failure
+            .database_failure()
+            .filter(|database_failure| database_failure.may_pass())
+        {
+            tracing::warn!(%failure, "the database cannot be used");
+            return Self::new(Code::Unavailable, database_failure.to_string());
+        }
+        let code = match failure {
+            StoreError::NotAuthorized | StoreError::SharedByOthers => Code::NotAuthorized,
+            StoreError::NotFound(_) => Code::NotFound,
+            StoreError::InUse { .. } | StoreError::PlaceTaken { .. } => Code::Conflict,
+            StoreError::MissingReference { .. } => Code::InvalidReference,
+            StoreError::KeyRotated => Code::Unavailable,
+            StoreError::Newer
+            | StoreError::TooLarge(_)
+            | StoreError::Unreadable(_)
+            | StoreError::Database(_) => {
+                tracing::error!(%failure, "the store failed");
+                return Self::server_failed();
+            }
+        };
+        Self::new(code, failure.to_string())
+    }
+}
+
+impl From<CipherError> for ApiError {
+    fn from(failure: CipherError) -> Self {
+        tracing::error!(%failure, "a secret could not be sealed");
+        if matches!(failure, CipherError::Rotated) {
+            return Self::new(Code::Unavailable, failure.to_string());
+        }
+        Self::server_failed()
+    }
+}
+
+/// 404: the path has an empty name.
+pub(super) fn nameless() -> ApiError {
+    ApiError::new(Code::NotFound, "the path names nothing")
+}
+
+/// 404: no build of the bundle has ended.
+pub(super) fn never_built(bundle: &str) -> ApiError {
+    let message = format!("bundle `{bundle}` has not been built yet");
+    ApiError::new(Code::NotFound, message)
+}
+
+/// 403: a bundle would be written outside of what its owner may write to.
+pub(super) fn outside_prefix(owner: &str, prefix: &str) -> ApiError {
+    let message = format!("bundles of `{owner}` lie below `{prefix}`");
+    ApiError::new(Code::NotAuthorized, message)
+}
+
+/// 500: the database cannot be used, as the health endpoint says it.
+pub(super) fn unhealthy(database_failure: DatabaseFailure) -> ApiError {
+    ApiError::new(Code::InternalError, database_failure.to_string())
+}
+
+/// 503: the database does not answer in time.
+pub(super) fn silent() -> ApiError {
+    ApiError::new(Code::Unavailable, DatabaseFailure::Silent.to_string())
+}

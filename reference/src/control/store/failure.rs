@@ -1,0 +1,209 @@
+//! What may be wrong with a database, by the codes of its errors.
+
+use sqlx::Error;
+use sqlx::postgres::PgDatabaseError;
+use sqlx::sqlite::SqliteError;
+
+/// What is wrong with the database. Its text names nothing that only the operator may know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum DatabaseFailure {
+    /// Somebody else holds a lock for too long.
+    #[error("the database is locked")]
+    Locked,
+    /// All connections to it are in use for too long.
+    #[error("the database is busy or cannot be reached")]
+    Busy,
+    /// There is no room for more.
+    #[error("the database is full")]
+    Full,
+    /// Nothing can be written.
+    #[error("the database is read-only")]
+    ReadOnly,
+    /// Its files cannot be opened, read or written at the moment.
+    #[error("the database's disk fails")]
+    Disk,
+    /// Its server cannot be reached, or refuses connections.
+    #[error("the database cannot be reached")]
+    Unreachable,
+    /// It does not answer in time.
+    #[error("the database does not answer in time")]
+    Silent,
+    /// What it holds is damaged.
+    #[error("the database is damaged")]
+    Damaged,
+    /// Its file is no longer where it was opened.
+    #[error("the database file was deleted or replaced while it was in use")]
+    Replaced,
+    /// Its secrets are sealed with a key that this server does not have.
+    #[error("the encryption key was rotated, and this server has not been given the new one")]
+    UnknownKey,
+    /// Something else.
+    #[error("the database failed")]
+    Other,
+}
+
+impl DatabaseFailure {
+    /// What is wrong, by an error of the database in use.
+    pub(crate) fn of(error: &Error) -> Self {
+        match error {
+            Error::Database(error) => {
+                let code = error.code().unwrap_or_default();
+                if error.try_downcast_ref::<SqliteError>().is_some() {
+                    code.parse().map_or(Self::Other, Self::of_sqlite)
+                } else if error.try_downcast_ref::<PgDatabaseError>().is_some() {
+                    Self::of_postgres(&code)
+                } else {
+                    Self::Other
+                }
+            }
+            Error::Io(_) | Error::Tls(_) => Self::Unreachable,
+            Error::PoolTimedOut => Self::Busy,
+            _ => Self::Other,
+        }
+    }
+
+    /// What is wrong, by an extended result code of SQLite: its low byte is the primary code.
+    fn of_sqlite(code: i32) -> Self {
+        match (code & 0xff, code >> 8) {
+            (5 | 6, _) => Self::Locked,
+            (8, _) => Self::ReadOnly,
+            // Of input and output: a file that ends early, wrong data, a damaged file system, or
+            // a page that cannot be mapped.
+            (11 | 26, _) | (10, 2 | 32 | 33 | 34) => Self::Damaged,
+            (10 | 14, _) => Self::Disk,
+            (13, _) => Self::Full,
+            _ => Self::Other,
+        }
+    }
+
+    /// What is wrong, by a SQLSTATE of PostgreSQL: its first two characters are the class.
+    fn of_postgres(code: &str) -> Self {
+        match code {
+            "53100" => Self::Full,
+            "25006" => Self::ReadOnly,
+            // A lock that cannot be had, a deadlock, a conflict between transactions.
+            "55P03" | "40P01" | "40001" => Self::Locked,
+            "XX001" | "XX002" => Self::Damaged,
+            // A statement that was given up.
+            "57014" => Self::Silent,
+            _ => match code.get(..2) {
+                // Connections, resources, the operator's intervention, who may log in, and which
+                // databases there are.
+                Some("08" | "53" | "57" | "28" | "3D") => Self::Unreachable,
+                Some("58") => Self::Disk,
+                _ => Self::Other,
+            },
+        }
+    }
+
+    /// Whether the same request may succeed later without anybody changing it.
+    pub(crate) fn may_pass(self) -> bool {
+        match self {
+            Self::Locked
+            | Self::Busy
+            | Self::Full
+            | Self::ReadOnly
+            | Self::Disk
+            | Self::Unreachable
+            | Self::Silent
+            | Self::UnknownKey => true,
+            Self::Damaged | Self::Replaced | Self::Other => false,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::ErrorKind;
+
+    use sqlx::{Connection, Executor, SqliteConnection};
+
+    use super::*;
+
+    #[test]
+    fn codes_of_sqlite() {
+        for (code, database_failure) in [
+            (5, DatabaseFailure::Locked),
+            (261, DatabaseFailure::Locked),
+            (517, DatabaseFailure::Locked),
+            (773, DatabaseFailure::Locked),
+            (6, DatabaseFailure::Locked),
+            (8, DatabaseFailure::ReadOnly),
+            (1032, DatabaseFailure::ReadOnly),
+            (10, DatabaseFailure::Disk),
+            (778, DatabaseFailure::Disk),
+            (1034, DatabaseFailure::Disk),
+            (4874, DatabaseFailure::Disk),
+            (522, DatabaseFailure::Damaged),
+            (8202, DatabaseFailure::Damaged),
+            (8458, DatabaseFailure::Damaged),
+            (11, DatabaseFailure::Damaged),
+            (779, DatabaseFailure::Damaged),
+            (13, DatabaseFailure::Full),
+            (14, DatabaseFailure::Disk),
+            (26, DatabaseFailure::Damaged),
+            (1, DatabaseFailure::Other),
+            (19, DatabaseFailure::Other),
+            (2067, DatabaseFailure::Other),
+        ] {
+            assert_eq!(DatabaseFailure::of_sqlite(code), database_failure, "{code}");
+        }
+    }
+
+    #[test]
+    fn codes_of_postgres() {
+        for (code, database_failure) in [
+            ("57014", DatabaseFailure::Silent),
+            ("57P01", DatabaseFailure::Unreachable),
+            ("57P02", DatabaseFailure::Unreachable),
+            ("57P03", DatabaseFailure::Unreachable),
+            ("08006", DatabaseFailure::Unreachable),
+            ("53300", DatabaseFailure::Unreachable),
+            ("28P01", DatabaseFailure::Unreachable),
+            ("3D000", DatabaseFailure::Unreachable),
+            ("53100", DatabaseFailure::Full),
+            ("25006", DatabaseFailure::ReadOnly),
+            ("40P01", DatabaseFailure::Locked),
+            ("55P03", DatabaseFailure::Locked),
+            ("58030", DatabaseFailure::Disk),
+            ("XX001", DatabaseFailure::Damaged),
+            ("XX000", DatabaseFailure::Other),
+            ("23505", DatabaseFailure::Other),
+            ("42P01", DatabaseFailure::Other),
+            ("", DatabaseFailure::Other),
+        ] {
+            assert_eq!(
+                DatabaseFailure::of_postgres(code),
+                database_failure,
+                "{code}"
+            );
+        }
+    }
+
+    #[tokio::test]
+    async fn errors_of_real_databases() -> Result<(), Error> {
+        let mut full = SqliteConnection::connect("sqlite::memory:").await?;
+        full.execute("CREATE TABLE t (x); PRAGMA max_page_count = 2")
+            .await?;
+        let fill = "INSERT INTO t VALUES (zeroblob(1000000))";
+        let failure = full
+            .execute(fill)
+            .await
+            .map_err(|error| DatabaseFailure::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseFailure::Full));
+        full.execute("PRAGMA query_only = ON").await?;
+        let write = full.execute("DELETE FROM t").await;
+        let failure = write.map_err(|error| DatabaseFailure::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseFailure::ReadOnly));
+        let syntax = full.execute("SELEKT").await;
+        let failure = syntax.map_err(|error| DatabaseFailure::of(&error));
+        assert_eq!(failure.err(), Some(DatabaseFailure::Other));
+        let refused = Error::Io(ErrorKind::ConnectionRefused.into());
+        assert_eq!(DatabaseFailure::of(&refused), DatabaseFailure::Unreachable);
+        assert_eq!(
+            DatabaseFailure::of(&Error::PoolTimedOut),
+            DatabaseFailure::Busy
+        );
+        Ok(())
+    }
+}

@@ -1,0 +1,259 @@
+//! Places: which bundle has which place in a storage.
+//!
+//! The rows of the table are the truth, and its key lets nobody take a place that is taken. Each
+//! transaction takes the places of its bundle in their order and gives others up only afterwards,
+//! so that two of them cannot wait for each other in a circle; a start, which takes those of many
+//! bundles, does so alone.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+
+use sqlx::{Any, Executor, Row as _, Transaction, query};
+use tracing::warn;
+
+use super::Store;
+use super::error::StoreError;
+use crate::control::model::{Bundle, Entry, Kind, ObjectStorage};
+use crate::control::principal::Principal;
+use crate::control::storage_location;
+
+/// Tries to take a place that comes free between the attempt and the look at who has it.
+const ATTEMPTS: usize = 3;
+
+/// What came of taking a place for a build.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) enum Taken {
+    /// It is the bundle's.
+    Own,
+    /// It belongs to the bundle of this name.
+    Foreign(String),
+    /// The bundle is deleted, or says another place than the build knows.
+    Changed,
+}
+
+/// Who has a place.
+struct Holder {
+    id: i64,
+    name: String,
+    owner: String,
+}
+
+impl Store {
+    /// Gives a bundle the places of its definition and no others.
+    ///
+    /// # Errors
+    /// `PlaceTaken`; it names the other bundle only if the principal sees that.
+    pub(super) async fn place(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        id: i64,
+        entry: &Entry,
+        principal: &Principal,
+    ) -> Result<(), StoreError> {
+        if entry.kind != Kind::Bundle {
+            return Ok(());
+        }
+        match take(transaction, id, &entry.places).await? {
+            None => keep_only(transaction, id, &entry.places).await,
+            Some(holder) => Err(StoreError::PlaceTaken {
+                bundle: entry.name.clone(),
+                holder: Some(holder.name).filter(|_| principal.sees(&holder.owner)),
+            }),
+        }
+    }
+
+    /// Gives declared bundles the places of their definitions. One whose place belongs to a
+    /// bundle that is not declared goes without, so that nobody can keep the server from
+    /// starting.
+    ///
+    /// # Errors
+    /// `PlaceTaken` when two declared bundles have one place.
+    pub(super) async fn place_declared(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        written: &[(i64, &Entry)],
+    ) -> Result<(), StoreError> {
+        self.lock_places(transaction).await?;
+        let bundles = written
+            .iter()
+            .filter(|(_, entry)| entry.kind == Kind::Bundle);
+        let bundles: Vec<_> = bundles.collect();
+        // What one of them leaves, another may take.
+        for (id, _) in &bundles {
+            keep_only(transaction, *id, &BTreeSet::new()).await?;
+        }
+        for (id, entry) in &bundles {
+            let Some(holder) = take(transaction, *id, &entry.places).await? else {
+                continue;
+            };
+            if bundles.iter().any(|(other, _)| *other == holder.id) {
+                return Err(StoreError::PlaceTaken {
+                    bundle: entry.name.clone(),
+                    holder: Some(holder.name),
+                });
+            }
+            warn_of(&entry.name, &holder.name);
+            keep_only(transaction, *id, &BTreeSet::new()).await?;
+        }
+        Ok(())
+    }
+
+    /// Gives bundles that have no place yet those of their definitions, the oldest bundle first.
+    /// One whose place is taken goes without, which the log says.
+    pub(crate) async fn migrate_storage_locations(
+        &self,
+        roots: &[PathBuf],
+    ) -> Result<(), StoreError> {
+        let mut transaction = self.begin().await?;
+        self.lock_places(&mut transaction).await?;
+        let select = query(
+            "SELECT r.id, r.name, r.definition FROM resources r WHERE r.kind = 'bundle' \
+             AND NOT EXISTS (SELECT 1 FROM places p WHERE p.bundle_id = r.id) ORDER BY r.id",
+        );
+        for row in select.fetch_all(&mut *transaction).await? {
+            let (id, name): (i64, String) = (row.try_get(0)?, row.try_get(1)?);
+            let bundle: Bundle = serde_json::from_str(row.try_get(2)?)?;
+            let storage = bundle.object_storage.as_ref();
+            let places = storage.map(|storage| storage_location::places(storage, roots));
+            let places = places.unwrap_or_default();
+            if let Some(holder) = take(&mut transaction, id, &places).await? {
+                warn_of(&name, &holder.name);
+                keep_only(&mut transaction, id, &BTreeSet::new()).await?;
+            }
+        }
+        transaction.commit().await?;
+        Ok(())
+    }
+
+    /// Lets nobody else take or leave a place until the transaction has ended, which is needed
+    /// where one of them takes the places of many bundles.
+    async fn lock_places(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+    ) -> Result<(), StoreError> {
+        if self.is_postgres() {
+            let lock = "LOCK TABLE places IN SHARE ROW EXCLUSIVE MODE";
+            transaction.execute(lock).await?;
+        }
+        Ok(())
+    }
+
+    /// Takes, for a build, the places that its storage turns out to have.
+    pub(crate) async fn take_places(
+        &self,
+        bundle: i64,
+        storage: &ObjectStorage,
+        places: &BTreeSet<String>,
+    ) -> Result<Taken, StoreError> {
+        let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(bundle);
+        let rows = select.fetch_all(self.reader()).await?;
+        let held = rows.iter().map(|row| row.try_get(0));
+        if held.collect::<Result<BTreeSet<String>, _>>()? == *places {
+            return Ok(Taken::Own);
+        }
+        let mut transaction = self.begin().await?;
+        // Whoever changes the definition waits, or has changed it.
+        let select = self.locking(
+            "SELECT definition FROM resources WHERE id = $1",
+            "SELECT definition FROM resources WHERE id = $1 FOR NO KEY UPDATE",
+        );
+        let row = query(select).bind(bundle);
+        let Some(row) = row.fetch_optional(&mut *transaction).await? else {
+            return Ok(Taken::Changed);
+        };
+        let now: Bundle = serde_json::from_str(row.try_get(0)?)?;
+        let now = serde_json::to_value(&now.object_storage)?;
+        if now != serde_json::to_value(storage)? {
+            return Ok(Taken::Changed);
+        }
+        match take(&mut transaction, bundle, places).await? {
+            Some(holder) => Ok(Taken::Foreign(holder.name)),
+            None => {
+                keep_only(&mut transaction, bundle, places).await?;
+                transaction.commit().await?;
+                Ok(Taken::Own)
+            }
+        }
+    }
+
+    /// Has other bundles written again that took one of these places while a build of this one,
+    /// which had it before, may still have written there.
+    pub(crate) async fn write_again(
+        &self,
+        bundle: i64,
+        places: &BTreeSet<String>,
+    ) -> Result<(), StoreError> {
+        for place in places {
+            let select = query("SELECT bundle_id FROM places WHERE place = $1 AND bundle_id <> $2");
+            let select = select.bind(place.as_str()).bind(bundle);
+            if let Some(row) = select.fetch_optional(self.reader()).await? {
+                self.publish_again(row.try_get(0)?).await?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Takes places for a bundle; gives who has one of them already.
+async fn take(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    places: &BTreeSet<String>,
+) -> Result<Option<Holder>, StoreError> {
+    for place in places {
+        for _ in 0..ATTEMPTS {
+            let insert = query(
+                "INSERT INTO places (place, bundle_id) VALUES ($1, $2) \
+                 ON CONFLICT (place) DO NOTHING",
+            );
+            let insert = insert.bind(place.as_str()).bind(id);
+            if insert.execute(&mut **transaction).await?.rows_affected() == 1 {
+                break;
+            }
+            let select = query(
+                "SELECT r.id, r.name, r.owner FROM places p \
+                 JOIN resources r ON r.id = p.bundle_id WHERE p.place = $1",
+            );
+            let select = select.bind(place.as_str());
+            let Some(row) = select.fetch_optional(&mut **transaction).await? else {
+                continue;
+            };
+            let holder = Holder {
+                id: row.try_get(0)?,
+                name: row.try_get(1)?,
+                owner: row.try_get(2)?,
+            };
+            if holder.id != id {
+                return Ok(Some(holder));
+            }
+            break;
+        }
+    }
+    Ok(None)
+}
+
+/// Gives up the places of a bundle that are not among these.
+async fn keep_only(
+    transaction: &mut Transaction<'static, Any>,
+    id: i64,
+    places: &BTreeSet<String>,
+) -> Result<(), StoreError> {
+    let select = query("SELECT place FROM places WHERE bundle_id = $1").bind(id);
+    for row in select.fetch_all(&mut **transaction).await? {
+        let place: String = row.try_get(0)?;
+        if !places.contains(&place) {
+            let delete = query("DELETE FROM places WHERE place = $1 AND bundle_id = $2");
+            let delete = delete.bind(place).bind(id);
+            delete.execute(&mut **transaction).await?;
+        }
+    }
+    Ok(())
+}
+
+fn warn_of(bundle: &str, holder: &str) {
+    warn!(
+        bundle,
+        holder,
+        "two bundles have one place in a storage: the holder keeps it, the other is not built"
+    );
+}

@@ -1,0 +1,36 @@
+//! The place of a bundle, before and after it is written to.
+
+use std::collections::BTreeSet;
+
+use tracing::warn;
+
+use super::Shared;
+use crate::control::model::ObjectStorage;
+use crate::control::storage_location;
+use crate::control::store::{StoreError, Taken};
+
+impl Shared {
+    /// Takes the place of a bundle for a build, through links as they lead now. Gives its forms.
+    ///
+    /// # Errors
+    /// When the database fails.
+    pub(super) async fn take_place(
+        &self,
+        bundle: i64,
+        name: &str,
+        storage: &ObjectStorage,
+        places: &mut BTreeSet<String>,
+    ) -> Result<Taken, StoreError> {
+        *places = storage_location::places(storage, &self.settings.destinations.roots);
+        let store = &self.control.store;
+        let taken = store.take_places(bundle, storage, places).await?;
+        if let Taken::Foreign(holder) = &taken {
+            places.clear();
+            warn!(
+                bundle = name,
+                holder, "the storage location of a bundle belongs to another bundle"
+            );
+        }
+        Ok(taken)
+    }
+}

@@ -1,0 +1,61 @@
+//! What is wrong with modules, queries and evaluations, as error objects, status reports and the
+//! decision log list it.
+
+use rego::error::LanguageError;
+use rego::filter::Refusal;
+use rego::syntax::Location;
+use rego::value::Object;
+use rego::{EvalError, Value};
+
+/// A mistake in a module or a query.
+pub(crate) fn language(error: &LanguageError) -> Value {
+    let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
+    if let Some(details) = &error.details {
+        item.insert("details", details.clone());
+    }
+    Value::from(item)
+}
+
+/// An evaluation that failed, with the queries that were open.
+pub(crate) fn evaluation(error: &EvalError) -> Value {
+    let mut item = item(error.code.as_str(), &error.message, error.location.as_ref());
+    let stack = error.stack.iter().map(|(query, at)| {
+        Value::object([
+            ("query_id", Value::from(*query)),
+            ("location", location(at)),
+        ])
+    });
+    let stack: Vec<Value> = stack.collect();
+    if !stack.is_empty() {
+        item.insert("stack_trace", Value::from(stack));
+    }
+    Value::from(item)
+}
+
+/// An expression of a rule that is no filter.
+pub(crate) fn filter(refusal: &Refusal) -> Value {
+    let mut item = item(refusal.code, &refusal.message, refusal.location.as_ref());
+    if let Some(advice) = &refusal.advice {
+        let details = Value::object([("details", Value::from(advice.as_str()))]);
+        item.insert("details", details);
+    }
+    Value::from(item)
+}
+
+fn item(code: &str, message: &str, place: Option<&Location>) -> Object {
+    let mut item = Object::new();
+    item.insert("code", Value::from(code));
+    item.insert("message", Value::from(message));
+    if let Some(place) = place {
+        item.insert("location", location(place));
+    }
+    item
+}
+
+fn location(location: &Location) -> Value {
+    Value::object([
+        ("file", Value::from(&*location.file)),
+        ("row", Value::from(u64::from(location.row))),
+        ("col", Value::from(u64::from(location.col))),
+    ])
+}

@@ -1,0 +1,104 @@
+//! Active bundles, and what they own.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use percent_encoding::utf8_percent_encode;
+use rego::Value;
+
+use crate::bundle::{ESCAPED, Manifest};
+
+/// The active bundles at one time, by name. Clones share everything.
+#[derive(Debug, Clone, Default)]
+pub struct Bundles(pub(super) Arc<BTreeMap<String, Active>>);
+
+/// What may not be written because it belongs to a bundle.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(super) enum OwnedByBundle {
+    /// The root document, in which some bundle owns something.
+    #[error("can't write to document root with bundle roots configured")]
+    Root,
+    /// Everything belongs to one bundle.
+    #[error("all paths owned by bundle {bundle:?}")]
+    Everything {
+        /// The name of the bundle.
+        bundle: String,
+    },
+    /// The path belongs to a bundle, or holds something that does.
+    #[error("path {path} is owned by bundle {bundle:?}")]
+    Path {
+        /// The name of the bundle.
+        bundle: String,
+        /// The path that was to be written, percent-encoded.
+        path: String,
+    },
+}
+
+/// A bundle that is active.
+#[derive(Debug, Clone)]
+pub(super) struct Active {
+    pub(super) manifest: Arc<Manifest>,
+    pub(super) etag: String,
+}
+
+impl Bundles {
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// The manifests by the names of the bundles.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, &Manifest)> {
+        let active = self.0.iter();
+        active.map(|(name, active)| (name.as_str(), active.manifest.as_ref()))
+    }
+
+    /// An object that has the revision of each bundle that has one, as provenance and decision
+    /// logs show it.
+    pub(super) fn revisions(&self) -> Value {
+        Value::object(self.iter().map(|(name, manifest)| {
+            let revision = Some(manifest.revision.as_str()).filter(|revision| !revision.is_empty());
+            let revision = revision.map(|revision| ("revision", Value::from(revision)));
+            (name, Value::object(revision))
+        }))
+    }
+
+    /// Refuses a change of the document or the package at a path if it belongs to a bundle, or
+    /// holds something that does.
+    ///
+    /// # Errors
+    /// What of the path which bundle owns.
+    pub(super) fn permit(&self, path: &[String]) -> Result<(), OwnedByBundle> {
+        if path.is_empty() && !self.is_empty() {
+            return Err(OwnedByBundle::Root);
+        }
+        for (name, manifest) in self.iter() {
+            let Some(below) = manifest.roots.touching(path) else {
+                continue;
+            };
+            let bundle = name.to_owned();
+            return Err(match below {
+                [] => OwnedByBundle::Everything { bundle },
+                _ => {
+                    let steps = path.iter().map(|step| utf8_percent_encode(step, ESCAPED));
+                    let steps: Vec<_> = steps.map(|step| step.to_string()).collect();
+                    let path = steps.join("/");
+                    OwnedByBundle::Path { bundle, path }
+                }
+            });
+        }
+        Ok(())
+    }
+
+    /// What the documents show of them.
+    pub(super) fn to_value(&self) -> Value {
+        let active = self.0.iter().map(|(name, active)| {
+            let shown = Value::object([
+                ("manifest", active.manifest.to_value()),
+                ("etag", Value::from(active.etag.as_str())),
+            ]);
+            (name.as_str(), shown)
+        });
+        Value::object(active)
+    }
+}

@@ -1,0 +1,91 @@
+//! Wraps an evaluation as a decision: id, metrics, log. The evaluation is in `evaluate.rs`.
+
+use std::cell::RefCell;
+
+use rego::Value;
+
+use super::decision::{Decision, DecisionError, Outcome, Subject};
+use super::evaluate::EvalOptions;
+use super::explain::Explain;
+use super::metrics::Metrics;
+use super::plugins::{Entry, Unlogged};
+use super::state::State;
+use super::{Engine, id};
+use crate::http::Request;
+
+/// What a request wants to be decided, beside the document or query that it asks for.
+#[derive(Debug)]
+pub(super) struct DecisionRequest<'r> {
+    pub(super) request: &'r Request,
+    /// The input document.
+    pub(super) input: Option<Value>,
+    /// Whether a failing call of a built-in function is an error.
+    pub(super) strict: bool,
+    /// Whether the decision is logged.
+    pub(super) logged: bool,
+    /// What was measured so far.
+    pub(super) metrics: Metrics,
+}
+
+impl Engine {
+    /// Whether decisions are logged.
+    pub(super) fn logs_decisions(&self) -> bool {
+        self.config().plugins.decision_logs.is_some()
+    }
+
+    /// Makes a decision by an evaluation.
+    pub(super) fn decide(
+        &self,
+        wanted: DecisionRequest<'_>,
+        evaluate: impl FnOnce(&EvalOptions<'_>) -> Result<Outcome, DecisionError>,
+    ) -> Decision {
+        let DecisionRequest {
+            request,
+            input,
+            strict,
+            logged,
+            mut metrics,
+        } = wanted;
+        let calls = logged.then(RefCell::default);
+        let options = EvalOptions {
+            input: input.as_ref(),
+            strict,
+            explain: Explain::from_request(request),
+            request,
+            calls: calls.as_ref(),
+        };
+        let outcome = metrics.time("timer_rego_query_eval_ns", || evaluate(&options));
+        let shows_metrics = metrics.is_shown();
+        Decision {
+            id: logged.then(id::random),
+            input,
+            outcome,
+            calls: calls.map(RefCell::into_inner),
+            metrics: (logged || shows_metrics).then(|| metrics.finish()),
+            shows_metrics,
+        }
+    }
+
+    /// Logs a decision that was made in a state, if decisions are logged.
+    ///
+    /// # Errors
+    /// When it cannot be kept until its upload, and the configuration wants it refused then.
+    pub(super) fn log(
+        &self,
+        state: &State,
+        request: &Request,
+        subject: Subject<'_>,
+        decision: &Decision,
+    ) -> Result<(), Unlogged> {
+        let Some(id) = &decision.id else {
+            return Ok(());
+        };
+        let entry = Entry {
+            id,
+            request,
+            subject,
+            decision,
+        };
+        self.plugins().log(&self.config(), state, &entry)
+    }
+}

@@ -1,0 +1,84 @@
+//! How long work took the last times, which says where it is worth a trial the next time. Whether a
+//! thread that serves connections is held up does not depend on it: trials end by themselves.
+
+use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
+use std::time::{Duration, Instant};
+
+/// Work that takes longer is not tried by the threads that serve connections.
+const QUICK: Duration = Duration::from_micros(500);
+
+/// After as many trials in a row that ended without an answer pauses get no longer.
+const MAX_FAILURES: u32 = 10;
+
+/// Whether a trial of some work is likely to succeed. For what never was done it is not.
+#[derive(Debug, Default)]
+pub(super) struct Latency {
+    /// Whether it was quick when it was last done.
+    quick: AtomicBool,
+    /// Trials in a row that ended without an answer.
+    failures: AtomicU32,
+    /// Requests that are not tried because of them.
+    pause: AtomicU32,
+}
+
+impl Latency {
+    /// Whether the next request is worth a trial. This counts the requests of a pause.
+    pub(super) fn is_quick(&self) -> bool {
+        if !self.quick.load(Ordering::Relaxed) {
+            return false;
+        }
+        match self.pause.load(Ordering::Relaxed) {
+            0 => true,
+            left => {
+                self.pause.store(left - 1, Ordering::Relaxed);
+                false
+            }
+        }
+    }
+
+    /// Does it, where it may take long.
+    pub(super) fn time<T>(&self, work: impl FnOnce() -> T) -> T {
+        let begun = Instant::now();
+        let done = work();
+        self.quick
+            .store(begun.elapsed() <= QUICK, Ordering::Relaxed);
+        done
+    }
+
+    /// Takes note of a trial. After each that ended without an answer the pause is twice as long.
+    pub(super) fn note_trial(&self, succeeded: bool) {
+        let failures = self.failures.load(Ordering::Relaxed);
+        if succeeded {
+            if failures > 0 {
+                self.failures.store(0, Ordering::Relaxed);
+            }
+            return;
+        }
+        let failures = (failures + 1).min(MAX_FAILURES);
+        self.failures.store(failures, Ordering::Relaxed);
+        self.pause.store(1 << failures, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Latency;
+
+    #[test]
+    fn failed_trials_become_rare() {
+        let latency = Latency::default();
+        assert!(!latency.is_quick(), "nothing was done yet");
+        latency.time(|| ());
+        let mut tried = 0;
+        for _ in 0..10_000 {
+            if latency.is_quick() {
+                tried += 1;
+                latency.note_trial(false);
+            }
+        }
+        assert!((5..30).contains(&tried), "{tried}");
+        while !latency.is_quick() {}
+        latency.note_trial(true);
+        assert!(latency.is_quick());
+    }
+}

@@ -1,0 +1,262 @@
+//! What evaluations may use: time and values each, threads and memory together.
+//!
+//! An evaluation that does not end at once needs a slot. There are a few slots for those that
+//! have just begun, and a few others for those that have worked for some time, which hand them on
+//! to each other: however many evaluations never end, others get their share of the processors,
+//! and the threads that serve connections are never far from theirs.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use rego::{Ended, Governor, Limits};
+use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+
+mod options;
+mod slots;
+
+pub use options::EvaluationOptions;
+use slots::Slots;
+
+/// So many requests that evaluate are away from the threads that serve connections at a time;
+/// further ones wait in their order.
+const ADMITTED: usize = 400;
+
+/// An evaluation that has worked longer is a long one.
+const SHORT: Duration = Duration::from_millis(20);
+
+/// A long evaluation hands its slot on after this time, if others wait.
+const SLICE: Duration = Duration::from_millis(100);
+
+/// Memory is taken in pieces of so many bytes.
+const PIECE: u64 = 256 << 10;
+
+/// How long an evaluation waits for memory.
+const MEMORY_TIMEOUT: Duration = Duration::from_secs(1);
+
+/// How often it looks whether there is some.
+const MEMORY_POLL: Duration = Duration::from_millis(10);
+
+/// The limits of single evaluations, and what all share.
+#[derive(Debug)]
+pub(super) struct EvaluationLimits {
+    timeout: Option<Duration>,
+    values: Option<u64>,
+    /// Bytes that all evaluations may take together.
+    memory: Option<u64>,
+    /// Those that are taken.
+    taken: AtomicU64,
+    short: Slots,
+    long: Slots,
+    admitted: Arc<Semaphore>,
+}
+
+impl Default for EvaluationLimits {
+    fn default() -> Self {
+        Self::new(&EvaluationOptions::default())
+    }
+}
+
+impl EvaluationLimits {
+    pub(super) fn new(options: &EvaluationOptions) -> Self {
+        let processors = thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            timeout: options.timeout(),
+            values: options.values(),
+            memory: options.memory(),
+            taken: AtomicU64::new(0),
+            short: Slots::new(processors * 2),
+            long: Slots::new(processors),
+            admitted: Arc::new(Semaphore::new(ADMITTED)),
+        }
+    }
+
+    /// Waits until a request may go to a thread of its own; what is answered keeps its place.
+    pub(super) async fn admit(&self) -> Option<OwnedSemaphorePermit> {
+        let admitted = Arc::clone(&self.admitted);
+        admitted.acquire_owned().await.ok()
+    }
+
+    /// The limits of an evaluation that begins now, on a thread that nobody waits for.
+    pub(super) fn begin(self: &Arc<Self>) -> Limits {
+        let begun = Instant::now();
+        let lease = Lease {
+            limits: Arc::clone(self),
+            begun,
+            held: Mutex::new(LeaseState {
+                slot: None,
+                since: begun,
+                made: 0,
+                memory: 0,
+            }),
+        };
+        Limits {
+            deadline: self.timeout.and_then(|timeout| begun.checked_add(timeout)),
+            values: self.values,
+            trial: false,
+            governor: Some(Arc::new(lease)),
+        }
+    }
+
+    /// Takes memory, if there is enough.
+    fn take(&self, bytes: u64) -> bool {
+        let Some(most) = self.memory else {
+            return true;
+        };
+        let more = |taken: u64| taken.checked_add(bytes).filter(|taken| *taken <= most);
+        let order = Ordering::Relaxed;
+        self.taken.fetch_update(order, order, more).is_ok()
+    }
+}
+
+/// The limits of an evaluation on a thread that others wait for.
+pub(super) fn trial(deadline: Instant) -> Limits {
+    Limits {
+        deadline: Some(deadline),
+        trial: true,
+        ..Limits::default()
+    }
+}
+
+/// What an evaluation has of the limits, until it ends.
+#[derive(Debug)]
+struct Lease {
+    limits: Arc<EvaluationLimits>,
+    begun: Instant,
+    held: Mutex<LeaseState>,
+}
+
+#[derive(Debug)]
+struct LeaseState {
+    slot: Option<Slot>,
+    /// Since when it has its slot.
+    since: Instant,
+    /// Bytes that it has made, of which the memory is not yet taken.
+    made: u64,
+    /// Bytes of the memory that it has taken.
+    memory: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Slot {
+    Short,
+    Long,
+}
+
+impl Lease {
+    fn held(&self) -> MutexGuard<'_, LeaseState> {
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn slots(&self, slot: Slot) -> &Slots {
+        match slot {
+            Slot::Short => &self.limits.short,
+            Slot::Long => &self.limits.long,
+        }
+    }
+
+    fn give(&self, held: &mut LeaseState) {
+        if let Some(slot) = held.slot.take() {
+            self.slots(slot).give();
+        }
+    }
+
+    /// Takes the memory of what was made.
+    fn pay(
+        &self,
+        held: &mut LeaseState,
+        wanted: &dyn Fn() -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        let begun = Instant::now();
+        while !self.limits.take(held.made) {
+            self.give(held);
+            if begun.elapsed() >= MEMORY_TIMEOUT {
+                return Err(Ended::Memory);
+            }
+            wanted()?;
+            thread::sleep(MEMORY_POLL);
+        }
+        held.memory += std::mem::take(&mut held.made);
+        Ok(())
+    }
+
+    /// Has a slot of the right kind, which may have to be waited for.
+    fn work(
+        &self,
+        held: &mut LeaseState,
+        wanted: &dyn Fn() -> Result<(), Ended>,
+    ) -> Result<(), Ended> {
+        let right = match self.begun.elapsed() < SHORT {
+            true => Slot::Short,
+            false => Slot::Long,
+        };
+        let stays = held.slot == Some(right)
+            && (right == Slot::Short
+                || held.since.elapsed() < SLICE
+                || !self.slots(right).are_awaited());
+        if !stays {
+            self.give(held);
+            self.slots(right).take(wanted)?;
+            held.slot = Some(right);
+            held.since = Instant::now();
+        }
+        Ok(())
+    }
+}
+
+impl Governor for Lease {
+    fn checkpoint(&self, made: u64, wanted: &dyn Fn() -> Result<(), Ended>) -> Result<(), Ended> {
+        let mut held = self.held();
+        held.made = held.made.saturating_add(made);
+        if held.made >= PIECE {
+            self.pay(&mut held, wanted)?;
+        }
+        self.work(&mut held, wanted)
+    }
+
+    fn rest(&self) {
+        self.give(&mut self.held());
+    }
+}
+
+impl Drop for Lease {
+    fn drop(&mut self) {
+        let mut held = self.held();
+        self.give(&mut held);
+        self.limits.taken.fetch_sub(held.memory, Ordering::Relaxed);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn limits(memory: u64) -> Arc<EvaluationLimits> {
+        Arc::new(EvaluationLimits {
+            memory: Some(memory),
+            ..EvaluationLimits::default()
+        })
+    }
+
+    #[test]
+    fn memory_comes_back_when_an_evaluation_ends() {
+        let limits = limits(3 * PIECE);
+        let governor = |limits: Limits| limits.governor.ok_or(Ended::Cancelled);
+        let wanted = || Ok(());
+        let first = governor(limits.begin());
+        let taken = first.map(|first| {
+            assert_eq!(first.checkpoint(2 * PIECE, &wanted), Ok(()));
+            let second = governor(limits.begin());
+            let refused = second.and_then(|second| second.checkpoint(2 * PIECE, &wanted));
+            assert_eq!(refused, Err(Ended::Memory));
+        });
+        assert_eq!(taken, Ok(()));
+        assert_eq!(limits.taken.load(Ordering::Relaxed), 0);
+        let third = governor(limits.begin());
+        assert_eq!(
+            third.and_then(|it| it.checkpoint(2 * PIECE, &wanted)),
+            Ok(())
+        );
+    }
+}

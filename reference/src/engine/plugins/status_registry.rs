@@ -1,0 +1,276 @@
+//! The last status of each plugin.
+
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::SystemTime;
+
+use rego::Value;
+use rego::value::Object;
+use tokio::sync::watch;
+
+use super::clock::rfc3339;
+use crate::engine::config;
+
+/// The plugins, as reports name them.
+pub(in crate::engine) const BUNDLE: &str = "bundle";
+pub(in crate::engine) const DECISION_LOGS: &str = "decision_logs";
+pub(in crate::engine) const DISCOVERY: &str = "discovery";
+pub(in crate::engine) const STATUS: &str = "status";
+
+/// What the plugins say, for whoever asks.
+#[derive(Debug, Default)]
+pub(in crate::engine) struct StatusRegistry {
+    latest: Mutex<Statuses>,
+    /// Whether all plugins have been in order at the same time.
+    ready: AtomicBool,
+    /// Told about every change.
+    changed: watch::Sender<()>,
+}
+
+/// What was said last.
+#[derive(Debug, Default)]
+struct Statuses {
+    /// Whether the plugins that wait for nothing were started.
+    started: BTreeMap<&'static str, bool>,
+    bundles: BTreeMap<String, BundleStatus>,
+    discovery: Option<BundleStatus>,
+    decision_logs: Option<Failure>,
+}
+
+/// The state of a bundle.
+#[derive(Debug, Clone, Default)]
+pub(in crate::engine) struct BundleStatus {
+    pub(in crate::engine) revision: String,
+    pub(in crate::engine) kind: Option<&'static str>,
+    /// The bytes of the archive.
+    pub(in crate::engine) size: Option<usize>,
+    pub(in crate::engine) activated: Option<SystemTime>,
+    pub(in crate::engine) downloaded: Option<SystemTime>,
+    /// When a request was answered last.
+    pub(in crate::engine) answered: Option<SystemTime>,
+    /// When a request was made last.
+    pub(in crate::engine) asked: Option<SystemTime>,
+    /// How long the last steps took, in nanoseconds.
+    pub(in crate::engine) times: BTreeMap<&'static str, u64>,
+    /// Why it is not up to date.
+    pub(in crate::engine) failure: Option<Failure>,
+}
+
+/// Why something was not done.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(in crate::engine) struct Failure {
+    pub(in crate::engine) code: &'static str,
+    pub(in crate::engine) message: String,
+    /// Mistakes with their places, as error objects list them.
+    pub(in crate::engine) errors: Vec<Value>,
+    /// The status of the answer that says no.
+    pub(in crate::engine) http_code: Option<u16>,
+}
+
+impl StatusRegistry {
+    /// Says which plugins there are from now on. What was said of a bundle that stays is kept.
+    pub(in crate::engine) fn configure(&self, plugins: &config::Plugins) {
+        self.change(|statuses| {
+            let started = std::mem::take(&mut statuses.started);
+            for (name, there) in [
+                (DECISION_LOGS, plugins.decision_logs.is_some()),
+                (STATUS, plugins.status.is_some()),
+            ] {
+                if there {
+                    let started = started.get(name).copied().unwrap_or_default();
+                    statuses.started.insert(name, started);
+                }
+            }
+            statuses
+                .bundles
+                .retain(|name, _| plugins.bundles.contains_key(name));
+            for name in plugins.bundles.keys() {
+                statuses.bundles.entry(name.clone()).or_default();
+            }
+            match &plugins.discovery {
+                Some(_) => drop(statuses.discovery.get_or_insert_default()),
+                None => statuses.discovery = None,
+            }
+        });
+    }
+
+    /// Says that the plugins which wait for nothing run.
+    pub(super) fn start(&self) {
+        self.change(|statuses| {
+            statuses
+                .started
+                .values_mut()
+                .for_each(|started| *started = true)
+        });
+    }
+
+    /// Changes what is said of a bundle, if it is still there.
+    pub(super) fn update_bundle(&self, name: &str, change: impl FnOnce(&mut BundleStatus)) {
+        self.change(|statuses| statuses.bundles.get_mut(name).map(change));
+    }
+
+    /// Changes what is said of the discovery.
+    pub(super) fn update_discovery(&self, change: impl FnOnce(&mut BundleStatus)) {
+        self.change(|statuses| statuses.discovery.as_mut().map(change));
+    }
+
+    /// Says whether decisions could be uploaded.
+    pub(super) fn set_upload_failure(&self, failure: Option<Failure>) {
+        if self.lock().decision_logs != failure {
+            self.change(|statuses| statuses.decision_logs = failure);
+        }
+    }
+
+    /// Waits for changes.
+    pub(super) fn watch(&self) -> watch::Receiver<()> {
+        self.changed.subscribe()
+    }
+
+    /// Whether all bundles, and the discovery if there is one, have been activated.
+    pub(in crate::engine) fn all_activated(&self) -> bool {
+        let statuses = self.lock();
+        let mut all = statuses.bundles.values().chain(&statuses.discovery);
+        all.all(|status| status.activated.is_some())
+    }
+
+    /// The plugins, and whether each is in order.
+    pub(in crate::engine) fn plugins(&self) -> BTreeMap<&'static str, bool> {
+        self.lock().plugins()
+    }
+
+    /// Whether all plugins have been in order at the same time.
+    pub(in crate::engine) fn ready(&self) -> bool {
+        self.ready.load(Ordering::Relaxed)
+    }
+
+    /// The names of the plugins with their states.
+    pub(in crate::engine) fn states(&self) -> impl Iterator<Item = (&'static str, &'static str)> {
+        let states = self.plugins().into_iter();
+        states.map(|(name, fine)| (name, if fine { "OK" } else { "NOT_READY" }))
+    }
+
+    /// The bundles with their states.
+    pub(super) fn bundles(&self) -> Vec<(String, BundleStatus)> {
+        let statuses = self.lock();
+        let bundles = statuses.bundles.iter();
+        bundles
+            .map(|(name, status)| (name.clone(), status.clone()))
+            .collect()
+    }
+
+    /// Why decisions could not be uploaded.
+    pub(super) fn upload_failure(&self) -> Option<Failure> {
+        self.lock().decision_logs.clone()
+    }
+
+    /// A report of everything but the labels and metrics of the engine.
+    pub(super) fn report(&self) -> Object {
+        let mut report = Object::new();
+        {
+            let statuses = self.lock();
+            if !statuses.bundles.is_empty() {
+                let bundles = statuses.bundles.iter();
+                let bundles = bundles.map(|(name, status)| (name.as_str(), status.to_value(name)));
+                report.insert("bundles", Value::object(bundles));
+            }
+            if let Some(status) = &statuses.discovery {
+                report.insert("discovery", status.to_value(DISCOVERY));
+            }
+            if statuses.started.contains_key(DECISION_LOGS) {
+                let mut status = Object::new();
+                if let Some(failure) = &statuses.decision_logs {
+                    failure.add_to(&mut status);
+                }
+                report.insert("decision_logs", Value::from(status));
+            }
+        }
+        let states = self.states();
+        let states = states.map(|(name, state)| {
+            let state = Value::object([("state", Value::from(state))]);
+            (name, state)
+        });
+        report.insert("plugins", Value::object(states));
+        report
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Statuses> {
+        self.latest.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn change<T>(&self, change: impl FnOnce(&mut Statuses) -> T) {
+        let mut statuses = self.lock();
+        change(&mut statuses);
+        if statuses.plugins().into_values().all(|fine| fine) {
+            self.ready.store(true, Ordering::Relaxed);
+        }
+        drop(statuses);
+        self.changed.send_replace(());
+    }
+}
+
+impl Statuses {
+    fn plugins(&self) -> BTreeMap<&'static str, bool> {
+        let activated = |status: &BundleStatus| status.activated.is_some();
+        let mut plugins = self.started.clone();
+        plugins.insert(DISCOVERY, self.discovery.as_ref().is_none_or(activated));
+        if !self.bundles.is_empty() {
+            plugins.insert(BUNDLE, self.bundles.values().all(activated));
+        }
+        plugins
+    }
+}
+
+impl BundleStatus {
+    /// Takes over what came of a request.
+    pub(super) fn take_request(&mut self, request: &Self) {
+        self.asked = request.asked;
+        self.answered = request.answered.or(self.answered);
+        self.downloaded = request.downloaded.or(self.downloaded);
+        self.kind = request.kind.or(self.kind);
+        self.size = request.size.or(self.size);
+        self.times.clone_from(&request.times);
+    }
+
+    fn to_value(&self, name: &str) -> Value {
+        let mut members = Object::new();
+        members.insert("name", Value::from(name));
+        if !self.revision.is_empty() {
+            members.insert("active_revision", Value::from(self.revision.as_str()));
+        }
+        if let Some(kind) = self.kind {
+            members.insert("type", Value::from(kind));
+        }
+        if let Some(size) = self.size {
+            members.insert("size", Value::from(size));
+        }
+        for (name, time) in [
+            ("last_successful_activation", self.activated),
+            ("last_successful_download", self.downloaded),
+            ("last_successful_request", self.answered),
+            ("last_request", self.asked),
+        ] {
+            members.insert(name, Value::from(rfc3339(time)));
+        }
+        let times = self.times.iter();
+        let times = times.map(|(name, time)| (*name, Value::from(*time)));
+        members.insert("metrics", Value::object(times));
+        if let Some(failure) = &self.failure {
+            failure.add_to(&mut members);
+        }
+        Value::from(members)
+    }
+}
+
+impl Failure {
+    fn add_to(&self, status: &mut Object) {
+        status.insert("code", Value::from(self.code));
+        status.insert("message", Value::from(self.message.as_str()));
+        if !self.errors.is_empty() {
+            status.insert("errors", Value::from(self.errors.clone()));
+        }
+        if let Some(code) = self.http_code {
+            status.insert("http_code", Value::from(u64::from(code)));
+        }
+    }
+}

@@ -1,0 +1,70 @@
+//! Request bodies: JSON or, where it is read, YAML.
+
+use rego::Value;
+use rego::value::{from_json, from_yaml};
+
+use crate::http::{ApiError, Request};
+
+/// Requests that give more than so many bytes are not tried by the threads that serve connections.
+pub(super) const LARGE_BODY: usize = 64 << 10;
+
+/// The memory that a YAML text takes while it is read, per byte of it.
+const YAML: usize = 160;
+
+/// The memory that one more value of a document takes, in bytes.
+const VALUE: usize = 24;
+
+/// The JSON value that a body holds.
+pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
+    parse(request, "request body")
+}
+
+/// The JSON value of a body. If the body is large, the document takes its share of the memory for
+/// bodies too.
+///
+/// # Errors
+/// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
+pub(super) fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
+    if request.body.len() > LARGE_BODY {
+        let parts = request.body.iter();
+        let parts = parts.filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{'));
+        request
+            .memory
+            .grow_about(parts.count().saturating_mul(VALUE))?;
+    }
+    from_json(&request.body)
+        .map_err(|error| ApiError::invalid_parameter(format!("{what}: {error}")))
+}
+
+/// The JSON object that a body holds.
+pub(super) fn object(request: &Request) -> Result<Value, ApiError> {
+    let body = json(request)?;
+    match body.kind() {
+        "object" => Ok(body),
+        kind => Err(ApiError::invalid_parameter(format!(
+            "request body: expected an object, found {kind}"
+        ))),
+    }
+}
+
+/// A member of a request's object that must be a string.
+pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiError> {
+    let text = body.get(name).and_then(Value::as_str);
+    text.ok_or_else(|| ApiError::invalid_parameter(format!("`{name}` must be a string")))
+}
+
+/// The value that a body holds, YAML when its type says so, if it holds any.
+pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
+    let kind = request.header("content-type").unwrap_or_default();
+    if kind.contains("yaml") {
+        let taken = request.body.len().saturating_mul(YAML);
+        request.memory.grow_about(taken)?;
+        let value = from_yaml(&request.body)
+            .map_err(|error| ApiError::invalid_parameter(format!("input document: {error}")))?;
+        return Ok(Some(value));
+    }
+    if request.body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    parse(request, "input document").map(Some)
+}

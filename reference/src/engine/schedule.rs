@@ -1,0 +1,135 @@
+//! Which threads answer a request.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::Engine;
+use super::explain::Explain;
+use super::request_body::LARGE_BODY;
+use super::routes::Destination;
+use super::workload::Workload;
+use crate::http::request::InlineAttempt;
+use crate::http::{ApiError, Reply, Request};
+
+/// How long a thread that serves connections tries to answer a request.
+const INLINE_BUDGET: Duration = Duration::from_micros(500);
+
+/// Where one request is answered.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Schedule {
+    /// By the thread that serves its connection.
+    Here,
+    /// There, too, unless that takes too long: it has lately been quick.
+    InlineAttempt,
+    /// By a thread of its own.
+    Thread,
+    /// The same, when it is its turn: it evaluates.
+    Admitted,
+}
+
+impl Engine {
+    /// Has a request answered where it belongs. None holds up the thread that serves its
+    /// connection for long.
+    pub(super) async fn schedule(self: Arc<Self>, mut request: Request) -> Reply {
+        let destination = Destination::find(&mut request);
+        let schedule = self.schedule_of(&destination, &request);
+        if schedule == Schedule::Here {
+            return self.respond_at(destination, &mut request);
+        }
+        if schedule == Schedule::InlineAttempt
+            && let Some(reply) = self.attempt(&destination, &mut request)
+        {
+            return reply;
+        }
+        let _waiting = Waiting(Arc::clone(&request.cancelled));
+        let limits = Arc::clone(self.state().limits());
+        let admitted = match schedule {
+            Schedule::Thread => None,
+            _ => limits.admit().await,
+        };
+        let answered = tokio::task::spawn_blocking(move || {
+            let _admitted = admitted;
+            self.respond_at(destination, &mut request)
+        });
+        let answered = answered.await;
+        answered.unwrap_or_else(|failure| {
+            tracing::error!(%failure, "the handler panicked");
+            ApiError::server_failed().reply()
+        })
+    }
+
+    fn schedule_of(&self, destination: &Destination, request: &Request) -> Schedule {
+        let authorizes = self.authorizes();
+        let Destination::Route(route) = destination else {
+            return match authorizes {
+                true => Schedule::Admitted,
+                false => Schedule::Here,
+            };
+        };
+        match route.endpoint.workload {
+            Workload::Inline => match (authorizes, self.permits_quickly()) {
+                (false, _) => Schedule::Here,
+                (true, true) => Schedule::InlineAttempt,
+                (true, false) => Schedule::Thread,
+            },
+            Workload::Decision if self.permits_quickly() && self.is_quick(request) => {
+                Schedule::InlineAttempt
+            }
+            Workload::Storage if !authorizes => Schedule::Thread,
+            _ => Schedule::Admitted,
+        }
+    }
+
+    /// Whether the policy that decides on requests, if there is one, is worth a trial.
+    fn permits_quickly(&self) -> bool {
+        if !self.authorizes() {
+            return true;
+        }
+        let path = &self.config().default_authorization_decision;
+        let kept = self.state().kept_read(path);
+        kept.is_some_and(|query| query.latency.is_quick())
+    }
+
+    /// Whether a request for a decision is worth a trial.
+    fn is_quick(&self, request: &Request) -> bool {
+        let has = |name, part| {
+            let header = request.header(name);
+            header.is_some_and(|value| value.contains(part))
+        };
+        // The input may stand in the query, too.
+        let given = request.query.iter().map(|(_, value)| value.len());
+        // The root holds everything, and what policies hide of a decision for the log is decided
+        // with it, however long that takes.
+        if request.segments.is_empty()
+            || request.body.len() + given.sum::<usize>() > LARGE_BODY
+            || has("content-encoding", "gzip")
+            || has("content-type", "yaml")
+            || Explain::from_request(request).is_some()
+            || self.logs_decisions()
+        {
+            return false;
+        }
+        let kept = self.state().decisions(&request.method).get(&request.path);
+        kept.is_some_and(|query| query.latency.is_quick())
+    }
+
+    /// The answer to a request, if it can be had at once.
+    fn attempt(&self, destination: &Destination, request: &mut Request) -> Option<Reply> {
+        let trial = Arc::new(InlineAttempt::within(INLINE_BUDGET));
+        request.trial = Some(Arc::clone(&trial));
+        let reply = self.respond_at(destination.clone(), request);
+        request.trial = None;
+        (!trial.is_given_up()).then_some(reply)
+    }
+}
+
+/// Cancels a request when whoever waits for its answer goes away.
+#[derive(Debug)]
+struct Waiting(Arc<AtomicBool>);
+
+impl Drop for Waiting {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}

@@ -1,0 +1,126 @@
+//! What the body of a request for a filter says.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use rego::filter::{Mappings, Target};
+use rego::value::Object;
+use rego::{References, Value};
+
+use crate::engine::v1::compile::post::texts;
+use crate::engine::{errors, request_body};
+use crate::http::{ApiError, Request};
+
+/// What the body says. The references are not yet those of the policy's METADATA.
+#[derive(Debug, Default)]
+pub(super) struct FilterOptions {
+    pub(super) input: Option<Value>,
+    /// None if the request has none, or an empty list.
+    pub(super) unknowns: Option<References>,
+    pub(super) disable_inlining: References,
+    /// A rule's name, from the root or within the package of the rule that is compiled.
+    pub(super) mask_rule: Option<String>,
+    /// The targets of an answer with several.
+    pub(super) targets: Vec<Target>,
+    mappings: Option<Value>,
+}
+
+impl FilterOptions {
+    /// Reads the body, which may be empty.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when a member has the wrong type, a reference cannot be parsed, or a
+    /// target is not known.
+    pub(super) fn read(request: &Request, has_targets: bool) -> Result<Self, ApiError> {
+        if request.body.iter().all(u8::is_ascii_whitespace) {
+            return Ok(Self::default());
+        }
+        let whole = request_body::json(request)?;
+        let Some(body) = object(&whole, "the request body")? else {
+            return Ok(Self::default());
+        };
+        let body = Value::from(body.clone());
+        let mut read = Self {
+            input: body.get("input").cloned(),
+            ..Self::default()
+        };
+        if let Some(texts) = texts(&body, "unknowns")?.filter(|texts| !texts.is_empty()) {
+            read.unknowns = Some(references(&texts)?);
+        }
+        let Some(options) = body
+            .get("options")
+            .filter(|options| **options != Value::Null)
+        else {
+            return Ok(read);
+        };
+        object(options, "`options`")?;
+        if let Some(texts) = texts(options, "disableInlining")? {
+            read.disable_inlining = references(&texts)?;
+        }
+        read.mask_rule = match options.get("maskRule") {
+            None | Some(Value::Null) => None,
+            Some(Value::String(name)) => Some(name.to_string()).filter(|name| !name.is_empty()),
+            Some(_) => {
+                return Err(ApiError::invalid_parameter("`maskRule` must be a string"));
+            }
+        };
+        let targets = texts(options, "targetDialects")?.unwrap_or_default();
+        if has_targets {
+            let targets = targets.into_iter().map(target);
+            read.targets = targets.collect::<Result<_, _>>()?;
+        }
+        let mappings = options.get("targetSQLTableMappings");
+        if let Some(mappings) = mappings.filter(|mappings| **mappings != Value::Null) {
+            object(mappings, "`targetSQLTableMappings`")?;
+            read.mappings = Some(mappings.clone());
+        }
+        Ok(read)
+    }
+
+    /// The names of tables and columns for a target.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when one is no string.
+    pub(super) fn mappings(&self, target: Target) -> Result<Mappings, ApiError> {
+        let Some(all) = &self.mappings else {
+            return Ok(Mappings::default());
+        };
+        Mappings::select(all, target)
+            .map_err(|message| ApiError::invalid_parameter(format!("mappings: {message}")))
+    }
+
+    /// The names of columns that stand without their table.
+    pub(super) fn short_names(&self) -> BTreeSet<Arc<str>> {
+        let mappings = self.mappings.as_ref();
+        mappings.map(Mappings::short_names).unwrap_or_default()
+    }
+}
+
+/// References that a request or policy gives.
+///
+/// # Errors
+/// `invalid_parameter` for what is none.
+pub(super) fn references(texts: &[&str]) -> Result<References, ApiError> {
+    References::parse(texts.iter().copied()).map_err(|errors| errors::unknowns(&errors))
+}
+
+/// A target by its language and dialect, such as `sql+sqlite`.
+fn target(text: &str) -> Result<Target, ApiError> {
+    let found = text.split_once('+');
+    let found = found.and_then(|(language, dialect)| Target::find(language, dialect));
+    found.ok_or_else(|| {
+        ApiError::invalid_parameter(format!("`targetDialects`: unknown target {text:?}"))
+    })
+}
+
+/// The members, if a value is an object; none if it is null.
+fn object<'v>(value: &'v Value, name: &str) -> Result<Option<&'v Object>, ApiError> {
+    match value {
+        Value::Null => Ok(None),
+        Value::Object(members) => Ok(Some(members)),
+        other => Err(ApiError::invalid_parameter(format!(
+            "{name} must be an object, found {}",
+            other.kind()
+        ))),
+    }
+}

@@ -1,0 +1,94 @@
+//! Sends the requests of policies.
+
+use std::error::Error as _;
+use std::io::ErrorKind;
+use std::sync::LazyLock;
+use std::sync::mpsc::channel;
+
+use rego::host::{HostError, HttpRequest, HttpResponse, Wanted};
+use reqwest::{Client, Request};
+use tokio::runtime::Runtime;
+
+use super::{connection, waiting};
+
+/// Evaluations run where they cannot wait for input, so their requests have a thread of their own.
+static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
+    let mut builder = tokio::runtime::Builder::new_multi_thread();
+    builder.worker_threads(1).enable_all().build().ok()
+});
+
+/// Sends one request and waits for its response.
+pub(super) fn send(
+    mut request: HttpRequest,
+    wanted: Wanted<'_>,
+) -> Result<HttpResponse, HostError> {
+    let client = connection::client(&mut request)?;
+    let Some(runtime) = RUNTIME.as_ref() else {
+        return Err(HostError::Broken("no threads can be started".to_owned()));
+    };
+    let (sent, received) = channel();
+    let task = runtime.spawn(async move {
+        let outcome = match request.timeout {
+            None => receive(client, request).await,
+            Some(timeout) => tokio::time::timeout(timeout, receive(client, request))
+                .await
+                .unwrap_or(Err(HostError::TimedOut)),
+        };
+        sent.send(outcome).ok();
+    });
+    let outcome = waiting::receive(&received, wanted).inspect_err(|_| task.abort())?;
+    let broken = || Err(HostError::Broken("the exchange broke off".to_owned()));
+    outcome.unwrap_or_else(broken)
+}
+
+async fn receive(client: Client, request: HttpRequest) -> Result<HttpResponse, HostError> {
+    let max_body = request.max_body;
+    let mut sent = Request::new(request.method, request.url);
+    *sent.headers_mut() = request.headers;
+    *sent.body_mut() = request.body.map(Into::into);
+    let mut response = client.execute(sent).await.map_err(|wrong| cause(&wrong))?;
+    let code = response.status();
+    let reason = response.extensions().get::<hyper::ext::ReasonPhrase>();
+    let reason = match reason {
+        Some(reason) => String::from_utf8_lossy(reason.as_bytes()).into_owned(),
+        None => code.canonical_reason().unwrap_or_default().to_owned(),
+    };
+    let headers = response.headers().iter();
+    let headers = headers.map(|(name, value)| {
+        let value = String::from_utf8_lossy(value.as_bytes()).into_owned();
+        (name.as_str().to_owned(), value)
+    });
+    let headers = headers.collect();
+    let mut body = Vec::new();
+    while let Some(piece) = response.chunk().await.map_err(|wrong| cause(&wrong))? {
+        if body.len() + piece.len() > max_body {
+            return Err(HostError::TooLong);
+        }
+        body.extend_from_slice(&piece);
+    }
+    Ok(HttpResponse {
+        code: code.as_u16(),
+        reason,
+        headers,
+        body,
+    })
+}
+
+/// The innermost reason.
+fn cause(wrong: &reqwest::Error) -> HostError {
+    let mut reason = wrong.to_string();
+    let mut next = wrong.source();
+    while let Some(inner) = next {
+        if let Some(io) = inner.downcast_ref::<std::io::Error>()
+            && io.kind() == ErrorKind::ConnectionRefused
+        {
+            return HostError::ConnectionRefused;
+        }
+        reason = inner.to_string();
+        next = inner.source();
+    }
+    if wrong.is_connect() && reason.contains("lookup") {
+        return HostError::NoSuchHost;
+    }
+    HostError::Broken(reason)
+}

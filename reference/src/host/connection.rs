@@ -1,0 +1,88 @@
+//! The client that makes the connection that a request wants.
+
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::sync::LazyLock;
+
+use http::header::{HOST, HeaderValue};
+use rego::host::{HostError, HttpRequest};
+use reqwest::{Client, ClientBuilder, redirect};
+
+use super::tls;
+
+/// The client of all requests that demand nothing of their connection; it keeps connections open.
+static USUAL: LazyLock<Option<Client>> = LazyLock::new(|| {
+    let config = tls::usual().ok()?;
+    builder().tls_backend_preconfigured(config).build().ok()
+});
+
+fn builder() -> ClientBuilder {
+    Client::builder()
+        .redirect(redirect::Policy::none())
+        .referer(false)
+}
+
+/// The client for a request, which is changed to suit it.
+pub(super) fn client(request: &mut HttpRequest) -> Result<Client, HostError> {
+    let client = if let Some(path) = request.socket.take() {
+        // A client without TLS cannot be built, although no socket of this kind uses it.
+        let client = unix(builder(), path);
+        client.tls_backend_preconfigured(tls::usual()?).build().ok()
+    } else if let Some(tls) = request.tls.take() {
+        let mut client = builder().pool_max_idle_per_host(0);
+        let name = request.server_name.take();
+        if let Some(name) = name.filter(|_| request.url.scheme() == "https") {
+            client = rename(client, request, &name)?;
+        }
+        client
+            .tls_backend_preconfigured(tls::special(tls)?)
+            .build()
+            .ok()
+    } else {
+        USUAL.clone()
+    };
+    client.ok_or_else(|| HostError::Broken("no connections can be made".to_owned()))
+}
+
+#[cfg(unix)]
+fn unix(client: ClientBuilder, path: String) -> ClientBuilder {
+    client.unix_socket(path)
+}
+
+#[cfg(not(unix))]
+fn unix(client: ClientBuilder, _path: String) -> ClientBuilder {
+    client
+}
+
+/// Makes a client expect a certificate for another name than that of the host it connects to.
+fn rename(
+    client: ClientBuilder,
+    request: &mut HttpRequest,
+    name: &str,
+) -> Result<ClientBuilder, HostError> {
+    let name = name.split(':').next().unwrap_or_default();
+    let url = &mut request.url;
+    let real = url.host_str().unwrap_or_default().to_owned();
+    let port = url.port_or_known_default().unwrap_or(443);
+    let found = addresses(real.trim_matches(['[', ']']), port);
+    if found.is_empty() {
+        return Err(HostError::NoSuchHost);
+    }
+    if !request.headers.contains_key(HOST) {
+        let host = match url.port() {
+            Some(port) => format!("{real}:{port}"),
+            None => real,
+        };
+        let host = HeaderValue::from_str(&host);
+        let host = host.map_err(|wrong| HostError::Refused(wrong.to_string()))?;
+        request.headers.insert(HOST, host);
+    }
+    url.set_host(Some(name))
+        .map_err(|_| HostError::Refused(format!("invalid server name {name:?}")))?;
+    Ok(client.resolve_to_addrs(name, &found).http1_only())
+}
+
+/// The addresses of a name, as the system knows them.
+pub(super) fn addresses(name: &str, port: u16) -> Vec<SocketAddr> {
+    let found = (name, port).to_socket_addrs();
+    found.map(Iterator::collect).unwrap_or_default()
+}

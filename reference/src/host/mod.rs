@@ -1,0 +1,66 @@
+//! The world as policies see it: servers over HTTP, the system's resolver, its files and its
+//! environment.
+
+use std::net::IpAddr;
+use std::sync::mpsc::channel;
+use std::time::Duration;
+
+use rego::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
+use rego::{Ended, Value};
+
+mod client;
+mod connection;
+#[cfg(test)]
+mod tests;
+mod tls;
+mod waiting;
+
+/// The system that this process runs on.
+#[derive(Debug, Default)]
+pub(crate) struct System {
+    /// What `opa.runtime` answers.
+    runtime: Option<Value>,
+}
+
+impl System {
+    /// The system, of which policies are told this.
+    pub(crate) fn telling(runtime: Value) -> Self {
+        Self {
+            runtime: Some(runtime),
+        }
+    }
+}
+
+impl Host for System {
+    fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
+        client::send(request, wanted)
+    }
+
+    fn addresses(&self, name: &str, wanted: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+        // The resolver cannot be interrupted, so it works in a thread that may be left alone.
+        let (found, finds) = channel();
+        let name = name.to_owned();
+        let resolver = std::thread::Builder::new().spawn(move || {
+            found.send(connection::addresses(&name, 0)).ok();
+        });
+        resolver.map_err(|wrong| HostError::Broken(wrong.to_string()))?;
+        let addresses = waiting::receive(&finds, wanted)?.unwrap_or_default();
+        Ok(addresses.iter().map(|address| address.ip()).collect())
+    }
+
+    fn file(&self, path: &str) -> std::io::Result<String> {
+        std::fs::read_to_string(path)
+    }
+
+    fn variable(&self, name: &str) -> Option<String> {
+        std::env::var(name).ok()
+    }
+
+    fn runtime(&self) -> Option<Value> {
+        self.runtime.clone()
+    }
+
+    fn pause(&self, time: Duration, wanted: Wanted<'_>) -> Result<(), Ended> {
+        waiting::pause(time, wanted)
+    }
+}

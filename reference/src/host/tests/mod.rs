@@ -1,0 +1,244 @@
+//! What policies reach through this process: servers of these tests, and names.
+
+use std::error::Error;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpListener;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use rego::value::from_json;
+use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+
+use super::System;
+
+mod certificates;
+
+type Done = Result<(), Box<dyn Error>>;
+
+const POLICY: &str = "package p\n\nsent := http.send(input)\n\nfound := net.lookup_ip_addr(input)\n\ntold := opa.runtime()\n";
+
+/// What a rule of the policy says of an input in JSON, in which `HOST` is the server, or the
+/// failure of its call.
+fn asked(
+    rule: &str,
+    host: &str,
+    input: &str,
+    cancelled: &Arc<AtomicBool>,
+) -> Result<Value, String> {
+    let said = |why: &dyn std::fmt::Display| why.to_string();
+    let module = Module::parse("p.rego", POLICY).map_err(|why| said(&why))?;
+    let compiler = Compiler::new(&Policy::default()).put("p.rego", module);
+    let policy = compiler.compile().map_err(|why| said(&why))?;
+    let query = format!("x := data.p.{rule}");
+    let query = Query::parse(&policy, &query, &QueryOptions::default());
+    let query = query.map_err(|why| said(&why))?;
+    let documents = from_json(b"{}").map_err(|why| said(&why))?;
+    let input = from_json(input.replace("HOST", host).as_bytes()).map_err(|why| said(&why))?;
+    let told = Value::object([("env", Value::from("told"))]);
+    let mut evaluation = Evaluation {
+        host: Some(Arc::new(System::telling(told))),
+        input: Some(input),
+        strict: true,
+        cancelled: Arc::clone(cancelled),
+        ..Evaluation::new(&documents)
+    };
+    let answers = query.evaluate(&mut evaluation);
+    let answers = answers.map_err(|failure| failure.message)?;
+    let answer = answers.first().ok_or("undefined")?;
+    answer.to_value().get("x").cloned().ok_or("no x".to_owned())
+}
+
+/// What a request comes to.
+fn sent(host: &str, request: &str) -> Result<Value, String> {
+    asked("sent", host, request, &Arc::default())
+}
+
+/// A name that is too long for anyone to have, so that no network is asked for it.
+fn nobody() -> String {
+    "a".repeat(300)
+}
+
+/// The text of what stands at a path of members with dots between them.
+fn member(value: &Value, path: &str) -> String {
+    let mut path = path.split('.');
+    let found = path.try_fold(value, |value, name| value.get(name));
+    found.map(ToString::to_string).unwrap_or_default()
+}
+
+/// Reads the head of a request and writes a response; what was read.
+fn answer(mut stream: impl Read + Write, headers: &str, body: &[u8]) -> String {
+    let mut head = String::new();
+    let mut reader = BufReader::new(&mut stream);
+    while !head.ends_with("\r\n\r\n") {
+        if reader.read_line(&mut head).unwrap_or(0) == 0 {
+            break;
+        }
+    }
+    if head.starts_with("GET /slow ") {
+        std::thread::sleep(Duration::from_secs(3));
+    }
+    let length = body.len();
+    let start = format!(
+        "HTTP/1.1 200 Fine\r\n{headers}Content-Length: {length}\r\nConnection: close\r\n\r\n"
+    );
+    stream.write_all(start.as_bytes()).ok();
+    stream.write_all(body).ok();
+    stream.flush().ok();
+    head
+}
+
+/// Starts a server that closes so many connections without an answer and then always answers.
+fn server(closed: usize, headers: &'static str, body: Vec<u8>) -> std::io::Result<String> {
+    let listener = TcpListener::bind("127.0.0.1:0")?;
+    let address = listener.local_addr()?;
+    std::thread::spawn(move || {
+        for (at, stream) in listener.incoming().flatten().enumerate() {
+            let body = body.clone();
+            if at >= closed {
+                std::thread::spawn(move || answer(stream, headers, &body));
+            }
+        }
+    });
+    Ok(format!("http://{address}"))
+}
+
+#[test]
+fn responses_arrive_as_they_are_sent() -> Done {
+    let headers = "Content-Type: application/json\r\nX-Two: 1\r\nX-Two: 2\r\n";
+    let host = server(0, headers, b"{\"a\":1}".to_vec())?;
+    let found = sent(&host, r#"{"method":"get","url":"HOST"}"#)?;
+    for (path, wanted) in [
+        ("status", "\"200 Fine\""),
+        ("body.a", "1"),
+        ("headers.x-two", "[\"1\",\"2\"]"),
+    ] {
+        assert_eq!(member(&found, path), wanted, "{found}");
+    }
+    Ok(())
+}
+
+#[test]
+fn responses_may_come_compressed() -> Done {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(b"{\"a\":1}")?;
+    let headers = "Content-Encoding: gzip\r\nContent-Type: application/json\r\n";
+    let host = server(0, headers, encoder.finish()?)?;
+    let plain = sent(&host, r#"{"method":"get","url":"HOST"}"#)?;
+    assert_eq!(member(&plain, "body.a"), "1");
+    let asked = r#"{"method":"get","url":"HOST","headers":{"accept-encoding":"gzip"}}"#;
+    let kept = sent(&host, asked)?;
+    assert_eq!(member(&kept, "headers.content-encoding"), "[\"gzip\"]");
+    Ok(())
+}
+
+#[test]
+fn what_is_too_long_is_refused() -> Done {
+    let most = 32 << 20;
+    let host = server(0, "", vec![b' '; most + 1])?;
+    let wanted = format!("http.send: Get \"{host}\": the response is longer than {most} bytes");
+    let found = sent(&host, r#"{"method":"get","url":"HOST","timeout":"60s"}"#);
+    assert_eq!(found, Err(wanted));
+    Ok(())
+}
+
+#[test]
+fn servers_may_be_absent_or_slow() -> Done {
+    let host = server(0, "", Vec::new())?;
+    for (request, wanted) in [
+        (
+            r#"{"method":"get","url":"http://127.0.0.1:1"}"#,
+            "Get \"http://127.0.0.1:1\": dial tcp 127.0.0.1:1: connect: connection refused",
+        ),
+        (
+            r#"{"method":"get","url":"https://127.0.0.1:1","tls_server_name":"a.test"}"#,
+            "Get \"https://127.0.0.1:1\": dial tcp 127.0.0.1:1: connect: connection refused",
+        ),
+        (
+            r#"{"method":"get","url":"http://NOBODY"}"#,
+            "Get \"http://NOBODY\": dial tcp: lookup NOBODY: no such host",
+        ),
+        (
+            r#"{"method":"get","url":"https://NOBODY","tls_server_name":"a.test"}"#,
+            "Get \"https://NOBODY\": dial tcp: lookup NOBODY: no such host",
+        ),
+        (
+            r#"{"method":"get","url":"HOST/slow","timeout":"50ms"}"#,
+            "Get HOST/slow: request timed out",
+        ),
+    ] {
+        let named = |text: &str| text.replace("HOST", &host).replace("NOBODY", &nobody());
+        let wanted = format!("http.send: {}", named(wanted));
+        assert_eq!(sent(&host, &named(request)), Err(wanted), "{request}");
+    }
+    Ok(())
+}
+
+#[test]
+fn failed_requests_are_sent_again_as_often_as_asked() -> Done {
+    for (closed, attempts, code) in [(1, 0, "0"), (2, 1, "0"), (1, 1, "200"), (2, 2, "200")] {
+        let host = server(closed, "", Vec::new())?;
+        let request = format!(
+            r#"{{"method":"get","url":"HOST","raise_error":false,"max_retry_attempts":{attempts}}}"#
+        );
+        let found = sent(&host, &request)?;
+        let shown = format!("{closed} closed, {attempts} more attempts: {found}");
+        assert_eq!(member(&found, "status_code"), code, "{shown}");
+    }
+    Ok(())
+}
+
+#[test]
+fn a_cancelled_evaluation_does_not_wait() -> Done {
+    let host = server(0, "", Vec::new())?;
+    let cancelled = Arc::new(AtomicBool::new(false));
+    let cancels = Arc::clone(&cancelled);
+    std::thread::spawn(move || {
+        std::thread::sleep(Duration::from_millis(100));
+        cancels.store(true, Ordering::Relaxed);
+    });
+    let start = Instant::now();
+    let request = r#"{"method":"get","url":"HOST/slow"}"#;
+    let found = asked("sent", &host, request, &cancelled);
+    assert_eq!(found, Err("caller cancelled query execution".to_owned()));
+    assert!(start.elapsed() < Duration::from_secs(2));
+    Ok(())
+}
+
+#[cfg(unix)]
+#[test]
+fn sockets_of_the_file_system_are_reached() -> Done {
+    let folder = tempfile::tempdir()?;
+    let path = folder.path().join("socket");
+    let listener = std::os::unix::net::UnixListener::bind(&path)?;
+    let seen = std::thread::spawn(move || {
+        let accepted = listener.accept();
+        accepted.map(|(stream, _)| answer(stream, "", b"here"))
+    });
+    let path = path.to_string_lossy().replace('/', "%2F");
+    let request = format!(r#"{{"method":"get","url":"unix://localhost/a/b?socket={path}&c=d"}}"#);
+    let found = sent("", &request)?;
+    assert_eq!(member(&found, "raw_body"), "\"here\"");
+    let head = seen.join().map_err(|_| "the server panicked")??;
+    assert!(head.starts_with("GET /a/b?c=d HTTP/1.1\r\n"), "{head}");
+    Ok(())
+}
+
+#[test]
+fn names_have_the_addresses_that_the_system_knows() {
+    let found = |name: &str| asked("found", "", &format!("\"{name}\""), &Arc::default());
+    let own = found("localhost").map(|addresses| addresses.to_string());
+    assert!(own.is_ok_and(|own| own.contains("127.0.0.1") || own.contains("::1")));
+    let nobody = nobody();
+    let wanted = format!("net.lookup_ip_addr: lookup {nobody}: no such host");
+    assert_eq!(found(&nobody), Err(wanted));
+}
+
+#[test]
+fn policies_are_told_what_they_may_know() -> Done {
+    let told = asked("told", "", "null", &Arc::default())?;
+    assert_eq!(told.to_string(), r#"{"env":"told"}"#);
+    Ok(())
+}

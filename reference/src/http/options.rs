@@ -1,0 +1,80 @@
+//! What the command line says about listening.
+
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use crate::units::{duration, seconds, size};
+
+/// How both servers listen.
+#[derive(Debug, Clone, clap::Args)]
+pub struct ServeOptions {
+    /// The server's certificate chain, PEM; read again when the file changes
+    #[arg(long, value_name = "FILE", requires = "tls_private_key_file")]
+    pub tls_cert_file: Option<PathBuf>,
+    /// The private key of the certificate, PEM; read again when the file changes
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_private_key_file: Option<PathBuf>,
+    /// Require client certificates that are signed by a certificate authority in this file, PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert_file")]
+    pub tls_ca_cert_file: Option<PathBuf>,
+    /// Shortest time between two looks at the certificate files, such as 500ms, 5s or 1m
+    #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
+    pub tls_cert_refresh_period: Duration,
+    /// The oldest TLS version that is spoken
+    #[arg(long, value_name = "VERSION", default_value = "1.2", value_parser = ["1.2", "1.3"])]
+    pub min_tls_version: String,
+    /// Seconds that open requests may still take when the server is told to stop
+    #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
+    pub shutdown_grace_period: Duration,
+    /// Seconds to go on as before when the server is told to stop
+    #[arg(long, value_name = "SECONDS", default_value = "0", value_parser = seconds)]
+    pub shutdown_wait_period: Duration,
+    /// Time that a client may take for request line and headers, such as 500ms, 5s or 1m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    pub header_timeout: Duration,
+    /// Time that a client may take for the body of a request, such as 500ms, 5s or 1m
+    #[arg(long, value_name = "DURATION", default_value = "60s", value_parser = duration)]
+    pub body_timeout: Duration,
+    /// Time that a client may read nothing of its response, such as 500ms, 5s or 1m
+    #[arg(long, value_name = "DURATION", default_value = "30s", value_parser = duration)]
+    pub write_timeout: Duration,
+    /// Connections that are served at the same time; a further one takes the place of the longest
+    /// idle one, or waits
+    #[arg(long, value_name = "COUNT", default_value = "4096")]
+    pub max_connections: NonZeroUsize,
+    /// Connections of one address, or of one /64 network of IPv6, that are served at the same
+    /// time; half of all unless given
+    #[arg(long, value_name = "COUNT")]
+    pub max_connections_per_address: Option<NonZeroUsize>,
+    /// Memory for the bodies of all requests in flight, also after decompression, such as 64MiB or
+    /// 2GiB; when it is spent, requests wait for a second and are then answered 503
+    #[arg(long, value_name = "SIZE", default_value = "1GiB", value_parser = size)]
+    pub body_memory: usize,
+    /// Memory for the responses that are being sent, such as 64MiB or 2GiB; when it is spent,
+    /// requests wait for a second and are then answered 503
+    #[arg(long, alias = "answer-memory", value_name = "SIZE", default_value = "512MiB", value_parser = size)]
+    pub response_memory: usize,
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::ServeOptions;
+
+    #[derive(Debug, Parser)]
+    struct Flags {
+        #[command(flatten)]
+        options: ServeOptions,
+    }
+
+    #[test]
+    fn the_memory_of_responses_goes_by_its_former_name_too() {
+        for flag in ["--response-memory=3MiB", "--answer-memory=3MiB"] {
+            let read = Flags::try_parse_from(["", flag]).ok();
+            let memory = read.map(|read| read.options.response_memory);
+            assert_eq!(memory, Some(3 << 20), "{flag}");
+        }
+    }
+}

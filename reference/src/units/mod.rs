@@ -1,0 +1,7 @@
+//! Durations and amounts of memory, as the command line gives them.
+
+mod duration;
+mod size;
+
+pub(crate) use duration::{duration, seconds};
+pub(crate) use size::size;

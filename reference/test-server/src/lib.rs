@@ -1,0 +1,168 @@
+//! An HTTP server for tests, on a port of its own on the loopback interface. It gives each request
+//! to a function, sends what that returns, and keeps what it was sent.
+
+use std::io;
+use std::net::SocketAddr;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use bytes::Bytes;
+use http_body_util::{BodyExt, Full};
+use hyper::body::Incoming;
+use hyper::service::service_fn;
+use hyper_util::rt::TokioIo;
+use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpListener;
+use tokio::task::JoinSet;
+use tokio_rustls::TlsAcceptor;
+
+/// A request with its whole body.
+pub type Request = http::Request<Bytes>;
+
+/// A response with its whole body.
+pub type Response = http::Response<Full<Bytes>>;
+
+type Requests = Arc<Mutex<Vec<Request>>>;
+
+/// The server. It ends, with its connections, when it is dropped.
+#[derive(Debug)]
+pub struct TestServer {
+    address: SocketAddr,
+    requests: Requests,
+    _listening: JoinSet<()>,
+}
+
+impl TestServer {
+    /// A server that answers by a function. An answer that was begun is made to its end, even if
+    /// the client has left.
+    ///
+    /// # Errors
+    /// When there is no free port.
+    pub async fn start<A, F>(answer: A) -> io::Result<Self>
+    where
+        A: Fn(Request) -> F + Clone + Send + 'static,
+        F: Future<Output = Response> + Send + 'static,
+    {
+        Self::start_with(None, answer).await
+    }
+
+    /// As [`TestServer::start`], over TLS if there is an acceptor.
+    ///
+    /// # Errors
+    /// When there is no free port.
+    pub async fn start_with<A, F>(tls: Option<TlsAcceptor>, answer: A) -> io::Result<Self>
+    where
+        A: Fn(Request) -> F + Clone + Send + 'static,
+        F: Future<Output = Response> + Send + 'static,
+    {
+        let listener = TcpListener::bind("127.0.0.1:0").await?;
+        let address = listener.local_addr()?;
+        let requests = Requests::default();
+        let received = Arc::clone(&requests);
+        let mut listening = JoinSet::new();
+        listening.spawn(async move {
+            let mut connections = JoinSet::new();
+            while let Ok((stream, _)) = listener.accept().await {
+                let (tls, answer) = (tls.clone(), answer.clone());
+                let received = Arc::clone(&received);
+                connections.spawn(async move {
+                    match tls {
+                        None => serve(stream, received, answer).await,
+                        Some(tls) => {
+                            if let Ok(stream) = tls.accept(stream).await {
+                                serve(stream, received, answer).await;
+                            }
+                        }
+                    }
+                });
+            }
+        });
+        Ok(Self {
+            address,
+            requests,
+            _listening: listening,
+        })
+    }
+
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
+    /// Its address as `http://ADDRESS:PORT`.
+    pub fn url(&self) -> String {
+        format!("http://{}", self.address)
+    }
+
+    /// The requests that came, in the order in which their bodies ended.
+    pub fn requests(&self) -> Vec<Request> {
+        locked(&self.requests).clone()
+    }
+}
+
+fn locked(requests: &Requests) -> std::sync::MutexGuard<'_, Vec<Request>> {
+    requests.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+async fn serve<I, A, F>(stream: I, received: Requests, answer: A)
+where
+    I: AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    A: Fn(Request) -> F + Clone + Send + 'static,
+    F: Future<Output = Response> + Send + 'static,
+{
+    let service = service_fn(move |request: http::Request<Incoming>| {
+        let (received, answer) = (Arc::clone(&received), answer.clone());
+        async move {
+            let (head, body) = request.into_parts();
+            let body = body.collect().await?.to_bytes();
+            let request = Request::from_parts(head, body);
+            locked(&received).push(request.clone());
+            let answered = tokio::spawn(answer(request)).await;
+            Ok::<_, hyper::Error>(answered.unwrap_or_else(|_| empty(500)))
+        }
+    });
+    let http = hyper::server::conn::http1::Builder::new();
+    let served = http.serve_connection(TokioIo::new(stream), service).await;
+    // A client that goes away is no failure.
+    served.ok();
+}
+
+/// A response without a body.
+pub fn empty(status: u16) -> Response {
+    respond(status, &[], "")
+}
+
+/// A response with these headers. What is no status or no header is left out.
+pub fn respond(status: u16, headers: &[(&'static str, &str)], body: impl Into<Bytes>) -> Response {
+    let mut response = Response::new(Full::new(body.into()));
+    *response.status_mut() = http::StatusCode::from_u16(status).unwrap_or_default();
+    for (name, value) in headers {
+        if let Ok(value) = value.parse() {
+            response.headers_mut().insert(*name, value);
+        }
+    }
+    response
+}
+
+/// A request as it is written in HTTP/1.1, names of headers in lower case.
+pub fn text(request: &Request) -> String {
+    let mut text = format!("{} {} HTTP/1.1\r\n", request.method(), request.uri());
+    for (name, value) in request.headers() {
+        text += &format!("{name}: {}\r\n", String::from_utf8_lossy(value.as_bytes()));
+    }
+    text + "\r\n" + &String::from_utf8_lossy(request.body())
+}
+
+/// A header as text; empty if there is none.
+pub fn header<'r>(request: &'r Request, name: &str) -> &'r str {
+    let value = request.headers().get(name);
+    value
+        .and_then(|value| value.to_str().ok())
+        .unwrap_or_default()
+}
+
+/// A function that answers everything alike.
+pub fn always(
+    response: Response,
+) -> impl Fn(Request) -> std::future::Ready<Response> + Clone + Send + 'static {
+    move |_| std::future::ready(response.clone())
+}

@@ -1,0 +1,169 @@
+//! Databases that fail while the server runs: 503 for what may pass, and `/health` says why.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use reference::control::Control;
+use sqlx::{Connection, Executor, SqliteConnection};
+
+use crate::environment::{Environment, send, text};
+use crate::transcript::play;
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[("health-probes-are-shared", probes_are_shared)];
+
+pub(crate) const SQLITE: &[Case] = &[
+    ("a-locked-database-is-unavailable", locked),
+    ("a-database-that-is-damaged-later", damaged_later),
+    ("a-database-that-is-replaced", replaced),
+];
+
+/// A locked database is given up within this time, also on a busy machine.
+const SOON: Duration = Duration::from_secs(15);
+
+/// Waits until `/health` answers with a status and a part of its message.
+pub(crate) async fn health(control: &Arc<Control>, status: u16, part: &str) -> Result<(), Failed> {
+    let begun = Instant::now();
+    loop {
+        let asked = Instant::now();
+        let reply = send(control, "nobody", "GET", "/health", "").await?;
+        let body = text(&reply);
+        if reply.status.as_u16() == status && body.contains(part) {
+            return Ok(());
+        }
+        if asked.elapsed() > Duration::from_secs(6) {
+            return Err(format!("/health took {:?}", asked.elapsed()).into());
+        }
+        if begun.elapsed() > Duration::from_secs(30) {
+            return Err(format!("/health still answers {} {body}", reply.status).into());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+fn locked(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = environment.open("").await?;
+        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        health(&control, 200, "{}").await?;
+        let mut other = SqliteConnection::connect(environment.url()).await?;
+        other.execute("BEGIN IMMEDIATE").await?;
+        // Those that wait in line for the connection are answered, too.
+        let writes = (0..8).map(|at| {
+            let control = Arc::clone(&control);
+            tokio::spawn(async move {
+                let begun = Instant::now();
+                let target = format!("/v1/sources/n{at}");
+                let reply = send(&control, "admin", "PUT", &target, "{}").await?;
+                Ok::<_, Failed>((reply, begun.elapsed()))
+            })
+        });
+        for write in futures_util::future::join_all(writes).await {
+            let (reply, took) = write??;
+            let status = reply.status.as_u16();
+            let after = reply.headers.get("retry-after");
+            if status != 503 || after.is_none() || took > SOON {
+                return Err(format!("{status} {after:?} after {took:?}").into());
+            }
+        }
+        play(
+            &control,
+            "
+            admin GET /v1/sources/s => 200
+            admin PUT /v1/sources/n {} => 503 unavailable the database is
+            ",
+        )
+        .await?;
+        health(&control, 500, "the database is locked").await?;
+        other.execute("ROLLBACK").await?;
+        other.close().await?;
+        play(
+            &control,
+            "
+            admin PUT /v1/sources/n {} => 200
+            admin GET /v1/sources/n0 => 404 not_found
+            ",
+        )
+        .await?;
+        health(&control, 200, "{}").await
+    })
+}
+
+fn damaged_later(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = environment.open("").await?;
+        play(&control, "admin PUT /v1/sources/s {} => 200").await?;
+        let document = "x".repeat(3_000);
+        for at in 0..400 {
+            let put = format!("admin PUT /v1/sources/s/data/d{at} \"{document}\" => 200");
+            play(&control, &put).await?;
+        }
+        health(&control, 200, "{}").await?;
+        let mut other = SqliteConnection::connect(environment.url()).await?;
+        other.execute("PRAGMA wal_checkpoint(TRUNCATE)").await?;
+        // The pages of the documents are where their number is; the first ones stay whole.
+        let file = fs::OpenOptions::new()
+            .write(true)
+            .open(environment.folder().join("control.db"))?;
+        let length = file.metadata()?.len();
+        let broken = vec![0xA5; usize::try_from(length / 2)?];
+        std::os::unix::fs::FileExt::write_all_at(&file, &broken, length / 2)?;
+        let mut failed = 0;
+        for at in 0..400 {
+            let target = format!("/v1/sources/s/data/d{at}");
+            let reply = send(&control, "admin", "GET", &target, "").await?;
+            if reply.status.as_u16() == 500 {
+                failed += 1;
+                // Only the log says why.
+                if !text(&reply).contains("the server failed") {
+                    return Err(text(&reply).into());
+                }
+            }
+        }
+        if failed == 0 {
+            return Err("no document was damaged".into());
+        }
+        health(&control, 500, "the database is damaged").await
+    })
+}
+
+fn replaced(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = environment.open("").await?;
+        health(&control, 200, "{}").await?;
+        let file = environment.folder().join("control.db");
+        let away = environment.folder().join("away.db");
+        fs::rename(&file, &away)?;
+        health(&control, 500, "deleted or replaced").await?;
+        fs::write(&file, "")?;
+        health(&control, 500, "deleted or replaced").await?;
+        fs::rename(&away, &file)?;
+        health(&control, 200, "{}").await
+    })
+}
+
+/// However many ask, the database is asked about once a second.
+fn probes_are_shared(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = environment.open("").await?;
+        let pool = environment.database().await?;
+        let begun = Instant::now();
+        for _ in 0..20 {
+            let asked = (0..50).map(|_| send(&control, "nobody", "GET", "/health", ""));
+            for reply in futures_util::future::try_join_all(asked).await? {
+                if reply.status.as_u16() != 200 {
+                    return Err(text(&reply).into());
+                }
+            }
+        }
+        let row = sqlx::query("SELECT written FROM probes");
+        let written: i64 = sqlx::Row::try_get(&row.fetch_one(&pool).await?, 0)?;
+        let most = i64::try_from(begun.elapsed().as_secs())? + 2;
+        match (1..=most).contains(&written) {
+            true => Ok(()),
+            false => Err(format!("{written} probes for 1,000 requests").into()),
+        }
+    })
+}

@@ -1,0 +1,247 @@
+//! Two processes on one database, of which one stands still in the middle of its writes.
+
+use std::fs::File;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use libtest_mimic::Failed;
+use reference::control::Control;
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::{Value, json};
+
+use crate::environment::{Environment, TOKENS, send};
+use crate::storage::{Manner, Storage};
+use crate::transcript::play;
+use crate::workers::{eventually, status, storage, unpacked};
+use crate::{Case, Outcome};
+
+pub(crate) const CASES: &[Case] = &[("a-process-that-stood-still-replaces-nothing", stood_still)];
+
+/// The bundles that go to the server, by their kinds.
+const OBJECTS: &[&str] = &["aws", "azure", "gcp"];
+
+/// The bundle that goes to a folder, and how much data it has, so that writing it takes a while.
+const FILE: &str = "file";
+const BLOB: usize = 3 << 20;
+
+/// How often it is tried to stop the process while it writes that file.
+const TRIES: u32 = 60;
+
+/// A server process; killed when dropped.
+struct Process(Child);
+
+impl Process {
+    /// Starts a control plane that builds, beside others on the database of a environment.
+    fn start(environment: &Environment, name: &str) -> Result<Self, Failed> {
+        let tokens = environment.file("tokens.yaml", TOKENS)?;
+        let log = File::create(environment.folder().join(format!("{name}.log")))?;
+        let child = Command::new(env!("CARGO_BIN_EXE_reference"))
+            .args([
+                "control",
+                "--addr",
+                "127.0.0.1:0",
+                "--database",
+                environment.url(),
+            ])
+            .arg("--encryption-key-file")
+            .arg(environment.folder().join("key"))
+            .arg("--config")
+            .arg(tokens)
+            .arg("--bundle-root")
+            .arg(storage(environment)?)
+            .arg("--data-dir")
+            .arg(environment.folder().join(name))
+            .args(["--allow-host", "127.0.0.1", "--allow-secrets-over-http"])
+            .args(["--rebuild-interval", "500ms"])
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        Ok(Self(child))
+    }
+
+    fn signal(&self, signal: Signal) -> Result<(), Failed> {
+        let id = Pid::from_child(&self.0);
+        Ok(kill_process(id, signal)?)
+    }
+}
+
+impl Drop for Process {
+    fn drop(&mut self) {
+        // One that has ended already cannot be killed.
+        let _killed = self.0.kill();
+        let _waited = self.0.wait();
+    }
+}
+
+fn stood_still(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let server = Storage::start().await?;
+        // Changes are made here, and built by the processes.
+        let api = environment
+            .open_builder(&[
+                "--allow-host",
+                "127.0.0.1",
+                "--allow-secrets-over-http",
+                "--no-builder",
+            ])
+            .await?;
+        define(&api, &server).await?;
+        let first = Process::start(&environment, "first")?;
+        push_all(&api, 1).await?;
+        all_hold(&environment, &server, 1).await?;
+        for kind in OBJECTS {
+            status(&api, kind, "SUCCESS").await?;
+        }
+        server.behave(Manner::Stalls);
+        for kind in OBJECTS {
+            push(&api, kind, 2).await?;
+        }
+        eventually("the writes hang", || async {
+            Ok((server.waiting() == OBJECTS.len()).then_some(()))
+        })
+        .await?;
+        stop_in_write(&api, &environment, &first).await?;
+        server.pass_new();
+        push_all(&api, 1000).await?;
+        let _second = Process::start(&environment, "second")?;
+        all_hold(&environment, &server, 1000).await?;
+        server.behave(Manner::Faithful);
+        first.signal(Signal::CONT)?;
+        let log = environment.folder().join("first.log");
+        eventually(
+            "the first one knows that it has lost its bundles",
+            || async {
+                let said = std::fs::read_to_string(&log)?;
+                let lost = said.matches("a build has lost its bundle").count();
+                Ok((lost > OBJECTS.len()).then_some(()))
+            },
+        )
+        .await?;
+        let begun = Instant::now();
+        while begun.elapsed() < Duration::from_secs(2) {
+            for kind in OBJECTS.iter().chain([&FILE]) {
+                let held = held(&environment, &server, kind)?;
+                if held != Some(json!(1000)) {
+                    return Err(format!("{kind} holds {held:?} again").into());
+                }
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+        for kind in OBJECTS {
+            let writes = server.writes(kind);
+            let values = writes.iter().map(|bytes| value(bytes));
+            let values = values.collect::<Result<Vec<_>, _>>()?;
+            if values.contains(&json!(2)) {
+                return Err(format!("{kind} was written late: {values:?}").into());
+            }
+        }
+        Ok(())
+    })
+}
+
+async fn define(api: &Arc<Control>, server: &Storage) -> Result<(), Failed> {
+    play(api, &server.secrets()).await?;
+    for kind in OBJECTS.iter().chain([&FILE]) {
+        let place = match *kind {
+            FILE => r#"{"filesystem":{"path":"file"}}"#.to_owned(),
+            kind => server.place(kind, kind),
+        };
+        let script = format!(
+            r#"
+            admin PUT /v1/sources/{kind} {{}} => 200
+            admin PUT /v1/bundles/{kind} {{"object_storage":{place},"requirements":[{{"source":"{kind}"}}]}} => 200
+            "#
+        );
+        play(api, &script).await?;
+    }
+    // Text that cannot be compressed much.
+    let mut random = 0x9e37_79b9_7f4a_7c15_u64;
+    let blob = std::iter::repeat_with(|| {
+        random ^= random << 13;
+        random ^= random >> 7;
+        random ^= random << 17;
+        format!("{random:016x}")
+    });
+    let blob: String = blob.take(BLOB / 16).collect();
+    let target = format!("/v1/sources/{FILE}/data/blob");
+    let reply = send(api, "admin", "PUT", &target, format!("\"{blob}\"")).await?;
+    match reply.status.as_u16() {
+        200 => Ok(()),
+        status => Err(format!("the blob was answered {status}").into()),
+    }
+}
+
+async fn push(api: &Arc<Control>, kind: &str, value: u32) -> Result<(), Failed> {
+    play(
+        api,
+        &format!("admin PUT /v1/sources/{kind}/data/v {value} => 200"),
+    )
+    .await
+}
+
+async fn push_all(api: &Arc<Control>, value: u32) -> Result<(), Failed> {
+    for kind in OBJECTS.iter().chain([&FILE]) {
+        push(api, kind, value).await?;
+    }
+    Ok(())
+}
+
+fn value(bundle: &[u8]) -> Result<Value, Failed> {
+    let documents = unpacked(bundle)?;
+    Ok(documents.get("v").cloned().unwrap_or_default())
+}
+
+/// The value in the place of a bundle.
+fn held(environment: &Environment, server: &Storage, kind: &str) -> Result<Option<Value>, Failed> {
+    let held = match kind {
+        FILE => std::fs::read(storage(environment)?.join(FILE)).ok(),
+        kind => server.object(kind),
+    };
+    held.map(|held| value(&held)).transpose()
+}
+
+async fn all_hold(environment: &Environment, server: &Storage, value: u32) -> Result<(), Failed> {
+    for kind in OBJECTS.iter().chain([&FILE]) {
+        eventually(&format!("{kind} holds {value}"), || async {
+            Ok((held(environment, server, kind)? == Some(json!(value))).then_some(()))
+        })
+        .await?;
+    }
+    Ok(())
+}
+
+/// Stops a process while the file is on the disk and not yet in its place.
+async fn stop_in_write(
+    api: &Arc<Control>,
+    environment: &Environment,
+    process: &Process,
+) -> Result<(), Failed> {
+    let staging = storage(environment)?.join(".partial-bundles");
+    for value in 0..TRIES {
+        push(api, FILE, 100 + value).await?;
+        let begun = Instant::now();
+        while !is_used(&staging) {
+            if begun.elapsed() > Duration::from_secs(30) {
+                return Err("the file is never written".into());
+            }
+            // The moment is too short for a timer, but others need the processor, too.
+            std::thread::sleep(Duration::from_micros(50));
+        }
+        process.signal(Signal::STOP)?;
+        // A signal reaches a process a little later.
+        tokio::time::sleep(Duration::from_millis(20)).await;
+        if is_used(&staging) {
+            return Ok(());
+        }
+        process.signal(Signal::CONT)?;
+    }
+    Err("the process was never stopped while it wrote".into())
+}
+
+fn is_used(staging: &Path) -> bool {
+    let entries = std::fs::read_dir(staging);
+    entries.is_ok_and(|mut entries| entries.next().is_some())
+}

@@ -1,0 +1,185 @@
+//! An engine under test, and what is asked of it.
+
+use std::error::Error;
+use std::net::SocketAddr;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+use reference::{Running, start};
+use serde_json::{Value, json};
+
+use crate::mock_services::MockServices;
+
+/// What tests and their helpers return.
+pub(crate) type Done<T = ()> = Result<T, Box<dyn Error>>;
+
+/// Nothing here takes longer.
+const DEADLINE: Duration = Duration::from_secs(20);
+
+/// An engine and the server that it talks to.
+pub(crate) struct Environment {
+    pub(crate) mock: MockServices,
+    /// The engine, unless it is stopped.
+    pub(crate) running: Option<Running>,
+    pub(crate) folder: tempfile::TempDir,
+}
+
+/// Delays of tens of milliseconds.
+pub(crate) fn quick() -> Value {
+    json!({"min_delay_seconds": 0.01, "max_delay_seconds": 0.03})
+}
+
+impl Environment {
+    /// A server and no engine yet.
+    pub(crate) async fn new() -> Done<Self> {
+        Ok(Self {
+            mock: MockServices::start().await?,
+            running: None,
+            folder: tempfile::tempdir()?,
+        })
+    }
+
+    /// A server, and an engine with this configuration, which talks to the server as `mock`.
+    pub(crate) async fn start(config: Value) -> Done<Self> {
+        let mut environment = Self::new().await?;
+        environment.engine(config).await?;
+        Ok(environment)
+    }
+
+    /// Starts an engine with this configuration.
+    pub(crate) async fn engine(&mut self, config: Value) -> Done {
+        let file = self.configure(config)?;
+        let args = ["engine", "--addr", "127.0.0.1:0", "--config-file"];
+        let args = args.into_iter().map(str::to_owned);
+        let file = file.to_string_lossy().into_owned();
+        self.running = Some(start(args.chain([file])).await?);
+        Ok(())
+    }
+
+    /// Writes the configuration file.
+    pub(crate) fn configure(&self, mut config: Value) -> Done<PathBuf> {
+        if config["services"].is_null() {
+            config["services"] = json!({"depot": {"url": self.url()}});
+        }
+        let file = self.folder.path().join("config.json");
+        std::fs::write(&file, config.to_string())?;
+        Ok(file)
+    }
+
+    /// Where the server is.
+    pub(crate) fn url(&self) -> String {
+        format!("http://{}", self.mock.address)
+    }
+
+    /// Stops the engine.
+    pub(crate) async fn stop(&mut self) {
+        if let Some(running) = self.running.take() {
+            running.shutdown().await;
+        }
+    }
+
+    /// Has the engine read its configuration again.
+    pub(crate) async fn reload(&self) {
+        if let Some(running) = &self.running {
+            running.reload().await;
+        }
+    }
+
+    /// The status and the body of the engine's answer to a GET.
+    pub(crate) async fn get(&self, path: &str) -> Done<(u16, Value)> {
+        let running = self.running.as_ref().ok_or("no engine")?;
+        get(running.engine.ok_or("no address")?, path).await
+    }
+
+    /// The text of the engine's answer to a GET.
+    pub(crate) async fn text(&self, path: &str) -> Done<String> {
+        let running = self.running.as_ref().ok_or("no engine")?;
+        let address = running.engine.ok_or("no address")?;
+        Ok(String::from_utf8(fetch(address, path).await?.1)?)
+    }
+
+    /// Waits for a text.
+    pub(crate) async fn wait_for_text(&self, path: &str, fits: impl Fn(&str) -> bool) -> Done {
+        let begun = Instant::now();
+        loop {
+            let text = self.text(path).await?;
+            if fits(&text) {
+                return Ok(());
+            }
+            if begun.elapsed() > DEADLINE {
+                return Err(format!("{path} stays at {text}").into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The document at a path, `null` if there is none.
+    pub(crate) async fn data(&self, path: &str) -> Done<Value> {
+        let (_, mut answer) = self.get(&format!("/v1/data/{path}")).await?;
+        Ok(answer["result"].take())
+    }
+
+    /// Waits until the document at a path is this one.
+    pub(crate) async fn wait_for_data(&self, path: &str, expected: Value) -> Done {
+        self.wait_for(&format!("/v1/data/{path}"), |status, answer| {
+            status == 200 && answer["result"] == expected
+        })
+        .await?;
+        Ok(())
+    }
+
+    /// Waits for an answer, and gives its body.
+    pub(crate) async fn wait_for(
+        &self,
+        path: &str,
+        fits: impl Fn(u16, &Value) -> bool,
+    ) -> Done<Value> {
+        let begun = Instant::now();
+        loop {
+            let (status, answer) = self.get(path).await?;
+            if fits(status, &answer) {
+                return Ok(answer);
+            }
+            if begun.elapsed() > DEADLINE {
+                return Err(format!("{path} stays at {status} {answer}").into());
+            }
+            tokio::time::sleep(Duration::from_millis(5)).await;
+        }
+    }
+
+    /// The status report.
+    pub(crate) async fn status(&self) -> Done<Value> {
+        let (_, mut answer) = self.get("/v1/status").await?;
+        Ok(answer["result"].take())
+    }
+}
+
+/// Waits until something is there.
+pub(crate) async fn until<T>(what: &str, find: impl Fn() -> Option<T>) -> Done<T> {
+    let begun = Instant::now();
+    loop {
+        if let Some(found) = find() {
+            return Ok(found);
+        }
+        if begun.elapsed() > DEADLINE {
+            return Err(format!("in vain: {what}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+}
+
+/// The status and the body of the answer to a GET.
+pub(crate) async fn get(address: SocketAddr, path: &str) -> Done<(u16, Value)> {
+    let (status, body) = fetch(address, path).await?;
+    Ok((status, serde_json::from_slice(&body)?))
+}
+
+async fn fetch(address: SocketAddr, path: &str) -> Done<(u16, Vec<u8>)> {
+    rustls::crypto::ring::default_provider()
+        .install_default()
+        .ok();
+    let client = reqwest::Client::builder().no_proxy().build()?;
+    let answer = client.get(format!("http://{address}{path}")).send().await?;
+    let status = answer.status().as_u16();
+    Ok((status, answer.bytes().await?.to_vec()))
+}

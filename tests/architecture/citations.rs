@@ -1,0 +1,124 @@
+//! Comments that cite a rule cite one that exists.
+
+use std::collections::BTreeSet;
+
+use conformance::catalogue::Catalogue;
+
+use super::sources::{Source, sources};
+
+/// The folders whose comments are read.
+const FOLDERS: [&str; 4] = [
+    "conformance/src",
+    "reference/src",
+    "reference/rego/src",
+    "tests",
+];
+
+/// Rules that stand for any in examples of the documentation.
+const EXAMPLES: &[&str] = &["engine/v1/data/put/some-rule"];
+
+/// What a comment may cite: rules, the files that they stand in, and what is above those.
+struct Known {
+    ids: BTreeSet<String>,
+}
+
+impl Known {
+    fn new<'i>(ids: impl Iterator<Item = &'i str>) -> Self {
+        let mut known = BTreeSet::new();
+        for id in ids {
+            let parts = id.match_indices('/').map(|(at, _)| id.split_at(at).0);
+            known.extend(parts.map(str::to_owned));
+            known.insert(id.to_owned());
+        }
+        Self { ids: known }
+    }
+
+    /// Whether an id, a path above ids, or a glob over them names something.
+    fn has(&self, cited: &str) -> bool {
+        let start = cited.split('*').next().unwrap_or_default();
+        EXAMPLES.contains(&cited)
+            || match start == cited {
+                true => self.ids.contains(cited),
+                false => self.ids.iter().any(|id| id.starts_with(start)),
+            }
+    }
+}
+
+/// What the comments of a file cite: all that stands in backticks or quotes and looks like the id
+/// of a rule, with the number of its line.
+fn citations(source: &Source) -> Vec<(usize, &str)> {
+    let mut found = Vec::new();
+    for (line, number) in source.text.lines().zip(1..) {
+        let Some((_, comment)) = line.split_once("//") else {
+            continue;
+        };
+        if !line.trim_start().starts_with("//") {
+            continue;
+        }
+        let parts = comment.split(['`', '"']).skip(1).step_by(2);
+        let cited = parts.filter(|part| is_like_an_id(part));
+        found.extend(cited.map(|part| (number, part)));
+    }
+    found
+}
+
+fn is_like_an_id(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || "/-_*".contains(c);
+    let below = text
+        .strip_prefix("control/")
+        .or(text.strip_prefix("engine/"));
+    // Names of the program's own folders and files have an ending, or a slash at the end.
+    below.is_some_and(|below| !below.is_empty() && text.chars().all(plain) && !text.ends_with('/'))
+}
+
+/// Citations of what does not exist.
+fn dangling(folder: &str, sources: &[Source], known: &Known) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        for (line, cited) in citations(source) {
+            if !known.has(cited) {
+                found.push(format!(
+                    "{folder}/{}:{line} cites `{cited}`, which no clause file has: correct the id, \
+                     or take the citation out",
+                    source.path
+                ));
+            }
+        }
+    }
+    found
+}
+
+#[test]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+fn cited_rules_exist() {
+    let catalogue = Catalogue::embedded().expect("the embedded clauses");
+    let known = Known::new(catalogue.clauses().iter().map(|clause| clause.id.as_str()));
+    let mut wrong = Vec::new();
+    let mut cited = 0;
+    for folder in FOLDERS {
+        let sources = sources(folder);
+        cited += sources.iter().flat_map(citations).count();
+        wrong.extend(dangling(folder, &sources, &known));
+    }
+    assert_eq!(wrong, Vec::<String>::new());
+    assert!(cited > 5, "only {cited} citations were found");
+}
+
+#[test]
+fn citations_of_what_does_not_exist_are_noticed() {
+    let known = Known::new(["engine/v1/data/put/creates", "control/common/names/a"].into_iter());
+    for (text, expected) in [
+        ("/// Serves `engine/v1/data/put/creates`.", 0),
+        ("/// Serves the clauses of `engine/v1/data/put`.", 0),
+        ("//! rule = \"engine/v1/data/put/creates\"", 0),
+        ("//! `engine/v1/data/**` and `control/common/names/a*`", 0),
+        ("// As `engine/v1/data/put/create` says.", 1),
+        ("    // `control/common/name/a`", 1),
+        ("//! `engine/v1/polices/**`", 1),
+        ("let id = \"engine/v1/data/put/create\";", 0),
+        ("/// See `engine/routes.rs`.", 0),
+    ] {
+        let found = dangling("f", &[Source::new("a.rs", text)], &known);
+        assert_eq!(found.len(), expected, "{text}: {found:?}");
+    }
+}

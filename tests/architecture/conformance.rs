@@ -1,0 +1,316 @@
+//! The map of the suite: which folder may import which.
+
+use std::collections::BTreeSet;
+
+use super::imports::{code, imports};
+use super::sources::{Source, paths, sources};
+
+const FOLDER: &str = "conformance/src";
+
+/// The modules of the suite, lowest first, each with the others that it may import. A module may
+/// import only what stands above it here, so that there can be no circle.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("assets", &[]),
+    ("sha256", &[]),
+    ("sync", &[]),
+    // What the documents state, and the scenarios that show it.
+    ("catalogue", &["assets"]),
+    ("scenario", &[]),
+    ("rules", &["scenario"]),
+    // What is sent, to whom, and what may come between.
+    ("client", &[]),
+    ("mock", &["client", "sync"]),
+    (
+        "target",
+        &["catalogue", "client", "mock", "scenario", "sync"],
+    ),
+    ("faults", &["assets", "catalogue", "client", "scenario"]),
+    ("variants", &["assets", "catalogue", "faults"]),
+    // From an answer to a verdict, and what is kept of both.
+    (
+        "judge",
+        &["assets", "catalogue", "client", "scenario", "sha256"],
+    ),
+    (
+        "evidence",
+        &[
+            "catalogue",
+            "client",
+            "judge",
+            "rules",
+            "scenario",
+            "sha256",
+            "sync",
+        ],
+    ),
+    (
+        "run",
+        &[
+            "assets",
+            "catalogue",
+            "client",
+            "evidence",
+            "faults",
+            "judge",
+            "rules",
+            "scenario",
+            "sync",
+            "target",
+            "variants",
+        ],
+    ),
+    // What is made of a run.
+    (
+        "known",
+        &["assets", "catalogue", "evidence", "judge", "rules"],
+    ),
+    (
+        "report",
+        &[
+            "catalogue",
+            "client",
+            "evidence",
+            "judge",
+            "known",
+            "rules",
+            "run",
+            "scenario",
+            "target",
+        ],
+    ),
+    (
+        "diff",
+        &["catalogue", "evidence", "judge", "report", "scenario"],
+    ),
+    (
+        "replay",
+        &[
+            "catalogue",
+            "client",
+            "diff",
+            "evidence",
+            "judge",
+            "rules",
+            "run",
+            "scenario",
+            "sync",
+            "target",
+        ],
+    ),
+    ("doctor", &["catalogue", "client", "scenario", "target"]),
+    (
+        "cli",
+        &[
+            "assets",
+            "catalogue",
+            "client",
+            "diff",
+            "doctor",
+            "evidence",
+            "faults",
+            "judge",
+            "known",
+            "replay",
+            "report",
+            "rules",
+            "run",
+            "scenario",
+            "target",
+            "variants",
+        ],
+    ),
+    ("fuzzing", &["client", "scenario"]),
+];
+
+/// Names at the root of the crate, and the modules that they come from.
+const REEXPORTS: &[(&str, &str)] = &[
+    ("Connection", "client"),
+    ("ConnectionError", "client"),
+    ("Mode", "run"),
+    ("Outcome", "run"),
+    ("Suite", "run"),
+    ("SuiteBuilder", "run"),
+    ("SuiteError", "run"),
+    ("Vacuity", "run"),
+    ("coverage", "report"),
+    ("openapi", "judge"),
+    ("verdict", "judge"),
+];
+
+/// Reports are made of events, which evidence holds too. Only what repeats a failure asks the
+/// target again.
+const MAY_RUN: &str = "report/repro/";
+
+/// The only file that knows the reference server.
+const EMBEDS: &str = "target/embedded.rs";
+
+/// The modules that a file imports, without its own.
+fn imported(source: &Source) -> BTreeSet<String> {
+    let module = source.module();
+    let own = module.first().copied().unwrap_or_default();
+    let names = imports(source)
+        .into_iter()
+        .filter_map(|path| path.into_iter().next());
+    let names = names.map(|name| {
+        let origin = REEXPORTS.iter().find(|(known, _)| *known == name);
+        origin.map_or(name, |(_, module)| (*module).to_owned())
+    });
+    names.filter(|name| name != own).collect()
+}
+
+/// Imports that the table does not allow, with what to do.
+fn forbidden(sources: &[Source]) -> Vec<String> {
+    let mut found = Vec::new();
+    for source in sources {
+        let path = &source.path;
+        let module = source.module();
+        let Some(own) = module.first().filter(|own| **own != "main") else {
+            continue;
+        };
+        let Some((_, allowed)) = LAYERS.iter().find(|(name, _)| name == own) else {
+            found.push(format!(
+                "{path} belongs to no layer: give `{own}` its place in LAYERS"
+            ));
+            continue;
+        };
+        for name in imported(source) {
+            if !allowed.contains(&name.as_str()) {
+                found.push(format!(
+                    "{path} imports `{name}`: move what it needs to a module that `{own}` may \
+                     import, or hand it in from above"
+                ));
+            } else if name == "run" && *own == "report" && !path.starts_with(MAY_RUN) {
+                found.push(format!(
+                    "{path} imports `run`: reports are made of events alone; put what asks the \
+                     target below {MAY_RUN}"
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// Layers that may import what does not stand above them.
+fn climbing(layers: &[(&str, &[&str])]) -> Vec<String> {
+    let mut found = Vec::new();
+    for (place, (name, allowed)) in layers.iter().enumerate() {
+        let above = layers.get(..place).unwrap_or_default();
+        for other in *allowed {
+            if !above.iter().any(|(known, _)| known == other) {
+                found.push(format!(
+                    "`{name}` may import `{other}`, which does not stand above it: that makes room \
+                     for a circle, so one of the two has to lose what the other needs"
+                ));
+            }
+        }
+    }
+    found
+}
+
+/// Files that name the reference server, but for the one that may.
+fn embedding(sources: &[Source]) -> Vec<String> {
+    let names_it = |source: &&Source| {
+        let code = code(&source.text);
+        code.split(|c: char| !c.is_alphanumeric() && c != '_' && c != ':')
+            .any(|path| path.starts_with("reference::"))
+    };
+    let others = sources.iter().filter(|source| source.path != EMBEDS);
+    let found = others.filter(names_it).map(|source| {
+        format!(
+            "{} names the reference: the suite judges any server, so only {EMBEDS} may",
+            source.path
+        )
+    });
+    found.collect()
+}
+
+/// Sections of rules without a file of the same path.
+fn misplaced<'p>(sections: impl Iterator<Item = &'p str>, files: &[String]) -> Vec<String> {
+    let has_file = |path: &str| {
+        let file = path.replace('-', "_");
+        let [alone, folder] = [format!("{file}.rs"), format!("{file}/mod.rs")];
+        files.contains(&alone) || files.contains(&folder)
+    };
+    let found = sections.filter(|path| !has_file(path));
+    found
+        .map(|path| {
+            format!(
+                "the rules of specs/{path}.yaml stand elsewhere: move them to \
+                 {FOLDER}/rules/{path}.rs, so that one path leads to both"
+            )
+        })
+        .collect()
+}
+
+#[test]
+fn folders_import_only_what_stands_below_them() {
+    assert_eq!(forbidden(&sources(FOLDER)), Vec::<String>::new());
+    assert_eq!(climbing(LAYERS), Vec::<String>::new());
+}
+
+#[test]
+fn every_permission_is_used() {
+    let sources = sources(FOLDER);
+    let mut unused = Vec::new();
+    for (name, allowed) in LAYERS {
+        let files = sources
+            .iter()
+            .filter(|source| source.module().first() == Some(name));
+        let used: BTreeSet<String> = files.flat_map(imported).collect();
+        let idle = allowed.iter().filter(|other| !used.contains(**other));
+        unused.extend(idle.map(|other| {
+            format!("`{name}` may import `{other}` but does not: take it out of LAYERS")
+        }));
+    }
+    assert_eq!(unused, Vec::<String>::new());
+}
+
+#[test]
+fn one_file_knows_the_reference() {
+    assert_eq!(embedding(&sources(FOLDER)), Vec::<String>::new());
+}
+
+#[test]
+fn rules_stand_in_the_file_of_their_path() {
+    let sections = conformance::rules::sections().map(|section| section.path);
+    let files = paths("conformance/src/rules", ".rs");
+    assert_eq!(misplaced(sections, &files), Vec::<String>::new());
+}
+
+#[test]
+fn what_breaks_the_map_is_noticed() {
+    for (path, text, expected) in [
+        ("rules/engine/a.rs", "use crate::scenario::get;", 0),
+        ("rules/engine/a.rs", "use crate::client::Base;", 1),
+        ("scenario/expect.rs", "use crate::judge::facts::shorten;", 1),
+        ("judge/mod.rs", "fn f() { crate::evidence::merge() }", 1),
+        ("judge/mod.rs", "use super::evidence;", 1),
+        ("judge/facts/mod.rs", "use super::compare;", 0),
+        ("faults/mod.rs", "use crate::Suite;", 1),
+        ("run/mod.rs", "use crate::{client::Base, cli};", 1),
+        ("run/mod.rs", "use crate::verdict::Verdict;", 0),
+        ("report/json.rs", "use crate::run::Suite;", 1),
+        ("report/repro/call.rs", "use crate::run::Suite;", 0),
+        ("elsewhere.rs", "fn f() {}", 1),
+        ("lib.rs", "pub use run::Suite;", 0),
+    ] {
+        let found = forbidden(&[Source::new(path, text)]);
+        assert_eq!(found.len(), expected, "{path}: {text}: {found:?}");
+    }
+    assert_eq!(climbing(&[("a", &["b"]), ("b", &["a"])]).len(), 1);
+    assert_eq!(climbing(&[("a", &["a"])]).len(), 1);
+    for (path, text, expected) in [
+        (EMBEDS, "reference::start(args)", 0),
+        ("run/mod.rs", "reference::start(args)", 1),
+        ("run/mod.rs", "use reference::Running;", 1),
+        ("run/mod.rs", "// reference::start\nself.reference()", 0),
+    ] {
+        let found = embedding(&[Source::new(path, text)]);
+        assert_eq!(found.len(), expected, "{path}: {text}");
+    }
+    let files = ["engine/a_b.rs".to_owned(), "engine/c/mod.rs".to_owned()];
+    for (section, expected) in [("engine/a-b", 0), ("engine/c", 0), ("engine/d", 1)] {
+        let found = misplaced([section].into_iter(), &files);
+        assert_eq!(found.len(), expected, "{section}");
+    }
+}

@@ -1,0 +1,211 @@
+//! The modules that a file of Rust names, read from its text.
+
+use super::sources::Source;
+
+/// The paths that begin with `crate::` or `super::`, each as names from the root of the crate.
+/// Comments, texts, and unit tests at the end of the file are not looked at.
+pub(crate) fn imports(source: &Source) -> Vec<Vec<String>> {
+    let code = code(untested(source));
+    let mut imports = Vec::new();
+    let mut at = 0;
+    while let Some(found) = next(&code, at) {
+        let rest = code.get(found..).unwrap_or_default();
+        let (from, path) = origin(source, rest);
+        let left = expand(path, &from, &mut imports);
+        at = code.len() - left.len();
+    }
+    imports
+}
+
+/// The paths into another crate, each as names from its root. What is not looked at is the same.
+pub(crate) fn uses(source: &Source, name: &str) -> Vec<Vec<String>> {
+    let code = code(untested(source));
+    let start = format!("{name}::");
+    let mut uses = Vec::new();
+    let mut at = 0;
+    while let Some(found) = next_of(&code, at, &[start.as_str()]) {
+        let path = code.get(found + start.len()..).unwrap_or_default();
+        let left = expand(path, &[], &mut uses);
+        at = code.len() - left.len();
+    }
+    uses
+}
+
+/// The text of a file without its unit tests.
+pub(crate) fn untested(source: &Source) -> &str {
+    let untested = source.text.split("\nmod tests {").next();
+    untested.unwrap_or_default()
+}
+
+/// Where the next path begins.
+fn next(code: &str, at: usize) -> Option<usize> {
+    next_of(code, at, &["crate::", "super::"])
+}
+
+/// Where the next path begins that starts so.
+fn next_of(code: &str, at: usize, starts: &[&str]) -> Option<usize> {
+    let rest = code.get(at..)?;
+    let starting = starts.iter().filter_map(|start| rest.find(start));
+    let found = starting.min()? + at;
+    let before = code.get(..found).unwrap_or_default();
+    // The end of a longer name, or of another path; a leading `::` says that it is a crate.
+    let is_part = |c: char| c.is_alphanumeric() || c == '_' || c == ':';
+    let before = before.strip_suffix("::").unwrap_or(before);
+    match before.ends_with(is_part) {
+        true => next_of(code, found + 1, starts),
+        false => Some(found),
+    }
+}
+
+/// The module that a path begins at, and what is left of the path.
+fn origin<'t>(source: &Source, path: &'t str) -> (Vec<String>, &'t str) {
+    if let Some(path) = path.strip_prefix("crate::") {
+        return (Vec::new(), path);
+    }
+    let mut from: Vec<String> = source.module().into_iter().map(str::to_owned).collect();
+    let mut path = path;
+    while let Some(above) = path.strip_prefix("super::") {
+        from.pop();
+        path = above;
+    }
+    (from, path)
+}
+
+/// Adds the paths that a text begins with, which may be a group in braces; what is left.
+fn expand<'t>(text: &'t str, from: &[String], imports: &mut Vec<Vec<String>>) -> &'t str {
+    if let Some(group) = text.strip_prefix('{') {
+        let mut rest = group;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            match rest.strip_prefix('}') {
+                Some(behind) => return behind,
+                None if rest.is_empty() => return rest,
+                None => {}
+            }
+            rest = expand(rest, from, imports);
+            // What stands behind a path is its other name.
+            rest = rest.trim_start_matches(|c: char| !matches!(c, ',' | '}'));
+        }
+    }
+    let is_name = |c: char| c.is_alphanumeric() || c == '_' || c == '*';
+    let end = text.find(|c: char| !is_name(c)).unwrap_or(text.len());
+    let (name, behind) = text.split_at(end);
+    let mut path = from.to_vec();
+    path.push(name.to_owned());
+    match behind.strip_prefix("::") {
+        Some(below) if below.starts_with(|c: char| is_name(c) || c == '{') => {
+            expand(below, &path, imports)
+        }
+        _ => {
+            imports.push(path);
+            behind
+        }
+    }
+}
+
+/// The text without comments and without what stands in quotes.
+pub(crate) fn code(text: &str) -> String {
+    let mut code = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(['/', '"', '\'']) {
+        let (before, found) = rest.split_at(at);
+        code.push_str(before);
+        rest = if found.starts_with("//") {
+            found.find('\n').map_or("", |end| found.split_at(end).1)
+        } else if found.starts_with('"') {
+            let hashes = before.len() - before.trim_end_matches('#').len();
+            let raw = before.trim_end_matches('#').ends_with('r');
+            behind_quotes(found, raw.then_some(hashes))
+        } else if let Some(behind) = behind_character(found) {
+            behind
+        } else {
+            code.push_str(found.get(..1).unwrap_or_default());
+            found.get(1..).unwrap_or_default()
+        };
+    }
+    code + rest
+}
+
+/// What follows a text in quotes; of a raw one the number of its `#` is given.
+fn behind_quotes(text: &str, raw: Option<usize>) -> &str {
+    let body = text.get(1..).unwrap_or_default();
+    if let Some(hashes) = raw {
+        let end = format!("\"{}", "#".repeat(hashes));
+        return body.split_once(&end).map_or("", |(_, behind)| behind);
+    }
+    let mut escaped = false;
+    for (at, c) in body.char_indices() {
+        match c {
+            '"' if !escaped => return body.get(at + 1..).unwrap_or_default(),
+            '\\' => escaped = !escaped,
+            _ => escaped = false,
+        }
+    }
+    ""
+}
+
+/// What follows a character in quotes; none if a lifetime begins here.
+fn behind_character(text: &str) -> Option<&str> {
+    let body = text.strip_prefix('\'')?;
+    match body.strip_prefix('\\') {
+        Some(escape) => {
+            let (skipped, rest) = escape.split_at_checked(1)?;
+            let rest = if skipped == "u" {
+                rest.split_once('}')?.1
+            } else {
+                rest
+            };
+            rest.strip_prefix('\'')
+        }
+        None => {
+            let mut characters = body.chars();
+            characters.next()?;
+            characters.as_str().strip_prefix('\'')
+        }
+    }
+}
+
+#[test]
+fn uses_of_other_crates_are_read_from_code_alone() {
+    let cases: &[(&str, &[&str])] = &[
+        ("use std::fs;", &["fs"]),
+        (
+            "use ::std::{env, net::{IpAddr, TcpStream}};",
+            &["env", "net::IpAddr", "net::TcpStream"],
+        ),
+        (
+            "fn f() { std::fs::read(\"std::env\") } // std::net",
+            &["fs::read"],
+        ),
+        ("use a::std::b; use nostd::c;", &[]),
+        ("use std::fmt;\nmod tests {\n    use std::fs;", &["fmt"]),
+    ];
+    for (text, expected) in cases {
+        let found = uses(&Source::new("p/q.rs", text), "std");
+        let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+        assert_eq!(found, *expected, "{text}");
+    }
+}
+
+#[test]
+fn imports_are_read_from_code_alone() {
+    let cases: &[(&str, &[&str])] = &[
+        ("use crate::a::b;", &["a::b"]),
+        ("use crate::{a::{b, c as d}, e};", &["a::b", "a::c", "e"]),
+        ("use super::super::x::Y;", &["x::Y"]),
+        ("fn f() { crate::a::g::<u8>() }", &["a::g"]),
+        ("// crate::a\n/// crate::b", &[]),
+        ("\"crate::a \\\" crate::b\"", &[]),
+        ("r#\"crate::a \" crate::b\"#; crate::c", &["c"]),
+        ("'\"'; crate::a; '\\''; crate::b; '\\u{1F}'", &["a", "b"]),
+        ("fn f<'a>(x: &'a crate::b::C) {}", &["b::C"]),
+        ("other_crate::a; hypercrate::b; b::crate::c", &[]),
+        ("pub(crate) fn f() {}", &[]),
+        ("use crate::a;\nmod tests {\n    use super::*;", &["a"]),
+    ];
+    for (text, expected) in cases {
+        let found = imports(&Source::new("p/q.rs", text));
+        let found: Vec<String> = found.iter().map(|path| path.join("::")).collect();
+        assert_eq!(found, *expected, "{text}");
+    }
+}

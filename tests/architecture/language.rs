@@ -1,0 +1,117 @@
+//! The policy language stands on its own: what it needs of the world comes through its host.
+
+use super::imports::{code, untested, uses};
+use super::sources::{Source, repository, sources};
+
+const FOLDER: &str = "reference/rego/src";
+
+/// Crates that talk to networks, by how their names begin.
+const CRATES: &[&str] = &["hyper", "reqwest", "rustls", "socket2", "tokio"];
+
+/// What of the standard library reaches files, networks, other programs or the environment.
+const WORLD: &[&str] = &[
+    "env",
+    "fs",
+    "net::TcpListener",
+    "net::TcpStream",
+    "net::ToSocketAddrs",
+    "net::UdpSocket",
+    "os",
+    "process",
+];
+
+/// The files that are compiled for tests alone: those below a module that is declared so.
+fn is_test(source: &Source, all: &[Source]) -> bool {
+    let module = source.module();
+    (0..module.len()).any(|depth| {
+        let (above, below) = module.split_at(depth);
+        let declaration = format!("#[cfg(test)]\nmod {};", below.first().unwrap_or(&""));
+        let mut parents = all.iter().filter(|parent| parent.module() == above);
+        parents.any(|parent| parent.text.contains(&declaration))
+    })
+}
+
+/// What a file names of the world.
+fn worldly(source: &Source) -> Vec<String> {
+    let path = &source.path;
+    let refused = |name: &str| {
+        format!("{path} names `{name}`: give `Host` in host.rs a method for what it does")
+    };
+    let code = code(untested(source));
+    let words = code.split(|c: char| !c.is_alphanumeric() && c != '_');
+    let is_crate = |word: &&str| CRATES.iter().any(|name| word.starts_with(name));
+    let mut found: Vec<String> = words.filter(is_crate).map(refused).collect();
+    for used in uses(source, "std") {
+        let used = used.join("::");
+        let is_within = |name: &&str| {
+            let rest = used.strip_prefix(*name);
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with("::"))
+        };
+        if used == "net::*" || WORLD.iter().any(is_within) {
+            found.push(refused(&format!("std::{used}")));
+        }
+    }
+    found
+}
+
+/// The lines of a manifest that make the crate depend on one that talks to networks.
+fn dependencies(manifest: &str) -> Vec<&str> {
+    let (_, rest) = manifest.split_once("[dependencies]").unwrap_or_default();
+    let section = rest.split("\n[").next().unwrap_or_default();
+    let is_crate = |line: &&str| CRATES.iter().any(|name| line.starts_with(name));
+    section.lines().filter(is_crate).collect()
+}
+
+#[test]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+fn the_language_reaches_nothing_by_itself() {
+    let sources = sources(FOLDER);
+    let (tests, own): (Vec<&Source>, Vec<&Source>) =
+        sources.iter().partition(|source| is_test(source, &sources));
+    assert!(own.len() > 200 && tests.len() > 5, "{own:?}");
+    let found: Vec<String> = own.into_iter().flat_map(worldly).collect();
+    assert_eq!(found, Vec::<String>::new());
+    let manifest = repository().join("reference/rego/Cargo.toml");
+    let manifest = std::fs::read_to_string(manifest).expect("a manifest");
+    assert!(manifest.contains("\n[dependencies]\n"));
+    assert_eq!(dependencies(&manifest), Vec::<&str>::new());
+}
+
+#[test]
+fn what_reaches_the_world_is_noticed() {
+    for (text, expected) in [
+        ("use std::fs;", 1),
+        ("use std::{env, fmt};", 1),
+        ("fn f() { std::fs::read(path) }", 1),
+        ("use std::net::{IpAddr, ToSocketAddrs};", 1),
+        ("use std::net::*;", 1),
+        ("use std::net::IpAddr;", 0),
+        ("use std::os::unix::net::UnixStream;", 1),
+        ("use std::process::Command;", 1),
+        ("use reqwest::Client;", 1),
+        ("use rustls_platform_verifier::Verifier;", 1),
+        ("let x = tokio::spawn(y);", 1),
+        ("const A: &str = env!(\"CARGO_PKG_VERSION\");", 0),
+        ("// std::fs, reqwest\nlet x = \"tokio\";", 0),
+        (
+            "use std::fmt;\n#[cfg(test)]\nmod tests {\n    use std::fs;",
+            0,
+        ),
+    ] {
+        let found = worldly(&Source::new("a/b.rs", text));
+        assert_eq!(found.len(), expected, "{text}: {found:?}");
+    }
+    let parent = Source::new("a/mod.rs", "mod b;\n#[cfg(test)]\nmod c;\n");
+    let root = Source::new("lib.rs", "mod a;\n");
+    let all = [
+        parent,
+        root,
+        Source::new("a/b.rs", ""),
+        Source::new("a/c/d.rs", ""),
+    ];
+    let tests: Vec<bool> = all.iter().map(|source| is_test(source, &all)).collect();
+    assert_eq!(tests, [false, false, false, true]);
+    let manifest =
+        "[dev-dependencies]\nhyper = 1\n[dependencies]\nhttp = 1\ntokio = 1\n\n[lints]\nrustls = 1";
+    assert_eq!(dependencies(manifest), ["tokio = 1"]);
+}

@@ -1,0 +1,8 @@
+//! The map of the repository: what may import what, and what belongs where.
+
+mod citations;
+mod conformance;
+mod imports;
+mod language;
+mod reference;
+mod sources;

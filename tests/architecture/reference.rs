@@ -1,0 +1,579 @@
+//! The map of the reference server: which folder may import which, which files may do what, and
+//! that every documented endpoint has a route and a handler.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The modules of the server, lowest first, with the others that each may import. What is not
+/// listed may not be imported.
+const LAYERS: &[(&str, &[&str])] = &[
+    ("error", &[]),
+    ("units", &[]),
+    ("crypto", &[]),
+    ("diagnostic", &[]),
+    ("log", &[]),
+    ("host", &[]),
+    ("http", &["error", "units"]),
+    ("bundle", &["diagnostic"]),
+    (
+        "engine",
+        &[
+            "bundle",
+            "crypto",
+            "diagnostic",
+            "error",
+            "host",
+            "http",
+            "units",
+        ],
+    ),
+    ("control", &["bundle", "crypto", "error", "http", "units"]),
+    ("command", &["control", "engine", "error", "http", "log"]),
+];
+
+/// What the modules of the engine that others build on may import of the engine.
+const ENGINE: &[(&str, &[&str])] = &[
+    ("config", &["options"]),
+    ("decision", &[]),
+    ("latency", &[]),
+    ("store", &[]),
+    ("plugins", &["config", "decision", "options", "state"]),
+];
+
+/// What the modules of the control plane that others build on may import of the control plane.
+const CONTROL: &[(&str, &[&str])] = &[
+    ("cipher", &[]),
+    ("hosts", &[]),
+    ("storage", &[]),
+    ("model", &["hosts"]),
+    ("secret_hosts", &["hosts", "model"]),
+    ("page", &["model"]),
+    ("principal", &["model"]),
+    ("redact", &["model"]),
+    (
+        "destination",
+        &["secret_hosts", "hosts", "model", "storage"],
+    ),
+    ("storage_location", &["destination", "model"]),
+    (
+        "builder",
+        &["secret_hosts", "hosts", "model", "redact", "storage"],
+    ),
+    (
+        "store",
+        &["cipher", "model", "page", "storage_location", "principal"],
+    ),
+];
+
+/// Names at the root of the crate, and the modules that they come from.
+const REEXPORTS: &[(&str, &str)] = &[("StartError", "error")];
+
+/// The files that give errors their codes, which decide the statuses.
+const ERROR_MAPS: &[&str] = &["control/errors.rs", "engine/errors.rs"];
+
+/// The file that builds responses.
+const RESPONSES: &str = "http/response.rs";
+
+/// Routes that the documents do not name, so that there is no clause file.
+const UNDOCUMENTED: &[&str] = &[
+    "GET /",
+    "GET /metrics",
+    "GET /v1/bundles/{bundle}/status",
+    "GET /v1/bundles/{bundle}/status/latest",
+];
+
+/// Folders in which some files build on each other.
+const ENTWINED: &[&str] = &[
+    "control::builder::fetch",
+    "engine::plugins",
+    "http::connection",
+];
+
+/// A file of the server: its path below `reference/src`, and its text without its unit tests.
+struct Source {
+    path: String,
+    text: String,
+}
+
+impl Source {
+    fn new(path: &str, text: &str) -> Self {
+        let code = text.split("#[cfg(test)]\nmod tests {").next();
+        let lines = code.unwrap_or_default().lines();
+        let lines = lines.filter(|line| !line.trim_start().starts_with("//"));
+        Self {
+            path: path.to_owned(),
+            text: lines.collect::<Vec<_>>().join("\n"),
+        }
+    }
+
+    /// The module that the file is.
+    fn module(&self) -> Vec<String> {
+        let path = self.path.trim_end_matches(".rs");
+        let path = path.strip_suffix("/mod").unwrap_or(path);
+        path.split('/').map(str::to_owned).collect()
+    }
+
+    /// The modules of this crate that the file names, each from the root.
+    fn imports(&self) -> Vec<Vec<String>> {
+        let mut found = Vec::new();
+        let mut rest = self.text.as_str();
+        let mut before = "";
+        while let Some(at) = ["crate::", "super::"]
+            .iter()
+            .filter_map(|start| rest.find(start))
+            .min()
+        {
+            let (skipped, path) = rest.split_at(at);
+            before = if skipped.is_empty() { before } else { skipped };
+            // A longer name, the path of another crate, or a visibility.
+            let is_part = before.ends_with(|c: char| c.is_alphanumeric() || c == '_' || c == ':');
+            let is_visibility = before.ends_with("(in ");
+            let (from, path) = self.origin(path);
+            rest = match is_part || is_visibility {
+                true => path,
+                false => expand(path, &from, &mut found),
+            };
+            before = "";
+        }
+        found
+    }
+
+    /// Where a path begins, and what is left of it behind `crate::` or `super::`.
+    fn origin<'t>(&self, path: &'t str) -> (Vec<String>, &'t str) {
+        if let Some(path) = path.strip_prefix("crate::") {
+            return (Vec::new(), path);
+        }
+        let (mut from, mut path) = (self.module(), path);
+        while let Some(above) = path.strip_prefix("super::") {
+            from.pop();
+            path = above;
+        }
+        (from, path)
+    }
+}
+
+/// Adds the paths that a text begins with, which may be a group in braces; gives what is left.
+fn expand<'t>(text: &'t str, from: &[String], found: &mut Vec<Vec<String>>) -> &'t str {
+    let mut rest = text.trim_start();
+    if let Some(group) = rest.strip_prefix('{') {
+        rest = group;
+        loop {
+            rest = rest.trim_start_matches(|c: char| c.is_whitespace() || c == ',');
+            if let Some(behind) = rest.strip_prefix('}') {
+                return behind;
+            }
+            if rest.is_empty() {
+                return rest;
+            }
+            let behind = expand(rest, from, found);
+            // Something that is no path, such as `as other`.
+            let end = behind.find([',', '}']).unwrap_or(behind.len());
+            rest = behind.get(end..).unwrap_or_default();
+        }
+    }
+    let end = rest
+        .find(|c: char| !c.is_alphanumeric() && c != '_' && c != '*')
+        .unwrap_or(rest.len());
+    let (name, behind) = rest.split_at(end);
+    let mut path = from.to_vec();
+    path.push(name.to_owned());
+    match behind.strip_prefix("::") {
+        Some(behind) => expand(behind, &path, found),
+        None => {
+            found.push(path);
+            behind
+        }
+    }
+}
+
+/// The files of the server.
+fn sources() -> Vec<Source> {
+    let root = repository().join("reference/src");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    let sources = files.iter().filter_map(|file| {
+        let path = file.strip_prefix(&root).ok()?.to_str()?;
+        let is_test = path.contains("/tests/") || path.ends_with("/tests.rs");
+        (path.ends_with(".rs") && !is_test)
+            .then(|| Source::new(path, &fs::read_to_string(file).unwrap_or_default()))
+    });
+    let sources: Vec<_> = sources.collect();
+    assert!(sources.len() > 100, "only {} files", sources.len());
+    sources
+}
+
+fn repository() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// Every file below a folder, in the order of names.
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut paths: Vec<_> = entries.map(|entry| entry.path()).collect();
+    paths.sort();
+    for path in paths {
+        match path.is_dir() {
+            true => collect(&path, files),
+            false => files.push(path),
+        }
+    }
+}
+
+/// Imports within a parent module that its table does not allow.
+fn forbidden_imports(
+    sources: &[Source],
+    parent: &[&str],
+    table: &[(&str, &[&str])],
+) -> BTreeSet<String> {
+    let mut forbidden = BTreeSet::new();
+    for source in sources {
+        let module = source.module();
+        let Some(own) = child(&module, parent) else {
+            continue;
+        };
+        let Some((_, allowed)) = table.iter().find(|(name, _)| *name == own) else {
+            continue;
+        };
+        for import in source.imports() {
+            let Some(imported) = child(&import, parent) else {
+                continue;
+            };
+            let origin = REEXPORTS.iter().find(|(name, _)| *name == imported);
+            let imported = origin.map_or(imported, |(_, module)| *module);
+            if imported != own && !allowed.contains(&imported) {
+                let import = import.join("::");
+                forbidden.insert(format!("{} imports {import}", source.path));
+            }
+        }
+    }
+    forbidden
+}
+
+/// The name of a path below a parent.
+fn child<'p>(path: &'p [String], parent: &[&str]) -> Option<&'p str> {
+    let (above, below) = path.split_at_checked(parent.len())?;
+    (above == parent).then_some(below.first()?.as_str())
+}
+
+/// Which modules of each parent import which others of it.
+fn graphs(sources: &[Source]) -> BTreeMap<String, BTreeMap<String, BTreeSet<String>>> {
+    let mut graphs: BTreeMap<String, BTreeMap<String, BTreeSet<String>>> = BTreeMap::new();
+    let modules: BTreeSet<Vec<String>> = sources.iter().map(Source::module).collect();
+    for source in sources {
+        let module = source.module();
+        for import in source.imports() {
+            let common = module.iter().zip(&import);
+            let common = common.take_while(|(one, other)| one == other).count();
+            let (Some(own), Some(imported)) = (module.get(common), import.get(common)) else {
+                continue;
+            };
+            // A name that is no module is something of the parent itself.
+            let whole = import.get(..=common).unwrap_or_default();
+            let parent = whole.get(..common).unwrap_or_default().join("::");
+            if modules.iter().any(|module| module.starts_with(whole)) {
+                let graph = graphs.entry(parent).or_default();
+                let imports = graph.entry(own.clone()).or_default();
+                imports.insert(imported.clone());
+            }
+        }
+    }
+    graphs
+}
+
+/// The modules of a graph from which there is a way back to themselves.
+fn in_circles(graph: &BTreeMap<String, BTreeSet<String>>) -> BTreeSet<&str> {
+    let reaches_itself = |start: &&String| {
+        let mut seen = BTreeSet::new();
+        let mut open = vec![*start];
+        while let Some(module) = open.pop() {
+            for next in graph.get(module).into_iter().flatten() {
+                if next == *start {
+                    return true;
+                }
+                if seen.insert(next) {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    };
+    let circular = graph.keys().filter(reaches_itself);
+    circular.map(String::as_str).collect()
+}
+
+/// Files that use a name, though only some may.
+fn users<'s>(sources: &'s [Source], name: &str, allowed: &[&str]) -> Vec<&'s str> {
+    let uses = |text: &str| {
+        text.match_indices(name).any(|(at, _)| {
+            let before = text.get(..at).unwrap_or_default();
+            !before.ends_with(|c: char| c.is_alphanumeric() || c == '_')
+        })
+    };
+    let users = sources.iter().filter(|source| uses(&source.text));
+    users
+        .map(|source| source.path.as_str())
+        .filter(|path| !allowed.contains(path))
+        .collect()
+}
+
+/// A line of a route table.
+#[derive(Debug, PartialEq, Eq)]
+struct Line {
+    method: String,
+    pattern: String,
+    /// The file of its handler, below `reference/src` and without its ending.
+    handler: String,
+}
+
+/// The route table in a file of one of the servers.
+fn routes(text: &str, server: &str) -> Vec<Line> {
+    let text: String = text.split_whitespace().collect::<Vec<_>>().join(" ");
+    let mut lines = Vec::new();
+    for start in ["route(", "bearer!("] {
+        for call in text.split(start).skip(1) {
+            let mut parts = call.splitn(3, ',').map(str::trim);
+            let (Some(method), Some(pattern), Some(rest)) =
+                (parts.next(), parts.next(), parts.next())
+            else {
+                continue;
+            };
+            let Some(pattern) = pattern.strip_prefix('"').and_then(|p| p.strip_suffix('"')) else {
+                continue;
+            };
+            let end = rest.find([',', ')']).unwrap_or(rest.len());
+            let handler = rest.get(..end).unwrap_or_default().trim();
+            let handler = handler.trim_end_matches("::handle").replace("::", "/");
+            let folder = if start == "bearer!(" { "v1/" } else { "" };
+            lines.push(Line {
+                method: method.to_owned(),
+                pattern: pattern.to_owned(),
+                handler: format!("{server}/{folder}{handler}"),
+            });
+        }
+    }
+    // Those that everybody may ask are written out.
+    for entry in text.split("Route {").skip(1) {
+        let between = |start: &str, end: &str| {
+            let (_, rest) = entry.split_once(start)?;
+            Some(rest.split_once(end)?.0.to_owned())
+        };
+        if let (Some(method), Some(pattern), Some(handler)) = (
+            between("method: Method::", ","),
+            between("pattern: \"", "\""),
+            between("Box::pin(", "::handle("),
+        ) && !method.contains('$')
+        {
+            lines.push(Line {
+                method,
+                pattern,
+                handler: format!("{server}/{}", handler.replace("::", "/")),
+            });
+        }
+    }
+    lines
+}
+
+/// The documented endpoints, with the clause files that name them, below `specs` and without
+/// their endings.
+fn endpoints() -> Vec<(String, String)> {
+    let root = repository().join("specs");
+    let mut files = Vec::new();
+    collect(&root, &mut files);
+    let endpoints = files.iter().filter_map(|file| {
+        let path = file.strip_prefix(&root).ok()?.to_str()?;
+        let text = fs::read_to_string(file).ok()?;
+        let endpoint = text
+            .lines()
+            .find_map(|line| line.strip_prefix("endpoint: "))?;
+        let path = path.strip_suffix(".yaml")?.to_owned();
+        Some((path, endpoint.trim().to_owned()))
+    });
+    endpoints.collect()
+}
+
+/// The parts of a path that are always the same.
+fn literals(path: &str) -> Vec<&str> {
+    let segments = path.split('/');
+    segments.filter(|part| !part.starts_with('{')).collect()
+}
+
+/// Endpoints without a route to the handler of the same path, and routes without an endpoint.
+fn unrouted(endpoints: &[(String, String)], routes: &[Line]) -> Vec<String> {
+    let fits = |(file, endpoint): &(String, String), line: &Line| {
+        let (method, path) = endpoint.split_once(' ').unwrap_or_default();
+        line.method == method && line.handler == *file && literals(&line.pattern) == literals(path)
+    };
+    let mut wrong = Vec::new();
+    for endpoint in endpoints {
+        if !routes.iter().any(|line| fits(endpoint, line)) {
+            wrong.push(format!("no route: {} ({})", endpoint.1, endpoint.0));
+        }
+    }
+    for line in routes {
+        let name = format!("{} {}", line.method, line.pattern);
+        let documented = endpoints.iter().any(|endpoint| fits(endpoint, line));
+        if !documented && !UNDOCUMENTED.contains(&name.as_str()) {
+            wrong.push(format!("no clause file: {name} ({})", line.handler));
+        }
+    }
+    wrong
+}
+
+/// The route tables of both servers.
+fn all_routes(sources: &[Source]) -> Vec<Line> {
+    let table = |server: &str| {
+        let path = format!("{server}/routes.rs");
+        let source = sources.iter().find(|source| source.path == path);
+        routes(source.map_or("", |source| source.text.as_str()), server)
+    };
+    let (engine, control) = (table("engine"), table("control"));
+    assert!(
+        engine.len() > 20 && control.len() > 20,
+        "{engine:?} {control:?}"
+    );
+    engine.into_iter().chain(control).collect()
+}
+
+#[test]
+fn imports_follow_the_layers() {
+    let sources = sources();
+    assert_eq!(forbidden_imports(&sources, &[], LAYERS), BTreeSet::new());
+    let engine = forbidden_imports(&sources, &["engine"], ENGINE);
+    assert_eq!(engine, BTreeSet::new());
+    let control = forbidden_imports(&sources, &["control"], CONTROL);
+    assert_eq!(control, BTreeSet::new());
+}
+
+#[test]
+fn modules_do_not_import_each_other_in_circles() {
+    let sources = sources();
+    let graphs = graphs(&sources);
+    assert!(graphs.len() > 10, "{:?}", graphs.keys());
+    for (parent, graph) in &graphs {
+        if !ENTWINED.contains(&parent.as_str()) {
+            assert_eq!(in_circles(graph), BTreeSet::new(), "{parent}");
+        }
+    }
+}
+
+#[test]
+fn every_layer_is_listed() {
+    for source in sources() {
+        let module = source.module();
+        let name = module.first().map_or("", String::as_str);
+        let listed = LAYERS.iter().any(|(layer, _)| *layer == name);
+        assert!(
+            listed || matches!(name, "lib" | "main"),
+            "{} belongs to no layer",
+            source.path
+        );
+    }
+}
+
+#[test]
+fn errors_get_their_codes_in_one_file_of_each_server() {
+    let sources = sources();
+    let below_http = |source: &&str| source.starts_with("http/");
+    let mut users = users(&sources, "Code::", ERROR_MAPS);
+    users.retain(|path| !below_http(path));
+    assert_eq!(users, Vec::<&str>::new());
+}
+
+#[test]
+fn one_file_builds_responses() {
+    let sources = sources();
+    let users = users(&sources, "Response::new", &[RESPONSES]);
+    assert_eq!(users, Vec::<&str>::new());
+    assert_eq!(
+        self::users(&sources, "Response::builder", &[]),
+        Vec::<&str>::new()
+    );
+}
+
+#[test]
+fn every_endpoint_has_a_route_and_every_route_an_endpoint() {
+    let endpoints = endpoints();
+    assert!(endpoints.len() > 30, "{endpoints:?}");
+    let wrong = unrouted(&endpoints, &all_routes(&sources()));
+    assert_eq!(wrong, Vec::<String>::new());
+}
+
+#[test]
+fn every_route_has_a_handler_file() {
+    let root = repository().join("reference/src");
+    for line in all_routes(&sources()) {
+        let file = root.join(format!("{}.rs", line.handler));
+        assert!(file.is_file(), "{} has no {}", line.pattern, file.display());
+    }
+}
+
+#[test]
+fn the_rules_notice_what_breaks_them() {
+    for (path, text, forbidden) in [
+        ("http/reply.rs", "use crate::engine::Engine;", true),
+        ("http/reply.rs", "use crate::{units, control::store};", true),
+        ("http/connection/mod.rs", "use super::super::bundle;", true),
+        ("http/connection/mod.rs", "use super::reply;", false),
+        ("http/reply.rs", "use super::response_body::Body;", false),
+        ("http/reply.rs", "// crate::engine", false),
+        ("http/reply.rs", "pub(in crate::engine) fn f() {}", false),
+        ("bundle/read.rs", "fn f() { crate::http::f() }", true),
+        ("engine/mod.rs", "use crate::StartError;", false),
+        ("units/mod.rs", "use crate::StartError;", true),
+        ("engine/a.rs", "use crate::control::Control;", true),
+    ] {
+        let source = [Source::new(path, text)];
+        let found = forbidden_imports(&source, &[], LAYERS);
+        assert_eq!(!found.is_empty(), forbidden, "{path}: {text}");
+    }
+    for (path, text, forbidden) in [
+        ("engine/plugins/a.rs", "use crate::engine::Engine;", true),
+        (
+            "engine/plugins/a.rs",
+            "use crate::engine::{Engine, state};",
+            true,
+        ),
+        (
+            "engine/plugins/a.rs",
+            "use crate::engine::state::State;",
+            false,
+        ),
+        (
+            "engine/plugins/logs/a.rs",
+            "use super::super::super::routes;",
+            true,
+        ),
+        ("engine/plugins/logs/a.rs", "use super::super::poll;", false),
+        ("engine/routes.rs", "use super::Engine;", false),
+    ] {
+        let source = [Source::new(path, text)];
+        let found = forbidden_imports(&source, &["engine"], ENGINE);
+        assert_eq!(!found.is_empty(), forbidden, "{path}: {text}");
+    }
+    let circle = [
+        Source::new("engine/a.rs", "use super::b::c;"),
+        Source::new("engine/b/mod.rs", "use crate::engine::{d, Engine};"),
+        Source::new("engine/d.rs", "use super::a;"),
+        Source::new("engine/e.rs", "use super::{a, b};"),
+    ];
+    let found = graphs(&circle);
+    let found = found.get("engine").map(in_circles);
+    assert_eq!(found, Some(BTreeSet::from(["a", "b", "d"])));
+    let source = [Source::new("engine/a.rs", "ApiError::new(Code::Conflict)")];
+    assert_eq!(users(&source, "Code::", ERROR_MAPS), ["engine/a.rs"]);
+    let source = [Source::new("engine/a.rs", "StatusCode::OK")];
+    assert_eq!(users(&source, "Code::", ERROR_MAPS), Vec::<&str>::new());
+    let endpoint = |file: &str, name: &str| (file.to_owned(), name.to_owned());
+    let table = r#"route(GET, "/v1/a/{path...}", v1::a::get::handle, Lane::Inline),"#;
+    let table = routes(table, "engine");
+    let known = [endpoint("engine/v1/a/get", "GET /v1/a/{id}")];
+    assert_eq!(unrouted(&known, &table), Vec::<String>::new());
+    for other in [
+        endpoint("engine/v1/b/get", "GET /v1/a/{id}"),
+        endpoint("engine/v1/a/get", "PUT /v1/a/{id}"),
+        endpoint("engine/v1/a/get", "GET /v1/b/{id}"),
+    ] {
+        assert_eq!(unrouted(&[other], &table).len(), 2, "{table:?}");
+    }
+}

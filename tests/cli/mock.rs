@@ -1,0 +1,116 @@
+//! Engines that the suite's mock server stands beside.
+
+use std::collections::BTreeSet;
+use std::io::{Read as _, Write as _};
+use std::net::TcpStream;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use conformance::catalogue::{Catalogue, Level};
+use conformance::rules;
+
+use crate::program::Program;
+use crate::server::{Answers, Server};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    (
+        "an_engine_that_does_nothing_breaks_every_rule",
+        does_nothing,
+    ),
+    (
+        "a_server_that_runs_already_can_be_told_of_a_mock_server",
+        runs_already,
+    ),
+];
+
+/// The setups in which an engine is told of a mock server.
+const SETUPS: [&str; 4] = ["bundles", "discovery", "decision-logs", "status"];
+
+/// Set, to an address, where this executable is to be an engine instead of its tests.
+const ENGINE: &str = "TESTS_CLI_IS_ENGINE_AT";
+
+pub(crate) fn engine_is_wanted() -> Option<String> {
+    std::env::var(ENGINE).ok()
+}
+
+fn does_nothing() {
+    let catalogue = Catalogue::embedded().expect("the catalogue");
+    let judged = |id: &String| {
+        let scenario = rules::scenario(id).expect("a scenario");
+        let clause = catalogue.clause(id).expect("a clause");
+        SETUPS.contains(&scenario.setup) && clause.level == Level::Rule
+    };
+    let ids: Vec<String> = rules::ids().filter(judged).collect();
+    let setups: String = SETUPS
+        .map(|setup| {
+            format!(
+                "[setups.{setup}.engine.environment]\n\
+                 {ENGINE} = '127.0.0.1:{{port}}'\nDEPOT = '{{depot}}'\n"
+            )
+        })
+        .concat();
+    let program = Program::new().file("engine.toml", &target(&setups));
+    let executable = std::env::current_exe().expect("this executable");
+    let executable = executable.to_str().expect("a path of text");
+    let mut arguments = vec!["--target", "engine.toml", "--program", executable];
+    arguments.extend(["--eventual-timeout", "0.1", "--progress", "none"]);
+    arguments.extend(ids.iter().map(String::as_str));
+    let ran = program.run(&arguments);
+    let broken: BTreeSet<&str> = ran
+        .expect(1, &["not conformant"])
+        .out
+        .lines()
+        .filter_map(|line| line.strip_prefix("FAIL "))
+        .collect();
+    let kept = ids.iter().map(String::as_str);
+    let kept: Vec<&str> = kept.filter(|id| !broken.contains(id)).collect();
+    assert!(kept.is_empty(), "{kept:?}");
+}
+
+fn runs_already() {
+    const PUSHED: &str = "engine/common/events/status-is-pushed";
+    const ALONE: &str = "engine/common/states/activation-makes-healthy";
+    let server = Server::start(Answers::Empty);
+    let depot = Server::dead().replace("http://", "");
+    let told = format!("url = '{}'\ndepot = '{depot}'\n", server.url);
+    let setups = format!(
+        "[setups.status.engine]\n{told}[setups.bundles.engine]\nurl = '{}'\n",
+        server.url
+    );
+    let program = Program::new().file("engine.toml", &target(&setups));
+    let on = |rule| program.run(&["--target", "engine.toml", rule]);
+    let ended = AtomicBool::new(false);
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            // The mock server comes and goes with the run.
+            while !ended.load(Ordering::Relaxed) {
+                let _ = report(&depot);
+                thread::sleep(Duration::from_millis(5));
+            }
+        });
+        let ran = on(PUSHED);
+        ended.store(true, Ordering::Relaxed);
+        ran.expect(0, &["1 pass"]);
+    });
+    on(ALONE).expect(3, &["needs a server of its own"]);
+    on("engine/common/provenance/bundle-revision")
+        .expect(3, &["is not configured with the suite's mock server"]);
+}
+
+fn target(setups: &str) -> String {
+    let capabilities = "['status', 'bundles', 'discovery', 'decision-logs', 'provenance', \
+                        'evaluation', 'documents']";
+    format!("name = 'engine'\ncapabilities = {capabilities}\nprogram = 'engine'\n{setups}")
+}
+
+/// Sends a status message, as an engine does.
+fn report(depot: &str) -> std::io::Result<()> {
+    let mut stream = TcpStream::connect(depot)?;
+    write!(
+        stream,
+        "POST /status HTTP/1.1\r\nHost: {depot}\r\nConnection: close\r\nContent-Length: 13\r\n\r\n\
+         {{\"labels\":{{}}}}"
+    )?;
+    stream.read_to_end(&mut Vec::new()).map(|_| ())
+}

@@ -1,0 +1,150 @@
+//! Where attacks are played: the program, its flags, and folders.
+
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use serde_json::json;
+
+use super::bystander::CALM_POLICY;
+use crate::servers::{Failure, Process};
+
+/// How long open requests may take when a server is told to stop.
+pub(super) const GRACE: Duration = Duration::from_secs(2);
+
+/// The address of attackers that have but one.
+pub(super) const ATTACKER: [u8; 4] = [127, 0, 0, 3];
+
+/// The harness of one attack.
+#[derive(Debug)]
+pub(super) struct Harness {
+    pub(super) program: PathBuf,
+    /// Whether the attack may take long.
+    pub(super) long: bool,
+    /// A folder of the attack's own.
+    pub(super) folder: PathBuf,
+}
+
+impl Harness {
+    /// The harness of the attack of this name, below a folder.
+    ///
+    /// # Errors
+    /// When the folder cannot be made.
+    pub(super) fn new(
+        program: &Path,
+        long: bool,
+        folder: &Path,
+        name: &str,
+    ) -> Result<Self, Failure> {
+        let folder = folder.join(name);
+        fs::create_dir_all(&folder)?;
+        Ok(Self {
+            program: program.to_owned(),
+            long,
+            folder,
+        })
+    }
+
+    /// Writes a file into the folder; where it is.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn file(&self, name: &str, text: &str) -> Result<String, Failure> {
+        let path = self.folder.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder)?;
+        }
+        fs::write(&path, text)?;
+        Ok(path.display().to_string())
+    }
+
+    /// Writes the configuration of an engine that soon sends each of its decisions to a sink;
+    /// where it is.
+    ///
+    /// # Errors
+    /// When it cannot be written.
+    pub(super) fn logging(&self, sink: SocketAddr) -> Result<String, Failure> {
+        let config = json!({
+            "services": {"sink": {"url": format!("http://{sink}")}},
+            "decision_logs": {"service": "sink", "reporting": {
+                "min_delay_seconds": 0.1, "max_delay_seconds": 0.3,
+            }},
+        });
+        self.file("engine.json", &config.to_string())
+    }
+
+    /// A folder within the folder; where it is.
+    ///
+    /// # Errors
+    /// When it cannot be made.
+    pub(super) fn inner(&self, name: &str) -> Result<String, Failure> {
+        let path = self.folder.join(name);
+        fs::create_dir_all(&path)?;
+        Ok(path.display().to_string())
+    }
+
+    /// The command of one of the servers, with the short grace period of attacks.
+    pub(super) fn command(&self, role: &str, arguments: &[&str]) -> Command {
+        let mut command = Command::new(&self.program);
+        command
+            .arg(role)
+            .args(["--shutdown-grace-period", &GRACE.as_secs().to_string()])
+            .args(arguments)
+            .current_dir(&self.folder);
+        if !arguments.contains(&"--log-level") {
+            command.args(["--log-level", "error"]);
+        }
+        command
+    }
+
+    /// Starts an engine with the calm policy and these.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) async fn engine(
+        &self,
+        arguments: &[&str],
+        policies: &[(&str, &str)],
+    ) -> Result<Process, Failure> {
+        self.started(None, arguments, policies).await
+    }
+
+    /// Starts an engine that answers only who shows this token.
+    ///
+    /// # Errors
+    /// When it does not start.
+    pub(super) async fn engine_behind(
+        &self,
+        token: &str,
+        arguments: &[&str],
+        policies: &[(&str, &str)],
+    ) -> Result<Process, Failure> {
+        self.started(Some(token), arguments, policies).await
+    }
+
+    async fn started(
+        &self,
+        token: Option<&str>,
+        arguments: &[&str],
+        policies: &[(&str, &str)],
+    ) -> Result<Process, Failure> {
+        let mut command = self.command("engine", arguments);
+        for (name, text) in [&[CALM_POLICY], policies].concat() {
+            command.arg(self.file(name, text)?);
+        }
+        Process::start_behind(token, &mut command, &self.folder).await
+    }
+
+    /// A flag with its value, if the program has the flag. One that lacks a limit is attacked all
+    /// the same, and has not held.
+    pub(super) fn setting<'f>(&self, role: &str, flag: &'f str, value: &'f str) -> Vec<&'f str> {
+        let help = Command::new(&self.program).args([role, "--help"]).output();
+        let known = help.is_ok_and(|help| String::from_utf8_lossy(&help.stdout).contains(flag));
+        match known {
+            true => vec![flag, value],
+            false => Vec::new(),
+        }
+    }
+}

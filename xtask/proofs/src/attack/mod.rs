@@ -1,0 +1,185 @@
+//! Attacks on running servers, beside a bystander who must not notice. Each is played as an
+//! attacker plays it, over the network and from an address of its own.
+
+pub(crate) mod build;
+mod bystander;
+mod findings;
+mod frames;
+mod harness;
+mod scenarios;
+mod tenancy;
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+use clap::Args;
+use futures_util::StreamExt as _;
+use tokio::signal::unix::{SignalKind, signal};
+
+use crate::report;
+use crate::servers::Failure;
+use findings::Findings;
+use harness::Harness;
+use scenarios::{Attack, SCENARIOS, When};
+
+/// An attack that takes longer has not held.
+const ATTACK_TIMEOUT: Duration = Duration::from_secs(600);
+
+/// What is played, and on what.
+#[derive(Debug, Clone, Default, Args)]
+pub(crate) struct Options {
+    /// Play longer, more of each, and what takes long
+    #[arg(long)]
+    long: bool,
+    /// Only the attacks whose name contains this
+    #[arg(long)]
+    only: Option<String>,
+    /// The program under attack, instead of one that is built
+    #[arg(long)]
+    program: Option<PathBuf>,
+}
+
+/// So many attacks are played beside each other.
+const BESIDE: usize = 4;
+
+/// Of what did not hold in one attack, so much is shown.
+const SHOWN: usize = 40;
+
+/// Plays attacks and prints a table of what held.
+///
+/// # Errors
+/// When something did not hold.
+pub(crate) fn run(options: &Options) -> Result<(), Box<dyn Error>> {
+    let program = match &options.program {
+        Some(program) => program.canonicalize()?,
+        None => build::program(options.long)?,
+    };
+    let folder = tempfile::Builder::new().prefix("attack-").tempdir()?;
+    let folder = folder.path().canonicalize()?;
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let wanted = |attack: &&Attack| match &options.only {
+        Some(only) => attack.name.contains(only.as_str()),
+        None => options.long || attack.when != When::Long,
+    };
+    let chosen: Vec<&Attack> = SCENARIOS.iter().filter(wanted).collect();
+    if chosen.is_empty() {
+        return Err("no attack has such a name".into());
+    }
+    runtime.block_on(async {
+        // Servers end with what holds them, also when the task is told to stop.
+        let mut terminated = signal(SignalKind::terminate())?;
+        tokio::select! {
+            played = play(&program, &folder, options.long, &chosen) => played.map_err(|why| why as Box<dyn Error>),
+            _ = tokio::signal::ctrl_c() => Err("interrupted".into()),
+            _ = terminated.recv() => Err("interrupted".into()),
+        }
+    })
+}
+
+/// Plays those that must be alone one after the other, and then the others beside each other.
+async fn play(
+    program: &Path,
+    folder: &Path,
+    long: bool,
+    chosen: &[&Attack],
+) -> Result<(), Failure> {
+    report(
+        "bounds",
+        "p99 of /health and /metrics: 50 ms, or 3 times that of the calm moment before if more; \
+         500 ms beside other attacks",
+    );
+    row(
+        "attack",
+        &[
+            "tried", "held", "calm ms", "p99 ms", "max ms", "decides", "peak", "MiB", "s",
+        ]
+        .map(str::to_owned),
+    );
+    let is_alone = |attack: &&&Attack| attack.when == When::Alone;
+    let mut broken = Vec::new();
+    for attack in chosen.iter().filter(is_alone) {
+        broken.push(one(program, folder, long, attack).await?);
+    }
+    let others = chosen.iter().filter(|attack| !is_alone(attack));
+    let mut others = futures_util::stream::iter(others)
+        .map(|attack| one(program, folder, long, attack))
+        .buffer_unordered(BESIDE);
+    while let Some(ended) = others.next().await {
+        broken.push(ended?);
+    }
+    for (name, found) in &broken {
+        for what in found.iter().take(SHOWN) {
+            report("did not hold", &format!("{name}: {what}"));
+        }
+        if found.len() > SHOWN {
+            report(
+                "did not hold",
+                &format!("{name}: {} more", found.len() - SHOWN),
+            );
+        }
+    }
+    match broken.iter().map(|(_, found)| found.len()).sum() {
+        0_usize => Ok(()),
+        number => Err(format!("{number} things did not hold").into()),
+    }
+}
+
+/// Plays one attack and tells what came of it; what did not hold.
+async fn one(
+    program: &Path,
+    folder: &Path,
+    long: bool,
+    attack: &Attack,
+) -> Result<(&'static str, Vec<String>), Failure> {
+    let harness = Harness::new(program, long, folder, attack.name)?;
+    let begun = Instant::now();
+    let played = tokio::time::timeout(ATTACK_TIMEOUT, (attack.play)(&harness)).await;
+    let findings = match played {
+        Ok(Ok(findings)) => findings,
+        Ok(Err(why)) => stopped(&why.to_string()),
+        Err(_) => stopped("it does not end"),
+    };
+    tell(attack.name, &findings, begun.elapsed());
+    Ok((attack.name, findings.broken))
+}
+
+/// An attack that could not be played to its end has not held.
+fn stopped(why: &str) -> Findings {
+    let mut findings = Findings::default();
+    findings.hold(format!("stopped: {why}"), false);
+    findings
+}
+
+fn tell(name: &str, findings: &Findings, took: Duration) {
+    let held = findings.tried - findings.broken.len();
+    let watched = findings.watched.as_ref();
+    let time = |pick: fn(&bystander::Watched) -> f64| {
+        watched.map_or_else(|| "-".to_owned(), |watched| format!("{:.1}", pick(watched)))
+    };
+    let size = |kibibytes: u64| match kibibytes {
+        0 => "-".to_owned(),
+        known => (known >> 10).to_string(),
+    };
+    row(
+        name,
+        &[
+            findings.tried.to_string(),
+            held.to_string(),
+            time(|watched| watched.calm),
+            time(|watched| watched.tail),
+            time(|watched| watched.longest),
+            time(|watched| watched.decision),
+            size(findings.peak),
+            size(findings.after),
+            format!("{:.0}", took.as_secs_f64()),
+        ],
+    );
+}
+
+fn row(name: &str, cells: &[String; 9]) {
+    let cells: Vec<String> = cells.iter().map(|cell| format!("{cell:>7}")).collect();
+    report(&format!("{name:<22}"), &cells.join(" "));
+}

@@ -1,0 +1,59 @@
+//! Evaluations without an end in the policy that decides on requests, where also the way to the
+//! answer is one.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Wire, done, request};
+
+/// Everybody may do everything, but finding that out takes as long as the client wants.
+const POLICY: (&str, &str) = (
+    "authority.rego",
+    "package system.authz\n\ndefault allow := false\n\n\
+     allow if not input.params.n\n\n\
+     allow if {\n\tn := to_number(input.params.n[0])\n\
+     \tcount([1 |\n\t\tr := numbers.range(1, n)\n\t\tsome a in r\n\t\tsome b in r\n\
+     \t\tsome c in r\n\t\ta + b + c == -1\n\t]) == 0\n}\n",
+);
+
+/// A server whose clients are gone must rest within this time.
+const REST: Duration = Duration::from_secs(3);
+
+const MANY: usize = 12;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut server = harness
+        .engine(&["--authorization", "basic"], &[POLICY])
+        .await?;
+    let quick = request("GET", "/v1/data/calm?n=1", "");
+    for _ in 0..5 {
+        done(server.address, ATTACKER, &quick).await?;
+    }
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let endless = request("GET", "/v1/data/calm?n=100000", "");
+    let mut clients = Vec::new();
+    for number in 0..MANY {
+        let mut client = Wire::connect(server.address, ATTACKER).await?;
+        client.send(&endless).await?;
+        if number % 2 == 0 {
+            client.send(&request("GET", "/health", "")).await?;
+        }
+        clients.push(client);
+    }
+    sleep(Duration::from_secs(2)).await;
+    drop(clients);
+    let rests = server.rests(REST, 0.3).await?;
+    findings.hold("it goes on after its clients left", rests);
+    findings.watch(bystander.stop().await?);
+    findings.weigh(&server, 512)?;
+    let mut open = Wire::connect(server.address, ATTACKER).await?;
+    open.send(&endless).await?;
+    sleep(Duration::from_millis(200)).await;
+    findings.end(&mut server).await?;
+    Ok(findings)
+}

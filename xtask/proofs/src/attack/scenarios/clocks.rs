@@ -1,0 +1,71 @@
+//! Clocks that jump, back and forth.
+
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::apt;
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::tenancy::{self, Plane, built, eventually};
+use crate::servers::{Failure, Process, Sink, done, request};
+
+/// The library that moves the clock of a process, and the Debian package that has it.
+const LIBRARY: (&str, &str) = (
+    "libfaketime",
+    "/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1",
+);
+
+/// Jumps, from the system's time.
+const JUMPS: &[&str] = &["+1h", "-1d", "+0", "+10y", "-30d", "+0"];
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    apt::require(&[LIBRARY]).map_err(|why| why.to_string())?;
+    let mut findings = Findings::default();
+    let clock = harness.file("clock", "+0")?;
+    let environment = [
+        ("LD_PRELOAD", LIBRARY.1),
+        ("FAKETIME_TIMESTAMP_FILE", &clock),
+        ("FAKETIME_NO_CACHE", "1"),
+        // What measures durations does not jump on real machines either.
+        ("FAKETIME_DONT_FAKE_MONOTONIC", "1"),
+        ("DONT_FAKE_MONOTONIC", "1"),
+    ];
+    let sink = Sink::new();
+    let peer = sink.listen(0).await?;
+    let config = harness.logging(peer.address)?;
+    let calm = harness.file(bystander::CALM_POLICY.0, bystander::CALM_POLICY.1)?;
+    let mut command = harness.command("engine", &["--config-file", &config, &calm]);
+    let mut engine = Process::start(command.envs(environment), &harness.folder).await?;
+    let mut command = tenancy::command(harness, &[])?;
+    let process = Process::start(command.envs(environment), &harness.folder).await?;
+    let mut plane = Plane { process };
+    let admin = plane.person("admin");
+    let bystander = Bystander::start(engine.address, bystander::engine(None)).await;
+    for (count, jump) in JUMPS.iter().enumerate() {
+        harness.file("clock", jump)?;
+        sleep(Duration::from_millis(500)).await;
+        admin.bundle("jumped", "jumped.tgz", json!(count)).await?;
+        let due = json!({"jumped": count});
+        let there = eventually("the bundle", || {
+            built(harness, "jumped.tgz").as_ref() == Some(&due)
+        });
+        findings.succeed(&format!("{jump}: build"), there.await);
+        let body = json!({"input": {"user": "ann"}}).to_string();
+        let asked = request("POST", "/v1/data/calm/allow", &body);
+        let answer = done(engine.address, ATTACKER, &asked).await?.json();
+        let id = answer
+            .get("decision_id")
+            .and_then(|id| id.as_str())
+            .unwrap_or("none")
+            .to_owned();
+        let logged = eventually("the decision", || sink.ids().contains(&id));
+        findings.succeed(&format!("{jump}: decision log"), logged.await);
+    }
+    findings.watch_in_company(bystander.stop().await?);
+    findings.end(&mut engine).await?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}

@@ -1,0 +1,234 @@
+//! Clients that take connections and say little or nothing on them.
+
+use std::time::{Duration, Instant};
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Process, Wire, ask, request, within};
+
+/// What the servers here let a client take for the head and the body of a request.
+const TIMEOUT: &str = "2s";
+
+/// A client that takes longer must be gone within this time.
+const GONE: Duration = Duration::from_secs(7);
+
+/// Clients at once.
+const MANY: usize = 250;
+
+/// Somebody who was not there before, and must be answered within this time.
+const NEWCOMER: [u8; 4] = [127, 0, 0, 4];
+const SOON: Duration = Duration::from_secs(3);
+
+/// What the server here takes at most, and more than that.
+const LIMIT: &str = "200";
+const BEYOND: u8 = 250;
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 256;
+
+/// What a client does with its connection.
+#[derive(Debug, Clone, Copy)]
+enum Slow {
+    /// A head byte by byte.
+    Head,
+    /// A body byte by byte.
+    Body,
+    /// A body in chunks of one byte.
+    Chunks,
+    /// Nothing.
+    Silent,
+    /// The beginning of HTTP/2.
+    Preface,
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let times = ["--header-timeout", TIMEOUT, "--body-timeout", TIMEOUT];
+    let mut server = harness.engine(&times, &[]).await?;
+    for slow in [
+        Slow::Head,
+        Slow::Body,
+        Slow::Chunks,
+        Slow::Silent,
+        Slow::Preface,
+    ] {
+        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let mut clients = JoinSet::new();
+        for number in 0..MANY {
+            // From several addresses, so that no share keeps them out.
+            let from = [127, 0, 3, u8::try_from(number % 10).unwrap_or(0) + 1];
+            let to = server.address;
+            clients.spawn(async move {
+                let client = Wire::connect(to, from).await?;
+                Ok::<_, Failure>(drip(client, slow).await)
+            });
+        }
+        let mut stayed = 0;
+        while let Some(client) = clients.join_next().await {
+            stayed += usize::from(!client??);
+        }
+        findings.hold(
+            format!("{slow:?}: {stayed} of {MANY} slow clients were let stay"),
+            stayed == 0,
+        );
+        findings.watch(bystander.stop().await?);
+    }
+    findings.weigh(&server, MOST)?;
+    findings.end(&mut server).await?;
+    let crowded = ["--max-connections", LIMIT];
+    for (what, spread) in [("idle", false), ("idle from many", true)] {
+        let mut server = harness.engine(&crowded, &[]).await?;
+        idle(&mut findings, &server, what, spread).await?;
+        findings.end(&mut server).await?;
+    }
+    for (what, spread) in [
+        ("unfinished bodies", false),
+        ("unfinished bodies from many", true),
+    ] {
+        let mut server = harness.engine(&crowded, &[]).await?;
+        busy(&mut findings, &server, what, spread).await?;
+        findings.end(&mut server).await?;
+    }
+    Ok(findings)
+}
+
+/// Whether the server ends the connection in time, or answers that it was too slow.
+async fn drip(mut client: Wire, slow: Slow) -> bool {
+    let begun = Instant::now();
+    let first = match slow {
+        Slow::Head => "GET /health HTTP/1.1\r\nHost: server\r\nX: ",
+        Slow::Body => "POST /v1/data HTTP/1.1\r\nHost: server\r\nContent-Length: 5000\r\n\r\n",
+        Slow::Chunks => {
+            "POST /v1/data HTTP/1.1\r\nHost: server\r\nTransfer-Encoding: chunked\r\n\r\n"
+        }
+        Slow::Silent => "",
+        Slow::Preface => "PRI * HTTP/2.0\r\n\r\nSM",
+    };
+    let piece = match slow {
+        Slow::Chunks => "1\r\n \r\n",
+        Slow::Head | Slow::Body => " ",
+        Slow::Silent | Slow::Preface => "",
+    };
+    if client.send(first.as_bytes()).await.is_err() {
+        return true;
+    }
+    while begun.elapsed() < GONE {
+        if client.send(piece.as_bytes()).await.is_err() {
+            return true;
+        }
+        match client.answer_within(Duration::from_millis(100)).await {
+            Ok(answer) => return answer.status() >= 400,
+            Err(failure) if failure.kind() == std::io::ErrorKind::TimedOut => {}
+            Err(_) => return true,
+        }
+    }
+    false
+}
+
+/// More connections than the server takes, each idle after a request.
+async fn idle(
+    findings: &mut Findings,
+    server: &Process,
+    what: &str,
+    spread: bool,
+) -> Result<(), Failure> {
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let mut clients = JoinSet::new();
+    for number in 0..BEYOND {
+        let to = server.address;
+        let from = address(number, spread);
+        clients.spawn(async move {
+            let mut client = Wire::connect(to, from).await.ok()?;
+            client.send(&request("GET", "/health", "")).await.ok()?;
+            // One that is kept out gets no answer, which is what is attacked here.
+            let _answer = client.answer_within(Duration::from_secs(1)).await;
+            Some(client)
+        });
+    }
+    let mut kept = Vec::new();
+    while let Some(client) = clients.join_next().await {
+        kept.extend(client?);
+    }
+    outlast(findings, server, bystander, kept, (what, true)).await
+}
+
+/// The address of an attacker's client: one of many, or always the same.
+fn address(number: u8, spread: bool) -> [u8; 4] {
+    match spread {
+        true => [127, 0, 4, number % 25 + 1],
+        false => ATTACKER,
+    }
+}
+
+/// More connections than the server takes from one address, or from all, none of them idle.
+async fn busy(
+    findings: &mut Findings,
+    server: &Process,
+    what: &str,
+    spread: bool,
+) -> Result<(), Failure> {
+    let (bystander, kept) = match spread {
+        true => {
+            // All places are taken by many: nobody is sure of anything but health and metrics, and
+            // who comes just when the last places go may have to come again.
+            let kept = unfinished(server, spread).await;
+            let probes = bystander::control();
+            (Bystander::start(server.address, probes).await, kept)
+        }
+        false => {
+            let probes = bystander::engine(None);
+            let bystander = Bystander::start(server.address, probes).await;
+            (bystander, unfinished(server, spread).await)
+        }
+    };
+    outlast(findings, server, bystander, kept, (what, !spread)).await
+}
+
+/// Connections whose bodies never end.
+async fn unfinished(server: &Process, spread: bool) -> Vec<Wire> {
+    let mut kept = Vec::new();
+    for number in 0..BEYOND {
+        let from = address(number, spread);
+        let Ok(mut client) = Wire::connect(server.address, from).await else {
+            continue;
+        };
+        let head = "POST /v1/data HTTP/1.1\r\nHost: server\r\nContent-Length: 5000\r\n\r\n{";
+        // One that is refused at once is what is hoped for.
+        let _sent = client.send(head.as_bytes()).await;
+        kept.push(client);
+    }
+    kept
+}
+
+/// Keeps connections for a while that the bystander must not notice, and neither must somebody
+/// who comes only then if there is to be room for him.
+async fn outlast(
+    findings: &mut Findings,
+    server: &Process,
+    bystander: Bystander,
+    kept: Vec<Wire>,
+    (what, room): (&str, bool),
+) -> Result<(), Failure> {
+    sleep(Duration::from_secs(4)).await;
+    let before = findings.broken.len();
+    if room {
+        let body = "{\"input\": {\"user\": \"ann\"}}";
+        let decision = request("POST", "/v1/data/calm/allow", body);
+        let answer = within(SOON, ask(server.address, NEWCOMER, &decision)).await;
+        let held = match answer {
+            Ok(answer) if answer.status() == 200 => Ok(()),
+            Ok(answer) => Err(answer.status().to_string()),
+            Err(why) => Err(why.to_string()),
+        };
+        findings.succeed("a newcomer's decision", held);
+    }
+    let watched = bystander.stop().await?;
+    drop(kept);
+    findings.watch(watched);
+    findings.name(before, what);
+    findings.weigh(server, MOST)
+}

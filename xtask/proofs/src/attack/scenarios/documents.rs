@@ -1,0 +1,204 @@
+//! JSON and YAML that cost more to read than to send, and bodies in many pieces.
+
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Process, Wire, ask, request, request_with};
+
+/// Peak memory of the server, in MiB: the budget of bodies is 1 GiB.
+const MOST: u64 = 1536;
+
+/// How much more four times as much may cost: linear is 4, quadratic 16.
+const RATIO: f64 = 8.0;
+
+/// Clients that send at the same time.
+const TOGETHER: usize = 8;
+
+const YAML: &str = "Content-Type: application/yaml\r\n";
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut server = harness.engine(&[], &[]).await?;
+    json(&mut findings, &server).await?;
+    yaml(&mut findings, &server).await?;
+    findings.weigh(&server, MOST)?;
+    findings.end(&mut server).await?;
+    let mut server = harness.engine(&[], &[]).await?;
+    pieces(&mut findings, &server).await?;
+    unfinished(&mut findings, &server).await?;
+    findings.weigh(&server, MOST)?;
+    findings.end(&mut server).await?;
+    Ok(findings)
+}
+
+/// Documents that a careless reader recurses into, or computes.
+async fn json(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let million = 1_000_000;
+    let documents = [
+        ("arrays", "[".repeat(million)),
+        ("closed arrays", "[".repeat(million) + &"]".repeat(million)),
+        ("objects", "{\"a\":".repeat(million)),
+        ("exponent", "{\"input\": 1e999999999999999999}".to_owned()),
+        (
+            "small exponent",
+            "{\"input\": 1e-999999999999999999}".to_owned(),
+        ),
+        ("digits", format!("{{\"input\": {}}}", "9".repeat(million))),
+        ("many keys", {
+            let keys: Vec<String> = (0..300_000).map(|key| format!("\"{key}\":0")).collect();
+            format!("{{\"input\": {{{}}}}}", keys.join(","))
+        }),
+        ("one key often", {
+            let keys = vec!["\"a\":0"; 300_000];
+            format!("{{\"input\": {{{}}}}}", keys.join(","))
+        }),
+        (
+            "escapes",
+            format!("{{\"input\": \"{}\"}}", "\\u0000".repeat(million)),
+        ),
+        (
+            "half surrogates",
+            format!("{{\"input\": \"{}\"}}", "\\ud800".repeat(1000)),
+        ),
+    ];
+    for (what, document) in documents {
+        let asked = request("POST", "/v1/data/calm/allow", &document);
+        let mut clients = JoinSet::new();
+        for _ in 0..TOGETHER {
+            let (to, asked) = (server.address, asked.clone());
+            clients.spawn(async move { ask(to, ATTACKER, &asked).await });
+        }
+        while let Some(client) = clients.join_next().await {
+            let held = match client? {
+                Ok(answer) if matches!(answer.status(), 200 | 400 | 503) => Ok(()),
+                Ok(answer) => Err(answer.status().to_string()),
+                Err(why) => Err(why.to_string()),
+            };
+            findings.succeed(what, held);
+        }
+    }
+    findings.watch(bystander.stop().await?);
+    Ok(())
+}
+
+/// Brackets and anchors in YAML: what four times as many cost, and what many clients cost others.
+async fn yaml(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
+    type Make = fn(usize) -> String;
+    let kinds: [(&str, Make); 4] = [
+        ("[", |n| format!("input: {}", "[".repeat(n))),
+        ("{a:", |n| format!("input: {}", "{a: ".repeat(n))),
+        ("[a: b,", |n| format!("input: [{}]", "a: b,".repeat(n))),
+        ("- - -", |n| format!("input:\n {}x", "- ".repeat(n))),
+    ];
+    for (what, make) in kinds {
+        let mut costs = Vec::new();
+        for size in [2_400, 9_600] {
+            let asked = request_with("POST", "/v1/data/calm/allow", YAML, make(size).as_bytes());
+            let before = server.cpu()?;
+            for _ in 0..20 {
+                ask(server.address, ATTACKER, &asked).await?;
+            }
+            costs.push((server.cpu()? - before).as_secs_f64());
+        }
+        if let [one, four] = costs.as_slice() {
+            // What takes no time that can be counted is cheap enough.
+            let ratio = four / one.max(0.04);
+            findings.hold(
+                format!("YAML {what}: four times as many cost {ratio:.1} times as much"),
+                ratio <= RATIO,
+            );
+        }
+    }
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    for document in [
+        format!("input: {}", "[".repeat(9_900)),
+        format!("input: [{}]", "a: b,".repeat(500_000)),
+        format!(
+            "a: &a [{}]\ninput: [{}]",
+            "x,".repeat(1000),
+            "*a,".repeat(100_000)
+        ),
+    ] {
+        let asked = request_with("POST", "/v1/data/calm/allow", YAML, document.as_bytes());
+        let mut clients = JoinSet::new();
+        for _ in 0..TOGETHER {
+            let (to, asked) = (server.address, asked.clone());
+            clients.spawn(async move { ask(to, ATTACKER, &asked).await });
+        }
+        while let Some(client) = clients.join_next().await {
+            let held = client?.map(drop).map_err(|why| why.to_string());
+            findings.succeed("YAML from many", held);
+        }
+    }
+    findings.watch(bystander.stop().await?);
+    Ok(())
+}
+
+/// Bodies in chunks of one byte.
+async fn pieces(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let head = "POST /v1/data/calm/allow HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n";
+    let body = format!(
+        "{{\"input\": {{\"user\": \"ann\", \"x\": \"{}\"}}}}",
+        "a".repeat(500_000)
+    );
+    let mut bytes = head.as_bytes().to_vec();
+    for byte in body.bytes() {
+        bytes.extend([b'1', b'\r', b'\n', byte, b'\r', b'\n']);
+    }
+    bytes.extend(b"0\r\n\r\n");
+    let mut clients = JoinSet::new();
+    for _ in 0..TOGETHER {
+        let (to, asked) = (server.address, bytes.clone());
+        clients.spawn(async move { Wire::connect(to, ATTACKER).await?.ask(&asked).await });
+    }
+    while let Some(client) = clients.join_next().await {
+        let held = match client? {
+            Ok(answer) if matches!(answer.status(), 200 | 503) => Ok(()),
+            Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
+            Err(why) => Err(why.to_string()),
+        };
+        findings.succeed("chunks of one byte", held);
+    }
+    findings.watch(bystander.stop().await?);
+    Ok(())
+}
+
+/// Large bodies that stop before their end.
+async fn unfinished(findings: &mut Findings, server: &Process) -> Result<(), Failure> {
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    let head = format!(
+        "PUT /v1/data/x HTTP/1.1\r\nHost: a\r\nContent-Length: {}\r\n\r\n",
+        250 << 20
+    );
+    let piece = vec![b' '; 1 << 20];
+    let mut clients = JoinSet::new();
+    for _ in 0..24 {
+        let (to, head, piece) = (server.address, head.clone(), piece.clone());
+        clients.spawn(async move {
+            let mut client = Wire::connect(to, ATTACKER).await?;
+            client.send(head.as_bytes()).await?;
+            for _ in 0..100 {
+                // A server that has no room refuses, or reads no more.
+                let sent = tokio::time::timeout(Duration::from_secs(1), client.send(&piece)).await;
+                if !matches!(sent, Ok(Ok(()))) {
+                    break;
+                }
+            }
+            Ok::<_, Failure>(client)
+        });
+    }
+    let mut kept = Vec::new();
+    while let Some(client) = clients.join_next().await {
+        kept.extend(client?.ok());
+    }
+    sleep(Duration::from_secs(1)).await;
+    findings.watch(bystander.stop().await?);
+    Ok(())
+}

@@ -1,0 +1,178 @@
+//! Evaluations that make more values than a machine has memory for.
+
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Wire, ask, request};
+
+/// Each within this time is answered or refused.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// Of each bomb so many go off together.
+const TOGETHER: usize = 4;
+
+/// Peak memory of the server, in MiB: the budget of all evaluations is 1 GiB, counted roughly.
+const MOST: u64 = 1536;
+
+/// Queries that grow beyond every bound.
+const BOMBS: &[(&str, &str)] = &[
+    (
+        "triples",
+        "x := {[a, b, c] | some a in numbers.range(1, 300); some b in numbers.range(1, 300); \
+         some c in numbers.range(1, 300)}",
+    ),
+    (
+        "arrays of triples",
+        "x := [[a, b, c] | some a in numbers.range(1, 300); some b in numbers.range(1, 300); \
+         some c in numbers.range(1, 300)]",
+    ),
+    (
+        "objects",
+        "x := {sprintf(\"%d-%d-%d\", [a, b, c]): [a, b, c] | some a in numbers.range(1, 300); \
+         some b in numbers.range(1, 300); some c in numbers.range(1, 300)}",
+    ),
+    (
+        "long strings",
+        "s := concat(\"\", [\"0123456789\" | some _ in numbers.range(1, 100000)]); \
+         x := [upper(sprintf(\"%s%d\", [s, a])) | some a in numbers.range(1, 100000)]",
+    ),
+    (
+        "split",
+        "s := concat(\",\", [\"a\" | some _ in numbers.range(1, 1000000)]); \
+         x := [split(sprintf(\"%s%d\", [s, a]), \",\") | some a in numbers.range(1, 1000)]",
+    ),
+    (
+        "ranges",
+        "x := [numbers.range(a, a + 1000000) | some a in numbers.range(1, 1000)]",
+    ),
+    (
+        "json.marshal",
+        "s := json.marshal(numbers.range(1, 300000)); \
+         x := [json.marshal([s, a]) | some a in numbers.range(1, 10000)]",
+    ),
+];
+
+/// Values that double so many times.
+fn doubling(step: &str, first: &str) -> String {
+    let steps = (0..40).map(|at| {
+        step.replace("NEXT", &format!("v{}", at + 1))
+            .replace("LAST", &format!("v{at}"))
+    });
+    std::iter::once(format!("v0 := {first}"))
+        .chain(steps)
+        .collect::<Vec<_>>()
+        .join("; ")
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut bombs: Vec<(&str, String)> = BOMBS
+        .iter()
+        .map(|(name, query)| (*name, (*query).to_owned()))
+        .collect();
+    for (name, step, first) in [
+        (
+            "array.concat",
+            "NEXT := array.concat(LAST, LAST)",
+            "[1, 2, 3]",
+        ),
+        (
+            "concat",
+            "NEXT := concat(\"\", [LAST, LAST])",
+            "\"abcdefgh\"",
+        ),
+        (
+            "sprintf",
+            "NEXT := sprintf(\"%s%s\", [LAST, LAST])",
+            "\"abcdefgh\"",
+        ),
+        (
+            "base64",
+            "NEXT := base64.encode(concat(\"\", [LAST, LAST]))",
+            "\"abcdefgh\"",
+        ),
+        (
+            "replace",
+            "NEXT := replace(LAST, \"a\", \"aa\")",
+            "\"aaaa\"",
+        ),
+    ] {
+        bombs.push((name, doubling(step, first)));
+    }
+    let mut server = harness.engine(&[], &[]).await?;
+    for (name, query) in bombs {
+        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let body = serde_json::json!({"query": query}).to_string();
+        let mut clients = JoinSet::new();
+        for _ in 0..TOGETHER {
+            let (to, asked) = (server.address, request("POST", "/v1/query", &body));
+            clients.spawn(async move {
+                let mut client = Wire::connect(to, ATTACKER).await?;
+                client.send(&asked).await?;
+                client.answer_within(ANSWER_TIMEOUT).await
+            });
+        }
+        while let Some(outcome) = clients.join_next().await {
+            let held = match outcome? {
+                Ok(answer) if matches!(answer.status(), 200 | 400 | 500 | 503) => Ok(()),
+                Ok(answer) => Err(format!("{} {}", answer.status(), answer.text())),
+                Err(why) => Err(why.to_string()),
+            };
+            findings.succeed(name, held);
+        }
+        let before = findings.broken.len();
+        findings.watch(bystander.stop().await?);
+        let peak = server.peak()? >> 10;
+        findings.weigh(&server, MOST)?;
+        findings.name(before, name);
+        if peak > MOST {
+            // What one bomb takes must not be counted of the next.
+            server = harness.engine(&[], &[]).await?;
+        }
+    }
+    findings.end(&mut server).await?;
+    counted(harness, &mut findings).await?;
+    Ok(findings)
+}
+
+/// Values are counted also when few are kept, and so is their memory.
+async fn counted(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    for (flag, limit, query, status) in [
+        (
+            "--evaluation-values",
+            "10000",
+            "x := count(numbers.range(1, 1000))",
+            200,
+        ),
+        (
+            "--evaluation-values",
+            "10000",
+            "x := count(numbers.range(1, 100000))",
+            500,
+        ),
+        (
+            "--evaluation-values",
+            "10000",
+            "x := count([1 | some a in numbers.range(1, 300); some b in numbers.range(1, 300)])",
+            500,
+        ),
+        (
+            "--evaluation-memory",
+            "4MiB",
+            "x := count([[a, b] | some a in numbers.range(1, 500); some b in numbers.range(1, 500)])",
+            503,
+        ),
+    ] {
+        let mut server = harness.engine(&[flag, limit], &[]).await?;
+        let body = serde_json::json!({"query": query}).to_string();
+        let asked = request("POST", "/v1/query", &body);
+        let found = ask(server.address, ATTACKER, &asked).await?.status();
+        findings.hold(format!("{flag} {limit}: {query}: {found}"), found == status);
+        findings.end(&mut server).await?;
+    }
+    Ok(())
+}

@@ -1,0 +1,179 @@
+//! Keys that are lost, wrong, gone or replaced, and files that others could read.
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, ENCRYPTION_KEY};
+use crate::servers::{Failure, Process};
+
+/// Another key.
+const OTHER_KEY: &str = "Hx4dHBsaGRgXFhUUExIREA8ODQwLCgkIBwYFBAMCAQA=\n";
+
+/// A start that cannot succeed ends within this time.
+const PLAIN: Duration = Duration::from_secs(5);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let secret = json!({"value": {"type": "token_auth", "token": "t"}});
+    plane.person("admin").put("/v1/secrets/s", secret).await?;
+    modes(harness, &mut findings)?;
+    tokens(harness, &mut findings, &plane).await?;
+    findings.end(&mut plane.process).await?;
+    let wrong = harness.file("wrong-key", OTHER_KEY)?;
+    let arguments = ["--encryption-key-file", &wrong];
+    let mut command = tenancy::command(harness, &arguments)?;
+    refuses(&mut findings, "a wrong key", &mut command, &harness.folder).await?;
+    lost(harness, &mut findings).await?;
+    rotated(harness, &mut findings, &wrong).await?;
+    Ok(findings)
+}
+
+/// Nobody else can read what the server keeps.
+fn modes(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let mut files = 0;
+    for entry in fs::read_dir(&harness.folder)? {
+        let path = entry?.path();
+        let name = path.display().to_string();
+        if name.contains("control.db") {
+            files += 1;
+            let mode = fs::metadata(&path)?.permissions().mode() & 0o777;
+            findings.hold(format!("{name} has mode {mode:o}"), mode & 0o077 == 0);
+        }
+    }
+    findings.hold("there is no database", files > 0);
+    Ok(())
+}
+
+/// A token that is gone from the configuration stops working at SIGHUP, a new one works, and a
+/// configuration that cannot be used changes nothing.
+async fn tokens(
+    harness: &Harness,
+    findings: &mut Findings,
+    plane: &tenancy::Plane,
+) -> Result<(), Failure> {
+    let all = tenancy::tokens();
+    let mut fewer = all.clone();
+    if let Some(tokens) = fewer.pointer_mut("/tokens").and_then(Value::as_object_mut) {
+        tokens.remove("looker");
+    }
+    for (what, config, status) in [
+        ("without it", fewer.to_string(), 401),
+        ("that cannot be read", "tokens: [".to_owned(), 401),
+        ("with it again", all.to_string(), 200),
+    ] {
+        harness.file("config.json", &config)?;
+        plane.process.signal(Signal::HUP)?;
+        sleep(Duration::from_secs(1)).await;
+        let looked = plane
+            .person("looker")
+            .send("GET", "/v1/bundles", &Value::Null);
+        let found = looked.await?.0;
+        findings.hold(format!("a configuration {what}: {found}"), found == status);
+        let other = plane
+            .person("admin")
+            .send("GET", "/v1/bundles", &Value::Null);
+        let found = other.await?.0;
+        findings.hold(format!("{what}: others are answered {found}"), found == 200);
+    }
+    Ok(())
+}
+
+/// A start that ends at once, with an error.
+async fn refuses(
+    findings: &mut Findings,
+    what: &str,
+    command: &mut Command,
+    folder: &Path,
+) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let mut server = Process::spawn(command, folder)?;
+    let ended = server.ends(PLAIN * 4).await?;
+    let took = begun.elapsed();
+    findings.hold(
+        format!("{what}: the start ends with {ended:?} after {took:.1?}"),
+        ended.is_some_and(|status| !status.success()) && took < PLAIN,
+    );
+    let said = server.said();
+    findings.hold(format!("{what}: it says {said}"), said.contains("key"));
+    Ok(())
+}
+
+/// A key file that is lost is noticed before a new one is written.
+async fn lost(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let database = harness.folder.join("beside.db");
+    let key = harness.folder.join("beside.db.key");
+    let config = harness.folder.join("config.json").display().to_string();
+    let url = format!("sqlite:{}", database.display());
+    let arguments = ["--config", &config, "--database", &url];
+    let mut command = harness.command("control", &arguments);
+    let mut plane = tenancy::Plane {
+        process: Process::start(&mut command, &harness.folder).await?,
+    };
+    let secret = json!({"value": {"type": "token_auth", "token": "t"}});
+    plane.person("admin").put("/v1/secrets/s", secret).await?;
+    findings.end(&mut plane.process).await?;
+    let mode = fs::metadata(&key)?.permissions().mode() & 0o777;
+    findings.hold(format!("the key has mode {mode:o}"), mode & 0o077 == 0);
+    let kept = fs::read(&key)?;
+    fs::remove_file(&key)?;
+    let mut command = harness.command("control", &arguments);
+    refuses(findings, "a lost key", &mut command, &harness.folder).await?;
+    findings.hold("a new key was written beside the database", !key.exists());
+    fs::write(&key, kept)?;
+    fs::set_permissions(&key, fs::Permissions::from_mode(0o600))?;
+    let mut command = harness.command("control", &arguments);
+    let started = Process::start(&mut command, &harness.folder).await;
+    findings.succeed("the key is there again", started.map(drop));
+    Ok(())
+}
+
+/// The key is replaced while a server runs and secrets are written.
+async fn rotated(harness: &Harness, findings: &mut Findings, new: &str) -> Result<(), Failure> {
+    let old = harness.file("old-key", ENCRYPTION_KEY)?;
+    let both = [
+        "--encryption-key-file",
+        new,
+        "--previous-encryption-key-file",
+        &old,
+    ];
+    let mut plane = tenancy::plane(harness, &both).await?;
+    let admin = plane.person("admin");
+    let url = format!("sqlite:{}", harness.folder.join("control.db").display());
+    let mut command = Command::new(&harness.program);
+    command.args(["control", "rotate-key", "--database", &url]);
+    command.args([
+        "--encryption-key-file",
+        &old,
+        "--new-encryption-key-file",
+        new,
+    ]);
+    let writing = async {
+        for number in 0..40 {
+            let secret = json!({"value": {"type": "token_auth", "token": number.to_string()}});
+            admin.put(&format!("/v1/secrets/s{number}"), secret).await?;
+        }
+        Ok::<_, Failure>(())
+    };
+    let rotating = tokio::task::spawn_blocking(move || command.output());
+    let (written, rotated) = tokio::join!(writing, rotating);
+    findings.succeed("writing secrets meanwhile", written);
+    let rotated = rotated??;
+    let said = String::from_utf8_lossy(&rotated.stderr).into_owned();
+    findings.hold(format!("rotate-key: {said}"), rotated.status.success());
+    findings.end(&mut plane.process).await?;
+    let mut command = tenancy::command(harness, &["--encryption-key-file", &old])?;
+    refuses(findings, "the old key", &mut command, &harness.folder).await?;
+    let started = tenancy::plane(harness, &["--encryption-key-file", new]).await;
+    findings.succeed("the new key", started.map(drop));
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! What an engine must tell nobody: masked values, headers of services, and lines in its log that
+//! clients have written.
+
+use serde_json::json;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Process, ask, request, request_with};
+
+/// What must not be told.
+const PASSWORD: &str = "PWSECRET";
+
+const POLICY: (&str, &str) = (
+    "leaks.rego",
+    "package leaks\n\nsaid if print(input.m)\n\nfails := to_number(input.password)\n\n\
+     fails_within := json.unmarshal(input.password)\n\necho := input.password\n",
+);
+
+const MASKS: (&str, &str) = (
+    "masks.rego",
+    "package system.log\n\nmask contains \"/input/password\"\n\nmask contains \"/result\"\n",
+);
+
+const AUTHORITY: (&str, &str) = (
+    "authority.rego",
+    "package system.authz\n\ndefault allow := false\n\n\
+     allow if input.path == [\"health\"]\n\nallow if input.path[0] == \"metrics\"\n\n\
+     allow if input.path == [\"v1\", \"data\", \"public\"]\n",
+);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    for format in ["text", "json"] {
+        forged(harness, &mut findings, format).await?;
+    }
+    masked(harness, &mut findings).await?;
+    configured(harness, &mut findings).await?;
+    unauthorized(harness, &mut findings).await?;
+    Ok(findings)
+}
+
+/// No line of the log begins with what a client has written.
+async fn forged(harness: &Harness, findings: &mut Findings, format: &str) -> Result<(), Failure> {
+    let arguments = ["--log-format", format, "--log-level", "info"];
+    let mut server = harness.engine(&arguments, &[POLICY]).await?;
+    let forged = "2026-01-01T00:00:00Z ERROR forged";
+    for separator in [
+        "\n",
+        "\r",
+        "\r\n",
+        "\u{2028}",
+        "\u{85}",
+        "\u{b}",
+        "\u{1b}[2K\r",
+        "\0\n",
+    ] {
+        let body = json!({"input": {"m": format!("first{separator}{forged}")}});
+        let asked = request("POST", "/v1/data/leaks/said", &body.to_string());
+        ask(server.address, ATTACKER, &asked).await?;
+        let path = "/v1/data/x%0A2026-01-01T00:00:00Z%20ERROR%20forged%1B%5B31m";
+        ask(server.address, ATTACKER, &request("GET", path, "")).await?;
+    }
+    let said = server.said();
+    let begins = said.split(['\n', '\r', '\u{85}', '\u{2028}', '\u{b}']);
+    let found = begins.filter(|line| line.starts_with(forged)).count();
+    findings.hold(
+        format!("{format}: {found} forged lines in the log"),
+        found == 0,
+    );
+    let control = said
+        .chars()
+        .filter(|c| c.is_control() && *c != '\n')
+        .count();
+    findings.hold(
+        format!("{format}: {control} control characters in the log"),
+        control == 0,
+    );
+    let printed = said.contains("first");
+    findings.hold(format!("{format}: nothing was printed"), printed);
+    findings.end(&mut server).await
+}
+
+/// What a mask erases is nowhere in the event.
+async fn masked(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let arguments = ["--set", "decision_logs.console=true", "--log-level", "info"];
+    let mut server = harness.engine(&arguments, &[POLICY, MASKS]).await?;
+    for path in [
+        "/v1/data/leaks/fails?strict-builtin-errors=true",
+        "/v1/data/leaks/fails_within?strict-builtin-errors=true",
+        "/v1/data/leaks/echo",
+        "/v0/data/leaks/echo",
+        "/v1/query",
+    ] {
+        let input = json!({"password": PASSWORD});
+        // The body of version 0 is the input itself.
+        let body = match path.starts_with("/v0/") {
+            true => input,
+            // The text of a query repeats what a mask erases of its input.
+            false => json!({
+                "input": input,
+                "query": format!("x := trim(input.password, \"{PASSWORD}\")"),
+            }),
+        };
+        let asked = request("POST", path, &body.to_string());
+        ask(server.address, ATTACKER, &asked).await?;
+        let said = server.said();
+        let line = said.lines().find(|line| line.contains(PASSWORD));
+        findings.hold(format!("{path}: {line:?}"), line.is_none());
+    }
+    let logged = server.said().contains("leaks/echo");
+    findings.hold("no decision was logged", logged);
+    findings.end(&mut server).await
+}
+
+/// The view of the configuration has nothing that opens something.
+async fn configured(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let config = json!({
+        "services": {"s": {
+            "url": format!("http://user:{PASSWORD}@127.0.0.1:9/?key={PASSWORD}"),
+            "headers": {"X-Api-Key": PASSWORD, "Authorization": PASSWORD},
+            "credentials": {"bearer": {"token": PASSWORD}},
+        }},
+        "keys": {"k": {"algorithm": "HS256", "key": PASSWORD}},
+    });
+    let file = harness.file("config.json", &config.to_string())?;
+    let mut server = harness.engine(&["--config-file", &file], &[]).await?;
+    for path in ["/v1/config", "/v1/config?pretty=true"] {
+        let answer = ask(server.address, ATTACKER, &request("GET", path, "")).await?;
+        let text = answer.text();
+        findings.hold(format!("{path}: {text}"), !text.contains(PASSWORD));
+        findings.hold(format!("{path}: no services"), text.contains("127.0.0.1:9"));
+    }
+    findings.end(&mut server).await
+}
+
+/// Who may do nothing learns nothing: not what there is, and not what may be done with it.
+async fn unauthorized(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let arguments = ["--authorization", "basic", "--authentication", "token"];
+    let mut server = harness.engine(&arguments, &[AUTHORITY]).await?;
+    for method in [
+        "GET", "PUT", "POST", "PATCH", "DELETE", "OPTIONS", "TRACE", "HEAD", "PROPFIND",
+    ] {
+        for path in [
+            "/v1/data/private",
+            "/v1/data",
+            "/v1/data/",
+            "//v1/data/private",
+            "/v1//data/private",
+            "/v1/data/public/../private",
+            "/v1/policies",
+            "/nowhere",
+            "/v1/config",
+            "/v1/query",
+            "/v1/data/public%2F..%2Fprivate",
+            "/v1/data/public/%2e%2e/private",
+            "/V1/DATA/private",
+        ] {
+            let status = status(&server, method, path).await?;
+            findings.hold(format!("{method} {path}: {status}"), status == 401);
+        }
+    }
+    let status = status(&server, "GET", "/v1/data/public").await?;
+    findings.hold(format!("what is allowed: {status}"), status == 200);
+    findings.end(&mut server).await
+}
+
+async fn status(server: &Process, method: &str, path: &str) -> Result<u16, Failure> {
+    let asked = request_with(method, path, "Connection: close\r\n", b"");
+    let mut wire = crate::servers::Wire::connect(server.address, ATTACKER).await?;
+    wire.send(&asked).await?;
+    Ok(wire.head().await?.status())
+}

@@ -1,0 +1,118 @@
+//! The attacks, one in each file.
+
+use std::pin::Pin;
+
+use super::findings::Findings;
+use super::harness::Harness;
+use crate::servers::Failure;
+use When::{Alone, Long, Together};
+
+mod authority;
+mod clocks;
+mod connections;
+mod decisions;
+mod documents;
+mod endless;
+mod evaluations;
+mod frames;
+mod gzip;
+mod keys;
+mod leaks;
+mod malformed;
+mod postgres;
+mod references;
+mod rendering;
+mod replicas;
+mod requests;
+mod secrets;
+mod shutdown;
+mod smuggling;
+mod sqlite;
+mod storage_locations;
+mod storages;
+mod unread;
+
+type Played<'s> = Pin<Box<dyn Future<Output = Result<Findings, Failure>> + 's>>;
+
+/// One attack.
+pub(super) struct Attack {
+    pub(super) name: &'static str,
+    pub(super) when: When,
+    pub(super) play: for<'s> fn(&'s Harness) -> Played<'s>,
+}
+
+/// When an attack is played.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum When {
+    /// For itself, as its bystander measures what it does to others.
+    Alone,
+    /// Beside others: it mostly waits.
+    Together,
+    /// The same, but not for every commit.
+    Long,
+}
+
+/// An attack at its time.
+const fn attack(
+    name: &'static str,
+    when: When,
+    play: for<'s> fn(&'s Harness) -> Played<'s>,
+) -> Attack {
+    Attack { name, when, play }
+}
+
+/// All attacks, in the order in which they are played.
+pub(super) const SCENARIOS: &[Attack] = &[
+    attack("endless", Alone, |harness| Box::pin(endless::play(harness))),
+    attack("authority", Alone, |harness| {
+        Box::pin(authority::play(harness))
+    }),
+    attack("evaluations", Alone, |harness| {
+        Box::pin(evaluations::play(harness))
+    }),
+    attack("rendering", Alone, |harness| {
+        Box::pin(rendering::play(harness))
+    }),
+    attack("connections", Alone, |harness| {
+        Box::pin(connections::play(harness))
+    }),
+    attack("unread", Alone, |harness| Box::pin(unread::play(harness))),
+    attack("smuggling", Alone, |harness| {
+        Box::pin(smuggling::play(harness))
+    }),
+    attack("frames", Alone, |harness| Box::pin(frames::play(harness))),
+    attack("gzip", Alone, |harness| Box::pin(gzip::play(harness))),
+    attack("documents", Alone, |harness| {
+        Box::pin(documents::play(harness))
+    }),
+    attack("leaks", Together, |harness| Box::pin(leaks::play(harness))),
+    attack("decisions", Together, |harness| {
+        Box::pin(decisions::play(harness))
+    }),
+    attack("shutdown", Together, |harness| {
+        Box::pin(shutdown::play(harness))
+    }),
+    attack("storage-locations", Together, |harness| {
+        Box::pin(storage_locations::play(harness))
+    }),
+    attack("references", Together, |harness| {
+        Box::pin(references::play(harness))
+    }),
+    attack("secrets", Together, |harness| {
+        Box::pin(secrets::play(harness))
+    }),
+    attack("storages", Together, |harness| {
+        Box::pin(storages::play(harness))
+    }),
+    attack("keys", Together, |harness| Box::pin(keys::play(harness))),
+    attack("sqlite", Together, |harness| {
+        Box::pin(sqlite::play(harness))
+    }),
+    attack("postgres", Together, |harness| {
+        Box::pin(postgres::play(harness))
+    }),
+    attack("replicas", Together, |harness| {
+        Box::pin(replicas::play(harness))
+    }),
+    attack("clocks", Long, |harness| Box::pin(clocks::play(harness))),
+];

@@ -1,0 +1,166 @@
+//! A PostgreSQL that restarts, crashes, is cut off and stops answering, under writes.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attack::bystander::BYSTANDER;
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person};
+use crate::postgres::Postgres;
+use crate::servers::{Failure, Proxy, Way, ask, request, within};
+
+/// Every request is answered within this time, whatever the database does.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// Writes succeed again within this time.
+const RECOVERY: Duration = Duration::from_secs(20);
+
+const WRITERS: u64 = 4;
+
+/// What a writer knows.
+#[derive(Debug, Default)]
+struct Known {
+    acknowledged: u64,
+    sent: u64,
+    refused: u64,
+    slowest: Duration,
+    /// An answer that is neither a success nor 503.
+    wrong: Option<String>,
+}
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let proxy = Proxy::start(postgres.address()).await?;
+    let url = format!("postgres://postgres@{}/postgres", proxy.address);
+    let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
+    let admin = plane.person("admin");
+    for writer in 0..WRITERS {
+        admin
+            .put(&format!("/v1/sources/w{writer}"), json!({}))
+            .await?;
+    }
+    let troubles: [(&str, Option<Way>); 4] = [
+        ("restart", None),
+        ("crash", None),
+        ("cut off", Some(Way::Cut)),
+        ("no answer", Some(Way::Blocked)),
+    ];
+    for (what, way) in troubles {
+        let over = Arc::new(AtomicBool::new(false));
+        let mut writers = JoinSet::new();
+        for writer in 0..WRITERS {
+            writers.spawn(write(admin, writer, Arc::clone(&over)));
+        }
+        sleep(Duration::from_millis(700)).await;
+        match way {
+            Some(way) => {
+                proxy.set(way);
+                sleep(Duration::from_secs(3)).await;
+                others(&mut findings, plane.process.address, what).await;
+                proxy.set(Way::Open);
+            }
+            None => {
+                let mode = if what == "crash" { "immediate" } else { "fast" };
+                postgres.restart(mode).map_err(|why| why.to_string())?;
+            }
+        }
+        let begun = Instant::now();
+        let recovered = recovers(admin, begun).await;
+        findings.succeed(&format!("{what}: afterwards"), recovered);
+        over.store(true, Ordering::SeqCst);
+        let mut writer = 0;
+        while let Some(known) = writers.join_next().await {
+            let (number, known) = known?;
+            writer += known.acknowledged;
+            judge(&mut findings, admin, what, (number, known)).await?;
+        }
+        findings.hold(format!("{what}: nothing was written"), writer > 10);
+    }
+    findings.weigh(&plane.process, 256)?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// Writes one number after the other until it is over.
+async fn write(admin: Person, writer: u64, over: Arc<AtomicBool>) -> (u64, Known) {
+    let path = format!("/v1/sources/w{writer}/data/count");
+    let mut known = Known::default();
+    while !over.load(Ordering::SeqCst) {
+        known.sent += 1;
+        let begun = Instant::now();
+        let answer = admin.send("PUT", &path, &json!(known.sent)).await;
+        known.slowest = known.slowest.max(begun.elapsed());
+        match answer {
+            Ok((200, _)) => known.acknowledged = known.sent,
+            Ok((503, _)) => {
+                known.refused += 1;
+                sleep(Duration::from_millis(50)).await;
+            }
+            Ok((status, said)) => known.wrong = Some(format!("{status} {said}")),
+            Err(why) => known.wrong = Some(why.to_string()),
+        }
+    }
+    (writer, known)
+}
+
+/// Holds what a writer knows against what is there.
+async fn judge(
+    findings: &mut Findings,
+    admin: Person,
+    what: &str,
+    (writer, known): (u64, Known),
+) -> Result<(), Failure> {
+    let path = format!("/v1/sources/w{writer}/data/count");
+    let (_, said) = admin.send("GET", &path, &Value::Null).await?;
+    let held = said.get("result").and_then(Value::as_u64).unwrap_or(0);
+    findings.hold(
+        format!("{what}: {path} holds {held}, known is {known:?}"),
+        held >= known.acknowledged && held <= known.sent,
+    );
+    findings.hold(
+        format!("{what}: a writer was answered {:?}", known.wrong),
+        known.wrong.is_none(),
+    );
+    findings.hold(
+        format!("{what}: a write took {:.1?}", known.slowest),
+        known.slowest < ANSWER_TIMEOUT,
+    );
+    Ok(())
+}
+
+/// While the database is away, health says so, metrics are there, and both in time.
+async fn others(findings: &mut Findings, to: std::net::SocketAddr, what: &str) {
+    for (path, status) in [("/health", 500), ("/metrics", 200)] {
+        let asked = request("GET", path, "");
+        let answer = within(ANSWER_TIMEOUT, ask(to, BYSTANDER, &asked)).await;
+        let held = match answer {
+            Ok(answer) if answer.status() == status => Ok(()),
+            Ok(answer) => Err(answer.status().to_string()),
+            Err(why) => Err(why.to_string()),
+        };
+        findings.succeed(&format!("{what}: {path}"), held);
+    }
+}
+
+/// Waits until a write succeeds.
+async fn recovers(admin: Person, begun: Instant) -> Result<(), String> {
+    loop {
+        let answer = admin
+            .send("PUT", "/v1/sources/w0/data/other", &json!(1))
+            .await;
+        if matches!(answer, Ok((200, _))) {
+            return Ok(());
+        }
+        if begun.elapsed() > RECOVERY {
+            return Err(format!("{answer:?}"));
+        }
+        sleep(Duration::from_millis(100)).await;
+    }
+}

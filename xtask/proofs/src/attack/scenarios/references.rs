@@ -1,0 +1,188 @@
+//! Tenants of a control plane who name sources that are not theirs, in bundles, in sources and in
+//! stacks; and what each role may do with the administrator's things.
+
+use std::os::unix::fs::symlink;
+use std::time::Duration;
+
+use serde_json::json;
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person, built, in_file};
+use crate::servers::Failure;
+
+/// A secret of the administrator.
+const SECRET: &str = "S3CR3T-of-the-administrator";
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let admin = plane.person("admin");
+    references(harness, &mut findings, admin, plane.person("first")).await?;
+    stacks(harness, &mut findings, admin, plane.person("stacker")).await?;
+    roles(&mut findings, |name| plane.person(name)).await?;
+    outside(harness, &mut findings, admin).await?;
+    findings.weigh(&plane.process, 256)?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// A requirement reaches nothing that its author does not see, and tells nothing of it.
+async fn references(
+    harness: &Harness,
+    findings: &mut Findings,
+    admin: Person,
+    first: Person,
+) -> Result<(), Failure> {
+    admin.put("/v1/sources/private", json!({})).await?;
+    admin
+        .put("/v1/sources/private/data/private", json!("ADMIN"))
+        .await?;
+    let mut answers = Vec::new();
+    for source in ["private", "nothing"] {
+        let body = in_file("stolen.tgz", &json!([{"source": source}]));
+        let direct = first.send("PUT", "/v1/bundles/stolen", &body).await?;
+        let body = json!({"requirements": [{"source": source}]});
+        let through = first.send("PUT", "/v1/sources/carrier", &body).await?;
+        answers.push([direct, through].map(|(status, said)| {
+            // What is not seen and what is not there must not differ but in the name.
+            (status, said.to_string().replace(source, "NAME"))
+        }));
+    }
+    findings.hold(
+        format!("a source of others differs from one that is not there: {answers:?}"),
+        answers.first() == answers.get(1),
+    );
+    first.put("/v1/sources/carrier", json!({})).await?;
+    let body = in_file("carried.tgz", &json!([{"source": "carrier"}]));
+    first.put("/v1/bundles/carried", body).await?;
+    sleep(Duration::from_secs(2)).await;
+    for file in ["stolen.tgz", "carried.tgz"] {
+        let text = built(harness, file).unwrap_or_default().to_string();
+        findings.hold(format!("{file} holds {text}"), !text.contains("ADMIN"));
+    }
+    Ok(())
+}
+
+/// A stack mounts only what its author sees.
+async fn stacks(
+    harness: &Harness,
+    findings: &mut Findings,
+    admin: Person,
+    stacker: Person,
+) -> Result<(), Failure> {
+    admin.bundle("labelled", "labelled.tgz", json!(1)).await?;
+    let body = json!({
+        "object_storage": {"filesystem": {"path": "labelled.tgz"}},
+        "requirements": [{"source": "labelled"}],
+        "labels": {"team": "a"},
+    });
+    admin.put("/v1/bundles/labelled", body).await?;
+    let stack = json!({"selector": {"team": []}, "requirements": [{"source": "private"}]});
+    let (status, _) = stacker.send("PUT", "/v1/stacks/grab", &stack).await?;
+    findings.hold(
+        format!("a stack with a source that its author does not see: {status}"),
+        matches!(status, 403 | 404 | 422),
+    );
+    sleep(Duration::from_secs(2)).await;
+    let text = built(harness, "labelled.tgz")
+        .unwrap_or_default()
+        .to_string();
+    findings.hold(
+        format!("labelled.tgz holds {text}"),
+        !text.contains("ADMIN"),
+    );
+    Ok(())
+}
+
+/// What is the administrator's is nobody else's, whatever they do with it.
+async fn roles(
+    findings: &mut Findings,
+    person: impl Fn(&'static str) -> Person,
+) -> Result<(), Failure> {
+    let admin = person("admin");
+    let secret = json!({"value": {"type": "token_auth", "token": SECRET}});
+    admin.put("/v1/secrets/private", secret).await?;
+    admin.bundle("good", "good.tgz", json!("right")).await?;
+    admin
+        .put("/v1/stacks/kept", json!({"selector": {"never": ["x"]}}))
+        .await?;
+    let things = [
+        "/v1/bundles/good",
+        "/v1/sources/private",
+        "/v1/secrets/private",
+        "/v1/stacks/kept",
+    ];
+    for name in ["first", "second", "stacker", "looker"] {
+        for thing in things {
+            for method in ["GET", "PUT", "DELETE"] {
+                let body = match thing {
+                    "/v1/secrets/private" => json!({"value": {"type": "token_auth", "token": "x"}}),
+                    _ => json!({}),
+                };
+                let (status, said) = person(name).send(method, thing, &body).await?;
+                let reads = name == "looker" && method == "GET";
+                findings.hold(
+                    format!("{name}: {method} {thing}: {status}"),
+                    if reads {
+                        status == 200
+                    } else {
+                        matches!(status, 403 | 404)
+                    },
+                );
+                findings.hold(
+                    format!("{name}: {method} {thing} tells the secret"),
+                    !said.to_string().contains(SECRET),
+                );
+            }
+        }
+    }
+    Ok(())
+}
+
+/// No definition, whoever writes it, reaches a folder that the operator does not name: not by its
+/// path, and not through links.
+async fn outside(harness: &Harness, findings: &mut Findings, admin: Person) -> Result<(), Failure> {
+    harness.file("outside/data.json", "{\"outside\": \"ADMIN\"}")?;
+    let outside = harness.inner("outside")?;
+    let linking = harness.inner("sources/linking")?;
+    symlink(&outside, format!("{linking}/link"))?;
+    symlink(&outside, harness.inner("sources")? + "/linked")?;
+    let sources = harness.inner("sources")?;
+    for (number, folder) in [
+        outside.clone(),
+        format!("{sources}/../outside"),
+        format!("{sources}/linked"),
+        linking,
+    ]
+    .iter()
+    .enumerate()
+    {
+        let name = format!("outside-{number}");
+        // It may be refused at once.
+        let path = format!("/v1/sources/{name}");
+        admin
+            .send("PUT", &path, &json!({"directory": folder}))
+            .await?;
+        let body = in_file(&format!("{name}.tgz"), &json!([{"source": name}]));
+        let path = format!("/v1/bundles/{name}");
+        admin.send("PUT", &path, &body).await?;
+    }
+    for path in ["../escaped.tgz", "../../escaped.tgz", "/tmp/escaped.tgz"] {
+        let body = in_file(path, &json!([{"source": "private"}]));
+        let (status, _) = admin.send("PUT", "/v1/bundles/escaped", &body).await?;
+        findings.hold(format!("a bundle at {path}: {status}"), status != 500);
+    }
+    sleep(Duration::from_secs(2)).await;
+    for number in 0..4 {
+        let held = built(harness, &format!("outside-{number}.tgz"));
+        findings.hold(
+            format!("a bundle of a folder that nobody allows holds {held:?}"),
+            held.is_none(),
+        );
+    }
+    let escaped = harness.folder.join("escaped.tgz").exists();
+    findings.hold("a bundle was written outside of its folder", !escaped);
+    Ok(())
+}

@@ -1,0 +1,75 @@
+//! Answers that are far larger than what is evaluated for them, whose clients leave or read
+//! nothing.
+
+use std::time::Duration;
+
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Wire, request};
+
+/// A document that is ten times ten times … itself: little memory, and 10^24 numbers as text.
+fn policy() -> String {
+    let mut text = "package nest\n\nv0 := [1, 2, 3, 4, 5, 6, 7, 8, 9, 10]\n".to_owned();
+    for level in 1..25 {
+        let below = format!("v{}", level - 1);
+        let ten = vec![below; 10].join(", ");
+        text += &format!("\nv{level} := [{ten}]\n");
+    }
+    text
+}
+
+/// A server whose clients are gone must rest within this time.
+const REST: Duration = Duration::from_secs(4);
+
+const MANY: usize = 6;
+
+/// Peak memory of the server, in MiB.
+const MOST: u64 = 1024;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let policy = policy();
+    let mut server = harness.engine(&[], &[("nest.rego", &policy)]).await?;
+    let query = serde_json::json!({"query": "data.nest.v24 = x"}).to_string();
+    let kinds = [
+        ("decision", request("POST", "/v1/data/nest/v24", "{}")),
+        ("query", request("POST", "/v1/query", &query)),
+        ("text", {
+            let query = serde_json::json!({"query": "x := json.marshal(data.nest.v24)"});
+            request("POST", "/v1/query", &query.to_string())
+        }),
+    ];
+    for (name, asked) in &kinds {
+        let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+        let mut clients = Vec::new();
+        for number in 0..MANY {
+            let mut client = Wire::connect(server.address, ATTACKER).await?;
+            client.send(asked).await?;
+            if number % 2 == 1 {
+                client.send(asked).await?;
+            }
+            clients.push(client);
+        }
+        sleep(Duration::from_secs(2)).await;
+        drop(clients);
+        let rests = server.rests(REST, 0.3).await?;
+        findings.hold(format!("{name}: it goes on after its clients left"), rests);
+        findings.watch(bystander.stop().await?);
+        findings.weigh(&server, MOST)?;
+        if !rests {
+            server = harness.engine(&[], &[("nest.rego", &policy)]).await?;
+        }
+    }
+    let mut open = Vec::new();
+    for (_, asked) in &kinds {
+        let mut client = Wire::connect(server.address, ATTACKER).await?;
+        client.send(asked).await?;
+        open.push(client);
+    }
+    sleep(Duration::from_millis(500)).await;
+    findings.end(&mut server).await?;
+    Ok(findings)
+}

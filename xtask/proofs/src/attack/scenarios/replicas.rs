@@ -1,0 +1,167 @@
+//! A replica that is frozen in the middle of an upload, and woken when another has written newer
+//! bytes.
+
+use std::fs;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::sync::watch;
+use tokio::time::{sleep, timeout};
+
+use super::storages::Storage;
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy;
+use crate::postgres::Postgres;
+use crate::servers::{Failure, Peer, Said};
+
+/// The lease of the frozen one must end, and the other build and write, within this time.
+const TAKEN_OVER: Duration = Duration::from_secs(40);
+
+/// What the woken one has spoilt must be right again within this time.
+const RIGHT_AGAIN: Duration = Duration::from_secs(20);
+
+/// The document that makes an upload longer than what sockets hold has so many random digits.
+const DIGITS: usize = 40 << 20;
+
+const OBJECT: &str = "/bucket/slow.tgz";
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let postgres = Postgres::start().map_err(|why| why.to_string())?;
+    let storage = Storage::new();
+    let (held, mut seen) = watch::channel(0_u32);
+    let (open, opened) = watch::channel(false);
+    let held = Arc::new(held);
+    let answering = storage.clone();
+    // What the object's count was after each write that the storage took.
+    let (noting, counts) = watch::channel(Vec::new());
+    // The first upload is held back before its body; those after it are not.
+    let peer = Peer::behind(
+        0,
+        move |asked| {
+            let mut first = false;
+            if asked.first.starts_with("PUT ") {
+                held.send_modify(|number| {
+                    *number += 1;
+                    first = *number == 1;
+                });
+            }
+            let mut opened = opened.clone();
+            async move {
+                if first {
+                    let _open = opened.wait_for(|open| *open).await;
+                }
+            }
+        },
+        move |asked| {
+            let said = answering.answer(&asked);
+            if asked.first.starts_with("PUT ") && matches!(said, Said::Answer(200, ..)) {
+                noting.send_modify(|counts| counts.push(count(&answering)));
+            }
+            async move { said }
+        },
+    )
+    .await?;
+    let url = postgres.url();
+    let arguments = ["--database", &url, "--allow-host", "127.0.0.1"];
+    let frozen = tenancy::plane(harness, &arguments).await?;
+    let admin = frozen.person("admin");
+    let sources = harness.inner("sources/slow")?;
+    // In a folder of its own, so that the source has no other root.
+    let folder = harness.inner("sources/slow/blob")?;
+    fs::write(format!("{folder}/data.json"), document())?;
+    admin
+        .put("/v1/sources/slow", json!({"directory": sources}))
+        .await?;
+    admin.put("/v1/sources/count", json!({})).await?;
+    admin.put("/v1/sources/count/data/count", json!(1)).await?;
+    let address = format!("http://{}", peer.address);
+    let storage_of =
+        json!({"aws": {"bucket": "bucket", "key": "slow.tgz", "region": "r", "url": address}});
+    let bundle = json!({
+        "object_storage": storage_of,
+        "requirements": [{"source": "slow"}, {"source": "count"}],
+    });
+    admin.put("/v1/bundles/slow", bundle).await?;
+    let begun = timeout(TAKEN_OVER, seen.wait_for(|number| *number >= 1)).await;
+    if begun
+        .map_err(drop)
+        .and_then(|seen| seen.map(drop).map_err(drop))
+        .is_err()
+    {
+        let status = admin.send("GET", "/v1/bundles/slow/status/latest", &Value::Null);
+        return Err(format!("nothing is uploaded: {:?}", status.await?).into());
+    }
+    sleep(Duration::from_millis(500)).await;
+    frozen.process.signal(Signal::STOP)?;
+    let mut other = tenancy::plane(harness, &arguments).await?;
+    let count = json!(2);
+    other
+        .person("admin")
+        .put("/v1/sources/count/data/count", count)
+        .await?;
+    let newer = until(&storage, TAKEN_OVER).await;
+    findings.succeed("another replica takes over", newer);
+    frozen.process.signal(Signal::CONT)?;
+    open.send_replace(true);
+    // Time to do what it was about to do.
+    sleep(Duration::from_secs(3)).await;
+    let right = until(&storage, RIGHT_AGAIN).await;
+    findings.succeed("the newer bytes stay, or come back", right);
+    // The storage honours conditions, so nothing older was put there meanwhile.
+    let written = counts.borrow().clone();
+    let newer = written.iter().skip_while(|count| **count != Some(json!(2)));
+    let older = newer.filter(|count| **count != Some(json!(2))).count();
+    findings.hold(
+        format!("older bytes came over newer ones: {written:?}"),
+        older == 0,
+    );
+    let status = other
+        .person("admin")
+        .send("GET", "/v1/bundles/slow/status/latest", &Value::Null);
+    let (status, said) = status.await?;
+    findings.hold(
+        format!("status: {status} {said}"),
+        said.to_string().contains("SUCCESS"),
+    );
+    findings.weigh(&other.process, 1024)?;
+    findings.end(&mut other.process).await?;
+    Ok(findings)
+}
+
+/// The count in the object that the storage holds.
+fn count(storage: &Storage) -> Option<Value> {
+    storage.data(OBJECT)?.get("count").cloned()
+}
+
+/// Waits until the storage holds the second state.
+async fn until(storage: &Storage, time: Duration) -> Result<(), String> {
+    let begun = Instant::now();
+    loop {
+        let count = count(storage);
+        if count == Some(json!(2)) {
+            return Ok(());
+        }
+        if begun.elapsed() > time {
+            return Err(format!("the object's count is {count:?}"));
+        }
+        sleep(Duration::from_millis(200)).await;
+    }
+}
+
+/// A document that does not get much smaller when it is compressed.
+fn document() -> String {
+    let mut state = 0x9e37_79b9_7f4a_7c15_u64;
+    let mut text = String::with_capacity(DIGITS + 32);
+    text += "{\"blob\": \"";
+    while text.len() < DIGITS {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        text += &format!("{state:016x}");
+    }
+    text + "\"}"
+}

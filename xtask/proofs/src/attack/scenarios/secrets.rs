@@ -1,0 +1,185 @@
+//! Tenants of a control plane who have secrets sent to a host of theirs.
+
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person, built, eventually, in_file};
+use crate::servers::{Failure, Peer, Said};
+
+/// How long is watched that nothing is sent; many builds long.
+const WATCHED: Duration = Duration::from_secs(4);
+
+/// A secret of the administrator.
+const SECRET: &str = "S3CR3T-of-the-administrator";
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
+    let (admin, first) = (plane.person("admin"), plane.person("first"));
+    secrets(&mut findings, admin, first).await?;
+    findings.end(&mut plane.process).await?;
+    // An operator who lets secrets go over plain http, so that only the other limits are left.
+    let open = ["--allow-secrets-over-http", "--allow-host", "127.0.0.1"];
+    let arguments = [&open[..], &["--database", "sqlite:open.db"]].concat();
+    let mut plane = tenancy::plane(harness, &arguments).await?;
+    let (admin, first) = (plane.person("admin"), plane.person("first"));
+    limited(harness, &mut findings, admin, first).await?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// What a host was asked: the path, and the headers.
+type Heard = Arc<Mutex<Vec<(String, String)>>>;
+
+/// A host of the attacker that notes what it is sent.
+async fn listen(heard: &Heard) -> Result<Peer, Failure> {
+    let hearing = Arc::clone(heard);
+    let host = Peer::start(0, move |asked| {
+        let path = asked.first.split(' ').nth(1).unwrap_or_default().to_owned();
+        let headers = format!("{:?}", asked.headers);
+        hearing
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
+            .push((path, headers));
+        async {
+            Said::Answer(
+                200,
+                "Content-Type: application/json\r\n".to_owned(),
+                b"{}".to_vec(),
+            )
+        }
+    });
+    Ok(host.await?)
+}
+
+/// A source that is fetched, perhaps with a secret.
+fn fetched(url: &str, secret: Option<&str>) -> Value {
+    json!({"datasources": [{"name": "d", "path": "d", "type": "http",
+        "config": {"url": url}, "credentials": secret}]})
+}
+
+/// Secrets go nowhere that they are not meant for.
+async fn secrets(findings: &mut Findings, admin: Person, first: Person) -> Result<(), Failure> {
+    let heard = Heard::default();
+    let host = listen(&heard).await?;
+    let url = format!("http://{}/data", host.address);
+    let named = |secret: &str| fetched(&url, Some(secret));
+    let values = [
+        json!({"type": "token_auth", "token": SECRET}),
+        json!({"type": "basic_auth", "username": "u", "password": SECRET}),
+        json!({"type": "basic_auth", "username": "u", "password": SECRET, "headers": [SECRET]}),
+    ];
+    for (number, value) in values.into_iter().enumerate() {
+        let secret = json!({"value": value});
+        admin.put("/v1/secrets/private", secret.clone()).await?;
+        let (status, _) = first
+            .send("PUT", "/v1/sources/taker", &named("private"))
+            .await?;
+        findings.hold(
+            format!("the secret of another: {status}"),
+            matches!(status, 400 | 422),
+        );
+        let git = json!({"git": {"repo": format!("{url}.git"), "credentials": "private"}});
+        let (status, _) = first.send("PUT", "/v1/sources/git-taker", &git).await?;
+        findings.hold(
+            format!("the secret of another for git: {status}"),
+            matches!(status, 400 | 422),
+        );
+        let body = in_file("taken.tgz", &json!([{"source": "taker"}]));
+        first.send("PUT", "/v1/bundles/taken", &body).await?;
+        // One's own secret does not go over plain http either.
+        let own = format!("own-{number}");
+        first.put(&format!("/v1/secrets/{own}"), secret).await?;
+        let source = format!("own-source-{number}");
+        first
+            .send("PUT", &format!("/v1/sources/{source}"), &named(&own))
+            .await?;
+        let body = in_file(&format!("{source}.tgz"), &json!([{"source": source}]));
+        first
+            .send("PUT", &format!("/v1/bundles/{source}"), &body)
+            .await?;
+    }
+    sleep(WATCHED).await;
+    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+    // The second form is the password in base64, with `u:` before it.
+    let told = heard
+        .iter()
+        .find(|(_, headers)| headers.contains(SECRET) || headers.contains("dTpTM0NSM1Q"));
+    findings.hold(
+        format!("a secret went over plain http: {told:?}"),
+        told.is_none(),
+    );
+    Ok(())
+}
+
+/// Secrets go to the hosts that they allow, along no redirection elsewhere, and only for those
+/// who may use them; and no definition reaches a host that the operator does not name.
+async fn limited(
+    harness: &Harness,
+    findings: &mut Findings,
+    admin: Person,
+    first: Person,
+) -> Result<(), Failure> {
+    let heard = Heard::default();
+    let host = listen(&heard).await?;
+    let elsewhere = format!("http://{}/redirected", host.address);
+    let door = Peer::start(0, move |_| {
+        let location = format!("Location: {elsewhere}\r\n");
+        async move { Said::Answer(302, location, Vec::new()) }
+    })
+    .await?;
+    let secret = json!({"value": {"type": "api_key", "key": "X-Key", "value": SECRET}});
+    let mut kept = secret.clone();
+    if let Some(members) = kept.as_object_mut() {
+        members.insert("allowed_hosts".to_owned(), json!(["elsewhere.example"]));
+    }
+    let at = |path: &str| format!("http://{}/{path}", host.address);
+    let doors = format!("http://{}/", door.address);
+    let other_name = at("unnamed").replace("127.0.0.1", "localhost");
+    admin.put("/v1/secrets/foreign", secret.clone()).await?;
+    first.put("/v1/secrets/kept", kept).await?;
+    first.put("/v1/secrets/own", secret.clone()).await?;
+    for (source, url, name) in [
+        ("own", &at("own"), Some("own")),
+        ("kept", &at("kept"), Some("kept")),
+        ("foreign", &at("foreign"), Some("foreign")),
+        ("early", &at("early"), Some("early")),
+        ("redirected", &doors, Some("own")),
+        ("unnamed", &other_name, None),
+    ] {
+        // It may be refused at once.
+        let path = format!("/v1/sources/{source}");
+        first.send("PUT", &path, &fetched(url, name)).await?;
+        let body = in_file(&format!("{source}.tgz"), &json!([{"source": source}]));
+        let path = format!("/v1/bundles/{source}");
+        first.send("PUT", &path, &body).await?;
+    }
+    // Whoever makes a secret need not be whoever has named it before.
+    admin.put("/v1/secrets/early", secret).await?;
+    let sent = eventually("the secret's own use", || {
+        built(harness, "own.tgz").is_some()
+    });
+    findings.succeed("own", sent.await);
+    sleep(WATCHED).await;
+    let heard = heard.lock().unwrap_or_else(PoisonError::into_inner);
+    let sent = |(path, headers): &(String, String)| path == "/own" && headers.contains(SECRET);
+    findings.hold(
+        "a secret is not sent where it may be",
+        heard.iter().any(sent),
+    );
+    for (path, headers) in heard.iter().filter(|(path, _)| path != "/own") {
+        let told = headers.contains(SECRET);
+        findings.hold(format!("a secret went to {path}"), !told);
+        let hosts = path == "/unnamed";
+        findings.hold(
+            format!("a host that nobody allows was asked {path}"),
+            !hosts,
+        );
+    }
+    Ok(())
+}

@@ -1,0 +1,93 @@
+//! A server that is told to stop while clients keep coming.
+
+use std::collections::BTreeSet;
+use std::io;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+use rustix::process::Signal;
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, GRACE, Harness};
+use crate::servers::{Failure, Sink, Wire, request};
+
+/// Clients, each of which makes a connection for every request: so many that some connections
+/// always wait to be taken.
+const CLIENTS: usize = 64;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let rounds = if harness.long { 50 } else { 5 };
+    let (mut answered, mut lost, mut missing) = (0, Vec::new(), 0);
+    for round in 0..rounds {
+        let sink = Sink::new();
+        let peer = sink.listen(0).await?;
+        let config = harness.logging(peer.address)?;
+        let mut server = harness.engine(&["--config-file", &config], &[]).await?;
+        let over = Arc::new(AtomicBool::new(false));
+        let mut clients = JoinSet::new();
+        for _ in 0..CLIENTS {
+            clients.spawn(client(server.address, Arc::clone(&over)));
+        }
+        sleep(Duration::from_millis(500 + 13 * round)).await;
+        server.signal(Signal::TERM)?;
+        let ended = server.ends(GRACE + Duration::from_secs(3)).await?;
+        over.store(true, Ordering::SeqCst);
+        findings.hold(
+            format!("the server has ended with {ended:?}"),
+            ended.is_some_and(|status| status.success()),
+        );
+        let mut ids = Vec::new();
+        while let Some(client) = clients.join_next().await {
+            let (mine, failure) = client?;
+            ids.extend(mine);
+            lost.extend(failure);
+        }
+        answered += ids.len();
+        let there: BTreeSet<String> = sink.ids().into_iter().collect();
+        missing += ids.iter().filter(|id| !there.contains(*id)).count();
+    }
+    findings.hold("nothing was answered", answered > 100);
+    findings.hold(
+        format!("{} connections were reset: {:?}", lost.len(), lost.first()),
+        lost.is_empty(),
+    );
+    findings.hold(
+        format!("{missing} of {answered} decisions are not at the sink"),
+        missing == 0,
+    );
+    Ok(findings)
+}
+
+/// Asks, each time on a new connection, until none is taken any more; the ids of all decisions,
+/// and the failure of a connection that had been taken.
+async fn client(to: std::net::SocketAddr, over: Arc<AtomicBool>) -> (Vec<String>, Option<String>) {
+    let body = json!({"input": {"user": "ann"}}).to_string();
+    let asked = request("POST", "/v1/data/calm/allow", &body);
+    let mut ids = Vec::new();
+    while !over.load(Ordering::SeqCst) {
+        let mut wire = match Wire::connect(to, ATTACKER).await {
+            Ok(wire) => wire,
+            Err(failure) if failure.kind() == io::ErrorKind::ConnectionRefused => break,
+            Err(failure) => return (ids, Some(format!("connect: {failure}"))),
+        };
+        let connected = Instant::now();
+        match wire.ask(&asked).await {
+            Ok(answer) if answer.status() == 200 => {
+                let body = answer.json();
+                let id = body.get("decision_id").and_then(Value::as_str);
+                ids.extend(id.map(str::to_owned));
+            }
+            Ok(answer) => return (ids, Some(format!("{} {}", answer.status(), answer.text()))),
+            Err(failure) => {
+                let age = connected.elapsed().as_millis();
+                return (ids, Some(format!("after {age} ms: {failure}")));
+            }
+        }
+    }
+    (ids, None)
+}

@@ -1,0 +1,135 @@
+//! Requests that two servers in a row could read differently.
+
+use std::net::SocketAddr;
+use std::time::Duration;
+
+use tokio::task::JoinSet;
+
+use super::requests::CASES;
+use super::requests::Wanted::{self, Answers, Last, Refused, Status};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::tenancy;
+use crate::servers::{Failure, Wire};
+
+/// When nothing comes for so long, nothing will.
+const QUIET: Duration = Duration::from_millis(1_500);
+
+/// What follows the head, and would be a request of its own if the body ended earlier.
+const HIDDEN: &str = "GET /health?hidden HTTP/1.1\r\nHost: a\r\n\r\n";
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut engine = harness.engine(&[], &[]).await?;
+    let mut control = tenancy::plane(harness, &[]).await?;
+    for (server, path) in [
+        (&engine, "/v1/data/calm/allow"),
+        (&control.process, "/v1/sources"),
+    ] {
+        let mut cases = JoinSet::new();
+        for (name, text, wanted) in CASES {
+            cases.spawn(try_one(server.address, path, name, text, *wanted));
+        }
+        for (name, text) in long() {
+            let to = server.address;
+            cases.spawn(async move { try_one(to, "", name, &text, Refused).await });
+        }
+        while let Some(case) = cases.join_next().await {
+            let (name, outcome) = case?;
+            findings.succeed(&format!("{path}: {name}"), outcome);
+        }
+    }
+    trailing(&mut findings, engine.address).await?;
+    findings.weigh(&engine, 128)?;
+    findings.end(&mut engine).await?;
+    findings.end(&mut control.process).await?;
+    Ok(findings)
+}
+
+/// What is too long to write down.
+fn long() -> [(&'static str, String); 2] {
+    let head = "GET /health HTTP/1.1\r\nHost: a\r\n";
+    let many: String = (0..101).map(|number| format!("X{number}: a\r\n")).collect();
+    [
+        ("101 headers", format!("{head}{many}\r\nHIDDEN")),
+        (
+            "1 MiB header",
+            format!("{head}X: {}\r\n\r\nHIDDEN", "a".repeat(1 << 20)),
+        ),
+    ]
+}
+
+/// Sends the bytes of a case; what is wrong with what comes.
+async fn try_one(
+    to: SocketAddr,
+    path: &str,
+    name: &'static str,
+    text: &str,
+    wanted: Wanted,
+) -> (&'static str, Result<(), String>) {
+    let text = match text.strip_prefix("POST") {
+        Some(rest) if rest.starts_with("\r\n") => format!("POST {path} HTTP/1.1{rest}"),
+        Some(rest) if rest.starts_with("/1.0") => {
+            format!("POST {path} HTTP{rest}")
+        }
+        _ => text.to_owned(),
+    };
+    let length = HIDDEN.len().to_string();
+    let text = text.replace("HIDDEN", HIDDEN).replace("LENGTH", &length);
+    (name, exchange(to, &text, wanted).await)
+}
+
+async fn exchange(to: SocketAddr, text: &str, wanted: Wanted) -> Result<(), String> {
+    let client = Wire::connect(to, ATTACKER).await;
+    let mut client = client.map_err(|why| why.to_string())?;
+    // The server may refuse before it has everything.
+    let _sent = client.send(text.as_bytes()).await;
+    let mut statuses = Vec::new();
+    let closed = loop {
+        match client.answer_within(QUIET).await {
+            Ok(answer) => statuses.push(answer.status()),
+            Err(failure) => break failure.kind() != std::io::ErrorKind::TimedOut,
+        }
+    };
+    let held = match (wanted, statuses.as_slice()) {
+        (Refused, []) | (Last, [] | [_]) => closed,
+        (Refused, [status]) => closed && (400..600).contains(status),
+        (Answers(number), statuses) => {
+            statuses.len() == number && statuses.iter().all(|status| *status < 500)
+        }
+        (Status(due), [status]) => *status == due,
+        _ => false,
+    };
+    match held {
+        true => Ok(()),
+        false => {
+            let end = if closed { "closed" } else { "left open" };
+            Err(format!(
+                "answered {statuses:?} and {end}, wanted {wanted:?}"
+            ))
+        }
+    }
+}
+
+/// Bodies of which two readers could take different documents.
+async fn trailing(findings: &mut Findings, to: SocketAddr) -> Result<(), Failure> {
+    for (method, path, body) in [
+        ("PUT", "/v1/data/j", "{}x"),
+        ("PUT", "/v1/data/j", "{}{}"),
+        (
+            "POST",
+            "/v1/data/calm/allow",
+            "{\"input\": {\"user\": \"ann\"}}{\"input\": {}}",
+        ),
+        ("POST", "/v1/query", "{\"query\": \"x = 1\"}]"),
+        ("PATCH", "/v1/data", "[][]"),
+    ] {
+        let asked = crate::servers::request(method, path, body);
+        let answer = crate::servers::ask(to, ATTACKER, &asked).await?;
+        findings.hold(
+            format!("{method} {path} with {body}: {}", answer.status()),
+            answer.status() == 400,
+        );
+    }
+    Ok(())
+}

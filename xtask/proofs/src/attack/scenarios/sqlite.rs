@@ -1,0 +1,230 @@
+//! Databases of a control plane that are locked, damaged, foreign or full.
+
+use std::fs;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use sqlx::sqlite::SqliteConnectOptions;
+use sqlx::{ConnectOptions as _, Connection as _};
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::attack::tenancy::{self, Plane};
+use crate::postgres::done;
+use crate::servers::{Failure, Process, ask, request};
+
+/// A start that cannot succeed ends within this time.
+const PLAIN: Duration = Duration::from_secs(5);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    foreign(harness, &mut findings).await?;
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let admin = plane.person("admin");
+    for source in 0..300 {
+        let data = json!("x".repeat(4_000));
+        let path = format!("/v1/sources/s{source:03}");
+        admin.put(&path, json!({})).await?;
+        admin.put(&format!("{path}/data/x"), data).await?;
+    }
+    locked(harness, &mut findings, &plane).await?;
+    findings.weigh(&plane.process, 256)?;
+    findings.end(&mut plane.process).await?;
+    damaged(harness, &mut findings).await?;
+    full(harness, &mut findings).await?;
+    Ok(findings)
+}
+
+/// Starts that must fail at once, and say why in words of their user.
+async fn foreign(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    for (what, bytes, says) in [
+        (
+            "text",
+            b"this is a text and no database, whatever its name says\n".repeat(200),
+            "not a database",
+        ),
+        (
+            "random",
+            (0..20_000_u32)
+                .flat_map(|n| n.wrapping_mul(2_654_435_761).to_le_bytes())
+                .collect(),
+            "not a database",
+        ),
+    ] {
+        let file = harness.folder.join(format!("{what}.db"));
+        fs::write(&file, &bytes)?;
+        let url = format!("sqlite:{}", file.display());
+        refuses(harness, findings, (what, &url, says)).await?;
+        let kept = fs::read(&file)? == bytes;
+        findings.hold(format!("{what}: the file was changed"), kept);
+    }
+    let url = format!("sqlite:{}", harness.folder.display());
+    refuses(harness, findings, ("a folder", &url, "")).await
+}
+
+/// A start with this database ends soon, with an error that says this.
+async fn refuses(
+    harness: &Harness,
+    findings: &mut Findings,
+    (what, url, says): (&str, &str, &str),
+) -> Result<(), Failure> {
+    let mut command = tenancy::command(harness, &["--database", url])?;
+    let begun = Instant::now();
+    let mut server = Process::spawn(&mut command, &harness.folder)?;
+    let ended = server.ends(Duration::from_secs(40)).await?;
+    let took = begun.elapsed();
+    findings.hold(
+        format!("{what}: the start ends with {ended:?}"),
+        ended.is_some_and(|status| !status.success()),
+    );
+    findings.hold(format!("{what}: the start takes {took:.1?}"), took < PLAIN);
+    let said = server.said();
+    findings.hold(format!("{what}: it says {said}"), said.contains(says));
+    Ok(())
+}
+
+/// While another process holds the database, reads go on, and writes are put off.
+async fn locked(harness: &Harness, findings: &mut Findings, plane: &Plane) -> Result<(), Failure> {
+    let options = SqliteConnectOptions::new().filename(harness.folder.join("control.db"));
+    let mut other = options.connect().await?;
+    sqlx::query("BEGIN EXCLUSIVE").execute(&mut other).await?;
+    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let admin = plane.person("admin");
+    let body = json!(1);
+    let (write, read) = tokio::join!(
+        admin.send("PUT", "/v1/sources/s000/data/y", &body),
+        admin.send("GET", "/v1/sources/s001", &Value::Null),
+    );
+    let (status, said) = write?;
+    findings.hold(
+        format!("a write while locked: {status} {said}"),
+        status == 503,
+    );
+    let status = read?.0;
+    findings.hold(format!("a read while locked: {status}"), status == 200);
+    sqlx::query("ROLLBACK").execute(&mut other).await?;
+    other.close().await?;
+    let mut watched = bystander.stop().await?;
+    // Health may say that the database is locked, but must say it in time.
+    watched
+        .failures
+        .retain(|failure| !failure.starts_with("GET /health: 500"));
+    findings.watch_in_company(watched);
+    findings.succeed(
+        "a write afterwards",
+        admin.put("/v1/sources/s000/data/y", json!(2)).await,
+    );
+    Ok(())
+}
+
+/// Pages in the middle that are garbage: either the start says so, or health does.
+async fn damaged(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let file = harness.folder.join("control.db");
+    // What was written last may still stand beside the database.
+    let mut other = SqliteConnectOptions::new()
+        .filename(&file)
+        .connect()
+        .await?;
+    sqlx::query("PRAGMA wal_checkpoint(TRUNCATE)")
+        .execute(&mut other)
+        .await?;
+    other.close().await?;
+    let mut bytes = fs::read(&file)?;
+    let whole = bytes.clone();
+    let (from, to) = (bytes.len() / 10, bytes.len() * 9 / 10);
+    if let Some(middle) = bytes.get_mut(from..to) {
+        middle.fill(0x5a);
+    }
+    fs::write(&file, &bytes)?;
+    let mut command = tenancy::command(harness, &[])?;
+    let mut server = Process::spawn(&mut command, &harness.folder)?;
+    let ended = server.ends(PLAIN).await?;
+    match ended {
+        Some(status) => {
+            let said = server.said();
+            findings.hold(format!("damaged: ended with {status}"), !status.success());
+            findings.hold(
+                format!("damaged: it says {said}"),
+                said.contains("malformed") || said.contains("damaged"),
+            );
+        }
+        None => {
+            let health = request("GET", "/health", "");
+            let answer = ask(server.address, ATTACKER, &health).await?;
+            findings.hold(
+                format!("damaged: health says {} {}", answer.status(), answer.text()),
+                answer.status() == 500,
+            );
+            server.kill();
+        }
+    }
+    fs::write(&file, whole)?;
+    let mut plane = tenancy::plane(harness, &[]).await?;
+    let (status, _) = plane
+        .person("admin")
+        .send("GET", "/v1/sources/s250", &Value::Null)
+        .await?;
+    findings.hold(format!("made whole again: {status}"), status == 200);
+    findings.end(&mut plane.process).await
+}
+
+/// A database that may not grow: writes are put off, health says why, what was acknowledged is
+/// there, and the server goes on when there is room again.
+async fn full(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let folder = harness.inner("small")?;
+    let mounted = Mounted::new(&folder)?;
+    let url = format!("sqlite:{folder}/control.db");
+    let mut plane = tenancy::plane(harness, &["--database", &url]).await?;
+    let admin = plane.person("admin");
+    admin.put("/v1/sources/big", json!({})).await?;
+    let (mut acknowledged, mut refused) = (Vec::new(), Vec::new());
+    for number in 0..60 {
+        let path = format!("/v1/sources/big/data/k{number}");
+        let (status, said) = admin
+            .send("PUT", &path, &json!("x".repeat(100_000)))
+            .await?;
+        match status {
+            200 => acknowledged.push(path),
+            _ => refused.push((status, said)),
+        }
+    }
+    findings.hold("the disk was never full", !refused.is_empty());
+    let other = refused.iter().find(|(status, _)| *status != 503);
+    findings.hold(
+        format!("a write to a full disk: {other:?}"),
+        other.is_none(),
+    );
+    let mut missing = 0;
+    for path in &acknowledged {
+        let (status, _) = admin.send("GET", path, &Value::Null).await?;
+        missing += usize::from(status != 200);
+    }
+    findings.hold(
+        format!("{missing} acknowledged writes are lost"),
+        missing == 0,
+    );
+    findings.end(&mut plane.process).await?;
+    drop(mounted);
+    Ok(())
+}
+
+/// A small disk; gone when dropped.
+struct Mounted(String);
+
+impl Mounted {
+    fn new(folder: &str) -> Result<Self, Failure> {
+        let mut command = Command::new("mount");
+        command.args(["-t", "tmpfs", "-o", "size=2m", "tmpfs", folder]);
+        done(&mut command).map_err(|why| why.to_string())?;
+        Ok(Self(folder.to_owned()))
+    }
+}
+
+impl Drop for Mounted {
+    fn drop(&mut self) {
+        // A folder that is still mounted shows when the harness's folder is removed.
+        let _removed = Command::new("umount").arg("--lazy").arg(&self.0).status();
+    }
+}

@@ -1,0 +1,176 @@
+//! Tenants of a control plane who want the places of bundles that others have.
+
+use std::time::Duration;
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::harness::Harness;
+use crate::attack::tenancy::{self, Person, built, eventually, in_file};
+use crate::servers::Failure;
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut plane = tenancy::plane(harness, &["--allow-host", "127.0.0.1"]).await?;
+    let bystander = Bystander::start(plane.process.address, bystander::control()).await;
+    let (admin, first) = (plane.person("admin"), plane.person("first"));
+    places(harness, &mut findings, admin, first).await?;
+    races(harness, &mut findings, first, plane.person("second")).await?;
+    findings.watch_in_company(bystander.stop().await?);
+    findings.weigh(&plane.process, 256)?;
+    findings.end(&mut plane.process).await?;
+    let prefixed = [
+        "--owner-prefix",
+        "owners",
+        "--database",
+        "sqlite:prefixed.db",
+    ];
+    let mut plane = tenancy::plane(harness, &prefixed).await?;
+    prefixes(&mut findings, plane.person("first")).await?;
+    findings.end(&mut plane.process).await?;
+    Ok(findings)
+}
+
+/// A link to the file.
+const LINK: &str = "link.tgz";
+
+/// Ways to name the place of a bundle that somebody else has.
+const DISGUISES: &[&str] = &[
+    "good.tgz",
+    "./good.tgz",
+    ".//good.tgz",
+    "sub/../good.tgz",
+    "ROOT/good.tgz",
+    "ROOT//good.tgz",
+    "ROOT/./good.tgz",
+    LINK,
+    "linked/good.tgz",
+    // There are file systems and servers that see no difference.
+    "GOOD.tgz",
+    "good%2Etgz",
+    "good%252etgz",
+];
+
+/// A place belongs to one bundle, however it is named.
+async fn places(
+    harness: &Harness,
+    findings: &mut Findings,
+    admin: Person,
+    first: Person,
+) -> Result<(), Failure> {
+    let root = harness.inner("built")?;
+    admin.bundle("good", "good.tgz", json!("right")).await?;
+    let right = json!({"good": "right"});
+    let there = eventually("the bundle", || {
+        built(harness, "good.tgz").as_ref() == Some(&right)
+    });
+    findings.succeed("good.tgz", there.await);
+    std::os::unix::fs::symlink("good.tgz", format!("{root}/link.tgz"))?;
+    std::os::unix::fs::symlink(".", format!("{root}/linked"))?;
+    first.put("/v1/sources/evil", json!({})).await?;
+    first
+        .put("/v1/sources/evil/data/good", json!("EVIL"))
+        .await?;
+    for disguise in DISGUISES {
+        let path = disguise.replace("ROOT", &root);
+        let body = in_file(&path, &json!([{"source": "evil"}]));
+        let (status, said) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        // A link in the place of the file itself would be replaced, not followed.
+        findings.hold(
+            format!("a second bundle at {disguise}: {status} {said}"),
+            matches!(status, 400 | 409 | 422) || *disguise == LINK,
+        );
+        if status == 200 {
+            sleep(Duration::from_secs(2)).await;
+            let held = built(harness, "good.tgz");
+            findings.hold(
+                format!("{disguise}: good.tgz holds {held:?}"),
+                held.as_ref() == Some(&right),
+            );
+            first
+                .send("DELETE", "/v1/bundles/evil", &Value::Null)
+                .await?;
+        }
+    }
+    // Whatever came before, the right bundle stands there in the end.
+    let there = eventually("good.tgz again", || {
+        built(harness, "good.tgz").as_ref() == Some(&right)
+    });
+    findings.succeed("after all", there.await);
+    for storage in [
+        json!({"aws": {"bucket": "b", "key": "k.tgz", "region": "us-east-1", "url": "http://127.0.0.1:9"}}),
+        json!({"azure": {"account_url": "http://127.0.0.1:9/acc", "container": "b", "path": "k.tgz"}}),
+        json!({"gcp": {"project": "p", "bucket": "b", "object": "k.tgz"}}),
+    ] {
+        let body = json!({"object_storage": storage, "requirements": [{"source": "good"}]});
+        admin.put("/v1/bundles/remote", body).await?;
+        let body = json!({"object_storage": storage, "requirements": [{"source": "evil"}]});
+        let (status, _) = first.send("PUT", "/v1/bundles/evil", &body).await?;
+        findings.hold(
+            format!("a second bundle at {storage}: {status}"),
+            status == 409,
+        );
+    }
+    admin
+        .send("DELETE", "/v1/bundles/remote", &Value::Null)
+        .await?;
+    Ok(())
+}
+
+/// Of two who claim a place at the same time, one gets it.
+async fn races(
+    harness: &Harness,
+    findings: &mut Findings,
+    first: Person,
+    second: Person,
+) -> Result<(), Failure> {
+    let rounds = if harness.long { 200 } else { 20 };
+    for person in [first, second] {
+        let source = format!("race-{}", if person.name() == "first" { 1 } else { 2 });
+        person
+            .put(&format!("/v1/sources/{source}"), json!({}))
+            .await?;
+    }
+    let mut doubled = 0;
+    for round in 0..rounds {
+        let file = format!("race-{round}.tgz");
+        let claim = |person: Person, number: u8| {
+            let requirements = json!([{"source": format!("race-{number}")}]);
+            let body = in_file(&file, &requirements);
+            let path = format!("/v1/bundles/race-{round}-{number}");
+            async move { person.send("PUT", &path, &body).await }
+        };
+        let (one, other) = tokio::join!(claim(first, 1), claim(second, 2));
+        doubled += usize::from(one?.0 == 200 && other?.0 == 200);
+    }
+    findings.hold(
+        format!("{doubled} of {rounds} places have two bundles after a race"),
+        doubled == 0,
+    );
+    Ok(())
+}
+
+/// Where owners have a folder each, nobody leaves his own.
+async fn prefixes(findings: &mut Findings, first: Person) -> Result<(), Failure> {
+    for (path, taken) in [
+        ("mine.tgz", false),
+        ("owners/mine.tgz", false),
+        ("owners/first", false),
+        ("owners/second/mine.tgz", false),
+        ("owners/first/../second/mine.tgz", false),
+        ("owners/first%2F..%2Fsecond/mine.tgz", false),
+        ("owners/firsts/mine.tgz", false),
+        ("owners/first/mine.tgz", true),
+    ] {
+        let body = in_file(path, &json!([]));
+        let (status, _) = first.send("PUT", "/v1/bundles/mine", &body).await?;
+        let held = match taken {
+            true => status == 200,
+            false => matches!(status, 400 | 403 | 422),
+        };
+        findings.hold(format!("a bundle of an owner at {path}: {status}"), held);
+    }
+    Ok(())
+}

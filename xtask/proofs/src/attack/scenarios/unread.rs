@@ -1,0 +1,159 @@
+//! Clients that ask for much and read nothing: small receive buffers, and windows of HTTP/2 that
+//! are never opened.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::time::Duration;
+
+use tokio::io::AsyncReadExt;
+use tokio::task::JoinSet;
+use tokio::time::sleep;
+
+use crate::attack::bystander::{self, Bystander};
+use crate::attack::findings::Findings;
+use crate::attack::frames::{self, Frames, GOAWAY, INITIAL_WINDOW, RST_STREAM};
+use crate::attack::harness::{ATTACKER, Harness};
+use crate::servers::{Failure, Process, Wire, done, request};
+
+/// The document has so many items of nine bytes or more.
+const ITEMS: usize = 2_000_000;
+
+/// Clients of HTTP/1, and streams of HTTP/2.
+const CLIENTS: usize = 30;
+const STREAMS: u32 = 200;
+
+/// How long a client may read nothing here, and when it must be gone.
+const TIMEOUT: &str = "3s";
+const GONE: Duration = Duration::from_secs(8);
+
+/// Peak memory of the server, in MiB; the document and its arrival take about half of it.
+const MOST: u64 = 700;
+
+/// An answer that is made anew for each request.
+const POLICY: (&str, &str) = ("wrap.rego", "package wrap\n\nbig := [data.big, input.x]\n");
+
+/// An answer of which no part belongs to a stored document.
+const LONG: (&str, &str) = (
+    "long.rego",
+    "package long\n\ntext := concat(\"\", [data.text, input.x])\n",
+);
+
+pub(super) async fn play(harness: &Harness) -> Result<Findings, Failure> {
+    let mut findings = Findings::default();
+    let mut arguments = vec!["--max-connections", "300"];
+    arguments.extend(harness.setting("engine", "--write-timeout", TIMEOUT));
+    let items: Vec<String> = (0..ITEMS)
+        .map(|item| format!("{:09}", item + 100_000_000))
+        .collect();
+    let document = format!("[{}]", items.join(","));
+    let mut server = harness.engine(&arguments, &[POLICY]).await?;
+    let put = request("PUT", "/v1/data/big", &document);
+    done(server.address, ATTACKER, &put).await?;
+    let stored = request("GET", "/v1/data/big", "");
+    let made = request("POST", "/v1/data/wrap/big", "{\"input\": {\"x\": 1}}");
+    let mut clients = JoinSet::new();
+    let bystander = Bystander::start(server.address, bystander::engine(None)).await;
+    for (what, asked) in [("stored", &stored), ("made", &made)] {
+        for _ in 0..CLIENTS {
+            let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
+            client.send(asked).await?;
+            clients.spawn(async move {
+                sleep(GONE).await;
+                (what, client.closes(Duration::from_secs(2)).await)
+            });
+        }
+    }
+    let streams = windows(&server).await?;
+    findings.hold("streams without a window were let stay", streams);
+    let mut stayed = BTreeMap::new();
+    while let Some(client) = clients.join_next().await {
+        let (what, closed) = client?;
+        *stayed.entry(what).or_insert(0) += usize::from(!closed);
+    }
+    for (what, stayed) in stayed {
+        findings.hold(
+            format!("{what}: {stayed} of {CLIENTS} that read nothing were let stay"),
+            stayed == 0,
+        );
+    }
+    findings.watch(bystander.stop().await?);
+    let steady = steady(&server, document.len()).await;
+    findings.succeed("a client that reads slowly", steady);
+    findings.weigh(&server, MOST)?;
+    findings.end(&mut server).await?;
+    spent(harness, &mut findings).await?;
+    Ok(findings)
+}
+
+/// When the memory for answers is spent by those that nobody reads, others are put off.
+async fn spent(harness: &Harness, findings: &mut Findings) -> Result<(), Failure> {
+    let arguments = ["--response-memory", "32MiB"];
+    let mut server = harness.engine(&arguments, &[LONG]).await?;
+    let text = format!("\"{}\"", "a".repeat(8 << 20));
+    done(
+        server.address,
+        ATTACKER,
+        &request("PUT", "/v1/data/text", &text),
+    )
+    .await?;
+    let asked = request("POST", "/v1/data/long/text", "{\"input\": {\"x\": \"b\"}}");
+    let mut clients = Vec::new();
+    for _ in 0..CLIENTS {
+        let mut client = Wire::narrow(server.address, ATTACKER, Some(2048)).await?;
+        client.send(&asked).await?;
+        clients.push(client);
+    }
+    sleep(Duration::from_secs(3)).await;
+    let mut put_off = 0;
+    for client in clients {
+        put_off += usize::from(client.head().await?.status() == 503);
+    }
+    findings.hold(
+        format!("{put_off} of {CLIENTS} answers were put off when there was room for 4"),
+        put_off >= CLIENTS / 2,
+    );
+    findings.end(&mut server).await
+}
+
+/// Many streams of one connection, none of which may send anything; whether they end.
+async fn windows(server: &Process) -> Result<bool, Failure> {
+    let mut client = Frames::connect(server.address, ATTACKER, &[(INITIAL_WINDOW, 0)]).await?;
+    let mut open = BTreeSet::new();
+    for number in 0..STREAMS {
+        let stream = number * 2 + 1;
+        open.insert(stream);
+        // A server that has enough of it may have closed the connection.
+        let _sent = client.send(&frames::get(stream, "/v1/data/big")).await;
+    }
+    sleep(GONE).await;
+    loop {
+        match client.next().await {
+            Ok(frame) if frame.kind == GOAWAY => return Ok(true),
+            Ok(frame) if frame.kind == RST_STREAM => {
+                open.remove(&frame.stream);
+                if open.is_empty() {
+                    return Ok(true);
+                }
+            }
+            Ok(_) => {}
+            Err(failure) => return Ok(failure.kind() != io::ErrorKind::TimedOut),
+        }
+    }
+}
+
+/// A client that reads slowly, but reads, must get all of it, however long it takes.
+async fn steady(server: &Process, length: usize) -> Result<(), Failure> {
+    let mut client = Wire::narrow(server.address, ATTACKER, Some(64 << 10)).await?;
+    client.send(&request("GET", "/v1/data/big", "")).await?;
+    let mut stream = client.into_stream();
+    let (mut read, mut piece) = (0, vec![0; 128 << 10]);
+    while read < length {
+        let more = tokio::time::timeout(GONE, stream.read(&mut piece)).await??;
+        if more == 0 {
+            return Err(format!("cut off after {read} of {length} bytes").into());
+        }
+        read += more;
+        sleep(Duration::from_millis(30)).await;
+    }
+    Ok(())
+}

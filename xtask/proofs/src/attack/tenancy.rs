@@ -1,0 +1,178 @@
+//! A control plane with people of every role.
+
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use super::harness::{ATTACKER, Harness};
+use crate::bundles::archive;
+use crate::servers::{Failure, Process, ask, request_with};
+
+/// The people: the names of their tokens, and their roles. A key is the name with [`KEY_END`].
+pub(super) const PEOPLE: &[(&str, &str)] = &[
+    ("admin", "administrator"),
+    ("looker", "viewer"),
+    ("first", "owner"),
+    ("second", "owner"),
+    ("stacker", "stack_owner"),
+];
+
+/// What keys end with.
+const KEY_END: &str = "-has-a-long-key-of-32-characters";
+
+/// An encryption key for attacks.
+pub(super) const ENCRYPTION_KEY: &str = "AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh8=\n";
+
+/// What comes about in time must be there within this.
+pub(super) const EVENTUAL_TIMEOUT: Duration = Duration::from_secs(15);
+
+/// A running control plane.
+#[derive(Debug)]
+pub(super) struct Plane {
+    pub(super) process: Process,
+}
+
+/// Somebody who asks a control plane.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Person {
+    to: SocketAddr,
+    name: &'static str,
+}
+
+/// What configuration says of the people.
+pub(super) fn tokens() -> Value {
+    let tokens = PEOPLE.iter().map(|(name, role)| {
+        let key = format!("{name}{KEY_END}");
+        (
+            (*name).to_owned(),
+            json!({"api_key": key, "scopes": [{"role": role}]}),
+        )
+    });
+    json!({"tokens": tokens.collect::<serde_json::Map<_, _>>()})
+}
+
+/// Starts a control plane with the people, a database in the harness's folder unless the arguments
+/// name another, bundles below `built`, sources below `sources`, and builds every second.
+///
+/// # Errors
+/// When it does not start.
+pub(super) async fn plane(harness: &Harness, arguments: &[&str]) -> Result<Plane, Failure> {
+    let mut command = command(harness, arguments)?;
+    let process = Process::start(&mut command, &harness.folder).await?;
+    Ok(Plane { process })
+}
+
+/// The command that starts it.
+///
+/// # Errors
+/// When a file cannot be written.
+pub(super) fn command(
+    harness: &Harness,
+    arguments: &[&str],
+) -> Result<std::process::Command, Failure> {
+    let config = harness.file("config.json", &tokens().to_string())?;
+    let key = harness.file("key", ENCRYPTION_KEY)?;
+    let (sources, built) = (harness.inner("sources")?, harness.inner("built")?);
+    let database = format!("sqlite:{}", harness.folder.join("control.db").display());
+    let mut all = vec!["--config", &config, "--source-root", &sources];
+    all.extend(["--bundle-root", &built, "--rebuild-interval", "1s"]);
+    if !arguments.contains(&"--database") {
+        all.extend(["--database", &database]);
+    }
+    if !arguments.contains(&"--encryption-key-file") {
+        all.extend(["--encryption-key-file", &key]);
+    }
+    all.extend(arguments);
+    Ok(harness.command("control", &all))
+}
+
+impl Plane {
+    /// One of the people.
+    pub(super) fn person(&self, name: &'static str) -> Person {
+        let to = self.process.address;
+        Person { to, name }
+    }
+}
+
+impl Person {
+    /// The name of the token.
+    pub(super) fn name(self) -> &'static str {
+        self.name
+    }
+
+    /// Sends a request; the status and the body of the answer.
+    ///
+    /// # Errors
+    /// When there is no answer.
+    pub(super) async fn send(
+        self,
+        method: &str,
+        path: &str,
+        body: &Value,
+    ) -> Result<(u16, Value), Failure> {
+        let shown = format!("Authorization: Bearer {}{KEY_END}\r\n", self.name);
+        let body = match method {
+            "GET" | "DELETE" => String::new(),
+            _ => body.to_string(),
+        };
+        let asked = request_with(method, path, &shown, body.as_bytes());
+        let answer = ask(self.to, ATTACKER, &asked).await?;
+        Ok((answer.status(), answer.json()))
+    }
+
+    /// Puts what must be taken.
+    ///
+    /// # Errors
+    /// When it is not.
+    pub(super) async fn put(self, path: &str, body: Value) -> Result<(), Failure> {
+        match self.send("PUT", path, &body).await? {
+            (200, _) => Ok(()),
+            (status, said) => Err(format!("PUT {path}: {status} {said}").into()),
+        }
+    }
+
+    /// Puts a source of pushed data, and a bundle of it in a file.
+    ///
+    /// # Errors
+    /// When it is not taken.
+    pub(super) async fn bundle(self, name: &str, file: &str, data: Value) -> Result<(), Failure> {
+        self.put(&format!("/v1/sources/{name}"), json!({})).await?;
+        self.put(&format!("/v1/sources/{name}/data/{name}"), data)
+            .await?;
+        let body = in_file(file, &json!([{"source": name}]));
+        self.put(&format!("/v1/bundles/{name}"), body).await
+    }
+}
+
+/// A bundle in a file, of these requirements.
+pub(super) fn in_file(file: &str, requirements: &Value) -> Value {
+    json!({
+        "object_storage": {"filesystem": {"path": file}},
+        "requirements": requirements,
+    })
+}
+
+/// What the data of a built bundle is now, if there is one.
+pub(super) fn built(harness: &Harness, file: &str) -> Option<Value> {
+    let bytes = std::fs::read(harness.folder.join("built").join(file)).ok()?;
+    archive::data(&bytes).ok()
+}
+
+/// Waits until something holds.
+///
+/// # Errors
+/// When it never does.
+pub(super) async fn eventually(what: &str, mut holds: impl FnMut() -> bool) -> Result<(), String> {
+    let begun = Instant::now();
+    while !holds() {
+        if begun.elapsed() > EVENTUAL_TIMEOUT {
+            return Err(format!(
+                "{what}: not within {} s",
+                EVENTUAL_TIMEOUT.as_secs()
+            ));
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+    Ok(())
+}

@@ -1,0 +1,166 @@
+//! A control plane that is killed over and over, while it takes changes and builds.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use reqwest::{Method, StatusCode};
+use serde_json::{Value, json};
+use tokio::task::JoinSet;
+
+use super::archive;
+use super::at;
+use super::control_plane::{Administrator, Home, Plane};
+use crate::report;
+
+/// The bundles that change.
+const BUNDLES: u64 = 8;
+
+/// After the last start every acknowledged change must be in storage within this time.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// Kills the control plane so many times, each time a little later than the time before, and
+/// holds that every acknowledged write is there, and that no bundle in storage is cut off.
+///
+/// # Errors
+/// When a write is lost, or a bundle is not whole.
+pub(super) async fn run(folder: &Path, kills: u64) -> Result<(), Box<dyn Error>> {
+    let home = Home::new(&folder.join("crashes"), None)?;
+    let built = home.folder.join("built");
+    let mut acknowledged = BTreeMap::new();
+    let mut written = 0;
+    for kill in 0..=kills {
+        let mut plane = home.start("plane").await?;
+        if kill == 0 {
+            for bundle in 0..BUNDLES {
+                let name = name(bundle);
+                plane.administrator.put_pushed(&name, &built).await?;
+            }
+        }
+        hold_written(&plane.administrator, &mut acknowledged).await?;
+        hold_whole(&built)?;
+        if kill == kills {
+            hold_built(&built, &acknowledged).await?;
+            break;
+        }
+        // Between the first moments and well after the first builds.
+        let life = Duration::from_millis(3 + kill * 7 % 240);
+        written += change(&mut plane, &mut acknowledged, life).await?;
+        hold_whole(&built)?;
+    }
+    report(
+        "survived",
+        &format!("{kills} kills between {written} acknowledged writes, none lost, no half bundle"),
+    );
+    Ok(())
+}
+
+/// What a client knows of one document.
+#[derive(Debug, Clone, Copy, Default)]
+struct Known {
+    /// The last value whose write was acknowledged.
+    acknowledged: u64,
+    /// The last value that was sent; its write may have happened.
+    sent: u64,
+}
+
+fn name(bundle: u64) -> String {
+    format!("stock-{bundle}")
+}
+
+/// Writes one document after the other, from several clients at once, and kills the control
+/// plane meanwhile. How many writes were acknowledged.
+async fn change(
+    plane: &mut Plane,
+    known: &mut BTreeMap<u64, Known>,
+    life: Duration,
+) -> Result<u64, Box<dyn Error>> {
+    let mut clients = JoinSet::new();
+    for bundle in 0..BUNDLES {
+        let known = known.get(&bundle).copied().unwrap_or_default();
+        let plane = plane.administrator.clone();
+        clients.spawn(async move { (bundle, write(&plane, bundle, known).await) });
+    }
+    tokio::time::sleep(life).await;
+    plane.kill();
+    let mut written = 0;
+    while let Some(client) = clients.join_next().await {
+        let (bundle, outcome) = client?;
+        let now = outcome?;
+        let before = known.insert(bundle, now).unwrap_or_default();
+        written += now.acknowledged - before.acknowledged;
+    }
+    Ok(written)
+}
+
+/// Writes a document until the control plane is gone.
+async fn write(plane: &Administrator, bundle: u64, mut known: Known) -> Result<Known, String> {
+    let path = format!("/v1/sources/{}/data/count", name(bundle));
+    loop {
+        known.sent += 1;
+        match plane
+            .send(Method::PUT, &path, Some(&json!(known.sent)))
+            .await
+        {
+            Ok((StatusCode::OK, _)) => known.acknowledged = known.sent,
+            Ok((status, said)) => return Err(format!("PUT {path}: {status} {said}")),
+            Err(_) => return Ok(known),
+        }
+    }
+}
+
+/// Holds that every acknowledged write is there; what was sent without an answer may be.
+async fn hold_written(
+    plane: &Administrator,
+    known: &mut BTreeMap<u64, Known>,
+) -> Result<(), Box<dyn Error>> {
+    for (bundle, known) in known {
+        let path = format!("/v1/sources/{}/data/count", name(*bundle));
+        let (_, body) = plane.send(Method::GET, &path, None).await?;
+        let held = at(&body, "/result").as_u64().unwrap_or_default();
+        if held < known.acknowledged || held > known.sent {
+            return Err(format!("{path} holds {body}, acknowledged was {known:?}").into());
+        }
+        *known = Known {
+            acknowledged: held,
+            sent: held,
+        };
+    }
+    Ok(())
+}
+
+/// Holds that every bundle in storage can be read to its end.
+fn hold_whole(built: &Path) -> Result<(), Box<dyn Error>> {
+    for entry in fs::read_dir(built)? {
+        let path = entry?.path();
+        // What is being written has another name until it is whole.
+        if path.to_string_lossy().ends_with(".tar.gz") {
+            let held = archive::data(&fs::read(&path)?);
+            held.map_err(|why| format!("{}: {why}", path.display()))?;
+        }
+    }
+    Ok(())
+}
+
+/// Waits until every bundle in storage holds its last acknowledged write.
+async fn hold_built(built: &Path, known: &BTreeMap<u64, Known>) -> Result<(), Box<dyn Error>> {
+    let begun = Instant::now();
+    for (bundle, known) in known {
+        let path = built.join(format!("{}.tar.gz", name(*bundle)));
+        let due = json!({"count": known.acknowledged});
+        loop {
+            let held = fs::read(&path).ok();
+            let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
+            if held.as_ref() == Some(&due) {
+                break;
+            }
+            if begun.elapsed() > CHANGE_TIMEOUT {
+                return Err(format!("{} holds {held:?}, not {due}", path.display()).into());
+            }
+            tokio::time::sleep(Duration::from_millis(20)).await;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,172 @@
+//! Control planes that share a PostgreSQL database, of which one is killed while it builds.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use chrono::DateTime;
+use serde_json::{Value, json};
+use sqlx::{AnyPool, Row as _};
+
+use super::archive;
+use super::at;
+use super::control_plane::{Administrator, Home, Plane};
+use crate::postgres::Postgres;
+use crate::report;
+
+/// The bundles that change.
+const BUNDLES: u64 = 24;
+
+/// How often each changes.
+const ROUNDS: u64 = 12;
+
+/// In which round a replica is killed.
+const KILLED_IN: u64 = 4;
+
+/// After the last change every bundle must hold it within this time.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(90);
+
+/// Changes bundles through three replicas, one of which is killed, and holds that every bundle
+/// comes to its last change, and that no two builds of a bundle ran at the same time.
+///
+/// # Errors
+/// When a build is lost or doubled.
+pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
+    let postgres = Postgres::start()?;
+    let home = Home::new(&folder.join("replicas"), Some(postgres.url()))?;
+    let mut planes = Vec::new();
+    for name in ["first", "second", "third"] {
+        planes.push(home.start(name).await?);
+    }
+    sqlx::any::install_default_drivers();
+    let database = AnyPool::connect(&postgres.url()).await?;
+    let built = home.folder.join("built");
+    for bundle in 0..BUNDLES {
+        let plane = &of(&planes, bundle)?.administrator;
+        plane.put_pushed(&name(bundle), &built).await?;
+    }
+    for round in 1..=ROUNDS {
+        for bundle in 0..BUNDLES {
+            let plane = &of(&planes, bundle + round)?.administrator;
+            let path = format!("/v1/sources/{}/data/count", name(bundle));
+            plane.put(&path, &json!(round)).await?;
+        }
+        if round == KILLED_IN
+            && let Some(mut killed) = planes.pop()
+        {
+            kill_at_work(&mut killed, &planes, &database).await?;
+        }
+    }
+    let begun = Instant::now();
+    for bundle in 0..BUNDLES {
+        come_to(&of(&planes, bundle)?.administrator, &built, bundle, begun).await?;
+    }
+    drop(planes);
+    let builds = single(&home)?;
+    report(
+        "shared",
+        &format!(
+            "{builds} builds of {BUNDLES} bundles by three replicas, one killed: none lost, none doubled"
+        ),
+    );
+    Ok(())
+}
+
+fn of<T>(planes: &[T], number: u64) -> Result<&T, Box<dyn Error>> {
+    let place = usize::try_from(number)? % planes.len().max(1);
+    planes.get(place).ok_or_else(|| "no replica".into())
+}
+
+fn name(bundle: u64) -> String {
+    format!("shared-{bundle}")
+}
+
+/// Kills a replica while it has a bundle to build, which the others are given changes for.
+async fn kill_at_work(
+    killed: &mut Plane,
+    others: &[Plane],
+    database: &AnyPool,
+) -> Result<(), Box<dyn Error>> {
+    let owner = format!("{}-%", killed.id());
+    let begun = Instant::now();
+    for change in 0.. {
+        let bundle = change % BUNDLES;
+        let path = format!("/v1/sources/{}/data/other", name(bundle));
+        of(others, bundle)?
+            .administrator
+            .put(&path, &json!(change))
+            .await?;
+        // It stands still while it is looked at, so that it cannot end a build meanwhile.
+        killed.signal("STOP")?;
+        let builds = sqlx::query("SELECT COUNT(*) FROM builds WHERE owner LIKE $1 AND lease > 0");
+        let builds = builds.bind(&owner).fetch_one(database).await?;
+        let builds: i64 = builds.try_get(0)?;
+        if builds > 0 {
+            killed.kill();
+            report("killed", &format!("a replica with {builds} builds at work"));
+            return Ok(());
+        }
+        killed.signal("CONT")?;
+        if begun.elapsed() > CHANGE_TIMEOUT {
+            break;
+        }
+    }
+    Err("the replica never had a build at work".into())
+}
+
+/// Waits until a bundle in storage holds the last change.
+async fn come_to(
+    plane: &Administrator,
+    built: &Path,
+    bundle: u64,
+    begun: Instant,
+) -> Result<(), Box<dyn Error>> {
+    let path = built.join(format!("{}.tar.gz", name(bundle)));
+    loop {
+        let held = fs::read(&path).ok();
+        let held: Option<Value> = held.map(|held| archive::data(&held)).transpose()?;
+        if held.as_ref().map(|held| at(held, "/count")) == Some(&json!(ROUNDS)) {
+            return Ok(());
+        }
+        if begun.elapsed() > CHANGE_TIMEOUT {
+            let latest = plane.latest(&name(bundle)).await?;
+            return Err(format!("{} holds {held:?}: {latest}", name(bundle)).into());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}
+
+/// Holds by the logs of all replicas that no two builds of a bundle ran at the same time; how many
+/// there were.
+fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
+    let mut builds: BTreeMap<String, Vec<(f64, f64)>> = BTreeMap::new();
+    for name in ["first", "second", "third"] {
+        let log = fs::read_to_string(home.folder.join(format!("{name}.log")))?;
+        for line in log.lines() {
+            let entry: Value = serde_json::from_str(line).unwrap_or_default();
+            if *at(&entry, "/message") != "bundle built" {
+                continue;
+            }
+            let bundle = at(&entry, "/bundle").as_str().unwrap_or_default();
+            let ended = at(&entry, "/timestamp").as_str().unwrap_or_default();
+            let ended = DateTime::parse_from_rfc3339(ended)?.timestamp_micros() as f64 / 1e3;
+            let took = at(&entry, "/duration_ms").as_f64();
+            let took = took.ok_or_else(|| format!("a build without its duration: {line}"))?;
+            let spans = builds.entry(bundle.to_owned()).or_default();
+            spans.push((ended - took, ended));
+        }
+    }
+    for (bundle, spans) in &mut builds {
+        spans.sort_by(|one, other| one.0.total_cmp(&other.0));
+        let mut pairs = spans.iter().zip(spans.iter().skip(1));
+        if let Some((one, other)) = pairs.find(|(one, other)| other.0 < one.1) {
+            return Err(format!("{bundle} was built twice at a time: {one:?}, {other:?}").into());
+        }
+    }
+    match builds.len() {
+        0 => Err("no log tells of a build".into()),
+        _ => Ok(builds.values().map(Vec::len).sum()),
+    }
+}

@@ -1,0 +1,81 @@
+//! Bundles in every kind of object storage.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use serde_json::json;
+
+use super::archive;
+use super::control_plane::{Administrator, Home};
+use super::storage::{DAMAGED, Kind, Storage};
+use crate::report;
+
+/// A change must be in storage within this time.
+const CHANGE_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// How often each bundle changes.
+const CHANGES: u32 = 5;
+
+/// Builds a bundle into each kind of storage, again after each change of its data, and again after
+/// it was damaged there.
+///
+/// # Errors
+/// When a server does not start, or a change does not reach its storage.
+pub(super) async fn run(folder: &Path) -> Result<(), Box<dyn Error>> {
+    for kind in Kind::ALL {
+        let storage = Storage::start(kind, folder)?;
+        let home = Home::new(&folder.join(format!("{}-plane", kind.name())), None)?;
+        let running = home.start("plane").await?;
+        let plane = &running.administrator;
+        let object = "shops/stock.tar.gz";
+        let bundle = json!({
+            "object_storage": storage.destination(object, "writer"),
+            "requirements": [{"source": "stock"}],
+        });
+        plane
+            .put("/v1/secrets/writer", &json!({"value": storage.secret()}))
+            .await?;
+        plane.put("/v1/sources/stock", &json!({})).await?;
+        plane.put("/v1/bundles/stock", &bundle).await?;
+        for count in 1..=CHANGES {
+            plane
+                .put("/v1/sources/stock/data/count", &json!(count))
+                .await?;
+            come_to(&storage, plane, object, count).await?;
+        }
+        storage.damage(object).await?;
+        come_to(&storage, plane, object, CHANGES).await?;
+        report(
+            "uploaded",
+            &format!(
+                "{CHANGES} changes to {}, and what was damaged there",
+                kind.name()
+            ),
+        );
+    }
+    Ok(())
+}
+
+/// Waits until a bundle in storage holds a count.
+async fn come_to(
+    storage: &Storage,
+    plane: &Administrator,
+    object: &str,
+    count: u32,
+) -> Result<(), Box<dyn Error>> {
+    let begun = Instant::now();
+    loop {
+        let held = storage.object(object).await?;
+        let held = held.filter(|held| held != DAMAGED.as_bytes());
+        let held = held.map(|bundle| archive::data(&bundle)).transpose()?;
+        if held == Some(json!({"count": count})) {
+            return Ok(());
+        }
+        if begun.elapsed() > CHANGE_TIMEOUT {
+            let (name, latest) = (storage.kind.name(), plane.latest("stock").await?);
+            return Err(format!("{name}: {held:?} instead of {count}: {latest}").into());
+        }
+        tokio::time::sleep(Duration::from_millis(50)).await;
+    }
+}

@@ -1,0 +1,154 @@
+//! A MariaDB server of our own.
+
+use std::error::Error;
+use std::fs;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+use super::databases::Selected;
+use crate::apt;
+use crate::postgres::done;
+
+/// The Debian package that brings the server.
+const PACKAGE: &str = "mariadb-server";
+
+/// The account that package makes; the server refuses to run as root.
+const ACCOUNT: &str = "mysql";
+
+/// The server is given up when it does not answer for so long after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A running server; stopped and removed when dropped.
+#[derive(Debug)]
+pub(super) struct MariaDb {
+    folder: TempDir,
+    process: Child,
+}
+
+impl MariaDb {
+    /// Starts a server that listens on a socket in a folder of its own. Where the machine has no
+    /// server, Debian's package is installed first.
+    ///
+    /// # Errors
+    /// When it cannot be installed, initialised or started.
+    pub(super) fn start() -> Result<Self, Box<dyn Error>> {
+        if !PathBuf::from("/usr/sbin/mariadbd").is_file() {
+            apt::install(&[PACKAGE])?;
+        }
+        let folder = tempfile::Builder::new().prefix("mariadb-").tempdir()?;
+        let is_root = Command::new("id").arg("-u").output()?.stdout.trim_ascii() == b"0";
+        if is_root {
+            done(Command::new("chown").arg(ACCOUNT).arg(folder.path()))?;
+        }
+        let data = format!("--datadir={}", folder.path().join("data").display());
+        let user = format!("--user={ACCOUNT}");
+        let user: &[&str] = if is_root { &[&user] } else { &[] };
+        done(
+            Command::new("mariadb-install-db")
+                .args(["--no-defaults", &data, "--skip-test-db"])
+                .arg("--auth-root-authentication-method=normal")
+                .args(user)
+                .current_dir(folder.path())
+                .stdout(Stdio::null())
+                .stderr(Stdio::null()),
+        )?;
+        let log = fs::File::create(folder.path().join("log"))?;
+        let socket = format!("--socket={}", folder.path().join("socket").display());
+        let process = Command::new("/usr/sbin/mariadbd")
+            .args(["--no-defaults", &data, &socket, "--skip-networking"])
+            .args(user)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let server = Self { folder, process };
+        let begun = Instant::now();
+        while server.run("SELECT 1;\n").is_err() {
+            if begun.elapsed() > READY_TIMEOUT {
+                return Err("MariaDB does not answer".into());
+            }
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        Ok(server)
+    }
+
+    /// What each query selects from tables that these statements make.
+    ///
+    /// # Errors
+    /// When the table cannot be made or an answer cannot be read.
+    pub(super) fn select(
+        &self,
+        tables: &str,
+        queries: &[String],
+    ) -> Result<Vec<Selected>, Box<dyn Error>> {
+        self.run(&format!(
+            "CREATE DATABASE filters CHARACTER SET utf8mb4; USE filters;\n{tables}"
+        ))?;
+        // Each query has a line of its own, by which the client names it in errors.
+        let mut script = String::from("USE filters;\n");
+        for (place, query) in queries.iter().enumerate() {
+            if query.contains(['\n', '\r']) {
+                return Err(format!("a query of several lines: {query}").into());
+            }
+            script.push_str(&format!("SELECT '#{place}'; {query};\n"));
+        }
+        let output = self.client(&script)?;
+        let mut found: Vec<Selected> = queries.iter().map(|_| Ok([].into())).collect();
+        for line in String::from_utf8_lossy(&output.stderr).lines() {
+            let place = line.split_once(" at line ").and_then(|(_, rest)| {
+                let (line, _) = rest.split_once(':')?;
+                line.parse::<usize>().ok()?.checked_sub(2)
+            });
+            let place = place.and_then(|place| found.get_mut(place));
+            *place.ok_or_else(|| format!("MariaDB: {line}"))? = Err(line.to_owned());
+        }
+        let mut place = 0;
+        for line in String::from_utf8_lossy(&output.stdout).lines() {
+            match line.strip_prefix('#') {
+                Some(number) => place = number.parse()?,
+                None => {
+                    let selected = found.get_mut(place).ok_or("an answer to nothing")?;
+                    if let Ok(selected) = selected {
+                        selected.insert(line.parse()?);
+                    }
+                }
+            }
+        }
+        Ok(found)
+    }
+
+    /// Runs statements that all must succeed.
+    fn run(&self, script: &str) -> Result<(), Box<dyn Error>> {
+        let output = self.client(script)?;
+        match output.stderr.is_empty() && output.status.success() {
+            true => Ok(()),
+            false => Err(String::from_utf8_lossy(&output.stderr).into_owned().into()),
+        }
+    }
+
+    fn client(&self, script: &str) -> Result<std::process::Output, Box<dyn Error>> {
+        // From a file, so that neither side waits for the other.
+        let path = self.folder.path().join("script");
+        fs::File::create(&path)?.write_all(script.as_bytes())?;
+        let socket = format!("--socket={}", self.folder.path().join("socket").display());
+        let output = Command::new("mariadb")
+            .args(["--no-defaults", "--user=root", &socket])
+            .args(["--default-character-set=utf8mb4", "--batch", "--force"])
+            .arg("--skip-column-names")
+            .stdin(fs::File::open(&path)?)
+            .output()?;
+        Ok(output)
+    }
+}
+
+impl Drop for MariaDb {
+    fn drop(&mut self) {
+        // A server that has ended already cannot be ended.
+        let _ended = self.process.kill();
+        let _waited = self.process.wait();
+    }
+}

@@ -1,0 +1,291 @@
+//! Compares filters with the policies they come from: the rows that databases select, and those
+//! that UCAST selects, with the rows for which the rule is true.
+
+mod cases;
+mod databases;
+mod mariadb;
+mod names;
+mod random;
+mod rows;
+mod ucast;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::error::Error;
+
+use rego::filter::{self, Dialect, Filter, Refusal, Target, Variant};
+use rego::{
+    Compiler, Evaluation, Module, PartialOptions, PartialQuery, Policy, Query, QueryOptions,
+    References, Value,
+};
+use sqlparser::dialect::MsSqlDialect;
+use sqlparser::parser::Parser;
+
+use crate::report;
+use cases::Case;
+
+/// Of a hundred filters at least this many must be conditions.
+const CONDITIONAL: usize = 70;
+
+/// Of a hundred cases at most this many may be refused, by this program or by PostgreSQL, which
+/// does not compare columns with constants of another type.
+const REFUSED: usize = 10;
+
+/// The path of the rule.
+const PATH: [&str; 2] = ["filters", "include"];
+
+/// The rows that a filter should select, and the clauses that should select them.
+struct Compiled {
+    case: Case,
+    expected: BTreeSet<i64>,
+    filter: Filter,
+}
+
+impl Compiled {
+    /// The query in a database; absent if no row is selected.
+    fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Refusal>, Box<dyn Error>> {
+        let names = names::of(Target::Sql(dialect), self.case.is_mapped)?;
+        let clause = self.filter.to_sql(dialect, &names);
+        Ok(clause.map(|clause| clause.map(|clause| self.query(dialect, &clause))))
+    }
+
+    fn query(&self, dialect: Dialect, clause: &str) -> String {
+        let case = &self.case;
+        names::query(dialect, case.is_joined(), case.is_mapped, clause)
+    }
+}
+
+/// Runs the written cases and random ones on all databases.
+///
+/// # Errors
+/// With the cases for which other rows are selected, or when a database cannot be run.
+pub(crate) fn run(count: usize, seed: u64) -> Result<(), Box<dyn Error>> {
+    let mut all = cases::written();
+    all.extend(random::cases(count, seed).map_err(|why| why.message().to_owned())?);
+    let mut compiled = Vec::new();
+    let mut refused = 0;
+    let total = all.len();
+    for case in all {
+        let expected = truth(&case)?;
+        match residual(&case)? {
+            Ok(filter) => compiled.push(Compiled {
+                case,
+                expected,
+                filter,
+            }),
+            Err(why) if case.written => return Err(case.failed("refused", &why).into()),
+            Err(_) => refused += 1,
+        }
+    }
+    let conditional = compiled.iter().filter(|one| is_conditional(&one.filter));
+    let conditional = conditional.count();
+    report(
+        "filters",
+        &format!("{total} cases, {conditional} conditions, {refused} refused"),
+    );
+    let mut wrong = check_ucast(&compiled)?;
+    wrong.extend(parse_for_sqlserver(&compiled)?);
+    told(&wrong)?;
+    for dialect in [Dialect::Sqlite, Dialect::PostgreSql, Dialect::MySql] {
+        told(&check_database(&compiled, dialect)?)?;
+    }
+    if conditional * 100 < CONDITIONAL * total || refused * 100 > REFUSED * total {
+        return Err("too few of the cases are conditions".into());
+    }
+    Ok(())
+}
+
+/// Fails with what is wrong, some of which is told.
+fn told(wrong: &[String]) -> Result<(), Box<dyn Error>> {
+    let Some(first) = wrong.first() else {
+        return Ok(());
+    };
+    let shown = wrong.iter().take(10).cloned().collect::<Vec<_>>();
+    report("wrong", &shown.join("\n\n"));
+    let rest = wrong.len();
+    Err(format!("{rest} filters select other rows, first {first}").into())
+}
+
+fn is_conditional(filter: &Filter) -> bool {
+    !matches!(filter.condition(), filter::Condition::Constant(_))
+}
+
+/// The rows for which the rule of a case is true.
+fn truth(case: &Case) -> Result<BTreeSet<i64>, Box<dyn Error>> {
+    let policy = compile(case)?;
+    let query = Query::document(&policy, &PATH.map(Value::from))?;
+    let mut ids = BTreeSet::new();
+    for row in rows::all(case.is_joined()) {
+        let mut input = case.input.as_object().cloned().unwrap_or_default();
+        for (table, document) in row.documents() {
+            input.insert(table, document);
+        }
+        for name in names::SHORT {
+            if let Some(value) = row.column("t", name) {
+                input.insert(*name, value.clone());
+            }
+        }
+        let mut evaluation = Evaluation::new(&case.documents);
+        evaluation.input = Some(Value::from(input));
+        let answers = query.evaluate(&mut evaluation);
+        let answers = answers.map_err(|why| case.failed("cannot be evaluated", &why))?;
+        let document = answers.into_iter().next();
+        let document = document.and_then(rego::Solution::into_document);
+        if document.is_some_and(|document| document != Value::Bool(false)) {
+            ids.insert(row.id);
+        }
+    }
+    Ok(ids)
+}
+
+fn compile(case: &Case) -> Result<Policy, Box<dyn Error>> {
+    let module = Module::parse("filters.rego", &case.module());
+    let module = module.map_err(|why| case.failed("cannot be parsed", &why))?;
+    let compiler = Compiler::new(&Policy::default()).put("filters.rego", module);
+    let policy = compiler.compile();
+    Ok(policy.map_err(|why| case.failed("cannot be compiled", &why))?)
+}
+
+/// The filter of a case, or why it is none.
+fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
+    let policy = compile(case)?;
+    let body = filter::query(&PATH.map(Value::from));
+    let query = PartialQuery::compile(&policy, body, &QueryOptions::default())?;
+    let options = PartialOptions {
+        unknowns: References::parse(["input.t", "input.u", "input.s", "input.n"])?,
+        ..PartialOptions::default()
+    };
+    let mut evaluation = Evaluation::new(&case.documents);
+    evaluation.input = Some(case.input.clone());
+    let residual = query.evaluate(&mut evaluation, &options);
+    let residual = residual.map_err(|why| case.failed("cannot be evaluated", &why))?;
+    let short_names = names::short(case.is_mapped);
+    let filter = Filter::of(&residual.queries, &residual.support, &short_names);
+    Ok(filter.map_err(|refused| {
+        let messages = refused.iter().map(ToString::to_string);
+        messages.collect::<Vec<_>>().join("; ")
+    }))
+}
+
+/// What selects other rows as UCAST.
+fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut wrong = Vec::new();
+    let mut count = 0;
+    for one in compiled {
+        let variants = [
+            Variant::All,
+            Variant::Prisma,
+            Variant::Linq,
+            Variant::Minimal,
+        ];
+        let understood = |variant: &&Variant| one.filter.check(&[Target::Ucast(**variant)]).is_ok();
+        if variants.iter().find(understood).is_none() {
+            continue;
+        }
+        count += 1;
+        let is_mapped = one.case.is_mapped;
+        let names = names::of(Target::Ucast(Variant::All), is_mapped)?;
+        let query = one.filter.to_ucast(&names);
+        let rows = rows::all(one.case.is_joined()).into_iter();
+        let found: Result<BTreeSet<i64>, String> = rows
+            .filter_map(|row| {
+                let holds = query
+                    .as_ref()
+                    .map(|query| ucast::holds(query, &row, is_mapped));
+                match holds.unwrap_or(Ok(false)) {
+                    Ok(true) => Some(Ok(row.id)),
+                    Ok(false) => None,
+                    Err(why) => Some(Err(why)),
+                }
+            })
+            .collect();
+        let shown = query.map(|query| query.to_string()).unwrap_or_default();
+        wrong.extend(judge(one, "UCAST", &shown, found));
+    }
+    report("UCAST", &format!("{count} filters, {} wrong", wrong.len()));
+    Ok(wrong)
+}
+
+/// What is no query for SQL Server.
+fn parse_for_sqlserver(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut wrong = Vec::new();
+    for one in compiled {
+        let dialect = Dialect::SqlServer;
+        match one.sql(dialect)? {
+            Ok(Some(text)) => match Parser::parse_sql(&MsSqlDialect {}, &text) {
+                Ok(parsed) if parsed.len() == 1 => {}
+                Ok(_) => wrong.push(one.case.failed("several statements", &text)),
+                Err(why) => wrong.push(one.case.failed(&text, &why)),
+            },
+            Ok(None) => {}
+            Err(_) => {}
+        }
+    }
+    let count = compiled.len();
+    report(
+        "SQL Server",
+        &format!("{count} parsed, {} wrong", wrong.len()),
+    );
+    Ok(wrong)
+}
+
+/// What selects other rows in a database.
+fn check_database(compiled: &[Compiled], dialect: Dialect) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut queries = Vec::new();
+    for one in compiled {
+        queries.push(match one.sql(dialect)? {
+            Ok(Some(query)) => Some(query),
+            Ok(None) => Some(one.query(dialect, "WHERE 1 = 0")),
+            Err(_) => None,
+        });
+    }
+    let asked: Vec<String> = queries.iter().flatten().cloned().collect();
+    let mut answers = databases::select(dialect, &asked)?.into_iter();
+    let mut wrong = Vec::new();
+    let (mut same, mut refused) = (0, 0);
+    for (one, query) in compiled.iter().zip(&queries) {
+        let Some(query) = query else {
+            refused += 1;
+            continue;
+        };
+        let found = answers.next().ok_or("an answer is missing")?;
+        if found.is_err() && dialect == Dialect::PostgreSql && one.case.confuses_kinds {
+            refused += 1;
+            continue;
+        }
+        match judge(one, Target::Sql(dialect).dialect(), query, found) {
+            Some(why) => wrong.push(why),
+            None => same += 1,
+        }
+    }
+    let name = Target::Sql(dialect).dialect();
+    report(
+        name,
+        &format!("{same} the same, {refused} refused, {} wrong", wrong.len()),
+    );
+    if refused * 100 > REFUSED * compiled.len() {
+        return Err(format!("{name} refuses too many").into());
+    }
+    Ok(wrong)
+}
+
+fn judge(
+    one: &Compiled,
+    target: &str,
+    written: &str,
+    found: Result<BTreeSet<i64>, String>,
+) -> Option<String> {
+    let why = match found {
+        Err(why) => why,
+        Ok(found) if found == one.expected => return None,
+        Ok(found) => {
+            let rows = |rows: Vec<&i64>| format!("{rows:?}");
+            let leaked = rows(found.difference(&one.expected).collect());
+            let lost = rows(one.expected.difference(&found).collect());
+            format!("leaked {leaked}, lost {lost}")
+        }
+    };
+    Some(one.case.failed(&format!("{target}: {written}"), &why))
+}
+
+/// The values of a row by the names of its columns.
+type Columns = BTreeMap<&'static str, Value>;

@@ -1,0 +1,223 @@
+//! Plays the reproducers of FINDINGS.md on the real servers.
+//!
+//! Below a heading of the second level stand the findings of one server; its name begins with that
+//! of a [`Peer`]. A finding is a heading of the third level, with commands in a block `sh` and what
+//! they show in the block `text` behind it. A block `yaml` before the first finding is the server's
+//! configuration. Each finding has a server of its own.
+
+use std::error::Error;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Stdio};
+
+use crate::kept::on_search_path;
+use crate::servers::{Foreign, free_address};
+use crate::{apt, peers, report, root};
+
+const PAGE: &str = "FINDINGS.md";
+
+/// Programs that the commands of the page call, with their packages.
+const PROGRAMS: &[(&str, &str)] = &[("curl", "/usr/bin/curl"), ("sqlite3", "/usr/bin/sqlite3")];
+
+/// A server that findings are of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Peer {
+    Engine,
+    Eopa,
+    Control,
+}
+
+/// One finding.
+#[derive(Debug)]
+struct Finding<'p> {
+    peer: Peer,
+    title: &'p str,
+    commands: &'p str,
+    shown: &'p str,
+}
+
+/// The page, read.
+#[derive(Debug, Default)]
+struct Page<'p> {
+    /// The configuration of the control plane.
+    config: &'p str,
+    findings: Vec<Finding<'p>>,
+}
+
+/// Plays every finding, or those whose title contains a text. What they show must be what the page
+/// says; with `bless` the page comes to say it.
+///
+/// # Errors
+/// A server that cannot be started, a page that says otherwise.
+pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>> {
+    let file = root().join(PAGE);
+    let text = fs::read_to_string(&file)?;
+    let page = read(&text)?;
+    apt::require(PROGRAMS)?;
+    let engine = peers::build()?;
+    let [eopa, control] = ["eopa", "opactl"].map(|program| {
+        let found = on_search_path(program);
+        if found.is_none() {
+            let why = format!("`{program}` is not on the search path: those of it are not played");
+            report("findings", &why);
+        }
+        found
+    });
+    let folder = root().join("target/findings");
+    let mut blessed = text.clone();
+    let mut wrong = Vec::new();
+    for finding in &page.findings {
+        if only.is_some_and(|only| !finding.title.contains(only)) {
+            continue;
+        }
+        let program = match finding.peer {
+            Peer::Engine => Some(engine.as_path()),
+            Peer::Eopa => eopa.as_deref(),
+            Peer::Control => control.as_deref(),
+        };
+        let Some(program) = program else { continue };
+        report("playing", finding.title);
+        let shown = finding.play(program, page.config, &folder)?;
+        if shown != finding.shown {
+            wrong.push(format!("{}:\n{shown}", finding.title));
+            let (before, after) = (finding.block(finding.shown), finding.block(&shown));
+            blessed = blessed.replacen(&before, &after, 1);
+        }
+    }
+    if bless {
+        fs::write(&file, blessed)?;
+        return Ok(());
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("{PAGE} says otherwise:\n{}", wrong.join("\n")).into()),
+    }
+}
+
+impl Finding<'_> {
+    /// How the page says that the commands show this.
+    fn block(&self, shown: &str) -> String {
+        format!("```sh\n{}```\n\n```text\n{shown}```\n", self.commands)
+    }
+
+    /// What the commands show on a new server.
+    fn play(&self, program: &Path, config: &str, folder: &Path) -> Result<String, Box<dyn Error>> {
+        if folder.exists() {
+            fs::remove_dir_all(folder)?;
+        }
+        fs::create_dir_all(folder)?;
+        let address = free_address()?;
+        let mut server = Command::new(program);
+        server.current_dir(folder);
+        let (name, variable) = match self.peer {
+            Peer::Engine => {
+                let (address, level) = (address.to_string(), ["--log-level", "error"]);
+                server
+                    .args(peers::SERVE)
+                    .args(["--addr", &address])
+                    .args(level);
+                ("opa", "OPA")
+            }
+            Peer::Eopa => {
+                let address = address.to_string();
+                server.args([
+                    "run",
+                    "--server",
+                    "--log-level",
+                    "error",
+                    "--addr",
+                    &address,
+                ]);
+                ("eopa", "EOPA")
+            }
+            Peer::Control => {
+                fs::write(folder.join("ocp.yaml"), config)?;
+                let options = ["--config", "ocp.yaml", "--data-dir", "data"];
+                server
+                    .args(["run", "--addr", &address.to_string()])
+                    .args(options);
+                ("opactl", "OCP")
+            }
+        };
+        let _server = Foreign::start(name, &mut server, address, folder)?;
+        let mut path = program
+            .parent()
+            .map(Path::as_os_str)
+            .unwrap_or_default()
+            .to_owned();
+        path.push(":");
+        path.push(std::env::var_os("PATH").unwrap_or_default());
+        let output = Command::new("sh")
+            .arg("-c")
+            .arg(format!("exec 2>&1\n{}", self.commands))
+            .current_dir(folder)
+            .env(variable, format!("http://{address}"))
+            .env("PATH", path)
+            .stdin(Stdio::null())
+            .output()?;
+        let mut shown = String::from_utf8_lossy(&output.stdout).into_owned();
+        if !shown.ends_with('\n') && !shown.is_empty() {
+            shown.push('\n');
+        }
+        Ok(shown)
+    }
+}
+
+/// Reads the page.
+///
+/// # Errors
+/// A finding that lacks a block, or is of no known server.
+fn read(text: &str) -> Result<Page<'_>, Box<dyn Error>> {
+    let mut page = Page::default();
+    for section in text.split("\n## ").skip(1) {
+        let mut parts = section.split("\n### ");
+        let head = parts.next().unwrap_or_default();
+        let title = head.lines().next().unwrap_or_default();
+        let peer = match title {
+            _ if title.starts_with("Open Policy Agent") => Peer::Engine,
+            _ if title.starts_with("EOPA") => Peer::Eopa,
+            _ if title.starts_with("OPA Control Plane") => Peer::Control,
+            _ => continue,
+        };
+        if let Some(config) = block(head, "yaml") {
+            page.config = config;
+        }
+        for finding in parts {
+            let title = finding.lines().next().unwrap_or_default();
+            let commands = block(finding, "sh").ok_or_else(|| format!("{title}: no block `sh`"))?;
+            let shown =
+                block(finding, "text").ok_or_else(|| format!("{title}: no block `text`"))?;
+            page.findings.push(Finding {
+                peer,
+                title,
+                commands,
+                shown,
+            });
+        }
+    }
+    Ok(page)
+}
+
+/// The first block of a language.
+fn block<'t>(text: &'t str, language: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("\n```{language}\n"))?;
+    let end = rest.find("```")?;
+    rest.get(..end)
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_finding_can_be_played() {
+        let text = fs::read_to_string(root().join(PAGE)).expect(PAGE);
+        let page = read(&text).expect(PAGE);
+        for finding in &page.findings {
+            let said = text.contains(&finding.block(finding.shown));
+            assert!(said, "{}: `text` does not follow `sh`", finding.title);
+        }
+        assert!(!page.findings.is_empty());
+    }
+}

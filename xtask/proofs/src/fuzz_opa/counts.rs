@@ -1,0 +1,75 @@
+//! How much was really compared.
+
+use std::error::Error;
+use std::fmt;
+
+use super::Outcome;
+
+/// What both sides did alike.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    /// Policies that were compiled.
+    pub(super) taken: u32,
+    /// Policies with mistakes.
+    pub(super) refused: u32,
+    /// Queries with an answer.
+    defined: u32,
+    /// Queries without one.
+    undefined: u32,
+    /// Queries with mistakes.
+    wrong: u32,
+    /// Queries whose evaluation failed.
+    failed: u32,
+    /// Sound queries that OPA refuses.
+    pub(super) flaws: u32,
+}
+
+impl Tally {
+    /// Counts the answer to a query.
+    pub(super) fn count(&mut self, answer: &Outcome) {
+        let counter = match answer {
+            Ok(value) if value == "[]" => &mut self.undefined,
+            Ok(_) => &mut self.defined,
+            Err(mistakes) if mistakes.iter().any(|mistake| mistake.starts_with("rego_")) => {
+                &mut self.wrong
+            }
+            Err(_) => &mut self.failed,
+        };
+        *counter += 1;
+    }
+
+    /// Refuses a run that compared too little: three of five policies must be taken, and two of
+    /// five queries to them must have an answer; OPA may fail at one of a hundred by its own flaws.
+    pub(super) fn check(&self) -> Result<(), Box<dyn Error>> {
+        let queries = self.defined + self.undefined + self.wrong + self.failed;
+        if self.taken * 5 < (self.taken + self.refused) * 3 {
+            return Err("too few of the policies were taken".into());
+        }
+        if self.defined * 5 < queries * 2 {
+            return Err("too few of the queries had an answer".into());
+        }
+        if self.flaws * 100 > queries {
+            return Err("OPA failed at too many of the queries".into());
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self {
+            taken,
+            refused,
+            defined,
+            undefined,
+            wrong,
+            failed,
+            flaws,
+        } = self;
+        write!(
+            f,
+            "{taken} policies taken and {refused} refused; {defined} queries defined, \
+             {undefined} undefined, {wrong} refused and {failed} failed, {flaws} left out"
+        )
+    }
+}

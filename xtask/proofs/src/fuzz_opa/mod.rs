@@ -1,0 +1,200 @@
+//! Compares generated policies and queries with the real OPA.
+
+mod counts;
+mod known_opa_bugs;
+mod ours;
+mod theirs;
+
+use std::cell::RefCell;
+use std::error::Error;
+
+use rego_generate::Choices;
+
+use crate::{random_cases, report};
+use counts::Tally;
+use theirs::Opa;
+
+/// The bytes that decide a policy.
+const BYTES: usize = 900;
+
+/// What is asked of every policy, beside its rules: so many generated queries.
+const QUERIES: usize = 3;
+
+/// What one side says: the value, or what is wrong, each as `code row:col message` and details.
+type Outcome = Result<String, Vec<String>>;
+
+/// Asks both for the same until they differ: which policies and queries they take, what those
+/// answer, and which mistakes and failures they find in the others, with codes, places and
+/// messages.
+///
+/// # Errors
+/// With the smallest case in which they differ, when OPA cannot be built or asked, or when too
+/// few of the policies and queries were evaluated to mean much.
+pub(crate) fn run(cases: u32, seed: u64) -> Result<(), Box<dyn Error>> {
+    let state = RefCell::new((Opa::start()?, Tally::default()));
+    random_cases::judge((cases, 4_000), seed, 0..BYTES, |bytes| {
+        let (opa, tally) = &mut *state.borrow_mut();
+        compare(opa, tally, bytes)
+    })?;
+    let (_, tally) = state.into_inner();
+    report("the same", &tally.to_string());
+    tally.check()
+}
+
+/// Compares one policy and all of its queries.
+fn compare(opa: &mut Opa, tally: &mut Tally, bytes: &[u8]) -> Result<(), String> {
+    let mut choices = Choices::new(bytes);
+    let input = rego_generate::input(&mut choices);
+    let asked: Vec<_> = (0..QUERIES)
+        .map(|_| rego_generate::query(&mut choices))
+        .collect();
+    let module = rego_generate::module(&mut choices);
+    let differ = |query: &str, ours: &Outcome, theirs: &Outcome| {
+        Err(format!(
+            "{module}\nquery: {query}\ninput: {input}\nours: {}\nOPA:  {}",
+            shown(ours),
+            shown(theirs)
+        ))
+    };
+    let Some(theirs) = opa.put(&module).map_err(|why| why.to_string())? else {
+        tally.flaws += 1;
+        return Ok(());
+    };
+    let policy = match (ours::compile(&module), theirs) {
+        (Ok(policy), Ok(_)) => policy,
+        (Err(ours), Err(theirs)) if alike(&ours, &theirs) => {
+            tally.refused += 1;
+            return Ok(());
+        }
+        (ours, theirs) if known_opa_bugs::explain(&module, mistakes(&ours), mistakes(&theirs)) => {
+            tally.flaws += 1;
+            return Ok(());
+        }
+        (ours, theirs) => return differ("none", &ours.map(|_| "taken".to_owned()), &theirs),
+    };
+    tally.taken += 1;
+    let rules = rego_generate::QUERIES.iter();
+    for query in rules.map(|rule| format!("x = {rule}")).chain(asked) {
+        let ours = ours::ask(&policy, &query, input);
+        let Some(theirs) = opa.ask(&query, input).map_err(|why| why.to_string())? else {
+            tally.flaws += 1;
+            return Ok(());
+        };
+        match (&ours, &theirs) {
+            (Ok(our), Ok(their)) if our == their || sorted(our) == sorted(their) => {}
+            (Err(our), Err(their)) if alike(our, their) => {}
+            _ if known_opa_bugs::explain(&query, mistakes(&ours), mistakes(&theirs)) => {
+                tally.flaws += 1;
+                continue;
+            }
+            _ => return differ(&query, &ours, &theirs),
+        }
+        tally.count(&ours);
+    }
+    Ok(())
+}
+
+/// The mistakes of an answer that has some.
+fn mistakes<T>(answer: &Result<T, Vec<String>>) -> &[String] {
+    answer.as_ref().err().map_or(&[], Vec::as_slice)
+}
+
+fn shown(answer: &Outcome) -> String {
+    match answer {
+        Ok(value) => value.clone(),
+        Err(mistakes) => mistakes
+            .iter()
+            .map(|mistake| format!("\n  {mistake}"))
+            .collect(),
+    }
+}
+
+/// Whether both find the same mistakes, where OPA says the same each time and what it means:
+///
+/// - It forgets where calls in template strings stand, so a place that it does not name may be
+///   any, and a mistake there be told twice.
+/// - References that begin with the name of a rule share that name's place, which is the place of
+///   the last of them in the module; ours have each its own.
+/// - Which way it shows from a recursive rule back to itself varies from call to call.
+/// - A variable that it made is told by its number, and one without a place sometimes by the name
+///   that it gave it.
+/// - A comprehension or call in front of a reference is told as far as the compiler had rewritten
+///   it, which says nothing about the policy.
+fn alike(ours: &[String], theirs: &[String]) -> bool {
+    if ours == theirs {
+        return true;
+    }
+    let places = !theirs
+        .iter()
+        .any(|mistake| mistake.contains(" - ") && !mistake.contains(" - error limit reached"));
+    let told = |mistakes: &[String]| {
+        let mut told: Vec<_> = mistakes
+            .iter()
+            .map(|mistake| told(mistake, places))
+            .collect();
+        told.sort();
+        if !places {
+            told.dedup();
+        }
+        told
+    };
+    told(ours) == told(theirs)
+}
+
+/// What of a mistake can be compared.
+fn told(mistake: &str, places: bool) -> String {
+    let mut parts = mistake.splitn(3, ' ');
+    let (code, place, message) = (
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+        parts.next().unwrap_or_default(),
+    );
+    let of_reference =
+        message.starts_with("undefined ref") || message.contains("used as reference");
+    let is_rewritten = message.contains(" | ") || message.contains('(');
+    let recursive = message.split_once(" is recursive: ");
+    let message = recursive.map_or(message, |(rule, _)| rule);
+    let is_nameless = place == "-" && message.ends_with(" is undeclared");
+    let message = match (of_reference && is_rewritten, is_nameless) {
+        (true, _) => "undefined ref".to_owned(),
+        (_, true) => "undeclared".to_owned(),
+        _ => without_numbers(message),
+    };
+    match places && !of_reference {
+        true => format!("{code} {place} {message}"),
+        false => format!("{code} {message}"),
+    }
+}
+
+/// A message in which generated variables have no numbers.
+fn without_numbers(message: &str) -> String {
+    let mut parts = message.split("__local");
+    let first = parts.next().unwrap_or_default().to_owned();
+    parts.fold(first, |before, part| {
+        before + "__local" + part.trim_start_matches(|sign: char| sign.is_ascii_digit())
+    })
+}
+
+/// The answers in an order of their own: that of OPA depends on how objects came to be.
+fn sorted(answers: &str) -> Vec<String> {
+    let answers: Vec<serde_json::Value> = serde_json::from_str(answers).unwrap_or_default();
+    let mut answers: Vec<_> = answers.iter().map(ToString::to_string).collect();
+    answers.sort();
+    answers
+}
+
+/// Puts what is said of one place in order. OPA keeps the variables of a query that nobody binds
+/// in a map whose order varies from call to call, and sorts them by their places only.
+fn ordered(mut mistakes: Vec<String>) -> Vec<String> {
+    let place = |mistake: &str| {
+        mistake
+            .splitn(3, ' ')
+            .take(2)
+            .map(str::to_owned)
+            .collect::<Vec<_>>()
+    };
+    for run in mistakes.chunk_by_mut(|left, right| place(left) == place(right)) {
+        run.sort();
+    }
+    mistakes
+}

@@ -1,0 +1,213 @@
+//! Servers that no registry offers: what a run of the suite saw of them is kept in `results/`,
+//! and judged again by the rules of today.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use chrono::Utc;
+use conformance::Suite;
+use conformance::catalogue::Catalogue;
+use conformance::evidence::Event;
+use conformance::known::KnownList;
+use conformance::verdict::Verdict;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+use serde::Deserialize;
+
+use crate::{cargo::cargo, postgres::done, report, root};
+
+/// Where evidence is kept, and what it is of.
+const FOLDER: &str = "results";
+const LIST: &str = "servers.toml";
+
+/// Which rules a server keeps, by id; rules that were not judged are left out.
+pub(crate) type Kept = BTreeMap<String, bool>;
+
+/// One server, in one version.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Server {
+    pub(crate) name: String,
+    /// What the name does not say of the version.
+    version: String,
+    commit: String,
+    /// The repository, and how the program is built in a checkout of it.
+    source: String,
+    build: String,
+    /// Its name on the search path.
+    program: String,
+    run: Vec<Run>,
+}
+
+/// One run of the suite on a server.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Run {
+    /// The target file, without its ending.
+    target: String,
+    /// Further options of `conformance run`.
+    options: Vec<String>,
+    evidence: String,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct List {
+    server: Vec<Server>,
+}
+
+/// All servers.
+///
+/// # Errors
+/// A list that cannot be read.
+pub(crate) fn servers() -> Result<Vec<Server>, Box<dyn Error>> {
+    let text = fs::read_to_string(root().join(FOLDER).join(LIST))?;
+    Ok(toml::from_str::<List>(&text)?.server)
+}
+
+/// Judges all evidence again; what fails must be what the targets are known to break.
+///
+/// # Errors
+/// Evidence that cannot be read, and verdicts that are not known.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let mut wrong = Vec::new();
+    for server in servers()? {
+        for run in &server.run {
+            wrong.extend(run.unknown(&run.judge()?)?);
+        }
+        let kept = server.kept()?;
+        let proven = kept.values().filter(|kept| **kept).count();
+        let of = kept.len();
+        report(&server.name, &format!("{proven} of {of} rules"));
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+impl Server {
+    /// What the kept evidence says by the rules of today.
+    ///
+    /// # Errors
+    /// Evidence that cannot be read.
+    pub(crate) fn kept(&self) -> Result<Kept, Box<dyn Error>> {
+        let mut kept = Kept::new();
+        for run in &self.run {
+            kept.extend(run.judge()?);
+        }
+        Ok(kept)
+    }
+
+    /// Runs the suite on the program of the search path, if it is there; with `keep` its evidence
+    /// replaces what is kept.
+    ///
+    /// # Errors
+    /// A run that does not end as the list of known deviations says.
+    pub(crate) fn run(&self, keep: bool) -> Result<(), Box<dyn Error>> {
+        let Some(program) = on_search_path(&self.program) else {
+            let (program, source, commit) = (&self.program, &self.source, &self.commit);
+            let build = &self.build;
+            let why = format!(
+                "not run, as `{program}` is not on the search path; {source} at {commit} ({}) has \
+                 it: {build}",
+                self.version
+            );
+            report(&self.name, &why);
+            return Ok(());
+        };
+        report("judging", &format!("{}, {}", self.name, program.display()));
+        for run in &self.run {
+            let evidence = root().join(format!("target/peers/{}.ndjson", run.target));
+            if let Some(folder) = evidence.parent() {
+                fs::create_dir_all(folder)?;
+            }
+            done(
+                cargo()
+                    .current_dir(root())
+                    .args(["conformance", "run", "--target", &run.target])
+                    .args(["--report", &format!("ndjson={}", evidence.display())])
+                    .args(&run.options),
+            )?;
+            if keep {
+                run.keep(&evidence)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Run {
+    fn file(&self) -> PathBuf {
+        root().join(FOLDER).join(&self.evidence)
+    }
+
+    fn keep(&self, evidence: &Path) -> Result<(), Box<dyn Error>> {
+        let mut packed = GzEncoder::new(fs::File::create(self.file())?, Compression::best());
+        packed.write_all(&fs::read(evidence)?)?;
+        packed.finish()?;
+        Ok(())
+    }
+
+    fn judge(&self) -> Result<Kept, Box<dyn Error>> {
+        let at = |why: &dyn std::fmt::Display| format!("{}: {why}", self.evidence);
+        let mut text = String::new();
+        let file = fs::File::open(self.file()).map_err(|why| at(&why))?;
+        GzDecoder::new(file).read_to_string(&mut text)?;
+        let events = text.lines().map(serde_json::from_str::<Event>);
+        let events: Vec<Event> = events.collect::<Result<_, _>>().map_err(|why| at(&why))?;
+        let judged = Suite::judge_again(events).map_err(|why| at(&why))?;
+        let mut kept = Kept::new();
+        for event in judged {
+            if let Event::Judged(judged) = event {
+                match judged.verdict {
+                    Verdict::Pass => drop(kept.insert(judged.rule, true)),
+                    Verdict::Fail(_) => drop(kept.insert(judged.rule, false)),
+                    Verdict::Recorded | Verdict::NotRun(_) => {}
+                }
+            }
+        }
+        Ok(kept)
+    }
+
+    /// Sentences on verdicts that are not those of the list of known deviations.
+    fn unknown(&self, kept: &Kept) -> Result<Vec<String>, Box<dyn Error>> {
+        let catalogue = Catalogue::embedded()?;
+        let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        let version = self
+            .options
+            .iter()
+            .skip_while(|one| *one != "--target-version");
+        let version = version.map(String::as_str).nth(1);
+        let known = KnownList::embedded(&self.target, ids)?;
+        let known = known.on(&self.target, version, Utc::now().date_naive())?;
+        let mut wrong = Vec::new();
+        for (rule, kept) in kept {
+            let is_known = known.deviation(rule).is_some();
+            if *kept == is_known && known.flaky(rule).is_none() {
+                let verdict = if *kept {
+                    "is kept, but known"
+                } else {
+                    "is broken, but not known"
+                };
+                let list = &self.target;
+                wrong.push(format!(
+                    "{}: {rule} {verdict} in known/{list}.toml",
+                    self.evidence
+                ));
+            }
+        }
+        Ok(wrong)
+    }
+}
+
+/// Where a program is on the search path.
+pub(crate) fn on_search_path(program: &str) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let mut places = std::env::split_paths(&path).map(|folder| folder.join(program));
+    places.find(|place| place.is_file())
+}

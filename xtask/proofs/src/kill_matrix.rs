@@ -1,0 +1,147 @@
+//! `cargo xtask kill-matrix`: breaks the reference in every way that the faults say and in the
+//! general ways, and holds what the rules notice against what is written down.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+use std::fs;
+
+use conformance::Suite;
+use conformance::faults::{Fault, Mutations, Vacuous};
+use conformance::target::Target;
+use serde::Deserialize;
+
+use crate::{report, root};
+
+/// How many of a hundred mutants some rule has to notice.
+const DETECTED: usize = 95;
+
+/// Mutants that no rule notices, with the reason.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Survivors {
+    survivor: Vec<Survivor>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Survivor {
+    mutants: Vec<String>,
+    reason: String,
+}
+
+/// Fills the matrix, tries the mutants, judges vacuous servers. With `bless`, the matrix is
+/// written down instead of compared.
+pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
+    matrix(bless)?;
+    mutants()?;
+    vacuity()
+}
+
+fn suite() -> Result<Suite, Box<dyn Error>> {
+    let suite = Suite::builder(Target::embedded()?).for_selftest();
+    Ok(suite.build()?)
+}
+
+fn unsound(broken: Vec<String>) -> String {
+    format!("does not hold without a fault: {}", broken.join(", "))
+}
+
+fn matrix(bless: bool) -> Result<(), Box<dyn Error>> {
+    let matrix = suite()?.kill_matrix(Fault::embedded()?).map_err(unsound)?;
+    let file = root().join("faults/kill-matrix.txt");
+    if bless {
+        fs::write(&file, matrix.to_string())?;
+    }
+    let findings = matrix.findings();
+    for finding in &findings {
+        report("finding", finding);
+    }
+    let (noticing, rules) = (matrix.detecting().len(), matrix.rules());
+    let faults = matrix.faults();
+    report(
+        "kill matrix",
+        &format!(
+            "{noticing} of {rules} rules notice a fault that is aimed at them, {faults} faults"
+        ),
+    );
+    if !findings.is_empty() {
+        return Err("the faults and the rules do not fit".into());
+    }
+    if aimed(&fs::read_to_string(&file)?) != aimed(&matrix.to_string()) {
+        return Err(
+            "faults/kill-matrix.txt says otherwise; read what `--bless` changes in it".into(),
+        );
+    }
+    Ok(())
+}
+
+/// The faults and the rules that they are aimed at. What else notices a fault is held to what the
+/// fault says it concerns; on servers that scenarios share it is not the same every time.
+fn aimed(matrix: &str) -> Vec<&str> {
+    let other = |line: &&str| line.starts_with("  ");
+    matrix.lines().filter(|line| !other(line)).collect()
+}
+
+fn mutants() -> Result<(), Box<dyn Error>> {
+    let mutations = suite()?.mutants().map_err(unsound)?;
+    let explained = explained(&mutations)?;
+    let (detected, survivors) = (mutations.detected(), mutations.survivors().len());
+    let all = detected + survivors;
+    report(
+        "mutants",
+        &format!("{detected} of {all} are noticed by a rule, {explained} explained"),
+    );
+    for rule in mutations.left_out() {
+        report("not tried", rule);
+    }
+    if !mutations.left_out().is_empty() {
+        return Err("not every rule can be judged by its exchanges".into());
+    }
+    if detected * 100 < all * DETECTED {
+        return Err(format!("fewer than {DETECTED} % of the mutants are noticed").into());
+    }
+    Ok(())
+}
+
+/// How many survivors are explained: all of them have to be, and nothing else.
+fn explained(mutations: &Mutations) -> Result<usize, Box<dyn Error>> {
+    let text = fs::read_to_string(root().join("faults/survivors.toml"))?;
+    let known: Survivors = toml::from_str(&text)?;
+    let mut listed = BTreeSet::new();
+    for survivor in known.survivor {
+        if survivor.reason.trim().is_empty() {
+            return Err(format!("no reason for {}", survivor.mutants.join(", ")).into());
+        }
+        listed.extend(survivor.mutants);
+    }
+    let survivors = mutations.survivors();
+    for mutant in survivors.difference(&listed) {
+        report("survives without a reason", mutant);
+    }
+    for mutant in listed.difference(survivors) {
+        report("listed in faults/survivors.toml, but noticed", mutant);
+    }
+    match *survivors == listed {
+        true => Ok(listed.len()),
+        false => Err("faults/survivors.toml does not list the survivors".into()),
+    }
+}
+
+/// Judges the trivial servers: no rule may pass on one.
+fn vacuity() -> Result<(), Box<dyn Error>> {
+    let target = Target::embedded()?;
+    let mut holding = BTreeSet::new();
+    for server in Vacuous::ALL {
+        let found = Suite::vacuity(&target, server)?;
+        let (passed, run) = (found.holding.len(), found.run);
+        report(server.name(), &format!("{passed} of {run} rules pass"));
+        holding.extend(found.holding);
+    }
+    for rule in &holding {
+        report("says nothing", rule);
+    }
+    match holding.is_empty() {
+        true => Ok(()),
+        false => Err("rules pass on trivial servers".into()),
+    }
+}

@@ -1,0 +1,182 @@
+//! A PostgreSQL server of our own, for the tests that need a real one.
+
+use std::{
+    error::Error,
+    fs, io,
+    net::{SocketAddr, TcpListener},
+    path::{Path, PathBuf},
+    process::{Command, Stdio},
+};
+
+use tempfile::TempDir;
+
+use crate::apt;
+
+/// The Debian package that brings the server.
+const PACKAGE: &str = "postgresql";
+
+/// The account that package makes; the server refuses to run as root.
+const ACCOUNT: &str = "postgres";
+
+/// A running server with an empty database; stopped and removed when dropped.
+#[derive(Debug)]
+pub(crate) struct Postgres {
+    programs: PathBuf,
+    folder: TempDir,
+    port: u16,
+}
+
+impl Postgres {
+    /// Starts a server on a free port of the loopback interface, in a folder of its own.
+    /// Where the machine has no server, Debian's package is installed first.
+    ///
+    /// # Errors
+    /// When it cannot be installed, initialised or started.
+    pub(crate) fn start() -> Result<Self, Box<dyn Error>> {
+        let programs = match programs() {
+            Some(found) => found,
+            None => {
+                apt::install(&[PACKAGE])?;
+                programs().ok_or("the PostgreSQL package has no server programs")?
+            }
+        };
+        let folder = tempfile::Builder::new().prefix("postgres-").tempdir()?;
+        let port = TcpListener::bind("127.0.0.1:0")?.local_addr()?.port();
+        let server = Self {
+            programs,
+            folder,
+            port,
+        };
+        if is_root()? {
+            done(Command::new("chown").arg(ACCOUNT).arg(server.folder.path()))?;
+        }
+        let data = server.data();
+        done(
+            server
+                .program("initdb")?
+                .args([
+                    "--auth=trust",
+                    "--username=postgres",
+                    "--encoding=UTF8",
+                    "--no-sync",
+                ])
+                .arg("-D")
+                .arg(&data),
+        )?;
+        // What the server has given to the system survives the crashes of the server that are
+        // played; a crash of the machine is not.
+        let options = format!(
+            "-p {port} -c fsync=off -c listen_addresses=127.0.0.1 -c unix_socket_directories={}",
+            server.folder.path().display()
+        );
+        done(
+            server
+                .program("pg_ctl")?
+                .arg("-D")
+                .arg(&data)
+                .args(["-w", "-o", &options])
+                .arg("-l")
+                .arg(server.folder.path().join("log"))
+                .arg("start"),
+        )?;
+        Ok(server)
+    }
+
+    /// Stops the server and starts it again, with its data. `immediate` is as after a crash.
+    ///
+    /// # Errors
+    /// When it does not come back.
+    pub(crate) fn restart(&self, mode: &str) -> Result<(), Box<dyn Error>> {
+        let mut command = self.program("pg_ctl")?;
+        command.arg("-D").arg(self.data()).args(["-w", "-m", mode]);
+        // The server inherits what it logs to, as at its start.
+        command.arg("-l").arg(self.folder.path().join("log"));
+        done(command.arg("restart"))
+    }
+
+    /// Where the server listens.
+    pub(crate) fn address(&self) -> SocketAddr {
+        SocketAddr::from(([127, 0, 0, 1], self.port))
+    }
+
+    /// The address of the server's database.
+    pub(crate) fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+
+    fn data(&self) -> PathBuf {
+        self.folder.path().join("data")
+    }
+
+    fn program(&self, name: &str) -> io::Result<Command> {
+        let path = self.programs.join(name);
+        let mut command = if is_root()? {
+            let mut command = Command::new("runuser");
+            command.args(["-u", ACCOUNT, "--"]).arg(path);
+            command
+        } else {
+            Command::new(path)
+        };
+        command
+            .current_dir(self.folder.path())
+            .stdout(Stdio::null());
+        Ok(command)
+    }
+}
+
+impl Drop for Postgres {
+    fn drop(&mut self) {
+        let data = self.data();
+        let stopped = self.program("pg_ctl").and_then(|mut command| {
+            command
+                .arg("-D")
+                .arg(data)
+                .args(["-m", "immediate", "stop"])
+                .status()
+        });
+        // The folder goes away either way; a server that did not stop ends when its files do.
+        drop(stopped);
+    }
+}
+
+/// The folder of the newest installed server programs.
+fn programs() -> Option<PathBuf> {
+    let installed = fs::read_dir("/usr/lib/postgresql").ok()?;
+    let mut versions: Vec<PathBuf> = installed
+        .filter_map(|entry| Some(entry.ok()?.path().join("bin")))
+        .filter(|folder| folder.join("initdb").is_file())
+        .collect();
+    versions.sort();
+    versions.pop()
+}
+
+fn is_root() -> io::Result<bool> {
+    let output = Command::new("id").arg("-u").output()?;
+    Ok(output.stdout.trim_ascii() == b"0")
+}
+
+/// Runs a command to its end.
+///
+/// # Errors
+/// When it cannot be started or does not succeed; the message names it.
+pub(crate) fn done(command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let status = command
+        .status()
+        .map_err(|why| format!("{}: {why}", name(command)))?;
+    if status.success() {
+        Ok(())
+    } else {
+        Err(format!("{} ended with {status}", name(command)).into())
+    }
+}
+
+fn name(command: &Command) -> String {
+    let program = Path::new(command.get_program()).display().to_string();
+    let arguments = command
+        .get_args()
+        .map(|argument| argument.to_string_lossy());
+    std::iter::once(program.into())
+        .chain(arguments)
+        .collect::<Vec<_>>()
+        .join(" ")
+}

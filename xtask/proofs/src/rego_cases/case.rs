@@ -1,0 +1,222 @@
+//! One language case: modules, documents, a query and what must come of it.
+
+use std::error::Error;
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::Path;
+use std::sync::Arc;
+use std::thread;
+
+use rego::host::{Host, HostError, Wanted};
+use rego::value::{Object, Set, from_yaml};
+use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
+
+/// Deeply nested cases need more stack than a thread has by default.
+const STACK: usize = 64 << 20;
+
+/// A case as its file says it.
+#[derive(Debug, Clone)]
+pub(super) struct Case {
+    /// The folder it belongs to, behind the version if that is not the current one: `v0/else`.
+    pub(super) folder: String,
+    /// The version in which its modules are written.
+    version: Version,
+    fields: Value,
+}
+
+/// Every case of a version below its folder, in the order of the files' names.
+pub(super) fn all(root: &Path, version: Version) -> Result<Vec<Case>, Box<dyn Error>> {
+    let mut cases = Vec::new();
+    for folder in sorted(&root.join(format!("v{}", version.number())))? {
+        for file in sorted(&folder)? {
+            let text = fs::read(&file)?;
+            let document = from_yaml(&text).map_err(|why| format!("{}: {why}", file.display()))?;
+            let listed = document.get("cases").and_then(Value::as_array);
+            let name = folder.file_name().unwrap_or_default().to_string_lossy();
+            let name = match version {
+                Version::V0 => format!("v0/{name}"),
+                Version::V1 => name.into_owned(),
+            };
+            cases.extend(listed.into_iter().flatten().map(|fields| Case {
+                folder: name.clone(),
+                version,
+                fields: fields.clone(),
+            }));
+        }
+    }
+    Ok(cases)
+}
+
+fn sorted(folder: &Path) -> Result<Vec<std::path::PathBuf>, Box<dyn Error>> {
+    let mut paths: Vec<_> = fs::read_dir(folder)?
+        .map(|entry| entry.map(|entry| entry.path()))
+        .collect::<Result<_, _>>()?;
+    paths.sort();
+    Ok(paths)
+}
+
+impl Case {
+    /// The folder and the note, which is unique.
+    pub(super) fn id(&self) -> String {
+        let note = self.text("note").unwrap_or_default();
+        let folder = self.folder.rsplit('/').next();
+        match note.split_once('/') {
+            Some((first, rest)) if Some(first) == folder => format!("{}/{rest}", self.folder),
+            _ => format!("{}/{note}", self.folder),
+        }
+    }
+
+    /// What is wrong with the outcome, if anything.
+    pub(super) fn run(&self) -> Option<String> {
+        let case = self.clone();
+        let thread = thread::Builder::new().stack_size(STACK);
+        let outcome = thread.spawn(move || case.judge());
+        match outcome.map(thread::JoinHandle::join) {
+            Ok(Ok(judged)) => judged.err(),
+            Ok(Err(_)) => Some("panicked".to_owned()),
+            Err(failure) => Some(failure.to_string()),
+        }
+    }
+
+    fn text(&self, name: &str) -> Option<&str> {
+        self.fields.get(name).and_then(Value::as_str)
+    }
+
+    fn flag(&self, name: &str) -> bool {
+        self.fields.get(name) == Some(&Value::Bool(true))
+    }
+
+    /// Compares the outcome with what is wanted, error text first as the most exact.
+    fn judge(&self) -> Result<(), String> {
+        let outcome = self.answers();
+        if let Some(text) = self.text("want_error") {
+            return match &outcome {
+                Err((_, said)) if said.contains(text) => Ok(()),
+                other => Err(format!(
+                    "wanted an error with {text:?}, got {}",
+                    shown(other)
+                )),
+            };
+        }
+        if let Some(code) = self.text("want_error_code") {
+            return match &outcome {
+                Err((got, _)) if got == code => Ok(()),
+                other => Err(format!("wanted {code}, got {}", shown(other))),
+            };
+        }
+        let answers = match &outcome {
+            Ok(answers) => answers,
+            Err(_) => return Err(shown(&outcome)),
+        };
+        if let Some(wanted) = self.fields.get("want_result") {
+            let wanted = wanted.as_array().into_iter().flatten().cloned().collect();
+            return match *answers == wanted {
+                true => Ok(()),
+                false => Err(format!(
+                    "wanted {}, got {}",
+                    Value::from(wanted),
+                    shown(&outcome)
+                )),
+            };
+        }
+        match self.fields.get("want_defined") {
+            Some(Value::Bool(wanted)) if *wanted == answers.is_empty() => Err(format!(
+                "wanted defined = {wanted}, got {}",
+                shown(&outcome)
+            )),
+            _ => Ok(()),
+        }
+    }
+
+    /// Every answer as the object of its bindings, or the code and text of the error.
+    fn answers(&self) -> Result<Set, (String, String)> {
+        let modules = self.fields.get("modules").and_then(Value::as_array);
+        let mut compiler = Compiler::new(&Policy::default());
+        for (at, text) in modules.into_iter().flatten().enumerate() {
+            let id = format!("test-{at}.rego");
+            let text = text.as_str().unwrap_or_default();
+            let module = Module::parse_as(&id, text, self.version).map_err(refused)?;
+            compiler = compiler.put(&id, module);
+        }
+        let policy = compiler.compile().map_err(refused)?;
+        let documents = self.fields.get("data").cloned();
+        let documents = documents.unwrap_or_else(|| Value::from(Object::new()));
+        let input = match self.text("input_term") {
+            Some(term) => Some(constant(term)?),
+            None => self.fields.get("input").cloned(),
+        };
+        let query = self.text("query").unwrap_or_default();
+        let query = Query::parse(&policy, query, &Default::default()).map_err(refused)?;
+        let mut evaluation = Evaluation::new(&documents);
+        evaluation.host = Some(Arc::new(Names));
+        evaluation.input = input;
+        evaluation.strict = self.flag("strict_error");
+        let answers = query.evaluate(&mut evaluation).map_err(failed)?;
+        Ok(answers.iter().map(|answer| self.bindings(answer)).collect())
+    }
+
+    fn bindings(&self, answer: &rego::Solution) -> Value {
+        Value::object(answer.bindings().iter().map(|(name, value)| {
+            let plain = plain(value);
+            let sorted = match plain.as_array() {
+                Some(items) if self.flag("sort_bindings") => {
+                    let mut items = items.to_vec();
+                    items.sort();
+                    Value::from(items)
+                }
+                _ => plain,
+            };
+            (name.clone(), sorted)
+        }))
+    }
+}
+
+/// The names that the cases ask for.
+#[derive(Debug)]
+struct Names;
+
+impl Host for Names {
+    fn addresses(&self, name: &str, _: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {
+        match name {
+            "localhost" => Ok(vec![Ipv4Addr::LOCALHOST.into()]),
+            _ => Err(HostError::NoSuchHost),
+        }
+    }
+}
+
+/// The value of a constant term.
+fn constant(term: &str) -> Result<Value, (String, String)> {
+    let policy = Policy::default();
+    let query =
+        Query::parse(&policy, &format!("x = {term}"), &Default::default()).map_err(refused)?;
+    let documents = Value::from(Object::new());
+    let answers = query
+        .evaluate(&mut Evaluation::new(&documents))
+        .map_err(failed)?;
+    let value = answers
+        .first()
+        .and_then(|answer| answer.bindings().first().map(|(_, value)| value.clone()));
+    value.ok_or_else(|| (String::new(), format!("`{term}` is undefined")))
+}
+
+/// The value as JSON has it: sets as arrays, keys as strings.
+fn plain(value: &Value) -> Value {
+    let text = value.to_string();
+    rego::value::from_json(text.as_bytes()).unwrap_or_else(|_| value.clone())
+}
+
+fn refused(errors: rego::Errors) -> (String, String) {
+    let code = errors.0.first().map(|error| error.code.as_str().to_owned());
+    (code.unwrap_or_default(), errors.to_string())
+}
+
+fn failed(error: rego::EvalError) -> (String, String) {
+    (error.code.as_str().to_owned(), error.to_string())
+}
+
+fn shown(outcome: &Result<Set, (String, String)>) -> String {
+    match outcome {
+        Ok(answers) => Value::from(answers.clone()).to_string(),
+        Err((_, text)) => text.clone(),
+    }
+}

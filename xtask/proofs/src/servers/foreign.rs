@@ -1,0 +1,58 @@
+//! Programs of others that tasks start.
+
+use std::error::Error;
+use std::fs;
+use std::io;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// A program is given up when it takes no connection for so long after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// A running program; ended when dropped.
+#[derive(Debug)]
+pub(crate) struct Foreign(Child);
+
+impl Foreign {
+    /// Starts a program that logs to `NAME.log` of a folder, and waits until it takes
+    /// connections.
+    ///
+    /// # Errors
+    /// When it cannot be started, ends, or takes no connection; with what it logged.
+    pub(crate) fn start(
+        name: &str,
+        command: &mut Command,
+        address: SocketAddr,
+        folder: &Path,
+    ) -> Result<Self, Box<dyn Error>> {
+        let path = folder.join(format!("{name}.log"));
+        let log = fs::File::create(&path)?;
+        let command = command.stdin(Stdio::null()).stdout(log.try_clone()?);
+        let process = command.stderr(log).spawn();
+        let mut started = Self(process.map_err(|why| format!("{name}: {why}"))?);
+        let begun = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            if begun.elapsed() > READY_TIMEOUT || started.0.try_wait()?.is_some() {
+                let said = fs::read_to_string(&path).unwrap_or_default();
+                return Err(format!("{name} takes no connection: {said}").into());
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        Ok(started)
+    }
+}
+
+impl Drop for Foreign {
+    fn drop(&mut self) {
+        // A program that has ended already cannot be ended.
+        let _ended = self.0.kill();
+        let _waited = self.0.wait();
+    }
+}
+
+/// An address of the loopback interface that is free now.
+pub(crate) fn free_address() -> io::Result<SocketAddr> {
+    TcpListener::bind("127.0.0.1:0")?.local_addr()
+}

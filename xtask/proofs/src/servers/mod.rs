@@ -1,0 +1,104 @@
+//! Servers that tasks start, and the client that asks them.
+
+mod client;
+mod foreign;
+mod message;
+mod peer;
+mod process;
+mod proxy;
+mod sink;
+mod wire;
+
+use std::error::Error;
+use std::fs;
+use std::net::{SocketAddr, TcpListener};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::{Duration, Instant};
+
+pub(crate) use client::Client;
+pub(crate) use foreign::{Foreign, free_address};
+pub(crate) use message::Message;
+pub(crate) use peer::{Peer, Said};
+pub(crate) use process::Process;
+pub(crate) use proxy::{Proxy, Way};
+pub(crate) use sink::{Mood, Sink};
+pub(crate) use wire::{Failure, Wire, ask, done, request, request_with, within};
+
+/// A server is given up when it does not answer for so long after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(20);
+
+/// A running server.
+#[derive(Debug)]
+pub(crate) struct Server {
+    /// Where it listens.
+    pub(crate) address: SocketAddr,
+    process: Child,
+    /// How long it took to answer after its start.
+    pub(crate) startup: Duration,
+}
+
+impl Server {
+    /// Starts a program and waits until it answers. It logs only errors unless the arguments say
+    /// more.
+    pub(crate) fn start(
+        program: &Path,
+        arguments: &[&str],
+        folder: &Path,
+    ) -> Result<Self, Box<dyn Error>> {
+        let address = TcpListener::bind("127.0.0.1:0")?.local_addr()?;
+        let log = fs::File::create(folder.join(format!("{}.log", address.port())))?;
+        let begun = Instant::now();
+        let quiet: &[&str] = match arguments.contains(&"--log-level") {
+            true => &[],
+            false => &["--log-level", "error"],
+        };
+        let process = Command::new(program)
+            .args(arguments)
+            .args(["--addr", &address.to_string()])
+            .args(quiet)
+            .stdin(Stdio::null())
+            .stdout(log.try_clone()?)
+            .stderr(log)
+            .spawn()?;
+        let mut server = Self {
+            address,
+            process,
+            startup: Duration::ZERO,
+        };
+        while !server.answers() {
+            if begun.elapsed() > READY_TIMEOUT {
+                return Err(format!("{} does not answer", program.display()).into());
+            }
+            std::thread::yield_now();
+        }
+        server.startup = begun.elapsed();
+        Ok(server)
+    }
+
+    fn answers(&self) -> bool {
+        let client = Client::connect(self.address);
+        client.is_ok_and(|mut client| client.ok("GET", "/health", "").is_ok())
+    }
+
+    /// A new connection.
+    pub(crate) fn client(&self) -> Result<Client, Box<dyn Error>> {
+        Client::connect(self.address)
+    }
+
+    /// Resident memory in KiB.
+    pub(crate) fn memory(&self) -> Result<f64, Box<dyn Error>> {
+        let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let size = line.and_then(|line| line.split_whitespace().next());
+        Ok(size.ok_or("no resident size")?.parse()?)
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        // A server that has ended already cannot be ended.
+        let _ended = self.process.kill();
+        let _waited = self.process.wait();
+    }
+}

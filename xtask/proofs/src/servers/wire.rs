@@ -1,0 +1,175 @@
+//! Connections of which a task decides every byte, and from which address they come.
+
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+use std::time::Duration;
+
+use tokio::io::AsyncWriteExt;
+use tokio::net::{TcpSocket, TcpStream};
+use tokio::time::timeout;
+
+use super::message::{Message, Reader};
+
+/// What a task may fail with.
+pub(crate) type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+/// An answer must be there within this time.
+const ANSWER_TIMEOUT: Duration = Duration::from_secs(30);
+
+/// One connection.
+#[derive(Debug)]
+pub(crate) struct Wire {
+    reader: Reader<TcpStream>,
+}
+
+impl Wire {
+    /// Connects from an address of the loopback interface.
+    ///
+    /// # Errors
+    /// When the server does not take the connection.
+    pub(crate) async fn connect(to: SocketAddr, from: [u8; 4]) -> io::Result<Self> {
+        Self::narrow(to, from, None).await
+    }
+
+    /// Connects with a receive buffer of so many bytes.
+    ///
+    /// # Errors
+    /// When the server does not take the connection.
+    pub(crate) async fn narrow(
+        to: SocketAddr,
+        from: [u8; 4],
+        buffer: Option<u32>,
+    ) -> io::Result<Self> {
+        let socket = TcpSocket::new_v4()?;
+        if let Some(buffer) = buffer {
+            socket.set_recv_buffer_size(buffer)?;
+        }
+        socket.bind(SocketAddr::new(IpAddr::from(from), 0))?;
+        let stream = within(ANSWER_TIMEOUT, socket.connect(to)).await?;
+        stream.set_nodelay(true)?;
+        let reader = Reader::new(stream);
+        Ok(Self { reader })
+    }
+
+    /// Sends bytes.
+    ///
+    /// # Errors
+    /// When the server has closed the connection, or takes nothing.
+    pub(crate) async fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+        within(ANSWER_TIMEOUT, self.reader.stream.write_all(bytes)).await
+    }
+
+    /// The next answer.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub(crate) async fn answer(&mut self) -> io::Result<Message> {
+        self.answer_within(ANSWER_TIMEOUT).await
+    }
+
+    /// The next answer, within a time.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub(crate) async fn answer_within(&mut self, time: Duration) -> io::Result<Message> {
+        let message = within(time, self.reader.message(false)).await?;
+        message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// The head of the next answer, for which no body is waited: nothing after it can be read.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub(crate) async fn head(mut self) -> io::Result<Message> {
+        let message = within(ANSWER_TIMEOUT, self.reader.message(true)).await?;
+        message.ok_or_else(|| io::ErrorKind::UnexpectedEof.into())
+    }
+
+    /// Sends a request and reads its answer.
+    ///
+    /// # Errors
+    /// When none comes.
+    pub(crate) async fn ask(&mut self, request: &[u8]) -> io::Result<Message> {
+        self.send(request).await?;
+        self.answer().await
+    }
+
+    /// Whether the server closes the connection within this time, whatever it sends before.
+    pub(crate) async fn closes(&mut self, time: Duration) -> bool {
+        let ended = async { while matches!(self.reader.more().await, Ok(true)) {} };
+        timeout(time, ended).await.is_ok()
+    }
+
+    /// Sends no more, but still reads.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub(crate) async fn half_close(&mut self) -> io::Result<()> {
+        self.reader.stream.shutdown().await
+    }
+
+    /// Ends the connection with a reset.
+    ///
+    /// # Errors
+    /// When the connection is gone.
+    pub(crate) fn reset(self) -> io::Result<()> {
+        self.reader.stream.set_zero_linger()
+    }
+
+    /// The stream, for bytes that are no HTTP/1.
+    pub(crate) fn into_stream(self) -> TcpStream {
+        self.reader.stream
+    }
+}
+
+/// One request on a connection of its own.
+///
+/// # Errors
+/// When there is no answer.
+pub(crate) async fn ask(to: SocketAddr, from: [u8; 4], request: &[u8]) -> io::Result<Message> {
+    Wire::connect(to, from).await?.ask(request).await
+}
+
+/// A request whose answer must be a success.
+///
+/// # Errors
+/// When there is no answer or another one.
+pub(crate) async fn done(to: SocketAddr, from: [u8; 4], asked: &[u8]) -> Result<Message, Failure> {
+    let answer = ask(to, from, asked).await?;
+    match answer.status() {
+        200..=299 => Ok(answer),
+        status => {
+            let head = asked.split(|byte| *byte == b'\r').next();
+            let head = String::from_utf8_lossy(head.unwrap_or_default());
+            Err(format!("{head}: {status} {}", answer.text()).into())
+        }
+    }
+}
+
+/// The bytes of a request.
+pub(crate) fn request(method: &str, path: &str, body: &str) -> Vec<u8> {
+    request_with(method, path, "", body.as_bytes())
+}
+
+/// The bytes of a request with further headers, each with its line end.
+pub(crate) fn request_with(method: &str, path: &str, headers: &str, body: &[u8]) -> Vec<u8> {
+    let length = body.len();
+    let mut bytes = format!(
+        "{method} {path} HTTP/1.1\r\nHost: server\r\n{headers}Content-Length: {length}\r\n\r\n"
+    )
+    .into_bytes();
+    bytes.extend(body);
+    bytes
+}
+
+/// What comes within a time.
+///
+/// # Errors
+/// As the future, and when it takes longer.
+pub(crate) async fn within<T>(
+    time: Duration,
+    future: impl Future<Output = io::Result<T>>,
+) -> io::Result<T> {
+    let outcome = timeout(time, future).await;
+    outcome.unwrap_or_else(|_| Err(io::ErrorKind::TimedOut.into()))
+}

@@ -1,0 +1,287 @@
+//! Clients, each of which owns what it writes and so knows what it must read.
+
+use std::collections::BTreeMap;
+use std::fmt;
+use std::net::SocketAddr;
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+use tokio::time::sleep;
+
+use super::environment::{BUNDLE, Place};
+use super::model::{Documents, Random};
+use crate::servers::{Failure, Message, Wire, request, request_with};
+
+/// Of each kind of client so many.
+pub(super) const EACH: u64 = 3;
+
+/// Between two requests of a client: the servers are to be used, not to be full.
+const PAUSE: Duration = Duration::from_millis(10);
+
+/// A change must come from the control plane to the engine within this time.
+const FOLLOWED: Duration = Duration::from_secs(30);
+
+/// Whose address clients have.
+const HERE: [u8; 4] = [127, 0, 0, 1];
+
+/// What a client did.
+#[derive(Debug, Default)]
+pub(super) struct Tally {
+    name: &'static str,
+    milliseconds: Vec<f64>,
+    /// The decisions that it was answered with.
+    pub(super) ids: Vec<String>,
+    /// How many decisions it was answered with that have an id in the log only.
+    pub(super) unnamed: usize,
+}
+
+impl Tally {
+    /// One tally of each name.
+    pub(super) fn by_name(tallies: Vec<Self>) -> Vec<Self> {
+        let mut all: BTreeMap<&str, Self> = BTreeMap::new();
+        for tally in tallies {
+            let kept = all.entry(tally.name).or_default();
+            kept.name = tally.name;
+            kept.milliseconds.extend(tally.milliseconds);
+            kept.ids.extend(tally.ids);
+            kept.unnamed += tally.unnamed;
+        }
+        all.into_values().collect()
+    }
+}
+
+impl fmt::Display for Tally {
+    fn fmt(&self, to: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let mut times = self.milliseconds.clone();
+        times.sort_by(f64::total_cmp);
+        let at = |share: usize| times.get(times.len() * share / 100).copied().unwrap_or(0.0);
+        write!(
+            to,
+            "{}: {} answers as they must be, p50 {:.1} ms, p99 {:.1} ms",
+            self.name,
+            times.len(),
+            at(50),
+            at(99)
+        )
+    }
+}
+
+/// One client with its connection.
+struct Client {
+    wire: Wire,
+    tally: Tally,
+}
+
+impl Client {
+    async fn new(name: &'static str, to: SocketAddr) -> Result<Self, Failure> {
+        let wire = Wire::connect(to, HERE).await?;
+        let tally = Tally {
+            name,
+            ..Tally::default()
+        };
+        Ok(Self { wire, tally })
+    }
+
+    /// Sends a request whose answer must have this status.
+    async fn ask(&mut self, asked: &[u8], status: u16) -> Result<Message, Failure> {
+        let begun = Instant::now();
+        let answer = self.wire.ask(asked).await?;
+        let taken = begun.elapsed().as_secs_f64() * 1e3;
+        self.tally.milliseconds.push(taken);
+        let body = answer.json();
+        let id = body.get("decision_id").and_then(Value::as_str);
+        self.tally.ids.extend(id.map(str::to_owned));
+        if answer.status() != status {
+            let first = String::from_utf8_lossy(asked).into_owned();
+            let said = answer.text();
+            return Err(format!("{first}: {} {said}, not {status}", answer.status()).into());
+        }
+        sleep(PAUSE).await;
+        Ok(answer)
+    }
+
+    /// The same, of which also the `result` is known.
+    async fn result(&mut self, asked: &[u8], due: Option<&Value>) -> Result<(), Failure> {
+        let body = self.ask(asked, 200).await?.json();
+        match body.get("result") == due {
+            true => Ok(()),
+            false => {
+                let first = String::from_utf8_lossy(asked).into_owned();
+                Err(format!("{first}: {body}, not {due:?}").into())
+            }
+        }
+    }
+}
+
+/// Writes and reads documents of its own.
+pub(super) async fn documents(
+    to: SocketAddr,
+    number: u64,
+    until: Instant,
+) -> Result<Tally, Failure> {
+    let mut client = Client::new("documents", to).await?;
+    let mut random = Random::new(number + 1);
+    let mut known = Documents::default();
+    let base = format!("/v1/data/documents/of{number}");
+    client.ask(&request("PUT", &base, "{}"), 204).await?;
+    while Instant::now() < until {
+        let step = known.step(&mut random);
+        let asked = request(step.method, &format!("{base}{}", step.path), &step.body);
+        match &step.result {
+            Some(result) => client.result(&asked, result.as_ref()).await?,
+            None => drop(client.ask(&asked, step.status).await?),
+        }
+    }
+    Ok(client.tally)
+}
+
+/// Changes a policy of its own, spoils it without success, and removes it.
+pub(super) async fn policies(
+    to: SocketAddr,
+    number: u64,
+    until: Instant,
+) -> Result<Tally, Failure> {
+    let mut client = Client::new("policies", to).await?;
+    let path = format!("/v1/policies/of{number}");
+    let rule = format!("/v1/data/policies/of{number}/state");
+    for state in 0_u64.. {
+        if Instant::now() > until {
+            break;
+        }
+        let text = format!(
+            "package policies.of{number}\n\nstate := {state} if input.wanted\n\nstate := -1 if not input.wanted\n"
+        );
+        client.ask(&request("PUT", &path, &text), 200).await?;
+        let asked = request("POST", &rule, "{\"input\": {\"wanted\": true}}");
+        client.result(&asked, Some(&json!(state))).await?;
+        let asked = request("POST", &rule, "{}");
+        client.result(&asked, Some(&json!(-1))).await?;
+        client
+            .ask(&request("PUT", &path, "package broken\n\np :="), 400)
+            .await?;
+        let kept = client.ask(&request("GET", &path, ""), 200).await?.json();
+        if kept.pointer("/result/raw") != Some(&json!(text)) {
+            return Err(format!("{path}: {kept}, not {text}").into());
+        }
+        if state % 8 == 7 {
+            client.ask(&request("DELETE", &path, ""), 200).await?;
+            client.result(&request("POST", &rule, "{}"), None).await?;
+            client.ask(&request("GET", &path, ""), 404).await?;
+        }
+    }
+    Ok(client.tally)
+}
+
+/// Decides by input, by queries and by what partial evaluation leaves.
+pub(super) async fn decisions(
+    to: SocketAddr,
+    number: u64,
+    until: Instant,
+) -> Result<Tally, Failure> {
+    let mut client = Client::new("decisions", to).await?;
+    let mut random = Random::new(number + 100);
+    while Instant::now() < until {
+        let user = ["ann", "bob", "eve"].get(usize::try_from(random.below(3))?);
+        let level = random.below(10);
+        let input = json!({"input": {"user": user, "level": level}}).to_string();
+        let allowed = user == Some(&"ann") || level > 7;
+        match random.below(4) {
+            0..=1 => {
+                let asked = request("POST", "/v1/data/soak/allow", &input);
+                client.result(&asked, Some(&json!(allowed))).await?;
+            }
+            2 => {
+                let query = json!({
+                    "query": "x := count(data.soak.doubled)",
+                    "input": {"level": level},
+                });
+                let asked = request("POST", "/v1/query", &query.to_string());
+                let due = json!([{"x": level}]);
+                client.result(&asked, Some(&due)).await?;
+                client.tally.unnamed += 1;
+            }
+            _ => {
+                let query = json!({
+                    "query": "data.soak.allow == true",
+                    "input": {"level": level},
+                    "unknowns": ["input.user"],
+                });
+                let asked = request("POST", "/v1/compile", &query.to_string());
+                let body = client.ask(&asked, 200).await?.json();
+                let left = body.pointer("/result/queries").and_then(Value::as_array);
+                // Who has the level needs no name: one of the conditions is empty.
+                let always = left.is_some_and(|left| left.contains(&json!([])));
+                if always != (level > 7) || left.is_none_or(Vec::is_empty) {
+                    return Err(format!("level {level} leaves {body}").into());
+                }
+            }
+        }
+    }
+    Ok(client.tally)
+}
+
+/// Changes definitions, and waits until the engine decides by each change.
+pub(super) async fn definitions(place: Place, until: Instant) -> Result<Tally, Failure> {
+    let mut client = Client::new("definitions", place.control).await?;
+    let mut engine = Client::new("definitions", place.engine).await?;
+    let shown = format!("Authorization: Bearer {}\r\n", place.key);
+    let ask = |method: &str, path: &str, body: &Value| {
+        let body = match method {
+            "PUT" => body.to_string(),
+            _ => String::new(),
+        };
+        request_with(method, path, &shown, body.as_bytes())
+    };
+    client
+        .ask(&ask("PUT", "/v1/sources/bundled", &json!({})), 200)
+        .await?;
+    let bundle = json!({
+        "object_storage": {"filesystem": {"path": BUNDLE}},
+        "requirements": [{"source": "bundled"}],
+    });
+    let data = "/v1/sources/bundled/data/bundled/count";
+    client.ask(&ask("PUT", data, &json!(0)), 200).await?;
+    client
+        .ask(&ask("PUT", "/v1/bundles/bundled", &bundle), 200)
+        .await?;
+    for count in 1_u64.. {
+        if Instant::now() > until {
+            break;
+        }
+        client.ask(&ask("PUT", data, &json!(count)), 200).await?;
+        client
+            .result(&ask("GET", data, &Value::Null), Some(&json!(count)))
+            .await?;
+        let other = format!("/v1/sources/other-{}", count % 20);
+        client.ask(&ask("PUT", &other, &json!({})), 200).await?;
+        client.ask(&ask("GET", &other, &Value::Null), 200).await?;
+        client
+            .ask(&ask("DELETE", &other, &Value::Null), 200)
+            .await?;
+        client.ask(&ask("GET", &other, &Value::Null), 404).await?;
+        follow(&mut engine, count).await?;
+    }
+    client.tally.milliseconds.extend(engine.tally.milliseconds);
+    client.tally.ids.extend(engine.tally.ids);
+    Ok(client.tally)
+}
+
+/// Waits until the engine has a change. It shows the one before it until then, and no other.
+async fn follow(engine: &mut Client, count: u64) -> Result<(), Failure> {
+    let begun = Instant::now();
+    let asked = request("GET", "/v1/data/bundled/count", "");
+    loop {
+        let body = engine.ask(&asked, 200).await?.json();
+        let shown = body.get("result").and_then(Value::as_u64);
+        match shown {
+            Some(shown) if shown == count => return Ok(()),
+            Some(shown) if shown + 1 == count => {}
+            None if count == 1 => {}
+            _ => return Err(format!("the engine shows {body} before {count}").into()),
+        }
+        if begun.elapsed() > FOLLOWED {
+            return Err(format!("the engine does not come to {count}").into());
+        }
+        sleep(PAUSE * 10).await;
+    }
+}

@@ -1,0 +1,32 @@
+//! The store suite of the control plane on a real PostgreSQL.
+
+use std::error::Error;
+
+use crate::cargo::cargo;
+use crate::postgres::{Postgres, done};
+use crate::{report, root};
+
+/// Starts a server and runs the suite on it. The suite makes its cases on PostgreSQL only where a
+/// server is named, so none at all would pass: their number is asked for first.
+///
+/// # Errors
+/// When there is no server, no case, or one fails.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    let server = Postgres::start()?;
+    let suite = |last: &str| {
+        let mut command = cargo();
+        command
+            .current_dir(root())
+            .env("CONFORMANCE_POSTGRES_URL", server.url())
+            .args(["test", "--workspace", "--test", "control"])
+            .args(["--", "postgres/", last]);
+        command
+    };
+    let listed = suite("--list").output()?;
+    let cases = String::from_utf8_lossy(&listed.stdout).lines().count();
+    if cases == 0 {
+        return Err("no case runs on PostgreSQL".into());
+    }
+    report("running", &format!("{cases} cases on PostgreSQL"));
+    done(&mut suite("--quiet"))
+}

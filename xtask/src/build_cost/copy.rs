@@ -1,0 +1,105 @@
+//! A copy of the sources, in which files may be changed and everything built from nothing.
+
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use crate::Failure;
+use crate::cargo::cargo;
+use crate::commands::{done, output};
+
+/// The copy; it stays when a measurement fails, until the next begins.
+pub(super) struct Copy {
+    folder: PathBuf,
+    sources: PathBuf,
+}
+
+impl Copy {
+    /// Copies the files that git knows or would take, as they are on disk, into a folder that is
+    /// emptied before.
+    ///
+    /// # Errors
+    /// When git cannot list them, or one cannot be copied.
+    pub(super) fn make(root: &Path, folder: &Path) -> Result<Self, Failure> {
+        remove(folder)?;
+        let sources = folder.join("sources");
+        let mut git = Command::new("git");
+        git.current_dir(root);
+        git.args([
+            "ls-files",
+            "-z",
+            "--cached",
+            "--others",
+            "--exclude-standard",
+        ]);
+        for file in output(&mut git)?.split_terminator('\0') {
+            let from = root.join(file);
+            // A file may be deleted and git not know of it yet.
+            if from.is_file() {
+                let to = sources.join(file);
+                fs::create_dir_all(to.parent().unwrap_or(&sources))?;
+                fs::copy(from, to)?;
+            }
+        }
+        Ok(Self {
+            folder: folder.to_owned(),
+            sources,
+        })
+    }
+
+    /// A run of cargo in the copy, that builds into the copy.
+    pub(super) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = cargo();
+        command
+            .current_dir(&self.sources)
+            .env("CARGO_TARGET_DIR", self.builds())
+            .args(arguments);
+        command
+    }
+
+    /// Runs cargo in the copy.
+    ///
+    /// # Errors
+    /// When it does not succeed.
+    pub(super) fn cargo(&self, arguments: &[&str]) -> Result<(), Failure> {
+        done(&mut self.command(arguments))
+    }
+
+    /// Changes a source file: every line of it moves, as if one were added at its top.
+    ///
+    /// # Errors
+    /// When there is no such file.
+    pub(super) fn change(&self, file: &str) -> Result<(), Failure> {
+        let path = self.sources.join(file);
+        let text = fs::read_to_string(&path).map_err(|why| format!("{file}: {why}"))?;
+        Ok(fs::write(&path, format!("// A line more.\n{text}"))?)
+    }
+
+    /// Removes what was built.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub(super) fn forget_builds(&self) -> Result<(), Failure> {
+        remove(&self.builds())
+    }
+
+    /// Removes everything.
+    ///
+    /// # Errors
+    /// When a file cannot be removed.
+    pub(super) fn remove(self) -> Result<(), Failure> {
+        remove(&self.folder)
+    }
+
+    fn builds(&self) -> PathBuf {
+        self.folder.join("builds")
+    }
+}
+
+fn remove(folder: &Path) -> Result<(), Failure> {
+    match fs::remove_dir_all(folder) {
+        Err(why) if why.kind() != ErrorKind::NotFound => Err(why.into()),
+        _ => Ok(()),
+    }
+}

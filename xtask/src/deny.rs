@@ -1,0 +1,53 @@
+//! Licences, banned crates and sources of the dependencies, as `deny.toml` allows them. Known
+//! advisories are read from GitHub, which not every machine reaches; the workflows look for these.
+
+use std::process::{Command, Stdio};
+
+use crate::cargo::cargo;
+use crate::commands::done;
+use crate::{Failure, report, root};
+
+/// The version that is installed.
+const VERSION: &str = "0.20.2";
+/// Compiled as fast as can be, for a program that runs for seconds.
+const COMPILED: [&str; 3] = ["--debug", "--config", "profile.dev.debug=false"];
+
+/// Runs `cargo deny`, which is compiled below `target/` when there is none.
+///
+/// # Errors
+/// With what is not allowed, and when it cannot be installed.
+pub(crate) fn run() -> Result<(), Failure> {
+    let mut deny = if is_installed() {
+        let mut deny = cargo();
+        deny.arg("deny");
+        deny
+    } else {
+        own()?
+    };
+    // Crates in two versions are allowed, and fill pages.
+    deny.args(["--workspace", "--log-level", "error", "check"]);
+    done(
+        deny.args(["bans", "licenses", "sources"])
+            .current_dir(root()),
+    )
+}
+
+fn is_installed() -> bool {
+    let mut command = cargo();
+    command.args(["deny", "--version"]).stdout(Stdio::null());
+    let status = command.stderr(Stdio::null()).status();
+    status.is_ok_and(|status| status.success())
+}
+
+/// The one below `target/`.
+fn own() -> Result<Command, Failure> {
+    let folder = root().join("target/cargo-deny");
+    let program = folder.join("bin/cargo-deny");
+    if !program.exists() {
+        report("installing", "cargo-deny");
+        let mut install = cargo();
+        install.args(["install", "cargo-deny", "--version", VERSION, "--locked"]);
+        done(install.args(COMPILED).arg("--root").arg(&folder))?;
+    }
+    Ok(Command::new(program))
+}
