@@ -53,7 +53,7 @@ fn life() {
         &[
             "expected to fail",
             "It repeats",
-            "apart from a known deviation",
+            "conformant with 1 known deviation: ",
         ],
     );
 

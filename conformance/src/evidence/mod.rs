@@ -72,6 +72,16 @@ pub struct TargetSummary {
     pub version: Option<String>,
 }
 
+impl TargetSummary {
+    /// Its name, and the version that was judged where that is known.
+    pub(crate) fn title(&self) -> String {
+        match &self.version {
+            Some(version) => format!("{} {version}", self.name),
+            None => self.name.clone(),
+        }
+    }
+}
+
 /// A clause of the choice.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ChosenRule {

@@ -13,7 +13,7 @@ pub(crate) fn labels(digests: &[Digest]) -> Vec<String> {
         match url.filter(|_| target.name == "custom") {
             // Of a target that has no name the address says more.
             Some(url) => url.split("://").last().unwrap_or(url).to_owned(),
-            None => target.name.clone(),
+            None => target.title(),
         }
     };
     let names: Vec<String> = digests.iter().map(name).collect();

@@ -56,10 +56,10 @@ pub(super) fn render(digest: &Digest) -> String {
 
 fn head(digest: &Digest) -> String {
     let (proven, rules) = digest.score();
-    let conclusion = digest.conclusion().sentence();
+    let conclusion = digest.sentence();
     let mut out = "# Conformance".to_owned();
     if let Some(started) = &digest.started {
-        let _ = write!(out, " of {}", code(&started.target.name));
+        let _ = write!(out, " of {}", code(&started.target.title()));
     }
     let _ = writeln!(
         out,

@@ -174,7 +174,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
     let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
     if let Some(started) = &digest.started {
-        let target = &started.target.name;
+        let target = started.target.title();
         let _ = write!(out, "\n{target}, seed {}", started.seed);
     }
     if let Some(finished) = &digest.finished {
@@ -197,21 +197,6 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         Conclusion::Incomplete | Conclusion::Interrupted => "33",
         _ => "1;31",
     };
-    let _ = writeln!(out, "{}", paint.with(colour, &sentence(digest, conclusion)));
+    let _ = writeln!(out, "{}", paint.with(colour, &digest.sentence()));
 }
 
-fn sentence(digest: &Digest, conclusion: Conclusion) -> String {
-    let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
-    match (conclusion, digest.rows.iter().filter(expected).count()) {
-        (Conclusion::Conformant, 1) => {
-            format!("{}, apart from a known deviation", conclusion.sentence())
-        }
-        (Conclusion::Conformant, known @ 2..) => {
-            format!(
-                "{}, apart from {known} known deviations",
-                conclusion.sentence()
-            )
-        }
-        _ => conclusion.sentence().to_owned(),
-    }
-}

@@ -119,8 +119,8 @@ impl Conclusion {
         }
     }
 
-    /// What it means, in one sentence without its end.
-    pub fn sentence(self) -> &'static str {
+    /// What it means, in one sentence without its end; of a digest, [`Digest::sentence`] says it.
+    fn sentence(self) -> &'static str {
         match self {
             Self::Conformant => "conformant: all that the target claims passes",
             Self::NotConformant => "not conformant",
@@ -267,6 +267,22 @@ impl Digest {
             Conclusion::Incomplete
         } else {
             Conclusion::Conformant
+        }
+    }
+
+    /// What the run comes to, in one sentence without its end. Known deviations are counted
+    /// wherever a target is called conformant.
+    pub fn sentence(&self) -> String {
+        let conclusion = self.conclusion();
+        let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
+        match (conclusion, self.rows.iter().filter(expected).count()) {
+            (Conclusion::Conformant, 1) => {
+                "conformant with 1 known deviation: all else that the target claims passes".into()
+            }
+            (Conclusion::Conformant, known @ 2..) => format!(
+                "conformant with {known} known deviations: all else that the target claims passes"
+            ),
+            _ => conclusion.sentence().into(),
         }
     }
 

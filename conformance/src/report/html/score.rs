@@ -40,7 +40,7 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
         article.column.card aria-label=(visible(&run.label)) {
             @if runs.several() { h3 { (visible(&run.label)) } }
             p.proven { strong { (proven) } " of " (rules) " rules proven" span.percent { (percent(proven, rules)) } }
-            p.conclusion.good[good].bad[!good] { (conclusion.sentence()) }
+            p.conclusion.good[good].bad[!good] { (run.digest.sentence()) }
             @for document in Document::ALL {
                 @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
                 @if counts.keys().any(|mark| matches!(mark, Mark::Judged(_))) {
