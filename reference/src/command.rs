@@ -39,7 +39,7 @@ enum Role {
 
 #[derive(Debug, Args)]
 struct EngineCommand {
-    /// Address to listen on, HOST:PORT; may be repeated
+    /// Address to listen on, [http://|https://]HOST:PORT; may be repeated
     #[arg(
         short,
         long,
@@ -62,7 +62,7 @@ struct EngineCommand {
 struct ControlCommand {
     #[command(subcommand)]
     task: Option<ControlTask>,
-    /// Address to listen on, HOST:PORT; may be repeated
+    /// Address to listen on, [http://|https://]HOST:PORT; may be repeated
     #[arg(
         short,
         long,
@@ -312,6 +312,37 @@ mod tests {
                 Role::Control(command) => command.addr,
             });
             assert!(addresses.is_ok_and(|found| found == [address]), "{args}");
+        }
+    }
+
+    #[test]
+    fn flags_of_opa_without_a_meaning_are_taken() {
+        for flags in [
+            "-s --skip-version-check --disable-telemetry --h2c",
+            "--v1-compatible --skip-known-schema-check --optimize-store-for-read-speed",
+            "--max-errors 5 --format json --history FILE",
+            "-m 5 -f json -H FILE",
+        ] {
+            let args = ["reference", "engine"].into_iter().chain(flags.split(' '));
+            assert!(CommandLine::try_parse_from(args).is_ok(), "{flags}");
+        }
+    }
+
+    #[tokio::test]
+    async fn schemes_of_addresses_say_whether_tls_is_spoken() {
+        for (address, refused) in [
+            ("http://127.0.0.1:0", None),
+            ("https://127.0.0.1:0", Some("there is no certificate")),
+            ("ftp://127.0.0.1:0", Some("neither http nor https")),
+        ] {
+            let args = ["engine", "--addr", address].map(str::to_owned);
+            match (start(args).await, refused) {
+                (Ok(running), None) => running.shutdown().await,
+                (Err(failure), Some(why)) => {
+                    assert!(failure.to_string().contains(why), "{failure}");
+                }
+                (started, _) => assert_eq!(started.is_ok(), refused.is_none(), "{address}"),
+            }
         }
     }
 

@@ -36,7 +36,13 @@ fn wrong_usage_is_refused() {
             &["engine/v1/data/get/nothing"][..],
             "no rule `engine/v1/data/get/nothing`",
         ),
-        (&["nonsense"], "no rule `nonsense`"),
+        (&["engine/v1/data/ptu"], "is `engine/v1/data/put` meant?"),
+        (&["nonsense"], "unrecognized subcommand 'nonsense'"),
+        (&["repot"], "'report'"),
+        (
+            &["--engine-url=127.0.0.1:8181"],
+            "write http://127.0.0.1:8181",
+        ),
         (
             &["engine/**/nothing"],
             "no rule matches `engine/**/nothing`",

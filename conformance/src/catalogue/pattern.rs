@@ -16,12 +16,43 @@ pub enum PatternError {
     /// Not a glob.
     #[error("`{0}` is no valid glob: {1}")]
     Glob(String, String),
-    /// No rule has this id or lies below this path.
-    #[error("no rule `{0}`")]
-    Unknown(String),
+    /// No rule has this id or lies below this path; what is nearest to it, if anything is near.
+    #[error("no rule `{0}`{hint}", hint = hint(.1.as_deref()))]
+    Unknown(String, Option<String>),
     /// No id fits the glob.
     #[error("no rule matches `{0}`")]
     Unmatched(String),
+}
+
+impl PatternError {
+    /// Of an id or path that none of the ids has.
+    pub(crate) fn unknown<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Self {
+        Self::Unknown(text.to_owned(), nearest(text, ids))
+    }
+}
+
+/// From this likeness on, of 0 to 1, one text is taken for a slip of the other.
+const NEAR: f64 = 0.75;
+
+/// The id, or the path above ids, that the text is a slip of.
+fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Option<String> {
+    let paths = ids.flat_map(|id| {
+        let above = id.match_indices('/').filter_map(|(end, _)| id.get(..end));
+        above.chain([id])
+    });
+    let likeness = |path: &str| strsim::normalized_damerau_levenshtein(text, path);
+    paths
+        .map(|path| (likeness(path), path))
+        .filter(|(likeness, _)| *likeness >= NEAR)
+        .max_by(|(one, _), (other, _)| one.total_cmp(other))
+        .map(|(_, path)| path.to_owned())
+}
+
+fn hint(nearest: Option<&str>) -> String {
+    match nearest {
+        Some(nearest) => format!("; is `{nearest}` meant?"),
+        None => "; `conformance list` shows them all".to_owned(),
+    }
 }
 
 impl Pattern {
@@ -70,13 +101,16 @@ impl Pattern {
     ///
     /// # Errors
     /// The pattern fits none.
-    pub fn check<'a>(&self, mut ids: impl Iterator<Item = &'a str>) -> Result<(), PatternError> {
-        if ids.any(|id| self.matches(id)) {
+    pub fn check<'a>(
+        &self,
+        ids: impl Iterator<Item = &'a str> + Clone,
+    ) -> Result<(), PatternError> {
+        if ids.clone().any(|id| self.matches(id)) {
             Ok(())
         } else if self.glob.is_some() {
             Err(PatternError::Unmatched(self.text.clone()))
         } else {
-            Err(PatternError::Unknown(self.text.clone()))
+            Err(PatternError::unknown(&self.text, ids))
         }
     }
 }
@@ -108,5 +142,23 @@ mod tests {
             Pattern::parse("engine/[a"),
             Err(PatternError::Glob(..))
         ));
+    }
+
+    #[test]
+    fn slips_name_what_is_meant() {
+        let ids = ["engine/v1/data/put/creates", "control/v1/stacks/get/found"];
+        for (text, told) in [
+            (
+                "engine/v1/data/put/create",
+                "is `engine/v1/data/put/creates` meant?",
+            ),
+            ("engine/v1/data/ptu", "is `engine/v1/data/put` meant?"),
+            ("contrl", "is `control` meant?"),
+            ("nonsense", "`conformance list` shows them all"),
+        ] {
+            let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));
+            let expected = format!("no rule `{text}`; {told}");
+            assert_eq!(checked.map_err(|error| error.to_string()), Err(expected));
+        }
     }
 }

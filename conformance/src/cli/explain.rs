@@ -24,9 +24,10 @@ pub(super) struct Arguments {
 /// Shows one clause.
 pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
-    let clause = catalogue
-        .clause(&arguments.id)
-        .ok_or_else(|| Failed::usage(PatternError::Unknown(arguments.id.clone())))?;
+    let clause = catalogue.clause(&arguments.id).ok_or_else(|| {
+        let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        Failed::usage(PatternError::unknown(&arguments.id, ids))
+    })?;
     statement(catalogue, clause, out)?;
     match rules::scenario(&clause.id) {
         Some(scenario) => requests(&scenario, out)?,

@@ -39,7 +39,7 @@ use std::path::Path;
 
 use clap::{CommandFactory as _, FromArgMatches as _, Parser, Subcommand};
 
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Document};
 
 /// Exit code of wrong usage.
 const USAGE: u8 = 2;
@@ -178,18 +178,18 @@ fn parse(arguments: Vec<OsString>) -> Result<Cli, clap::Error> {
     Cli::from_arg_matches(&matches)
 }
 
-/// Puts `run` before arguments that start with no command.
+/// Puts `run` before arguments that start with a flag or with rules, not with a command.
 fn with_command(mut arguments: Vec<OsString>) -> Vec<OsString> {
-    let known = |word: &OsString| {
-        let word = word.to_string_lossy();
-        let word = word.as_ref();
-        ["help", "-h", "--help", "-V", "--version"].contains(&word)
-            || Cli::command().find_subcommand(word).is_some()
-    };
     if arguments.is_empty() {
         arguments.push("conformance".into());
     }
-    if !arguments.get(1).is_some_and(known) {
+    let runs = arguments.get(1).is_none_or(|word| {
+        let word = word.to_string_lossy();
+        !["-h", "--help", "-V", "--version"].contains(&word.as_ref())
+            && (word.starts_with(['-', '@']) || word.contains(['/', '*', '?', '[', '{']))
+            || Document::ALL.iter().any(|document| document.name() == word)
+    });
+    if runs {
         arguments.insert(1, "run".into());
     }
     arguments

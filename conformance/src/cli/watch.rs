@@ -12,12 +12,13 @@ use super::options::{RunArguments, RunOptions};
 use super::run::{self, judge};
 use super::{Console, Failed};
 use crate::report::{Conclusion, Digest, Outcome};
+use crate::run::interrupt;
 
 /// The command line of `run`.
 #[derive(Debug, Args)]
 pub(super) struct Arguments {
     /// Judge again whenever this file changes, such as the server's program: first the rules that
-    /// failed, then all; until Ctrl-C. Has no variable and no key
+    /// failed, then all; until Ctrl-C or SIGTERM. Has no variable and no key
     #[arg(long, value_name = "PATH")]
     watch: Option<PathBuf>,
     #[command(flatten)]
@@ -118,7 +119,7 @@ async fn wait_for_change(path: &Path, before: &Stamp) -> io::Result<Stamp> {
     };
     tokio::select! {
         now = settled => Ok(now),
-        stopped = tokio::signal::ctrl_c() => stopped.map(|()| None),
+        stopped = interrupt::asked_to_end() => stopped.map(|()| None),
     }
 }
 

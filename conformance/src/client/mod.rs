@@ -65,6 +65,11 @@ pub(crate) struct Base {
 
 impl Base {
     pub(crate) fn parse(url: &str) -> Result<Self, String> {
+        if !url.contains("://") {
+            return Err(format!(
+                "`{url}` is no address: write http://{url} or https://{url}"
+            ));
+        }
         let parsed =
             reqwest::Url::parse(url).map_err(|error| format!("`{url}` is no address: {error}"))?;
         let tls = match parsed.scheme() {

@@ -11,6 +11,10 @@ const CREDENTIALS: [&str; 4] = [
     "set-cookie",
 ];
 
+/// Secrets shorter than this may be a common word or a letter: taking them out wherever they stand
+/// would change paths and documents, so they are looked for only where a secret is expected.
+const LONG_ENOUGH: usize = 8;
+
 /// Knows the secrets of a run and takes them out of texts.
 #[derive(Clone, Default)]
 pub(crate) struct Redactor {
@@ -27,7 +31,8 @@ impl std::fmt::Debug for Redactor {
 }
 
 impl Redactor {
-    /// Takes this text out wherever it stands.
+    /// Takes this text out wherever it stands; a short one where it is the whole text, or follows
+    /// the scheme `Bearer`.
     #[must_use]
     pub(crate) fn secret(mut self, secret: &str) -> Self {
         if !secret.is_empty() && !self.secrets.iter().any(|known| known == secret) {
@@ -44,7 +49,7 @@ impl Redactor {
     pub(crate) fn header(mut self, name: &str, value: &str) -> Self {
         self.headers.push(name.to_ascii_lowercase());
         let credential = value.rsplit(' ').next().unwrap_or(value);
-        if credential.len() >= 8 {
+        if credential.len() >= LONG_ENOUGH {
             self = self.secret(credential);
         }
         self
@@ -52,14 +57,18 @@ impl Redactor {
 
     /// Whether any secret stands in the text.
     pub(crate) fn reveals(&self, text: &str) -> bool {
-        self.secrets.iter().any(|secret| text.contains(secret))
+        self.secrets.iter().any(|secret| reveals(text, secret))
     }
 
     /// The text without any secret.
     pub(crate) fn text(&self, text: &str) -> String {
-        let found = self.secrets.iter().filter(|secret| text.contains(*secret));
+        let found = self.secrets.iter().filter(|secret| reveals(text, secret));
         found.fold(text.to_owned(), |text, secret| {
-            text.replace(secret, REDACTED)
+            if secret.len() >= LONG_ENOUGH || text == **secret {
+                text.replace(secret, REDACTED)
+            } else {
+                text.replace(&bearer(secret), &bearer(REDACTED))
+            }
         })
     }
 
@@ -81,6 +90,16 @@ impl Redactor {
     }
 }
 
+/// Whether the secret stands in the text where it is looked for.
+fn reveals(text: &str, secret: &str) -> bool {
+    text == secret
+        || text.contains(secret) && (secret.len() >= LONG_ENOUGH || text.contains(&bearer(secret)))
+}
+
+fn bearer(secret: &str) -> String {
+    format!("Bearer {secret}")
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -97,6 +116,11 @@ mod tests {
             ("key", "<redacted>"),
             ("at 0123456789", "at <redacted>"),
             ("a", "a"),
+            ("/v1/data/monkey/key", "/v1/data/monkey/key"),
+            (
+                "curl -H 'Authorization: Bearer key'",
+                "curl -H 'Authorization: Bearer <redacted>'",
+            ),
         ] {
             assert_eq!(redactor.text(text), expected);
         }
@@ -107,6 +131,7 @@ mod tests {
             ("x-api-key", "whatever", "<redacted>"),
             ("X-SHORT", "a", "<redacted>"),
             ("Accept", "key", "<redacted>"),
+            ("Accept", "monkey", "monkey"),
             ("Accept", "text/plain", "text/plain"),
         ] {
             assert_eq!(redactor.header_value(name, value), expected, "{name}");

@@ -199,4 +199,3 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
     };
     let _ = writeln!(out, "{}", paint.with(colour, &digest.sentence()));
 }
-

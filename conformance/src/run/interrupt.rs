@@ -51,8 +51,9 @@ pub(super) fn listen() -> Interrupt {
     Interrupt(receiver)
 }
 
+/// Waits until the user asks the program to end.
 #[cfg(unix)]
-async fn asked_to_end() -> std::io::Result<()> {
+pub(crate) async fn asked_to_end() -> std::io::Result<()> {
     use tokio::signal::unix::{SignalKind, signal};
     let mut end = signal(SignalKind::terminate())?;
     tokio::select! {
@@ -61,7 +62,8 @@ async fn asked_to_end() -> std::io::Result<()> {
     }
 }
 
+/// Waits until the user asks the program to end.
 #[cfg(not(unix))]
-async fn asked_to_end() -> std::io::Result<()> {
+pub(crate) async fn asked_to_end() -> std::io::Result<()> {
     tokio::signal::ctrl_c().await
 }

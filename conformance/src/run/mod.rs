@@ -4,7 +4,7 @@ mod batch;
 mod builder;
 pub(crate) mod cleanup;
 pub(crate) mod exchange;
-mod interrupt;
+pub(crate) mod interrupt;
 pub(crate) mod ledger;
 mod mode;
 mod order;

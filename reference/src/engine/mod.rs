@@ -20,6 +20,7 @@ mod decision;
 mod errors;
 mod evaluate;
 mod explain;
+mod flags_without_effect;
 mod gzip;
 mod health;
 mod id;
@@ -48,7 +49,7 @@ pub use store::StoreError;
 use config::Config;
 use limits::EvaluationLimits;
 use metrics::Totals;
-use options::MEDIA_TYPE_VENDOR;
+use options::MEDIA_TYPE_VENDORS;
 pub(crate) use plugins::Running;
 use plugins::{Host, Plugins};
 use state::{Contents, State};
@@ -65,8 +66,8 @@ struct Inner {
     config: ArcSwap<Config>,
     /// What it does by itself.
     plugins: Arc<Plugins>,
-    /// The vendor in media types.
-    vendor: String,
+    /// The vendors in media types.
+    vendors: Vec<String>,
     /// The version of policies and queries that do not say theirs.
     version: Version,
     /// Whether a policy decides on each request.
@@ -97,6 +98,7 @@ impl Engine {
             true => Version::V0,
             false => Version::V1,
         };
+        options.without_effect.tell();
         let contents = match options.bundles.bundle {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,
@@ -107,9 +109,9 @@ impl Engine {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),
             config: ArcSwap::from_pointee(config),
-            vendor: match &options.media_type_vendor {
-                Some(vendor) => vendor.clone(),
-                None => MEDIA_TYPE_VENDOR.to_owned(),
+            vendors: match options.media_type_vendor.as_slice() {
+                [] => MEDIA_TYPE_VENDORS.map(String::from).into(),
+                vendors => vendors.to_vec(),
             },
             version,
             authorizes: options.authorization == "basic",
@@ -138,9 +140,9 @@ impl Engine {
         &self.0.plugins
     }
 
-    /// The vendor in media types.
-    fn vendor(&self) -> &str {
-        &self.0.vendor
+    /// The vendors in media types.
+    fn vendors(&self) -> &[String] {
+        &self.0.vendors
     }
 
     /// The version of policies and queries that do not say theirs.
@@ -208,7 +210,7 @@ impl Default for Engine {
             id,
             plugins: Arc::new(Plugins::new(&config.plugins)),
             config: ArcSwap::from_pointee(config),
-            vendor: MEDIA_TYPE_VENDOR.to_owned(),
+            vendors: MEDIA_TYPE_VENDORS.map(String::from).into(),
             version: Version::V1,
             authorizes: false,
             identifies: false,

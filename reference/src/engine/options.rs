@@ -3,10 +3,11 @@
 use std::path::PathBuf;
 
 use super::bundle_files::BundleOptions;
+use super::flags_without_effect::FlagsWithoutEffect;
 use super::limits::EvaluationOptions;
 
-/// The vendor in media types, unless another is asked for.
-pub(super) const MEDIA_TYPE_VENDOR: &str = "engine";
+/// The vendors in media types, unless others are asked for.
+pub(super) const MEDIA_TYPE_VENDORS: [&str; 2] = ["engine", "opa"];
 
 /// A vendor as it may stand in a media type.
 fn vendor(text: &str) -> Result<String, String> {
@@ -42,29 +43,24 @@ pub struct Options {
     /// Names of files and directories that are not loaded, such as `.*`
     #[arg(long, value_name = "PATTERN", value_delimiter = ',')]
     pub ignore: Vec<String>,
-    /// The vendor in the media types of data filters: `opa` for its clients
-    #[arg(long, value_name = "NAME", default_value = MEDIA_TYPE_VENDOR)]
-    #[arg(value_parser = vendor)]
-    pub media_type_vendor: Option<String>,
+    /// The vendors in the media types of data filters; each request is answered with the one that
+    /// it names
+    #[arg(long, value_name = "NAME", default_values = MEDIA_TYPE_VENDORS)]
+    #[arg(value_parser = vendor, value_delimiter = ',')]
+    pub media_type_vendor: Vec<String>,
     /// Policies and queries are Rego v0 unless they, or the manifest of their bundle, say
     /// otherwise; without `--addr` every network interface is listened on, port 8181
     #[arg(long)]
     pub v0_compatible: bool,
-    /// Accepted for compatibility: this program always serves
-    #[arg(short, long)]
-    pub server: bool,
-    /// Accepted for compatibility: this program never looks for newer versions
-    #[arg(long, hide = true)]
-    pub skip_version_check: bool,
-    /// Accepted for compatibility: HTTP/2 is always spoken, also without TLS
-    #[arg(long, hide = true)]
-    pub h2c: bool,
     /// Limits of evaluations
     #[command(flatten)]
     pub evaluation: EvaluationOptions,
     /// Bundles on the command line
     #[command(flatten)]
     pub bundles: BundleOptions,
+    /// Flags of `opa run` without a meaning here
+    #[command(flatten)]
+    pub without_effect: FlagsWithoutEffect,
     /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data
     #[arg(value_name = "FILE|DIR")]
     pub data: Vec<String>,

@@ -38,17 +38,27 @@ impl Listening {
     }
 }
 
-/// Binds an address and serves it until the returned value is dropped or shut down.
+/// Binds `[http://|https://]HOST:PORT` and serves it until the returned value is dropped or shut
+/// down. Without a scheme TLS is spoken when there is a certificate.
 ///
 /// # Errors
-/// When the address cannot be bound, or the certificate or its key cannot be used.
+/// When the address cannot be bound, or the certificate or its key cannot be used or is missing.
 pub async fn listen<S: Service>(
     address: &str,
     options: &ServeOptions,
     service: Arc<S>,
 ) -> Result<Listening, StartError> {
-    let tls = Tls::open(options)?;
-    let listener = bind(address).await?;
+    let refused = |why: &str| StartError::new(format!("cannot listen on `{address}`: {why}"));
+    let (tls, host) = match address.split_once("://") {
+        None => (Tls::open(options)?, address),
+        Some(("http", host)) => (None, host),
+        Some(("https", host)) => match Tls::open(options)? {
+            Some(tls) => (Some(tls), host),
+            None => return Err(refused("there is no certificate: see --tls-cert-file")),
+        },
+        Some(_) => return Err(refused("the scheme is neither http nor https")),
+    };
+    let listener = bind(host).await?;
     let address = listener
         .local_addr()
         .map_err(|source| StartError::new(format!("address of the listener: {source}")))?;

@@ -83,8 +83,8 @@ async fn the_discovered_configuration_takes_effect_and_changes() -> Done {
 
     for (bad, part) in [
         (
-            json!({"given": {"nonsense": 1}}),
-            "unknown field `nonsense`",
+            json!({"given": {"default_decision": 1}}),
+            "expected a string",
         ),
         (json!({"given": 1}), "must be an object"),
         (json!({}), "is undefined"),

@@ -24,7 +24,7 @@ const ALGORITHMS: [&str; 12] = [
 
 /// One bundle, or the discovery bundle, as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a bundle")]
+#[serde(expecting = "a bundle")]
 pub(super) struct BundleShape {
     service: Option<String>,
     resource: Option<String>,
@@ -39,7 +39,6 @@ pub(super) struct BundleShape {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct PollingShape {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
@@ -47,7 +46,6 @@ pub(super) struct PollingShape {
 }
 
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(super) struct SigningShape {
     keyid: Option<String>,
     scope: Option<String>,
@@ -55,9 +53,35 @@ pub(super) struct SigningShape {
     exclude_files: Vec<String>,
 }
 
+/// The section `bundle` as it is given: the one bundle of configurations from before there was
+/// `bundles`.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(expecting = "a bundle")]
+pub(super) struct OnlyBundleShape {
+    name: String,
+    prefix: Option<String>,
+    service: Option<String>,
+    #[serde(default)]
+    polling: PollingShape,
+}
+
+impl OnlyBundleShape {
+    /// Its name, and what `bundles` would say of it.
+    pub(super) fn named(self) -> (String, BundleShape) {
+        let resource = prefixed(self.prefix.as_deref(), &self.name);
+        let bundle = BundleShape {
+            resource: Some(resource),
+            service: self.service,
+            polling: self.polling,
+            ..BundleShape::default()
+        };
+        (self.name, bundle)
+    }
+}
+
 /// The section `discovery` as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(expecting = "an object")]
 pub(super) struct DiscoveryShape {
     name: Option<String>,
     prefix: Option<String>,
@@ -76,7 +100,7 @@ pub(super) struct DiscoveryShape {
 
 /// A key that signs or verifies.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a key")]
+#[serde(expecting = "a key")]
 pub(in crate::engine) struct Key {
     /// PEM, or the secret of an HMAC.
     pub(in crate::engine) key: Option<Secret>,
@@ -202,15 +226,18 @@ impl BundleShape {
     }
 }
 
+/// The resource of a name below a prefix.
+fn prefixed(prefix: Option<&str>, name: &str) -> String {
+    let prefix = prefix.unwrap_or("bundles");
+    format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
+}
+
 impl DiscoveryShape {
     /// The discovery that this asks for.
     pub(super) fn discovery(&self, known: Known<'_>) -> Result<Discovery, String> {
         let resource = match (&self.resource, &self.name) {
             (Some(resource), _) => resource.clone(),
-            (None, Some(name)) => {
-                let prefix = self.prefix.as_deref().unwrap_or("bundles");
-                format!("{}/{}", prefix.trim_matches('/'), name.trim_matches('/'))
-            }
+            (None, Some(name)) => prefixed(self.prefix.as_deref(), name),
             (None, None) => return Err("`resource` is missing".to_owned()),
         };
         let decision = match (&self.decision, &self.resource) {

@@ -9,7 +9,7 @@ use super::seconds::Seconds;
 
 /// The section as it is given.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(expecting = "an object")]
 pub(super) struct CachingShape {
     #[serde(default)]
     inter_query_builtin_cache: ResponsesShape,
@@ -19,7 +19,6 @@ pub(super) struct CachingShape {
 
 /// The responses to `http.send`.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ResponsesShape {
     max_size_bytes: Option<u64>,
     forced_eviction_threshold_percentage: Option<u64>,
@@ -28,7 +27,6 @@ struct ResponsesShape {
 
 /// What functions make of operands, such as compiled patterns.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ValuesShape {
     max_num_entries: Option<usize>,
     #[serde(default)]
@@ -36,7 +34,6 @@ struct ValuesShape {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct NamedShape {
     graphql: Option<CacheShape>,
     /// What verifications of tokens came to, which is not kept.
@@ -45,7 +42,6 @@ struct NamedShape {
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct CacheShape {
     max_num_entries: Option<usize>,
     disabled: Option<bool>,

@@ -166,6 +166,12 @@ pub(super) fn warn(given: &Value) {
             warn!(key, "this key of the configuration has no effect");
         }
     }
+    for key in shape::unknown_keys(&given.to_string()) {
+        warn!(
+            key,
+            "this key of the configuration is not known and has no effect"
+        );
+    }
 }
 
 /// The document of a configuration file.
@@ -192,14 +198,25 @@ fn read(file: &Path) -> Result<Value, StartError> {
     }
 }
 
-/// Puts environment variables in the place of `${NAME}`; one that is not set is empty.
+/// Puts environment variables in the place of `${NAME}`; one that is not set stays as it is
+/// written, so that nobody takes it for an empty value, and the log names it.
 fn expand(text: &str) -> String {
     let mut pieces = text.split("${");
     let mut expanded = pieces.next().unwrap_or_default().to_owned();
     for piece in pieces {
         match piece.split_once('}') {
             Some((name, rest)) if !name.contains(char::is_whitespace) => {
-                expanded.push_str(&std::env::var(name).unwrap_or_default());
+                match std::env::var(name) {
+                    Ok(value) => expanded.push_str(&value),
+                    Err(_) if name.is_empty() => {}
+                    Err(_) => {
+                        warn!(
+                            name,
+                            "this environment variable of the configuration is not set"
+                        );
+                        expanded.extend(["${", name, "}"]);
+                    }
+                }
                 expanded.push_str(rest);
             }
             _ => {

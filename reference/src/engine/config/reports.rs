@@ -28,7 +28,7 @@ const DROP: &str = "/system/log/drop";
 
 /// The section `decision_logs` as it is given.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(expecting = "an object")]
 pub(super) struct DecisionLogsShape {
     #[serde(default)]
     console: bool,
@@ -43,23 +43,21 @@ pub(super) struct DecisionLogsShape {
     nd_builtin_cache: bool,
     #[serde(rename = "request_context")]
     request_context: Option<RequestContext>,
+    pub(super) plugin: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct RequestContext {
     http: Option<HttpContext>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct HttpContext {
     #[serde(default)]
     headers: Vec<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct ReportingShape {
     min_delay_seconds: Option<Seconds>,
     max_delay_seconds: Option<Seconds>,
@@ -251,7 +249,7 @@ fn reporter(name: Option<&str>, told: bool, known: Known<'_>) -> Result<Option<S
 
 /// The section `status` as it is given.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(expecting = "an object")]
 pub(super) struct StatusShape {
     #[serde(default)]
     console: bool,
@@ -263,25 +261,23 @@ pub(super) struct StatusShape {
     partition_name: Option<String>,
     #[serde(default)]
     trigger: Trigger,
+    pub(super) plugin: Option<String>,
 }
 
 /// What Prometheus is shown.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct PrometheusShape {
     #[serde(default)]
     collectors: CollectorsShape,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct CollectorsShape {
     #[serde(default)]
     bundle_loading_duration_ns: DurationsShape,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct DurationsShape {
     #[serde(default)]
     buckets: Vec<f64>,

@@ -40,7 +40,7 @@ impl Services {
 
 /// One service.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "a service")]
+#[serde(expecting = "a service")]
 pub(in crate::engine) struct Service {
     /// What other sections call it.
     #[serde(default)]
@@ -62,11 +62,12 @@ pub(in crate::engine) struct Service {
     /// How the engine proves who it is.
     #[serde(default)]
     pub(in crate::engine) credentials: Credentials,
+    #[serde(rename = "type")]
+    protocol: Option<String>,
 }
 
 /// Whose certificates a service may show.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Tls {
     /// A file with the certificates of authorities; those of the system if it is not given.
     pub(in crate::engine) ca_cert: Option<PathBuf>,
@@ -75,7 +76,8 @@ pub(in crate::engine) struct Tls {
     pub(in crate::engine) system_ca_required: bool,
 }
 
-/// How the engine proves who it is: at most one of these.
+/// How the engine proves who it is: at most one of these. Another kind is refused, unlike keys that
+/// are not known elsewhere: without its credentials a service would only say that it wants some.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Credentials {
@@ -172,9 +174,11 @@ impl Service {
     /// Says what of it cannot be used.
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |why: &str| Err(format!("services: `{}`: {why}", self.name));
-        let url = reqwest::Url::parse(&self.url);
-        if !url.is_ok_and(|url| matches!(url.scheme(), "http" | "https")) {
+        if !is_http(&self.url) {
             return wrong("`url` must be an HTTP address");
+        }
+        if self.protocol.as_deref() == Some("oci") {
+            return wrong("images of `type: oci` are not fetched; serve the bundle over HTTP");
         }
         let Credentials {
             bearer,
@@ -198,8 +202,8 @@ impl Service {
             return wrong("`bearer` takes either `token` or `token_path`");
         }
         if let Some(oauth2) = oauth2 {
-            if !oauth2.token_url.starts_with("https://") {
-                return wrong("`token_url` must be an HTTPS address");
+            if !is_http(&oauth2.token_url) {
+                return wrong("`token_url` must be an HTTP address");
             }
             if oauth2
                 .grant_type
@@ -225,6 +229,11 @@ impl Service {
         }
         Ok(())
     }
+}
+
+fn is_http(url: &str) -> bool {
+    let url = reqwest::Url::parse(url);
+    url.is_ok_and(|url| matches!(url.scheme(), "http" | "https"))
 }
 
 impl<'de> Deserialize<'de> for Services {

@@ -18,7 +18,7 @@ enum Step {
 }
 
 /// Puts the values of an override into the configuration; with `from_file` each value is the
-/// name of a file that holds it.
+/// name of a file that holds it, without the white space around it.
 pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(), String> {
     for assignment in split(text, ',') {
         let sides = split(&assignment, '=');
@@ -28,7 +28,8 @@ pub(super) fn apply(config: &mut Value, text: &str, from_file: bool) -> Result<(
         let given = assignment.get(key.len() + 1..).unwrap_or_default();
         let value = if from_file {
             let content = fs::read_to_string(given);
-            Value::from(content.map_err(|source| format!("`{given}`: {source}"))?)
+            let content = content.map_err(|source| format!("`{given}`: {source}"))?;
+            Value::from(content.trim())
         } else {
             value(given)
         };

@@ -7,7 +7,7 @@ use rego::CacheLimits;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, Source};
+use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, OnlyBundleShape, Source};
 use super::caching::CachingShape;
 use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
 use super::services::Services;
@@ -39,9 +39,9 @@ pub(in crate::engine) struct Plugins {
     pub(in crate::engine) status: Option<Status>,
 }
 
-/// A whole configuration. What has no effect is taken as it is.
+/// A whole configuration. What is not known is taken and has no effect, as in OPA; the log names it.
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields, expecting = "an object")]
+#[serde(expecting = "an object")]
 pub(super) struct Shape {
     #[serde(default)]
     services: Services,
@@ -51,6 +51,7 @@ pub(super) struct Shape {
     decision_logs: Option<DecisionLogsShape>,
     status: Option<StatusShape>,
     bundles: Option<BTreeMap<String, Option<BundleShape>>>,
+    bundle: Option<OnlyBundleShape>,
     discovery: Option<DiscoveryShape>,
     persistence_directory: Option<PathBuf>,
     plugins: Option<BTreeMap<String, IgnoredAny>>,
@@ -58,39 +59,40 @@ pub(super) struct Shape {
     #[serde(default)]
     nd_builtin_cache: bool,
     server: Option<Server>,
+    storage: Option<Storage>,
     pub(super) default_decision: Option<String>,
     pub(super) default_authorization_decision: Option<String>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
+struct Storage {
+    disk: Option<serde_json::Value>,
+}
+
+#[derive(Debug, Default, Deserialize)]
 struct Server {
     encoding: Option<Encoding>,
     decoding: Option<Decoding>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Encoding {
     gzip: Option<GzipEncoding>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct GzipEncoding {
     min_length: Option<usize>,
     compression_level: Option<u32>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Decoding {
     max_length: Option<usize>,
     gzip: Option<GzipDecoding>,
 }
 
 #[derive(Debug, Default, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct GzipDecoding {
     max_length: Option<usize>,
 }
@@ -116,8 +118,30 @@ impl Shape {
         if self.gzip_level() > 9 {
             return Err("server.encoding.gzip.compression_level must be 0 to 9".to_owned());
         }
-        if let Some(name) = self.plugins.iter().flatten().map(|(name, _)| name).next() {
-            return Err(format!("plugins: there is no plugin `{name}`"));
+        let logs = self.decision_logs.as_ref();
+        let status = self.status.as_ref();
+        for (section, plugin) in [
+            (
+                "plugins",
+                self.plugins.iter().flatten().map(|(name, _)| name).next(),
+            ),
+            ("decision_logs", logs.and_then(|logs| logs.plugin.as_ref())),
+            ("status", status.and_then(|status| status.plugin.as_ref())),
+        ] {
+            if let Some(plugin) = plugin {
+                return Err(format!("{section}: there is no plugin `{plugin}`"));
+            }
+        }
+        if self
+            .storage
+            .as_ref()
+            .is_some_and(|storage| storage.disk.is_some())
+        {
+            return Err(
+                "storage.disk: documents are kept in memory; bundles with `persist: true` are \
+                 there again after a restart without their service"
+                    .to_owned(),
+            );
         }
         self.caches().map(|_| self)
     }
@@ -165,12 +189,16 @@ impl Shape {
 
     fn bundles(&self, known: Known<'_>) -> Result<BTreeMap<String, Source>, String> {
         let unset = BundleShape::default();
-        let bundles = self.bundles.iter().flatten().map(|(name, bundle)| {
-            let source = bundle.as_ref().unwrap_or(&unset).source(name, known);
+        let only = self.bundle.clone().map(OnlyBundleShape::named);
+        let bundles = self.bundles.iter().flatten();
+        let bundles = bundles.map(|(name, bundle)| (name, bundle.as_ref().unwrap_or(&unset)));
+        let only = only.iter().map(|(name, bundle)| (name, bundle));
+        let sources = only.chain(bundles).map(|(name, bundle)| {
+            let source = bundle.source(name, known);
             let source = source.map_err(|why| format!("bundles: `{name}`: {why}"))?;
             Ok((name.clone(), source))
         });
-        bundles.collect()
+        sources.collect()
     }
 
     fn decoding(&self) -> Option<&Decoding> {
@@ -203,12 +231,25 @@ impl Shape {
     }
 }
 
-/// Says with line and column what a JSON configuration has that is not known.
+/// The keys of a configuration that are not known.
+pub(super) fn unknown_keys(json: &str) -> Vec<String> {
+    let mut unknown = Vec::new();
+    let mut json = serde_json::Deserializer::from_str(json);
+    let shape: Result<Shape, _> = serde_ignored::deserialize(&mut json, |path| {
+        // A question mark stands for what may be left out.
+        unknown.push(path.to_string().replace(".?", ""));
+    });
+    // One that cannot be read is refused by whoever reads it to use it.
+    drop(shape);
+    unknown
+}
+
+/// Says with line and column what of a JSON configuration cannot be used.
 pub(super) fn check(json: &[u8]) -> Result<(), String> {
     Shape::of(json).map(drop)
 }
 
-/// Says with line and column what a YAML configuration has that is not known.
+/// Says with line and column what of a YAML configuration cannot be used.
 pub(super) fn check_yaml(text: &str) -> Result<(), String> {
     let shape: Option<Shape> = serde_yaml::from_str(text).map_err(|error| {
         let message = error.to_string();
@@ -219,4 +260,44 @@ pub(super) fn check_yaml(text: &str) -> Result<(), String> {
         }
     })?;
     shape.unwrap_or_default().validate().map(drop)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Shape, unknown_keys};
+
+    #[test]
+    fn what_is_not_known_has_no_effect_and_is_named() {
+        for (json, unknown) in [
+            (r#"{"labels": {"a": "b"}, "plugins": {}}"#, &[][..]),
+            (r#"{"own": {"a": 1}}"#, &["own"]),
+            (
+                r#"{"services": {"s": {"url": "http://s", "ulr": "x"}}}"#,
+                &["services.s.ulr"],
+            ),
+            (
+                r#"{"services": [{"name": "s", "url": "http://s", "ulr": "x"}]}"#,
+                &["services.0.ulr"],
+            ),
+            (
+                r#"{"discovery": {"resource": "a", "polling": {"delay": 1}}}"#,
+                &["discovery.polling.delay"],
+            ),
+            (
+                r#"{"bundles": {"b": {"folder": 1}}, "keys": {"k": {"secret": "x"}}}"#,
+                &["bundles.b.folder", "keys.k.secret"],
+            ),
+            (
+                r#"{"server": {"metrics": {"prom": {}}}, "distributed_tracing": {"type": "grpc"}}"#,
+                &["server.metrics", "distributed_tracing"],
+            ),
+        ] {
+            let mut found = unknown_keys(json);
+            found.sort_unstable();
+            let mut expected = unknown.to_vec();
+            expected.sort_unstable();
+            assert_eq!(found, expected, "{json}");
+            assert!(Shape::of(json.as_bytes()).is_ok(), "{json}");
+        }
+    }
 }

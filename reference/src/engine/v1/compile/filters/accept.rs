@@ -6,6 +6,11 @@ use rego::filter::Target;
 use crate::engine::errors;
 use crate::http::{ApiError, Request};
 
+const PREFIX: &str = "application/vnd.";
+const SUFFIX: &str = "+json";
+/// Several targets in one answer.
+const SEVERAL: &str = "multitarget";
+
 /// What a request wants to be answered with.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Accepted {
@@ -26,41 +31,61 @@ struct Range<'h> {
 /// # Errors
 /// `invalid_parameter` when the header is missing, `not_acceptable` when it names none of the
 /// media types. A wildcard names none: no target stands for all.
-pub(super) fn accepted(request: &Request, vendor: &str) -> Result<Accepted, ApiError> {
+pub(super) fn accepted(request: &Request, vendors: &[String]) -> Result<Accepted, ApiError> {
     let values = request.headers.get_all(ACCEPT).iter();
     let values: Vec<&str> = values.filter_map(|value| value.to_str().ok()).collect();
     if values.iter().all(|value| value.trim().is_empty()) {
         let message = "Accept header: missing required header";
         return Err(ApiError::invalid_parameter(message));
     }
-    let targets = Target::ALL.map(|target| Accepted {
-        media_type: media_type(vendor, target),
-        target: Some(target),
-    });
-    let several = Accepted {
-        media_type: format!("application/vnd.{vendor}.multitarget+json"),
-        target: None,
-    };
-    let known: Vec<Accepted> = targets.into_iter().chain([several]).collect();
-    let mut best: Option<(&Accepted, u16)> = None;
+    let mut best: Option<(Accepted, u16)> = None;
     for range in values.iter().flat_map(|value| value.split(',')).map(range) {
-        let mut named = known.iter();
-        let named = named.find(|known| known.media_type.eq_ignore_ascii_case(range.name));
-        if let Some(named) = named
-            && range.weight > best.map_or(0, |(_, weight)| weight)
+        if range.weight > best.as_ref().map_or(0, |(_, weight)| *weight)
+            && let Some(named) = named(range.name, vendors)
         {
             best = Some((named, range.weight));
         }
     }
-    best.map(|(best, _)| best.clone()).ok_or_else(|| {
-        let given = values.join(", ");
-        errors::not_acceptable(format!("Accept header: unsupported header: {given}"))
+    best.map(|(best, _)| best).ok_or_else(|| {
+        let (given, known) = (values.join(", "), supported(vendors).join(", "));
+        errors::not_acceptable(format!(
+            "Accept header: unsupported header: {given}; supported are {known}"
+        ))
     })
 }
 
-fn media_type(vendor: &str, target: Target) -> String {
-    let (language, dialect) = (target.language(), target.dialect());
-    format!("application/vnd.{vendor}.{language}.{dialect}+json")
+/// What a media type of filters names: `application/vnd.VENDOR.LANGUAGE.DIALECT+json`, or
+/// `multitarget` in the place of both.
+fn named(media_type: &str, vendors: &[String]) -> Option<Accepted> {
+    let lower = media_type.to_ascii_lowercase();
+    let rest = lower.strip_prefix(PREFIX)?.strip_suffix(SUFFIX)?;
+    let (vendor, form) = rest.split_once('.')?;
+    let mut known = vendors.iter();
+    let vendor = known.find(|known| known.eq_ignore_ascii_case(vendor))?;
+    let target = match form.split_once('.') {
+        None if form == SEVERAL => None,
+        one => Some(
+            Target::ALL
+                .into_iter()
+                .find(|target| one == Some((target.language(), target.dialect())))?,
+        ),
+    };
+    Some(Accepted {
+        media_type: format!("{PREFIX}{vendor}.{form}{SUFFIX}"),
+        target,
+    })
+}
+
+/// Every media type of filters.
+fn supported(vendors: &[String]) -> Vec<String> {
+    let form_of = |target: Target| format!("{}.{}", target.language(), target.dialect());
+    let targets = Target::ALL.into_iter().map(form_of);
+    let forms: Vec<String> = targets.chain([SEVERAL.to_owned()]).collect();
+    let of = |vendor| {
+        let forms = forms.iter();
+        forms.map(move |form| format!("{PREFIX}{vendor}.{form}{SUFFIX}"))
+    };
+    vendors.iter().flat_map(of).collect()
 }
 
 /// A range without its parameters. What is no weight weighs nothing.
@@ -98,7 +123,7 @@ mod tests {
             request = request.header("accept", *header);
         }
         let request = Request::from(request.body(Bytes::new()).unwrap());
-        let found = match accepted(&request, "engine") {
+        let found = match accepted(&request, &["engine", "opa"].map(String::from)) {
             Ok(accepted) => accepted.media_type,
             Err(error) => error.code.status().as_u16().to_string(),
         };
@@ -131,7 +156,17 @@ mod tests {
             (&[&format!("{all};q=2")], "406"),
             (&["*/*"], "406"),
             (&["application/json"], "406"),
-            (&["application/vnd.opa.ucast.all+json"], "406"),
+            (
+                &["application/vnd.opa.ucast.all+json"],
+                "application/vnd.opa.ucast.all+json",
+            ),
+            (
+                &["application/vnd.opa.multitarget+json"],
+                "application/vnd.opa.multitarget+json",
+            ),
+            (&["application/vnd.other.ucast.all+json"], "406"),
+            (&["application/vnd.opa.ucast.some+json"], "406"),
+            (&["application/vnd.opa.ucast+json"], "406"),
         ];
         for (headers, expected) in cases {
             check(headers, expected);

@@ -27,7 +27,7 @@ use crate::http::{ApiError, Reply, Request};
 /// `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_decision(request);
-    let accepted = accepted(request, engine.vendor())?;
+    let accepted = accepted(request, engine.vendors())?;
     let mut options = FilterOptions::read(request, accepted.target.is_none())?;
     match accepted.target {
         Some(target) => options.targets = vec![target],

@@ -1,0 +1,66 @@
+//! Flags of `opa run` that have no meaning here, taken so that command lines need no change.
+
+use tracing::info;
+
+/// Flags that are taken and change nothing.
+#[derive(Debug, Clone, Default, clap::Args)]
+#[group(id = "without-effect")]
+pub struct FlagsWithoutEffect {
+    /// This program always serves
+    #[arg(short, long)]
+    server: bool,
+    /// This program never looks for newer versions
+    #[arg(long, hide = true)]
+    skip_version_check: bool,
+    /// Nothing is told to anybody
+    #[arg(long, hide = true)]
+    disable_telemetry: bool,
+    /// HTTP/2 is always spoken, also without TLS
+    #[arg(long, hide = true)]
+    h2c: bool,
+    /// Policies are Rego v1 unless `--v0-compatible` says otherwise
+    #[arg(long, hide = true)]
+    v1_compatible: bool,
+    /// Metadata of schemas is not looked at
+    #[arg(long, hide = true)]
+    skip_known_schema_check: bool,
+    /// Documents are always stored for reading
+    #[arg(long, hide = true)]
+    optimize_store_for_read_speed: bool,
+    /// Every error of a policy is told
+    #[arg(short, long, hide = true, value_name = "COUNT")]
+    max_errors: Option<u64>,
+    /// There is no shell
+    #[arg(short, long, hide = true, value_name = "FORMAT")]
+    format: Option<String>,
+    /// There is no shell
+    #[arg(short = 'H', long, hide = true, value_name = "FILE")]
+    history: Option<String>,
+}
+
+impl FlagsWithoutEffect {
+    /// Tells the log which of them are given. `--server` says what is so anyway.
+    pub(super) fn tell(&self) {
+        let given = [
+            ("--skip-version-check", self.skip_version_check),
+            ("--disable-telemetry", self.disable_telemetry),
+            ("--h2c", self.h2c),
+            ("--v1-compatible", self.v1_compatible),
+            ("--skip-known-schema-check", self.skip_known_schema_check),
+            (
+                "--optimize-store-for-read-speed",
+                self.optimize_store_for_read_speed,
+            ),
+            ("--max-errors", self.max_errors.is_some()),
+            ("--format", self.format.is_some()),
+            ("--history", self.history.is_some()),
+        ];
+        let given: Vec<&str> = given
+            .into_iter()
+            .filter_map(|(flag, is_given)| is_given.then_some(flag))
+            .collect();
+        if !given.is_empty() {
+            info!(flags = given.join(" "), "these flags have no effect");
+        }
+    }
+}
