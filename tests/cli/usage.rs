@@ -130,7 +130,7 @@ fn rules_are_listed_and_explained() {
     program.run(&["explain", id]).expect(
         0,
         &[
-            "Endpoints / Data API",
+            "Endpoints / Data API, sentence 28",
             "If-None-Match",
             "expected (snapshots/",
         ],
@@ -140,9 +140,17 @@ fn rules_are_listed_and_explained() {
     program
         .run(&["explain", "engine/common/provenance/build-host"])
         .expect(0, &["fail on opa"]);
-    program
-        .run(&["coverage"])
-        .expect(0, &["engine  Endpoints / Data API", "total"]);
+    program.run(&["coverage"]).expect(
+        0,
+        &["engine  Endpoints / Data API", "total", "sentences  rule"],
+    );
+    program.run(&["coverage", "--sentences"]).expect(
+        0,
+        &[
+            "engine  Limits\n   1  rule          engine/common/limits/gzip-only-on-request\n",
+            "   1  explained     Repeats Endpoints / Common rules, sentence 8.\n",
+        ],
+    );
     program.run(&["--help"]).expect(0, &["run", "coverage"]);
     program
         .run(&["run", "--help"])
@@ -151,11 +159,14 @@ fn rules_are_listed_and_explained() {
     for arguments in [
         &["list", "--format", "json", id][..],
         &["coverage", "--format", "json"],
+        &["coverage", "--sentences", "--format", "json"],
     ] {
         let ran = program.run(arguments);
         let read: serde_json::Value = serde_json::from_str(&ran.out).expect("JSON");
         assert_ne!(
-            read.pointer("/0/scenario/steps/0").or(read.get("total")),
+            read.pointer("/0/scenario/steps/0")
+                .or(read.pointer("/total/sentences/all"))
+                .or(read.pointer("/0/clauses/0")),
             None,
             "{read}"
         );

@@ -2,11 +2,13 @@
 //!
 //! The reader is strict, because a clause that is silently dropped is a rule that nobody
 //! checks: unknown keys, unknown sections and capabilities, ill-formed and repeated ids are
-//! errors that name the file and the line.
+//! errors that name the file and the line. So is a sentence of a document that no clause states
+//! and nothing explains.
 
 pub mod pattern;
 mod read;
 mod sections;
+mod sentences;
 
 use std::collections::HashMap;
 use std::fmt;
@@ -15,6 +17,7 @@ use std::sync::OnceLock;
 use serde::{Deserialize, Serialize};
 
 pub use sections::sections;
+pub use sentences::{Explanation, Sentences};
 
 use crate::assets::SPECS;
 
@@ -86,6 +89,9 @@ pub struct Clause {
     pub document: Document,
     /// The section of the document, one of [`sections`].
     pub section: &'static str,
+    /// The numbers of the section's sentences that it states, ascending; none where the document
+    /// is silent.
+    pub sentences: Vec<usize>,
     /// What it asks of a target.
     pub level: Level,
     /// What a target must be able to do for the clause to apply.
@@ -116,6 +122,7 @@ pub struct Capability {
 pub struct Catalogue {
     capabilities: Vec<Capability>,
     titles: Vec<(Document, String)>,
+    sentences: Vec<Sentences>,
     clauses: Vec<Clause>,
     index: HashMap<String, usize>,
 }
@@ -141,6 +148,11 @@ impl Catalogue {
     /// Every defect of every file, each with file and line.
     pub fn read(files: &[(&str, &str)]) -> Result<Self, CatalogueError> {
         read::catalogue(files)
+    }
+
+    /// The sentences of every section, in the order of the documents.
+    pub fn sentences(&self) -> &[Sentences] {
+        &self.sentences
     }
 
     /// Every clause, in the order of the files.

@@ -1,10 +1,10 @@
-//! The strict reader of `specs/edition.toml` and `specs/**.yaml`.
+//! The strict reader of `specs/edition.toml`, `specs/*.sentences.yaml` and the clause files.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::{Capability, Catalogue, CatalogueError, Clause, Document, Level, sections};
+use super::{Capability, Catalogue, CatalogueError, Clause, Document, Level, sections, sentences};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -41,6 +41,8 @@ struct File {
 struct Entry {
     id: String,
     section: String,
+    #[serde(default)]
+    sentences: Vec<usize>,
     level: Level,
     capability: String,
     states: String,
@@ -55,11 +57,13 @@ pub(super) fn catalogue(files: &[(&str, &str)]) -> Result<Catalogue, CatalogueEr
         Some((_, text)) => edition(text, &mut catalogue, &mut defects),
         None => defects.push("specs/edition.toml: missing".to_owned()),
     }
+    catalogue.sentences = sentences::read(files, &mut defects);
     for (path, text) in files {
-        if *path != "edition" && !path.ends_with(".openapi") {
+        if *path != "edition" && !path.ends_with(".openapi") && !path.ends_with(".sentences") {
             clause_file(path, text, &mut catalogue, &mut defects);
         }
     }
+    sentences::check(&catalogue, &mut defects);
     if defects.is_empty() {
         Ok(catalogue)
     } else {
@@ -125,11 +129,18 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             ));
             continue;
         };
+        let mut known = catalogue.sentences.iter();
+        let known = known.find(|known| known.document == document && known.section == *section);
+        let count = known.map_or(0, |known| known.count);
+        if let Some(what) = sentences::numbers_defect(&entry.sentences, entry.level, count) {
+            defect(format!("`{}` {what}", entry.id));
+        }
         catalogue.index.insert(id.clone(), catalogue.clauses.len());
         catalogue.clauses.push(Clause {
             id,
             document,
             section,
+            sentences: entry.sentences,
             level: entry.level,
             capability: entry.capability,
             states: entry.states.trim().to_owned(),
@@ -205,20 +216,53 @@ mod tests {
         "[documents]\ncontrol = 'C'\nengine = 'E'\n[capabilities]\nhealth = { states = 's' }\n",
     );
 
-    fn defects(file: &str) -> String {
-        match catalogue(&[EDITION, ("engine/health/get", file)]) {
+    const GOOD: &str = "endpoint: GET /health\nclauses:\n  - id: answers\n    section: Versioning\n    \
+                        sentences: [1, 2]\n    level: rule\n    capability: health\n    states: It \
+                        answers.\n";
+
+    /// A document of three sentences in the section Versioning, the last of them explained by
+    /// `explained`, and one explained sentence in every other section.
+    fn sentences(document: Document, explained: &str) -> String {
+        let section = |name: &&str| match *name {
+            "Versioning" => format!(
+                "- section: Versioning\n  sentences: 3\n  without_clause: [{{sentence: 3, {explained}}}]\n"
+            ),
+            name => format!(
+                "- section: {name}\n  sentences: 1\n  without_clause: [{{sentence: 1, reason: r}}]\n"
+            ),
+        };
+        let sections: String = sections(document).iter().map(section).collect();
+        format!("sections:\n{sections}")
+    }
+
+    fn defects_of(file: &str, engine: &str) -> String {
+        let control = sentences(Document::Control, "reason: r");
+        let control = control.replace("sentences: 3", "sentences: 1");
+        let files = [
+            EDITION,
+            (
+                "control.sentences",
+                &control.replace("sentence: 3", "sentence: 1"),
+            ),
+            ("engine.sentences", engine),
+            ("engine/health/get", file),
+        ];
+        match catalogue(&files) {
             Ok(_) => String::new(),
             Err(error) => error.to_string(),
         }
     }
 
+    fn defects(file: &str) -> String {
+        defects_of(file, &sentences(Document::Engine, "reason: r"))
+    }
+
     #[test]
     fn refuses_what_would_be_lost_with_file_and_line() {
-        let good = "endpoint: GET /health\nclauses:\n  - id: answers\n    section: Versioning\n    \
-                    level: rule\n    capability: health\n    states: It answers.\n";
+        let good = GOOD;
         assert_eq!(defects(good), "");
         for (from, to, expected) in [
-            ("level: rule", "level: must", "get.yaml:5: "),
+            ("level: rule", "level: must", "get.yaml:6: "),
             ("level: rule", "levels: rule", "unknown field `levels`"),
             (
                 "level: rule",
@@ -263,6 +307,95 @@ mod tests {
             "{good}{}",
             good.split_once("clauses:\n").map_or("", |(_, rest)| rest)
         );
-        assert!(defects(&twice).contains("get.yaml:8: `answers` appears twice"));
+        assert!(defects(&twice).contains("get.yaml:9: `answers` appears twice"));
+    }
+
+    #[test]
+    fn refuses_clauses_whose_sentences_are_not_there() {
+        for (from, to, expected) in [
+            (
+                "[1, 2]",
+                "[1, 2, 4]",
+                "get.yaml:3: `answers` names sentence 4 of a section that has 3",
+            ),
+            (
+                "[1, 2]",
+                "[0, 1, 2]",
+                "get.yaml:3: `answers` names sentence 0",
+            ),
+            (
+                "[1, 2]",
+                "[2, 1]",
+                "names sentences twice or not in their order",
+            ),
+            (
+                "[1, 2]",
+                "[1, 1, 2]",
+                "names sentences twice or not in their order",
+            ),
+            (
+                "[1, 2]",
+                "[]",
+                "get.yaml:3: `answers` is rule and names no sentence",
+            ),
+            (
+                "[1, 2]",
+                "[1]",
+                "engine.sentences.yaml: Versioning, sentence 2: has neither",
+            ),
+            (
+                "[1, 2]",
+                "[1, 2, 3]",
+                "Versioning, sentence 3: has a clause, so an explanation",
+            ),
+        ] {
+            let found = defects(&GOOD.replace(from, to));
+            assert!(
+                found.contains(expected),
+                "{to}: expected {expected:?}, got {found:?}"
+            );
+        }
+    }
+
+    #[test]
+    fn refuses_explanations_of_sentences_that_explain_nothing() {
+        let good = "repeats: {section: Versioning, sentence: 1}";
+        assert_eq!(defects_of(GOOD, &sentences(Document::Engine, good)), "");
+        for (explained, expected) in [
+            ("reason: ''", "Versioning, sentence 3: needs either"),
+            (
+                "reason: r, repeats: {section: Versioning, sentence: 1}",
+                "sentence 3: needs either",
+            ),
+            (
+                "repeats: {section: Versioning, sentence: 3}",
+                "repeats a sentence that has no clause",
+            ),
+            (
+                "repeats: {section: Version, sentence: 1}",
+                "repeats a sentence that has no clause",
+            ),
+            (
+                "reason: r}, {sentence: 3, reason: r",
+                "Versioning, sentence 3: stands twice",
+            ),
+            (
+                "reason: r}, {sentence: 4, reason: r",
+                "Versioning, sentence 4: the section has 3",
+            ),
+            (
+                "because: r",
+                "engine.sentences.yaml: sections[29].without_clause[0]: unknown field",
+            ),
+        ] {
+            let found = defects_of(GOOD, &sentences(Document::Engine, explained));
+            assert!(
+                found.contains(expected),
+                "{explained}: expected {expected:?}, got {found:?}"
+            );
+        }
+        let renamed = sentences(Document::Engine, "reason: r").replace("Limits\n", "Limit\n");
+        assert!(defects_of(GOOD, &renamed).contains("the sections are not those of the engine"));
+        assert!(defects_of(GOOD, "sections: []").contains("the sections are not those"));
     }
 }

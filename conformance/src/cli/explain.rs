@@ -54,7 +54,13 @@ fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Res
     writeln!(out, "{}\n\n  {}\n", clause.id, clause.states)?;
     let title = catalogue.title(clause.document);
     writeln!(out, "document    {title}")?;
-    writeln!(out, "section     {}", clause.section)?;
+    let numbers: Vec<_> = clause.sentences.iter().map(usize::to_string).collect();
+    let sentences = match numbers.len() {
+        0 => String::new(),
+        1 => format!(", sentence {}", numbers.concat()),
+        _ => format!(", sentences {}", numbers.join(", ")),
+    };
+    writeln!(out, "section     {}{sentences}", clause.section)?;
     for (name, text) in [("endpoint", &clause.endpoint), ("topic", &clause.topic)] {
         if let Some(text) = text {
             writeln!(out, "{name:11} {text}")?;

@@ -1,4 +1,4 @@
-//! `cargo xtask coverage`: the table of `conformance coverage`, which fails when a rule has
+//! `cargo xtask coverage`: the tables of `conformance coverage`, which fails when a rule has
 //! neither a scenario nor a pending capability.
 
 use std::io::Write as _;
@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use conformance::catalogue::Catalogue;
 use conformance::coverage::Coverage;
 
-/// Prints the table.
+/// Prints the tables.
 pub(crate) fn run() -> ExitCode {
     let catalogue = match Catalogue::embedded() {
         Ok(catalogue) => catalogue,

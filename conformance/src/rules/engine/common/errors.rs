@@ -2,6 +2,7 @@
 
 use crate::rules::engine::policy;
 use crate::rules::engine::root::post::main_decision;
+use crate::rules::engine::v1::compile::filters::tables::{ALL, RED, filter};
 use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
@@ -121,6 +122,17 @@ pub(crate) const RULES: &[Rule] = &[
             ))
             .when(error_object(
                 post("/v1/compile").json(json!({"query": "missing > 1"})),
+            ))
+    }),
+    Rule::new("filter-compile-post-failure", || {
+        scenario()
+            .given(policy(RED))
+            .given(filter("include", ALL))
+            .when(error_object(
+                post("/v1/compile/{ns}/include")
+                    .header("Accept", ALL.accept)
+                    .text("application/json", r#"{"unknowns": ["#)
+                    .off_contract("the body is cut off"),
             ))
     }),
     Rule::new("failed-compilation-is-invalid-parameter", || {

@@ -1,7 +1,9 @@
 //! Methods that are not listed
 
+use crate::rules::engine::health::rule::get::health;
 use crate::rules::engine::policy;
 use crate::rules::engine::root::post::main_decision;
+use crate::rules::engine::v1::compile::filters::tables::{ALL, RED, filter};
 use crate::rules::engine::v1::query::get::asking;
 use crate::scenario::*;
 
@@ -61,6 +63,14 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(unlisted(method, "/v1/compile"))
             })
     }),
+    Rule::new("filters", || {
+        scenario()
+            .given(policy(RED))
+            .given(filter("include", ALL))
+            .each(["PUT", "PATCH", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/v1/compile/{ns}/include"))
+            })
+    }),
     Rule::new("config", || {
         scenario()
             .given(get("/v1/config"))
@@ -81,6 +91,14 @@ pub(crate) const RULES: &[Rule] = &[
             .given(get("/health"))
             .each(["PUT", "POST", "DELETE"], |scenario, method| {
                 scenario.when(unlisted(method, "/health"))
+            })
+    }),
+    Rule::new("health-rule", || {
+        scenario()
+            .given(health("{ns} := true"))
+            .given(get("/health/{ns}"))
+            .each(["PUT", "POST", "DELETE"], |scenario, method| {
+                scenario.when(unlisted(method, "/health/{ns}"))
             })
     }),
 ];

@@ -109,7 +109,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Puts health rules; those of other scenarios have other names.
-fn health(rules: &str) -> Step {
+pub(crate) fn health(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("system.health", rules))
 }
 

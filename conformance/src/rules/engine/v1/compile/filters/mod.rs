@@ -4,4 +4,4 @@ mod masks;
 mod paths;
 pub(crate) mod post;
 mod selections;
-mod tables;
+pub(crate) mod tables;

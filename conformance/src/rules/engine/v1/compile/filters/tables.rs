@@ -21,23 +21,23 @@ pub(super) fn named(table: &'static str, colour: &str) -> Table {
 }
 
 /// A rule on the table.
-pub(super) const RED: &str = "include if input.fruits.colour == \"red\"";
+pub(crate) const RED: &str = "include if input.fruits.colour == \"red\"";
 
 /// The rows that [`RED`] includes.
 pub(super) const RED_ROWS: &[&str] = &["apple", "cherry"];
 
 /// Who reads a filter.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Target {
+pub(crate) struct Target {
     /// The media type of its filters.
-    pub(super) accept: &'static str,
+    pub(crate) accept: &'static str,
     /// Its name in `targetDialects`.
     pub(super) dialect: &'static str,
     /// What its filters are written in.
     pub(super) language: Language,
 }
 
-pub(super) const ALL: Target = Target {
+pub(crate) const ALL: Target = Target {
     accept: "application/vnd.engine.ucast.all+json",
     dialect: "ucast+all",
     language: Language::Ucast,
@@ -134,7 +134,7 @@ impl Target {
 }
 
 /// A request for the filter of a rule of the scenario's package, with its columns unknown.
-pub(super) fn filter(rule: &str, target: Target) -> Step {
+pub(crate) fn filter(rule: &str, target: Target) -> Step {
     asked(rule, target.accept, json!({"unknowns": ["input.fruits"]}))
 }
 

@@ -1,5 +1,7 @@
 //! Coverage of the documents: for each section its clauses by level, with and without a
-//! scenario. Needs no target.
+//! scenario, and its sentences by what states them. Needs no target.
+
+mod sentences;
 
 use std::fmt;
 
@@ -7,6 +9,8 @@ use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Clause, Document, Level, sections};
 use crate::rules;
+
+pub use sentences::{Sentence, SentenceCounts, Standing, sentences};
 
 /// Coverage of both documents.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -29,7 +33,7 @@ pub struct Row {
     pub counts: Counts,
 }
 
-/// Numbers of clauses.
+/// Numbers of clauses and sentences.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
 pub struct Counts {
     /// Documented rules.
@@ -44,12 +48,15 @@ pub struct Counts {
     pub open_with_scenario: usize,
     /// Clauses that HTTP cannot show, each with its reason.
     pub unobservable: usize,
+    /// The sentences, by what states them.
+    pub sentences: SentenceCounts,
 }
 
 impl Coverage {
     /// The coverage of a catalogue by the suite's own scenarios.
     pub fn of(catalogue: &Catalogue) -> Self {
         let shown: std::collections::HashSet<String> = rules::ids().collect();
+        let sentences = sentences(catalogue);
         let mut total = Counts::default();
         let mut rows = Vec::new();
         for document in Document::ALL {
@@ -62,6 +69,13 @@ impl Coverage {
                     let pending = catalogue.pending(&clause.capability);
                     counts.add(clause.level, shown, pending);
                     total.add(clause.level, shown, pending);
+                }
+                let here = sentences
+                    .iter()
+                    .filter(|known| known.document == document && known.section == *section);
+                for sentence in here {
+                    counts.sentences.add(sentence.stated_by);
+                    total.sentences.add(sentence.stated_by);
                 }
                 rows.push(Row {
                     document,
@@ -110,9 +124,10 @@ impl Counts {
     }
 }
 
+/// A table of the clauses, then one of the sentences.
 impl fmt::Display for Coverage {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let headings = [
+        let clauses = [
             "rules",
             "shown",
             "pending",
@@ -120,13 +135,27 @@ impl fmt::Display for Coverage {
             "recorded",
             "unobservable",
         ];
+        let sentences = ["sentences", "rule", "open", "unobservable", "explained"];
+        self.table(out, clauses, Counts::cells)?;
+        writeln!(out)?;
+        self.table(out, sentences, |counts| counts.sentences.cells())
+    }
+}
+
+impl Coverage {
+    fn table<const N: usize>(
+        &self,
+        out: &mut fmt::Formatter<'_>,
+        headings: [&str; N],
+        cells: impl Fn(&Counts) -> [usize; N],
+    ) -> fmt::Result {
         let width = self
             .sections
             .iter()
             .map(|row| row.document.name().len() + 2 + row.section.len())
             .max()
             .unwrap_or_default();
-        let line = |out: &mut fmt::Formatter<'_>, name: &str, cells: [String; 6]| {
+        let line = |out: &mut fmt::Formatter<'_>, name: &str, cells: [String; N]| {
             write!(out, "{name:width$}")?;
             for (cell, heading) in cells.iter().zip(headings) {
                 write!(out, "  {cell:>0$}", heading.len())?;
@@ -136,8 +165,8 @@ impl fmt::Display for Coverage {
         line(out, "section", headings.map(str::to_owned))?;
         for row in &self.sections {
             let name = format!("{}  {}", row.document.name(), row.section);
-            line(out, &name, row.counts.cells().map(|n| n.to_string()))?;
+            line(out, &name, cells(&row.counts).map(|n| n.to_string()))?;
         }
-        line(out, "total", self.total.cells().map(|n| n.to_string()))
+        line(out, "total", cells(&self.total).map(|n| n.to_string()))
     }
 }

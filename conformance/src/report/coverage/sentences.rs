@@ -1,0 +1,141 @@
+//! Sentence by sentence: which clauses state it, or why none does.
+
+use std::collections::HashMap;
+use std::fmt;
+
+use serde::Serialize;
+
+use crate::catalogue::{Catalogue, Clause, Document, Level};
+
+/// What a sentence comes to.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Standing {
+    /// A rule states it, with or without other clauses.
+    Rule,
+    /// Open clauses state it, and no rule.
+    Open,
+    /// Unobservable clauses alone state it.
+    Unobservable,
+    /// No clause states it, and the catalogue says why.
+    Explained,
+}
+
+/// One sentence of a document.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Sentence<'a> {
+    /// The document.
+    pub document: Document,
+    /// The section.
+    pub section: &'static str,
+    /// Its number in the section, from 1.
+    pub sentence: usize,
+    /// What it comes to.
+    pub stated_by: Standing,
+    /// The ids of the clauses that state it.
+    pub clauses: Vec<&'a str>,
+    /// Why no clause states it.
+    pub explanation: Option<String>,
+}
+
+/// Numbers of sentences.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct SentenceCounts {
+    /// All.
+    pub all: usize,
+    /// Those that a rule states.
+    pub rule: usize,
+    /// Those that open clauses state, and no rule.
+    pub open: usize,
+    /// Those that unobservable clauses alone state.
+    pub unobservable: usize,
+    /// Those that no clause states.
+    pub explained: usize,
+}
+
+/// Every sentence of a catalogue, in the order of the documents.
+pub fn sentences(catalogue: &Catalogue) -> Vec<Sentence<'_>> {
+    let mut stating: HashMap<(Document, &str, usize), Vec<&Clause>> = HashMap::new();
+    for clause in catalogue.clauses() {
+        for number in &clause.sentences {
+            let place = (clause.document, clause.section, *number);
+            stating.entry(place).or_default().push(clause);
+        }
+    }
+    let mut sentences = Vec::new();
+    for known in catalogue.sentences() {
+        for sentence in 1..=known.count {
+            let place = (known.document, known.section, sentence);
+            let clauses = stating.remove(&place).unwrap_or_default();
+            let explanation = known.without_clause.get(&sentence);
+            sentences.push(Sentence {
+                document: known.document,
+                section: known.section,
+                sentence,
+                stated_by: standing(&clauses),
+                clauses: clauses.iter().map(|clause| clause.id.as_str()).collect(),
+                explanation: explanation.map(ToString::to_string),
+            });
+        }
+    }
+    sentences
+}
+
+fn standing(clauses: &[&Clause]) -> Standing {
+    let any = |level: Level| clauses.iter().any(|clause| clause.level == level);
+    if any(Level::Rule) {
+        Standing::Rule
+    } else if any(Level::Open) {
+        Standing::Open
+    } else if any(Level::Unobservable) {
+        Standing::Unobservable
+    } else {
+        Standing::Explained
+    }
+}
+
+impl SentenceCounts {
+    pub(super) fn add(&mut self, standing: Standing) {
+        self.all += 1;
+        *match standing {
+            Standing::Rule => &mut self.rule,
+            Standing::Open => &mut self.open,
+            Standing::Unobservable => &mut self.unobservable,
+            Standing::Explained => &mut self.explained,
+        } += 1;
+    }
+
+    pub(super) fn cells(&self) -> [usize; 5] {
+        [
+            self.all,
+            self.rule,
+            self.open,
+            self.unobservable,
+            self.explained,
+        ]
+    }
+}
+
+impl fmt::Display for Standing {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            Self::Rule => "rule",
+            Self::Open => "open",
+            Self::Unobservable => "unobservable",
+            Self::Explained => "explained",
+        })
+    }
+}
+
+/// Number, standing, and a line for each clause or one for the explanation.
+impl fmt::Display for Sentence<'_> {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{:4}  {:12}", self.sentence, self.stated_by)?;
+        let lines = self.clauses.iter().copied();
+        for (line, place) in lines.chain(self.explanation.as_deref()).zip(0..) {
+            let indent = if place == 0 { 2 } else { 20 };
+            writeln!(out, "{:indent$}{line}", "")?;
+        }
+        Ok(())
+    }
+}
