@@ -4,7 +4,7 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::{Capability, Catalogue, CatalogueError, Clause, Document, Level, sections};
+use super::{Capability, Catalogue, CatalogueError, Clause, Document, Level, Pack, sections};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -106,6 +106,8 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
     if file.clauses.is_empty() {
         defects.push(format!("{name}:1: holds no clause"));
     }
+    let pack = Pack::of(path);
+    let places = pack.map_or(sections(document), Pack::sections);
     let lines = clause_lines(text);
     for entry in file.clauses {
         let line = lines.get(entry.id.as_str()).copied().unwrap_or(1);
@@ -115,9 +117,7 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
         if catalogue.index.contains_key(&id) {
             defect(format!("`{}` appears twice", entry.id));
         }
-        let section = sections(document)
-            .iter()
-            .find(|known| **known == entry.section);
+        let section = places.iter().find(|known| **known == entry.section);
         let Some(section) = section else {
             defect(format!(
                 "the {document} document has no section `{}`",
@@ -125,8 +125,12 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             ));
             continue;
         };
-        catalogue.index.insert(id.clone(), catalogue.clauses.len());
-        catalogue.clauses.push(Clause {
+        let clauses = match pack {
+            None => &mut catalogue.clauses,
+            Some(_) => &mut catalogue.packed,
+        };
+        catalogue.index.insert(id.clone(), clauses.len());
+        clauses.push(Clause {
             id,
             document,
             section,

@@ -51,7 +51,7 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
 
 fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {
     writeln!(out, "{}\n\n  {}\n", clause.id, clause.states)?;
-    let title = catalogue.title(clause.document);
+    let title = catalogue.title_of(&clause.id);
     writeln!(out, "document    {title}")?;
     writeln!(out, "section     {}", clause.section)?;
     for (name, text) in [("endpoint", &clause.endpoint), ("topic", &clause.topic)] {

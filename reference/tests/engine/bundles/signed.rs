@@ -150,6 +150,7 @@ fn keys_are_found_by_their_names() {
     };
     let files = [FILES, &[(".signatures.json", HS256)]].concat();
     judge("nameless", &files, Some(&nameless), "names a key");
+    judge("unsigned", FILES, Some(&nameless), "no `.signatures.json`");
 }
 
 /// The files with one changed, added or, without a text, left out.
