@@ -60,7 +60,11 @@ pub(crate) fn run_all(bless: bool, built: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let columns = judge_all(&versions, &folder, None)?;
     let regressions = judge_all(&versions, &folder, Some(Pack::Regressions))?;
-    said(releases::PAGE, &releases.page(&columns, &regressions), bless)
+    said(
+        releases::PAGE,
+        &releases.page(&columns, &regressions),
+        bless,
+    )
 }
 
 fn judge_all(
@@ -102,11 +106,7 @@ fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
 }
 
 /// The rules of the documents, or of a pack, on a target; the evidence goes to a file.
-fn judge(
-    target: Target,
-    evidence: &Path,
-    pack: Option<Pack>,
-) -> Result<Kept, Box<dyn Error>> {
+fn judge(target: Target, evidence: &Path, pack: Option<Pack>) -> Result<Kept, Box<dyn Error>> {
     let name = target.name.clone();
     report("judging", &format!("{name}, {}", evidence.display()));
     let rules = pack.map(|pack| pack.name().to_owned());

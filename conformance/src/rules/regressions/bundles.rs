@@ -39,7 +39,9 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put_fixture("rules", rules(1, "answer := 3")))
             .given(discovered(json!({"bundles": rules_bundle()})))
             .when(answer(3))
-            .given(discovered(json!({"bundles": slower, "labels": {"region": "west"}})))
+            .given(discovered(
+                json!({"bundles": slower, "labels": {"region": "west"}}),
+            ))
             .given(get("/v1/config").until([Check::Equals(
                 "/result/labels/region".to_owned(),
                 json!("west"),

@@ -8,7 +8,9 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("encoded-slash-is-authorized", || {
         scenario()
             .setup("token-auth")
-            .given(put("/v1/data/{ns}").json(json!({"closed/open": "inside", "closed": {"open": 1}})))
+            .given(
+                put("/v1/data/{ns}").json(json!({"closed/open": "inside", "closed": {"open": 1}})),
+            )
             .when(
                 get("/v1/data/{ns}/closed/open")
                     .anonymous()
@@ -42,7 +44,7 @@ const EVENTS: u8 = 24;
 const LENGTH: usize = 6_000;
 
 fn decision(text: &str) -> Step {
-    post("/v1/data/{ns}/decision").json(json!({"input": {"text": text}}))
+    post("/v1/data/{ns}/decision").json(json!({"input": {"by": "{ns}", "text": text}}))
 }
 
 /// Waits until so many events of the scenario have come.
