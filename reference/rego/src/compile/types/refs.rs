@@ -255,9 +255,14 @@ fn in_nothing(
                 scope.bind(var, Some(Type::any()));
                 None
             }
-            (Some(known), Some(keys)) if !fits(Some(&known), Some(&keys)) => {
-                invalid(reference, index, Some(&known), Some(&keys), Vec::new(), scope)
-            }
+            (Some(known), Some(keys)) if !fits(Some(&known), Some(&keys)) => invalid(
+                reference,
+                index,
+                Some(&known),
+                Some(&keys),
+                Vec::new(),
+                scope,
+            ),
             (Some(_), _) => None,
         },
         _ => None,
