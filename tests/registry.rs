@@ -51,7 +51,7 @@ fn every_clause_is_shown_or_says_why_not() {
     let (scenarios, twice) = scenarios();
     let clauses = |level: Level| {
         let of_level = move |clause: &&Clause| clause.level == level;
-        catalogue.clauses().iter().filter(of_level)
+        catalogue.with_packs().filter(of_level)
     };
     let shown = |clause: &&Clause| scenarios.contains_key(&clause.id);
     let pending = |clause: &&Clause| catalogue.pending(&clause.capability);
@@ -120,8 +120,7 @@ fn scenarios_stand_in_the_order_of_their_clauses() {
             .map(|rule| format!("{}/{}", section.path, rule.slug))
             .collect();
         let clauses: Vec<_> = catalogue
-            .clauses()
-            .iter()
+            .with_packs()
             .map(|clause| &clause.id)
             .filter(|id| scenarios.contains(id))
             .collect();
@@ -262,7 +261,7 @@ fn every_rule_notices_a_fault_that_is_aimed_at_it() {
     let files = FAULTS.iter().map(|(path, _)| *path);
     report(vec![
         ("rules without a fault that they notice", {
-            let rules = catalogue.clauses().iter();
+            let rules = catalogue.with_packs();
             let rules = rules.filter(|clause| clause.level == Level::Rule);
             let blunt = rules.filter(|clause| {
                 !catalogue.pending(&clause.capability) && !noticing.contains(&clause.id)
@@ -276,7 +275,7 @@ fn every_rule_notices_a_fault_that_is_aimed_at_it() {
             tried.difference(&known).cloned().collect()
         }),
         ("files of faults without a file of clauses", {
-            let clauses = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+            let clauses = catalogue.with_packs().map(|clause| clause.id.as_str());
             let paths: BTreeSet<_> = clauses
                 .filter_map(|id| Some(id.rsplit_once('/')?.0))
                 .collect();

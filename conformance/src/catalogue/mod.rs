@@ -1,10 +1,11 @@
-//! The catalogue: every clause of the two documents, read from `specs/**.yaml`.
+//! The catalogue: every clause of the two documents, and of the packs, read from `specs/**.yaml`.
 //!
 //! The reader is strict, because a clause that is silently dropped is a rule that nobody
 //! checks: unknown keys, unknown sections and capabilities, ill-formed and repeated ids are
 //! errors that name the file and the line. So is a sentence of a document that no clause states
 //! and nothing explains.
 
+mod pack;
 pub mod pattern;
 mod read;
 mod sections;
@@ -14,8 +15,10 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::OnceLock;
 
+use pattern::Pattern;
 use serde::{Deserialize, Serialize};
 
+pub use pack::Pack;
 pub use sections::sections;
 pub use sentences::{Explanation, Sentences};
 
@@ -43,8 +46,11 @@ impl Document {
         }
     }
 
-    /// The document that a rule id belongs to, by its first segment.
+    /// The document whose API a rule id is about, by its first segment.
     pub fn of(id: &str) -> Option<Self> {
+        if let Some(Pack::Regressions) = Pack::of(id) {
+            return Some(Self::Engine);
+        }
         let first = id.split('/').next()?;
         Self::ALL
             .into_iter()
@@ -124,6 +130,8 @@ pub struct Catalogue {
     titles: Vec<(Document, String)>,
     sentences: Vec<Sentences>,
     clauses: Vec<Clause>,
+    /// The clauses of the packs.
+    packed: Vec<Clause>,
     index: HashMap<String, usize>,
 }
 
@@ -155,14 +163,39 @@ impl Catalogue {
         &self.sentences
     }
 
-    /// Every clause, in the order of the files.
+    /// Every clause of the documents, in the order of the files.
     pub fn clauses(&self) -> &[Clause] {
         &self.clauses
     }
 
+    /// Every clause: those of the documents, then those of the packs.
+    pub fn with_packs(&self) -> impl Iterator<Item = &Clause> + Clone {
+        self.clauses.iter().chain(&self.packed)
+    }
+
+    /// The clauses that some pattern of `wanted` fits and no pattern of `skipped`; without any
+    /// that is wanted, those of the documents.
+    pub fn chosen<'c, 'p>(
+        &'c self,
+        wanted: &'p [Pattern],
+        skipped: &'p [Pattern],
+    ) -> impl Iterator<Item = &'c Clause> + use<'c, 'p> {
+        let fits = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
+        self.with_packs()
+            .filter(move |clause| match wanted.is_empty() {
+                true => Pack::of(&clause.id).is_none(),
+                false => fits(wanted, &clause.id),
+            })
+            .filter(move |clause| !fits(skipped, &clause.id))
+    }
+
     /// The clause with this id.
     pub fn clause(&self, id: &str) -> Option<&Clause> {
-        self.clauses.get(*self.index.get(id)?)
+        let place = *self.index.get(id)?;
+        match Pack::of(id) {
+            None => self.clauses.get(place),
+            Some(_) => self.packed.get(place),
+        }
     }
 
     /// Every capability, by name.
@@ -179,6 +212,15 @@ impl Catalogue {
     pub fn pending(&self, capability: &str) -> bool {
         self.capability(capability)
             .is_some_and(|known| known.pending)
+    }
+
+    /// The title of what states a clause: of its document, or of its pack.
+    pub fn title_of(&self, id: &str) -> &str {
+        match (Pack::of(id), Document::of(id)) {
+            (Some(pack), _) => pack.title(),
+            (None, Some(document)) => self.title(document),
+            (None, None) => "",
+        }
     }
 
     /// The title of a document.

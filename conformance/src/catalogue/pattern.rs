@@ -1,7 +1,9 @@
 //! Patterns over rule ids: an id, a path above ids, or a glob (`*` within a segment, `**`
-//! across segments).
+//! across segments). A pattern fits rules of a pack only where it begins with the pack's name.
 
 use globset::{GlobBuilder, GlobMatcher};
+
+use super::Pack;
 
 /// A pattern over rule ids.
 #[derive(Debug, Clone)]
@@ -90,7 +92,7 @@ impl Pattern {
     /// Whether the id fits: it is the id, lies below the path, or matches the glob.
     pub fn matches(&self, id: &str) -> bool {
         match &self.glob {
-            Some(glob) => glob.is_match(id),
+            Some(glob) => Pack::of(&self.text) == Pack::of(id) && glob.is_match(id),
             None => id
                 .strip_prefix(&self.text)
                 .is_some_and(|rest| rest.is_empty() || rest.starts_with('/')),
@@ -136,6 +138,16 @@ mod tests {
             ("control/**", false),
         ] {
             let found = Pattern::parse(pattern).map(|pattern| pattern.matches(id));
+            assert_eq!(found, Ok(fits), "{pattern}");
+        }
+        for (pattern, fits) in [
+            ("regressions", true),
+            ("regressions/**", true),
+            ("**", false),
+            ("*/language/*", false),
+        ] {
+            let found = Pattern::parse(pattern);
+            let found = found.map(|pattern| pattern.matches("regressions/language/a"));
             assert_eq!(found, Ok(fits), "{pattern}");
         }
         assert!(matches!(

@@ -4,7 +4,9 @@ use std::collections::HashMap;
 
 use serde::Deserialize;
 
-use super::{Capability, Catalogue, CatalogueError, Clause, Document, Level, sections, sentences};
+use super::{
+    Capability, Catalogue, CatalogueError, Clause, Document, Level, Pack, sections, sentences,
+};
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -110,6 +112,8 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
     if file.clauses.is_empty() {
         defects.push(format!("{name}:1: holds no clause"));
     }
+    let pack = Pack::of(path);
+    let places = pack.map_or(sections(document), Pack::sections);
     let lines = clause_lines(text);
     for entry in file.clauses {
         let line = lines.get(entry.id.as_str()).copied().unwrap_or(1);
@@ -119,9 +123,7 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
         if catalogue.index.contains_key(&id) {
             defect(format!("`{}` appears twice", entry.id));
         }
-        let section = sections(document)
-            .iter()
-            .find(|known| **known == entry.section);
+        let section = places.iter().find(|known| **known == entry.section);
         let Some(section) = section else {
             defect(format!(
                 "the {document} document has no section `{}`",
@@ -129,14 +131,23 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             ));
             continue;
         };
-        let mut known = catalogue.sentences.iter();
-        let known = known.find(|known| known.document == document && known.section == *section);
-        let count = known.map_or(0, |known| known.count);
-        if let Some(what) = sentences::numbers_defect(&entry.sentences, entry.level, count) {
+        let wrong = match pack {
+            None => {
+                let count = sentence_count(catalogue, document, section);
+                sentences::numbers_defect(&entry.sentences, entry.level, count)
+            }
+            Some(_) if entry.sentences.is_empty() => None,
+            Some(_) => Some("names sentences, though it is of no document".to_owned()),
+        };
+        if let Some(what) = wrong {
             defect(format!("`{}` {what}", entry.id));
         }
-        catalogue.index.insert(id.clone(), catalogue.clauses.len());
-        catalogue.clauses.push(Clause {
+        let clauses = match pack {
+            None => &mut catalogue.clauses,
+            Some(_) => &mut catalogue.packed,
+        };
+        catalogue.index.insert(id.clone(), clauses.len());
+        clauses.push(Clause {
             id,
             document,
             section,
@@ -149,6 +160,13 @@ fn clause_file(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut 
             topic: file.topic.clone(),
         });
     }
+}
+
+/// How many sentences a section has.
+fn sentence_count(catalogue: &Catalogue, document: Document, section: &str) -> usize {
+    let mut known = catalogue.sentences.iter();
+    let known = known.find(|known| known.document == document && known.section == section);
+    known.map_or(0, |known| known.count)
 }
 
 fn check(entry: &Entry, catalogue: &Catalogue, defect: &mut impl FnMut(String)) {

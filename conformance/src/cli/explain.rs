@@ -52,7 +52,7 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
 
 fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {
     writeln!(out, "{}\n\n  {}\n", clause.id, clause.states)?;
-    let title = catalogue.title(clause.document);
+    let title = catalogue.title_of(&clause.id);
     writeln!(out, "document    {title}")?;
     let numbers: Vec<_> = clause.sentences.iter().map(usize::to_string).collect();
     let sentences = match numbers.len() {

@@ -8,6 +8,7 @@ use clap::{Args, ValueEnum};
 use serde::{Deserialize, Deserializer};
 
 use super::Failed;
+use crate::catalogue::Pack;
 use crate::report::FileReport;
 use crate::run::Mode;
 
@@ -61,6 +62,9 @@ pub(super) struct RunOptions {
     /// @FILE with one a line
     #[arg(value_name = "RULE", env = "CONFORMANCE_RULES", value_delimiter = ' ')]
     pub(super) rules: Vec<String>,
+    /// Also the rules of a pack, which are outside the score; without a RULE, only they
+    #[arg(long, value_name = "PACK", env = "CONFORMANCE_PACK")]
+    pub(super) pack: Option<Pack>,
     /// Rules to leave out, written like RULE
     #[arg(
         long,
@@ -300,17 +304,24 @@ impl RunArguments {
     pub(super) fn options(mut self) -> Result<RunOptions, Failed> {
         self.options.eventual_timeout = eventual_timeout(self.options.eventual_timeout)?;
         let Some(path) = self.config else {
-            return Ok(self.options);
+            return Ok(self.options.with_pack());
         };
         let named =
             |error: &dyn std::fmt::Display| Failed::usage(format!("{}: {error}", path.display()));
         let text = fs::read_to_string(&path).map_err(|error| named(&error))?;
         let file: RunOptions = toml::from_str(&text).map_err(|error| named(&error))?;
-        Ok(self.options.over(file))
+        Ok(self.options.over(file).with_pack())
     }
 }
 
 impl RunOptions {
+    /// The rules of the pack among the others.
+    fn with_pack(mut self) -> Self {
+        let pack = self.pack.take();
+        self.rules.extend(pack.map(|pack| pack.name().to_owned()));
+        self
+    }
+
     /// These options, and those of `below` where these say nothing.
     fn over(self, below: Self) -> Self {
         fn list<T>(own: Vec<T>, below: Vec<T>) -> Vec<T> {
@@ -318,6 +329,7 @@ impl RunOptions {
         }
         Self {
             rules: list(self.rules, below.rules),
+            pack: self.pack.or(below.pack),
             skip: list(self.skip, below.skip),
             shard: self.shard.or(below.shard),
             engine_url: self.engine_url.or(below.engine_url),

@@ -37,8 +37,8 @@ impl Choice {
         Ok(self)
     }
 
-    /// Every clause that some pattern of `wanted` fits (all, if there is none) and no pattern
-    /// of `skipped`. Clauses that HTTP cannot show are never chosen.
+    /// Every clause that some pattern of `wanted` fits (all of the documents, if there is none)
+    /// and no pattern of `skipped`. Clauses that HTTP cannot show are never chosen.
     ///
     /// # Errors
     /// A pattern that is no glob or fits nothing, a file that cannot be read, files without
@@ -55,7 +55,7 @@ impl Choice {
         }
         let skipped = patterns(catalogue, skipped)?;
         let mut choice = Self::default();
-        for clause in catalogue.clauses() {
+        for clause in catalogue.chosen(&wanted, &skipped) {
             let named = wanted.iter().any(|pattern| pattern.names(&clause.id));
             if clause.level == Level::Unobservable {
                 if named {
@@ -63,12 +63,9 @@ impl Choice {
                 }
                 continue;
             }
-            let fits = |pattern: &Pattern| pattern.matches(&clause.id);
-            if (wanted.is_empty() || wanted.iter().any(fits)) && !skipped.iter().any(fits) {
-                choice.ids.push(clause.id.clone());
-                if named {
-                    choice.named.push(clause.id.clone());
-                }
+            choice.ids.push(clause.id.clone());
+            if named {
+                choice.named.push(clause.id.clone());
             }
         }
         Ok(choice)
@@ -105,7 +102,7 @@ fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Fai
 
 fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
     let pattern = Pattern::parse(text).map_err(Failed::usage)?;
-    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     pattern.check(ids).map_err(Failed::usage)?;
     Ok(pattern)
 }

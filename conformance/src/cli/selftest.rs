@@ -9,6 +9,7 @@ use clap::Args;
 use super::{Console, Failed};
 use crate::Suite;
 use crate::faults::{Fault, Matrix, Mutations, Vacuous};
+use crate::run::SuiteBuilder;
 use crate::target::Target;
 use crate::variants::{OverStrict, Variant};
 
@@ -56,11 +57,14 @@ pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Resu
         Some(folder) => Fault::below(folder).map_err(Failed::usage)?,
         None => Fault::embedded().map_err(Failed::usage)?,
     };
-    let suite = suite(&arguments.rules)?;
     if arguments.mutants {
-        let mutations = suite.mutants().map_err(unsound)?;
+        let mutations = suite(&arguments.rules)?.mutants().map_err(unsound)?;
         return show_mutants(&mutations, console);
     }
+    let suite = match arguments.rules.is_empty() {
+        true => builder()?.with_packs().build().map_err(Failed::usage)?,
+        false => suite(&arguments.rules)?,
+    };
     let matrix = suite.kill_matrix(faults).map_err(unsound)?;
     if let Some(path) = &arguments.matrix {
         fs::write(path, matrix.to_string()).map_err(|error| Failed::at(path, &error))?;
@@ -69,11 +73,13 @@ pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Resu
 }
 
 fn suite(rules: &[String]) -> Result<Suite, Failed> {
-    Suite::builder(Target::embedded().map_err(Failed::usage)?)
-        .rules(rules.iter().cloned())
-        .for_selftest()
-        .build()
-        .map_err(Failed::usage)
+    let builder = builder()?.rules(rules.iter().cloned());
+    builder.build().map_err(Failed::usage)
+}
+
+fn builder() -> Result<SuiteBuilder, Failed> {
+    let target = Target::embedded().map_err(Failed::usage)?;
+    Ok(Suite::builder(target).for_selftest())
 }
 
 /// Plays the rules on every variant; the exit code is 1 when one fails that is not known to be

@@ -6,6 +6,7 @@ use serde::Deserialize;
 use serde_json::Value;
 
 use super::alteration::{Glob, Places};
+use crate::catalogue::Document;
 use crate::client::answer::Answer;
 use crate::client::wire::{Wire, request_line};
 use crate::scenario::json_pointers::places;
@@ -21,10 +22,10 @@ pub(crate) enum Recipient {
 impl Recipient {
     /// The API that a fault file is about, by the file's path.
     pub(crate) fn of_path(path: &str) -> Result<Self, String> {
-        match path.split('/').next() {
-            Some("control") => Ok(Self::Control),
-            Some("engine") => Ok(Self::Engine),
-            _ => Err("the path begins with neither control nor engine".to_owned()),
+        match Document::of(path) {
+            Some(Document::Control) => Ok(Self::Control),
+            Some(Document::Engine) => Ok(Self::Engine),
+            None => Err("the path begins with the name of neither document nor pack".to_owned()),
         }
     }
 }

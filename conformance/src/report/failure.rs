@@ -126,12 +126,9 @@ fn clause(row: &Row) -> String {
     format!("{}: {}", place(row), row.judged.states)
 }
 
-/// The document and the section that state the clause.
+/// The document, or the pack, and the section that state the clause.
 pub(super) fn place(row: &Row) -> String {
-    let title = match (row.document, Catalogue::embedded()) {
-        (Some(document), Ok(catalogue)) => catalogue.title(document),
-        _ => "",
-    };
+    let title = Catalogue::embedded().map_or("", |known| known.title_of(&row.judged.rule));
     format!("{title}, {}", row.judged.section)
 }
 

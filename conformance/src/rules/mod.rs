@@ -1,10 +1,11 @@
-//! Every rule of the suite: one line per file, in the order of the documents.
+//! Every rule of the suite: one line per file, in the order of the documents, then of the packs.
 //!
 //! The path is the file's own path, the clause file's (`specs/PATH.yaml`) and the snapshot
 //! folder's (`snapshots/PATH/`).
 
 pub(crate) mod control;
 pub(crate) mod engine;
+pub(crate) mod regressions;
 
 use crate::scenario::{Rule, Scenario};
 
@@ -17,9 +18,10 @@ pub struct Section {
     pub rules: &'static [Rule],
 }
 
-/// Every section: the control plane's, then the engine's.
+/// Every section: the control plane's, the engine's, then the packs'.
 pub fn sections() -> impl Iterator<Item = &'static Section> {
-    control::SECTIONS.iter().chain(engine::SECTIONS)
+    let documents = control::SECTIONS.iter().chain(engine::SECTIONS);
+    documents.chain(regressions::SECTIONS)
 }
 
 /// The id of every rule, in the order of the sections.

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Chosen, Inner, Mode, Suite};
 use crate::assets::SNAPSHOTS;
 use crate::catalogue::pattern::{Pattern, PatternError};
-use crate::catalogue::{Catalogue, CatalogueError};
+use crate::catalogue::{Catalogue, CatalogueError, Document, Pack};
 use crate::client::{Client, Connection, ConnectionError};
 use crate::judge::openapi::{Contract, ContractError};
 use crate::judge::snapshot_text;
@@ -84,11 +84,19 @@ impl SuiteBuilder {
         }
     }
 
-    /// Only rules that fit one of these ids, paths or globs; without any, all.
+    /// Only rules that fit one of these ids, paths or globs; without any, all of the documents.
     #[must_use]
     pub fn rules(mut self, patterns: impl IntoIterator<Item = String>) -> Self {
         self.rules.extend(patterns);
         self
+    }
+
+    /// The rules of the documents and of every pack.
+    #[must_use]
+    pub fn with_packs(self) -> Self {
+        let documents = Document::ALL.map(Document::name);
+        let all = documents.into_iter().chain(Pack::ALL.map(Pack::name));
+        self.rules(all.map(str::to_owned))
     }
 
     /// No rules that fit one of these.
@@ -240,7 +248,7 @@ fn choose(
     rules: &[String],
     skip: &[String],
 ) -> Result<Vec<Chosen>, SuiteError> {
-    let ids = || catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let ids = || catalogue.with_packs().map(|clause| clause.id.as_str());
     let read = |texts: &[String]| {
         texts
             .iter()
@@ -262,13 +270,9 @@ fn choose(
         })
         .collect();
     let snapshots: HashMap<&str, &str> = SNAPSHOTS.iter().copied().collect();
-    let fits = |patterns: &[Pattern], id: &str| patterns.iter().any(|one| one.matches(id));
     Ok(catalogue
-        .clauses()
-        .iter()
+        .chosen(&wanted, &skipped)
         .filter(|clause| Chosen::is_judged(clause))
-        .filter(|clause| wanted.is_empty() || fits(&wanted, &clause.id))
-        .filter(|clause| !fits(&skipped, &clause.id))
         .map(|clause| Chosen {
             clause,
             scenario: scenarios.get(&clause.id).map(|build| build()),

@@ -13,17 +13,17 @@ pub(crate) fn run_name(prefix: &str, random: u64) -> String {
 }
 
 /// The name prefix of a scenario: run, slug and a hash of the rule id. The hash keeps two
-/// rules with the same slug apart, and no namespace is the beginning of another. On the engine
-/// it is an identifier of the policy language, so that it can name a package.
+/// rules with the same slug apart, and no namespace is the beginning of another. But on the control
+/// plane it is an identifier of the policy language, so that it can name a package.
 pub(crate) fn namespace(run: &str, rule: &str) -> String {
     let slug = rule.rsplit('/').next().unwrap_or(rule);
     let shown: String = slug.chars().take(SLUG_SHOWN).collect();
     let shown = shown.trim_end_matches('-');
     let name = format!("{run}-{shown}-{}", base36(fnv(rule), 6));
-    if rule.starts_with("engine/") {
-        name.replace('-', "_")
-    } else {
+    if rule.starts_with("control/") {
         name
+    } else {
+        name.replace('-', "_")
     }
 }
 

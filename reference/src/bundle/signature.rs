@@ -23,7 +23,7 @@ pub struct Verification {
     /// The keys by their ids.
     pub keys: BTreeMap<String, Key>,
     /// The id of the key that must have been used; without it, the signature names one of the
-    /// keys, and bundles without a signature are taken.
+    /// keys.
     pub key_id: Option<String>,
     /// The scope that the signature must have, unless it is empty; then that of the key counts.
     pub scope: String,
@@ -67,11 +67,10 @@ pub(super) fn check(
     if verification.is_some_and(|verification| verification.skip) {
         return Ok(());
     }
-    let required = verification.is_some_and(|verification| verification.key_id.is_some());
     let Some(signed) = signed else {
-        return match required {
-            true => Err(BundleError::new("the bundle has no `.signatures.json`")),
-            false => Ok(()),
+        return match verification {
+            Some(_) => Err(BundleError::new("the bundle has no `.signatures.json`")),
+            None => Ok(()),
         };
     };
     let wrong = |why: String| BundleError::of_file(NAME, why);

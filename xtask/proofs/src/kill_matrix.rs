@@ -47,7 +47,9 @@ fn unsound(broken: Vec<String>) -> String {
 }
 
 fn matrix(bless: bool) -> Result<(), Box<dyn Error>> {
-    let matrix = suite()?.kill_matrix(Fault::embedded()?).map_err(unsound)?;
+    let suite = Suite::builder(Target::embedded()?).with_packs();
+    let suite = suite.for_selftest().build()?;
+    let matrix = suite.kill_matrix(Fault::embedded()?).map_err(unsound)?;
     let file = root().join("faults/kill-matrix.txt");
     if bless {
         fs::write(&file, matrix.to_string())?;

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 
 use conformance::Suite;
-use conformance::catalogue::{Catalogue, Clause, Document, Level};
+use conformance::catalogue::{Catalogue, Clause, Document, Level, Pack};
 use conformance::evidence::Event;
 use conformance::known::KnownList;
 use conformance::target::Target;
@@ -28,11 +28,12 @@ const PAGE: &str = "COMPATIBILITY.md";
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     let folder = root().join("target/peers");
     let versions = Releases::read()?.usual;
-    let mut columns = judge_all(&versions, &folder)?;
+    let mut columns = judge_all(&versions, &folder, None)?;
     for server in kept::servers()? {
         columns.push((server.name.clone(), server.kept()?));
     }
-    let reference = judge(Target::embedded()?, &folder.join("reference.ndjson"))?;
+    let evidence = folder.join("reference.ndjson");
+    let reference = judge(Target::embedded()?, &evidence, None)?;
     columns.push(("reference".to_owned(), reference));
     for (name, kept) in &columns {
         let proven = kept.values().filter(|kept| **kept).count();
@@ -47,8 +48,8 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     told_in_readme(&page)
 }
 
-/// Judges every release, or with `built` those that need no building; the page about them is
-/// written with `bless`, else it has to say the same.
+/// Judges every release, or with `built` those that need no building, by the rules of the documents
+/// and by those about regressions; the page about them is written with `bless`, else it has to say the same.
 ///
 /// # Errors
 /// A version that cannot be had or started, a page that says otherwise.
@@ -56,16 +57,27 @@ pub(crate) fn run_all(bless: bool, built: bool) -> Result<(), Box<dyn Error>> {
     let releases = Releases::read()?;
     let mut versions = releases.all.clone();
     versions.retain(|version| !built || releases::program(version).is_file());
-    let columns = judge_all(&versions, &root().join("target/peers"))?;
-    said(releases::PAGE, &releases.page(&columns), bless)
+    let folder = root().join("target/peers");
+    let columns = judge_all(&versions, &folder, None)?;
+    let regressions = judge_all(&versions, &folder, Some(Pack::Regressions))?;
+    said(
+        releases::PAGE,
+        &releases.page(&columns, &regressions),
+        bless,
+    )
 }
 
-fn judge_all(versions: &[String], folder: &Path) -> Result<Vec<(String, Kept)>, Box<dyn Error>> {
+fn judge_all(
+    versions: &[String],
+    folder: &Path,
+    pack: Option<Pack>,
+) -> Result<Vec<(String, Kept)>, Box<dyn Error>> {
+    let of_pack = pack.map_or_else(String::new, |pack| format!("-{}", pack.name()));
     let mut columns = Vec::new();
     for version in versions {
         let program = releases::build(version)?;
-        let evidence = folder.join(format!("opa-v{version}.ndjson"));
-        let kept = judge(releases::target(version, &program)?, &evidence)?;
+        let evidence = folder.join(format!("opa-v{version}{of_pack}.ndjson"));
+        let kept = judge(releases::target(version, &program)?, &evidence, pack)?;
         columns.push((releases::name(version), kept));
     }
     Ok(columns)
@@ -93,11 +105,12 @@ fn told_in_readme(page: &str) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The whole suite on a target; its evidence goes to a file.
-fn judge(target: Target, evidence: &Path) -> Result<Kept, Box<dyn Error>> {
+/// The rules of the documents, or of a pack, on a target; the evidence goes to a file.
+fn judge(target: Target, evidence: &Path, pack: Option<Pack>) -> Result<Kept, Box<dyn Error>> {
     let name = target.name.clone();
     report("judging", &format!("{name}, {}", evidence.display()));
-    let suite = Suite::builder(target).build()?;
+    let rules = pack.map(|pack| pack.name().to_owned());
+    let suite = Suite::builder(target).rules(rules).build()?;
     let (mut kept, mut lines) = (Kept::new(), String::new());
     let mut unreachable = None;
     suite.run(|event| {

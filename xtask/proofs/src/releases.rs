@@ -40,7 +40,7 @@ struct Bad {
     wrong: String,
     /// Where that is told.
     told: String,
-    /// Why no rule can show it.
+    /// Why no rule can show it, of the documents or of the pack.
     cannot: Option<String>,
 }
 
@@ -59,12 +59,17 @@ impl Releases {
         Ok(releases)
     }
 
-    /// The page about all releases: how much each keeps, and what tells the bad ones.
-    pub(crate) fn page(&self, columns: &[(String, Kept)]) -> String {
+    /// The page about all releases: how much each keeps of the documents, and what of that, or of
+    /// the rules about regressions, tells the bad ones.
+    pub(crate) fn page(
+        &self,
+        columns: &[(String, Kept)],
+        regressions: &[(String, Kept)],
+    ) -> String {
         let mut page = String::from(
             "# Releases of Open Policy Agent\n\nEvery minor release from 0.68 on, and the patches \
-             that mended a regression, judged by the rules of the engine's API. Written by `cargo \
-             xtask matrix --all --bless`; the releases stand in \
+             that mended a regression, judged by the rules of the engine's API and by those of the \
+             pack `regressions`. Written by `cargo xtask matrix --all --bless`; the releases stand in \
              [`xtask/proofs/opa-releases.toml`](../xtask/proofs/opa-releases.toml).\n",
         );
         if columns.len() < self.all.len() {
@@ -72,7 +77,7 @@ impl Releases {
             // Writing to a string cannot fail.
             let _ = write!(page, "\n{run} of these {all} releases were run.\n");
         }
-        self.bad_releases(&mut page, columns);
+        self.bad_releases(&mut page, &[regressions, columns]);
         let mut before: Option<&Kept> = None;
         page += "\n## How much each keeps\n\n| release | rules kept | other than the one before |\n|---|--:|---|\n";
         for (name, kept) in columns {
@@ -85,14 +90,8 @@ impl Releases {
         page
     }
 
-    fn bad_releases(&self, page: &mut String, columns: &[(String, Kept)]) {
-        let of = |version: &str| {
-            let name = name(version);
-            columns
-                .iter()
-                .find(|(column, _)| *column == name)
-                .map(|(_, kept)| kept)
-        };
+    fn bad_releases(&self, page: &mut String, columns: &[&[(String, Kept)]]) {
+        let of = |version: &str| of_version(columns, version);
         let (mut told, mut can) = (0, 0);
         let mut rows = String::new();
         for bad in &self.bad {
@@ -101,7 +100,9 @@ impl Releases {
                 (Some(why), ..) => format!("no rule can: {why}"),
                 (None, Some(last), Some(mended)) => {
                     can += 1;
-                    let rules = better(last, mended);
+                    let pairs = last.into_iter().zip(mended);
+                    let rules = pairs.flat_map(|(last, mended)| better(last, mended));
+                    let rules: Vec<&str> = rules.collect();
                     told += usize::from(!rules.is_empty());
                     match rules.is_empty() {
                         true => "**no rule does**".to_owned(),
@@ -126,6 +127,15 @@ impl Releases {
              of several, some may be about what else changed between the two.\n\n| last bad | mended | what was wrong | shown by |\n|---|---|---|---|\n{rows}"
         );
     }
+}
+
+/// What a version keeps, of each set of columns; none if one of them lacks it.
+fn of_version<'k>(columns: &[&'k [(String, Kept)]], version: &str) -> Option<Vec<&'k Kept>> {
+    let name = name(version);
+    let found = columns
+        .iter()
+        .map(|columns| columns.iter().find(|(column, _)| *column == name));
+    found.map(|found| Some(&found?.1)).collect()
 }
 
 /// The name of a version in tables.

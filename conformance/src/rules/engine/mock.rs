@@ -6,12 +6,12 @@
 use crate::scenario::*;
 
 /// Puts the bundle of this name.
-pub(super) fn put_fixture(name: &str, item: Value) -> Step {
+pub(in crate::rules) fn put_fixture(name: &str, item: Value) -> Step {
     mock(put(format!("/shelf/bundles/{name}.tar.gz")).json(item))
 }
 
 /// A bundle of a revision that owns what its root names: a policy, and data beside it.
-pub(super) fn bundle(root: &str, revision: &str) -> Value {
+pub(in crate::rules) fn bundle(root: &str, revision: &str) -> Value {
     let policy = format!("{root}/policy.rego");
     let data = format!("{root}/data.json");
     json!({"bundle": {
@@ -22,13 +22,13 @@ pub(super) fn bundle(root: &str, revision: &str) -> Value {
 }
 
 /// A bundle that holds a discovered configuration.
-pub(super) fn discovered(configuration: Value) -> Step {
+pub(in crate::rules) fn discovered(configuration: Value) -> Step {
     let bundle = json!({"bundle": {"data.json": configuration}});
     put_fixture("discovery", bundle)
 }
 
 /// What the discovered configuration calls the bundle `rules`.
-pub(super) fn rules_bundle() -> Value {
+pub(in crate::rules) fn rules_bundle() -> Value {
     json!({"rules": {
         "service": "depot",
         "resource": "bundles/rules.tar.gz",
@@ -37,28 +37,28 @@ pub(super) fn rules_bundle() -> Value {
 }
 
 /// Asks for the bundles check until it answers 200.
-pub(super) fn activated() -> Step {
+pub(in crate::rules) fn activated() -> Step {
     get("/health?bundles=true").until([Check::Status(200)])
 }
 
 /// A server with both bundles, which other scenarios use as well.
-pub(super) fn loaded() -> Scenario {
+pub(in crate::rules) fn loaded() -> Scenario {
     with_bundles(scenario().setup("bundles")).given(activated())
 }
 
 /// A server of its own with both bundles.
-pub(super) fn loaded_alone() -> Scenario {
+pub(in crate::rules) fn loaded_alone() -> Scenario {
     with_bundles(pending()).given(activated())
 }
 
 /// A server of its own that has a bundle to wait for.
-pub(super) fn pending() -> Scenario {
+pub(in crate::rules) fn pending() -> Scenario {
     scenario().setup("bundles").fresh()
 }
 
 /// A server of its own that waits for a bundle, with its bundle plugin in another state than OK.
 /// No document says that it is, so what is said of such a plugin is looked at only where it is.
-pub(super) fn plugin_not_ok() -> Scenario {
+pub(in crate::rules) fn plugin_not_ok() -> Scenario {
     pending()
         .given(put_fixture("rules", json!("held")))
         .given(taken("held", 1))
@@ -68,7 +68,7 @@ pub(super) fn plugin_not_ok() -> Scenario {
 }
 
 /// Waits until the status shows the bundle plugin in another state than OK.
-pub(super) fn not_ok(else_not_run: &'static str) -> Step {
+pub(in crate::rules) fn not_ok(else_not_run: &'static str) -> Step {
     let state = "/result/plugins/bundle/state".to_owned();
     get("/v1/status")
         .until([Check::Differs(state, json!("OK"))])
@@ -76,14 +76,14 @@ pub(super) fn not_ok(else_not_run: &'static str) -> Step {
 }
 
 /// Both bundles come to be there.
-pub(super) fn with_bundles(scenario: Scenario) -> Scenario {
+pub(in crate::rules) fn with_bundles(scenario: Scenario) -> Scenario {
     scenario
         .given(put_fixture("rules", bundle("rules", "r1")))
         .given(put_fixture("limits", bundle("limits", "l1")))
 }
 
 /// Waits until so many requests for the bundle `rules` have been answered like this.
-pub(super) fn taken(answer: &str, times: usize) -> Step {
+pub(in crate::rules) fn taken(answer: &str, times: usize) -> Step {
     mock(get(format!("/taken/bundles/rules.tar.gz?answer={answer}")))
         .until([Check::AtLeast(String::new(), times)])
 }

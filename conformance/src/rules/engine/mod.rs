@@ -5,7 +5,7 @@ use crate::scenario::{Step, put};
 
 mod common;
 mod health;
-mod mock;
+pub(super) mod mock;
 mod root;
 mod v0;
 mod v1;
@@ -54,7 +54,7 @@ pub(crate) const SECTIONS: &[Section] = &[
 
 /// Puts a module with these rules: its id and its package are the scenario's own name. The
 /// import makes the rules' syntax the same in every version of the language.
-fn policy(rules: &str) -> Step {
+pub(super) fn policy(rules: &str) -> Step {
     put("/v1/policies/{ns}").text("text/plain", module("{ns}", rules))
 }
 

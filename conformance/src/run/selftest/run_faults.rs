@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex};
 use futures_util::StreamExt as _;
 use futures_util::stream;
 
-use crate::catalogue::{Document, Level};
+use crate::catalogue::{Document, Level, Pack};
 use crate::evidence::{Event, Exchange, recording};
 use crate::faults::{Fault, Matrix, ObservedRequest, Recipient};
 use crate::judge::verdict::Verdict;
@@ -17,7 +17,8 @@ use crate::run::{Inner, Suite};
 use crate::scenario::names::run_name;
 
 impl Suite {
-    /// Tries every fault on every chosen rule whose requests it touches.
+    /// Tries every fault on every chosen rule whose requests it touches. Those of a pack are tried
+    /// on its rules, and no others.
     ///
     /// # Errors
     /// The rules that do not hold without any fault: nothing can be learnt on such a server.
@@ -27,7 +28,7 @@ impl Suite {
         let plays = faults.iter().flat_map(|fault| {
             let touched = seen.iter().filter(|(rule, exchanges)| {
                 let touches = |exchange: &Exchange| touches(fault, rule, exchange);
-                exchanges.iter().any(touches)
+                Pack::of(&fault.id) == Pack::of(rule) && exchanges.iter().any(touches)
             });
             touched.map(move |(rule, _)| (Arc::clone(fault), rule.clone()))
         });

@@ -225,7 +225,11 @@ fn files_are_compared_with_the_signature() {
             &strict,
             "the bundle has no `.signatures.json`",
         ),
-        (FILES.to_vec(), &Verification::default(), ""),
+        (
+            FILES.to_vec(),
+            &Verification::default(),
+            "the bundle has no `.signatures.json`",
+        ),
         (
             vec![("patch.json", r#"{"data": [{"op": "remove", "path": "a"}]}"#)],
             &strict,

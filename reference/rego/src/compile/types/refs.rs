@@ -184,8 +184,8 @@ fn in_value(
 ) -> Option<LanguageError> {
     let mut of = of;
     for (index, step) in reference.iter().enumerate().skip(from) {
-        if of.as_ref().is_some_and(is_empty) {
-            return invalid(reference, index, None, None, Vec::new(), scope);
+        if let Some(empty) = of.as_ref().filter(|of| is_empty(of)) {
+            return in_nothing(scope, reference, index, step, empty);
         }
         let Some(keys) = of.as_ref().and_then(Type::keys) else {
             let location = &reference.first()?.location;
@@ -235,6 +235,38 @@ fn in_value(
         of = of.as_ref().and_then(Type::values);
     }
     None
+}
+
+/// Follows a step through a collection that has no members. A constant key is a mistake; what goes
+/// through all members is none, because a collection may be empty for the moment.
+fn in_nothing(
+    scope: &mut Scope<'_>,
+    reference: &Ref,
+    index: usize,
+    step: &Term,
+    of: &Type,
+) -> Option<LanguageError> {
+    match &step.value {
+        TermValue::Null | TermValue::Bool(_) | TermValue::Number(_) | TermValue::String(_) => {
+            invalid(reference, index, None, None, Vec::new(), scope)
+        }
+        TermValue::Var(var) => match (scope.of_var(var), of.keys()) {
+            (None, _) => {
+                scope.bind(var, Some(Type::any()));
+                None
+            }
+            (Some(known), Some(keys)) if !fits(Some(&known), Some(&keys)) => invalid(
+                reference,
+                index,
+                Some(&known),
+                Some(&keys),
+                Vec::new(),
+                scope,
+            ),
+            (Some(_), _) => None,
+        },
+        _ => None,
+    }
 }
 
 /// Whether it is the type of a collection that has no members.

@@ -214,6 +214,13 @@ pub(super) fn equate(
                 infer(scope, left, of.as_ref(), false)
             }
         }
+        // Of a member of an empty collection nothing is known; there is none to compare with.
+        (TermValue::Var(_), TermValue::Ref(_)) if left_of.is_none() && right_of.is_none() => {
+            infer(scope, left, Some(&Type::any()), false)
+        }
+        (TermValue::Ref(_), TermValue::Var(_)) if left_of.is_none() && right_of.is_none() => {
+            infer(scope, right, Some(&Type::any()), false)
+        }
         // A variable of which nothing is known takes what is known of the other side.
         (TermValue::Var(_), _) if left_of.is_none() && right_of.is_some() => {
             infer(scope, left, right_of, false)

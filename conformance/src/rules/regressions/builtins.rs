@@ -1,0 +1,33 @@
+//! Built-in functions that answered wrongly.
+
+use super::{decides, decides_if_read};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    // 1.5.0
+    Rule::new("walk-paths", || {
+        decides(
+            "decision contains path if {\n\twalk(input, [path, value])\n\tis_number(value)\n}",
+            json!({"a": {"b": {"c": [1, 2]}, "d": {"e": 3, "f": {"g": 4, "h": 5}}}}),
+        )
+    }),
+    // 1.10.0, where the call never ends: nobody else may need the server.
+    Rule::new("split-by-nothing", || {
+        decides("decision := split(input, \"\")", json!("abc")).fresh()
+    }),
+    // 1.12.0
+    Rule::new("replace-at-start", || {
+        decides(
+            "decision := regex.replace(input, \"^/\", \"\")",
+            json!("//a"),
+        )
+    }),
+    // 1.13.0
+    Rule::new("flatten-single-items", || {
+        decides_if_read(
+            "decision := array.flatten(input)",
+            json!([1, 2, [3]]),
+            "it needs the function `array.flatten`",
+        )
+    }),
+];

@@ -1,0 +1,67 @@
+//! Bundles that were not followed, or wrongly taken.
+
+use crate::rules::engine::mock::{bundle, discovered, put_fixture, rules_bundle, taken};
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    // 1.0.0
+    Rule::new("old-language-after-change", || {
+        scenario()
+            .setup("bundles")
+            .fresh()
+            .given(put_fixture("limits", bundle("limits", "l1")))
+            .given(put_fixture("rules", rules(0, "answer = 1 { true }")))
+            .when(answer(1))
+            .given(put_fixture("rules", rules(0, "answer = 2 { true }")))
+            .when(answer(2))
+    }),
+    // 1.21.2 and before
+    Rule::new("unsigned-refused", || {
+        scenario()
+            .setup("signed-bundles")
+            .fresh()
+            .given(put_fixture("rules", bundle("rules", "r1")))
+            .given(taken("bundle", 1))
+            // The second answer tells that the first has been looked at.
+            .given(put_fixture("rules", bundle("rules", "r2")))
+            .given(taken("bundle", 2))
+            .when(get("/v1/data/rules").expect(lacks("/result/answer")))
+    }),
+    // 1.12.2
+    Rule::new("asked-again-after-discovery", || {
+        let mut slower = rules_bundle();
+        if let Some(delay) = slower.pointer_mut("/rules/polling/max_delay_seconds") {
+            *delay = json!(2);
+        }
+        scenario()
+            .setup("discovery")
+            .fresh()
+            .given(put_fixture("rules", rules(1, "answer := 3")))
+            .given(discovered(json!({"bundles": rules_bundle()})))
+            .when(answer(3))
+            .given(discovered(
+                json!({"bundles": slower, "labels": {"region": "west"}}),
+            ))
+            .given(get("/v1/config").until([Check::Equals(
+                "/result/labels/region".to_owned(),
+                json!("west"),
+            )]))
+            .given(put_fixture("rules", rules(1, "answer := 4")))
+            .when(answer(4))
+    }),
+];
+
+/// A bundle with this rule, in the language before version 1 (0) or of it (1).
+fn rules(version: u8, rule: &str) -> Value {
+    json!({"bundle": {
+        ".manifest": {"revision": rule, "roots": ["rules"], "rego_version": version},
+        "rules/policy.rego": format!("package rules\n\n{rule}\n"),
+    }})
+}
+
+/// Waits until the bundle's rule has this value.
+fn answer(value: u32) -> Step {
+    get("/v1/data/rules/answer")
+        .until([Check::Equals("/result".to_owned(), json!(value))])
+        .expect(at("/result"))
+}

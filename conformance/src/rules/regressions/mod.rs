@@ -1,0 +1,45 @@
+//! Rules that no document states: what releases of the real engine did wrong. Each names the
+//! releases that do, by versions, and where that is told stands in `xtask/proofs/opa-releases.toml`.
+
+use super::Section;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+mod builtins;
+mod bundles;
+mod compilation;
+mod evaluation;
+mod server;
+
+/// One line per file of rules.
+#[rustfmt::skip]
+pub(crate) const SECTIONS: &[Section] = &[
+    Section { path: "regressions/builtins", rules: builtins::RULES },
+    Section { path: "regressions/bundles", rules: bundles::RULES },
+    Section { path: "regressions/compilation", rules: compilation::RULES },
+    Section { path: "regressions/evaluation", rules: evaluation::RULES },
+    Section { path: "regressions/server", rules: server::RULES },
+];
+
+/// What a module decides for an input: the value of its rule `decision`.
+fn decides(rules: &str, input: Value) -> Scenario {
+    decision(scenario().given(policy(rules)), input)
+}
+
+/// The same, of a module that a server may be too old to read.
+fn decides_if_read(rules: &str, input: Value, needs: &'static str) -> Scenario {
+    decision(scenario().given(policy(rules).or_not_run(needs)), input)
+}
+
+/// The same, of a module that must be taken.
+fn takes_and_decides(scenario: Scenario, rules: &str, input: Value) -> Scenario {
+    decision(scenario.when(policy(rules).expect(success())), input)
+}
+
+fn decision(scenario: Scenario, input: Value) -> Scenario {
+    scenario.when(
+        post("/v1/data/{ns}/decision")
+            .json(json!({"input": input}))
+            .expect(at("/result")),
+    )
+}

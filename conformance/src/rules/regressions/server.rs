@@ -1,0 +1,67 @@
+//! What the server around the language did wrong.
+
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+pub(crate) const RULES: &[Rule] = &[
+    // 1.21.1 and before
+    Rule::new("encoded-slash-is-authorized", || {
+        scenario()
+            .setup("token-auth")
+            .given(
+                put("/v1/data/{ns}").json(json!({"closed/open": "inside", "closed": {"open": 1}})),
+            )
+            .when(
+                get("/v1/data/{ns}/closed/open")
+                    .anonymous()
+                    .expect(at("/result")),
+            )
+            .when(
+                get("/v1/data/{ns}/closed%2Fopen")
+                    .anonymous()
+                    .expect(error())
+                    .expect(without("inside")),
+            )
+    }),
+    // 1.9.0 to 1.11.0: after the first upload the buffer holds no more than one upload does.
+    Rule::new("decisions-kept-after-upload", || {
+        let scenario = scenario()
+            .setup("decision-logs")
+            .given(policy("decision := count(input.text)"))
+            .given(decision("first"))
+            .given(logged(1));
+        scenario
+            .each(0..EVENTS, |scenario, number| {
+                scenario.given(decision(&noise(number)))
+            })
+            .when(logged(usize::from(EVENTS) + 1).expect(status()))
+    }),
+];
+
+/// Events that together take more than an upload, however they are compressed.
+const EVENTS: u8 = 24;
+/// Characters of the input of each, none of which tells the next one.
+const LENGTH: usize = 6_000;
+
+fn decision(text: &str) -> Step {
+    post("/v1/data/{ns}/decision").json(json!({"input": {"by": "{ns}", "text": text}}))
+}
+
+/// Waits until so many events of the scenario have come.
+fn logged(events: usize) -> Step {
+    mock(get("/received/logs?holds={ns}")).until([Check::AtLeast(String::new(), events)])
+}
+
+/// A text that looks random, another for each number.
+fn noise(number: u8) -> String {
+    let mut state = u64::from(number) + 1;
+    let mut letter = || {
+        // Marsaglia's xorshift.
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        let place = u8::try_from(state % 26).unwrap_or_default();
+        char::from(b'a' + place)
+    };
+    (0..LENGTH).map(|_| letter()).collect()
+}
