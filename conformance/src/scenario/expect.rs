@@ -60,8 +60,10 @@ pub enum Expectation {
     Bindings(String, Vec<&'static str>),
     /// The value at the pointer is there, and another than the one captured under this name.
     OtherThan(String, &'static str),
-    /// The text of the body is the one captured under this name.
-    TextOf(&'static str),
+    /// The body has as many lines as the text captured under this name.
+    LinesOf(&'static str),
+    /// The object at the pointer has no members but some of these.
+    NoneBut(String, &'static [&'static str]),
     /// The number of the array's items, exactly.
     Length(String),
     /// The array at the pointer has at most this many items.
@@ -297,9 +299,14 @@ pub fn other_than(pointer: impl Into<String>, captured: &'static str) -> Expecta
     Expectation::OtherThan(pointer.into(), captured)
 }
 
-/// Records that the text of the body is the one captured under this name.
-pub fn text_of(captured: &'static str) -> Expectation {
-    Expectation::TextOf(captured)
+/// Records that the body has as many lines as the text captured under this name.
+pub fn lines_of(captured: &'static str) -> Expectation {
+    Expectation::LinesOf(captured)
+}
+
+/// Records that the object at the pointer has no members but some of these.
+pub fn none_but(pointer: impl Into<String>, members: &'static [&'static str]) -> Expectation {
+    Expectation::NoneBut(pointer.into(), members)
 }
 
 /// Records the scenario's own names in the array at the pointer.

@@ -199,7 +199,8 @@ impl Scenario {
     }
 
     /// Needs a server that is started for it alone: for what happens once in a server's life,
-    /// and for what would change what the server's mock server holds for others.
+    /// for what would change what the server's mock server holds for others, and for what only
+    /// a known configuration shows.
     #[must_use]
     pub fn fresh(mut self) -> Self {
         self.fresh = true;

@@ -100,7 +100,12 @@ impl View<'_> {
             Expectation::OtherThan(pointer, captured) => {
                 self.pointed("", pointer, |found| self.other_than(found, captured))
             }
-            Expectation::TextOf(captured) => ("text".to_owned(), self.text_of(captured)),
+            Expectation::LinesOf(captured) => ("lines".to_owned(), self.lines_of(captured)),
+            Expectation::NoneBut(pointer, members) => {
+                self.pointed("members of ", pointer, |found| {
+                    self.none_but(found, members)
+                })
+            }
             Expectation::Names(pointer) => {
                 self.pointed("names ", pointer, |found| self.names(found))
             }
@@ -334,12 +339,25 @@ impl View<'_> {
         }
     }
 
-    fn text_of(&self, captured: &str) -> String {
+    fn lines_of(&self, captured: &str) -> String {
+        let lines = |text: &str| text.trim().lines().count();
         let known = self.captures.get(captured);
-        if known.is_some_and(|known| known == self.answer.text().trim()) {
-            format!("<that of {captured}>")
+        if known.is_some_and(|known| lines(known) == lines(&self.answer.text())) {
+            format!("<as many as {captured}>")
         } else {
             self.excerpt_as_written()
+        }
+    }
+
+    fn none_but(&self, found: Option<&Value>, members: &[&str]) -> String {
+        match found {
+            Some(Value::Object(found))
+                if found.keys().all(|name| members.contains(&name.as_str())) =>
+            {
+                format!("<none but {}>", members.join(" and "))
+            }
+            Some(found) => shorten(&canonical(found, self.ns)),
+            None => self.nothing(),
         }
     }
 

@@ -59,8 +59,10 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(other_than("/decision_id", "second")),
             )
     }),
+    // Only of a server that the suite starts is it known that it does not log decisions.
     Rule::new("decision-id-absent-without-logging", || {
         scenario()
+            .fresh()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(
                 get("/v1/data/{ns}/a")

@@ -34,10 +34,15 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("other-segment-is-member-name", || {
         scenario()
-            .given(put("/v1/data/{ns}").json(json!({"a": {"name": 1, "1st": 2, "two words": 3}})))
+            .given(
+                put("/v1/data/{ns}")
+                    .json(json!({"a": {"name": 1, "1st": 2, "two words": 3, "a+b": 4, "Name": 5}})),
+            )
             .when(get("/v1/data/{ns}/a/name").expect(at("/result")))
             .when(get("/v1/data/{ns}/a/1st").expect(at("/result")))
             .when(get("/v1/data/{ns}/a/two%20words").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a/a+b").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a/Name").expect(at("/result")))
     }),
     Rule::new("segment-is-plain-text", || segments(&PLAIN)),
     Rule::new("quoted-segment-is-plain-text", || segments(&QUOTED)),

@@ -36,7 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
             .when(
                 get("/v1/data/{ns}/a?pretty=false")
                     .expect(at("/result"))
-                    .expect(text_of("plain")),
+                    .expect(lines_of("plain")),
             )
     }),
     Rule::new("policy-get", || {

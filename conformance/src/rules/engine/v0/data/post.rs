@@ -1,6 +1,7 @@
 //! POST /v0/data/{path}
 
 use crate::rules::engine::policy;
+use crate::rules::engine::v1::data::put::{EMPTY, empty_values};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -13,6 +14,16 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(status())
                     .expect(body()),
             )
+            .given(put("/v1/data/{ns}/empty").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                let path = format!("/v0/data/{{ns}}/empty/{name}");
+                scenario.when(
+                    post(path)
+                        .json(json!({"who": "alice"}))
+                        .expect(status())
+                        .expect(body()),
+                )
+            })
     }),
     Rule::new("body-is-input-document", || {
         scenario().given(policy("seen := {\"input\": input}")).each(
@@ -22,6 +33,7 @@ pub(crate) const RULES: &[Rule] = &[
                 json!("alice"),
                 json!(41),
                 json!(false),
+                json!(null),
             ],
             |scenario, input| scenario.when(post("/v0/data/{ns}/seen").json(input).expect(body())),
         )

@@ -1,5 +1,6 @@
 //! DELETE /v1/data/{path}
 
+use super::put::{EMPTY, empty_values};
 use crate::rules::engine::mock::loaded_alone;
 use crate::scenario::*;
 
@@ -8,6 +9,10 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(delete("/v1/data/{ns}/a").expect(status()))
+            .given(put("/v1/data/{ns}").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                scenario.when(delete(format!("/v1/data/{{ns}}/{name}")).expect(status()))
+            })
     }),
     Rule::new("removes-document", || {
         scenario()
@@ -20,6 +25,8 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": {"c": 2, "d": 3}})))
             .when(delete("/v1/data/{ns}/b/c").expect(success()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
+            .when(delete("/v1/data/{ns}/b/d").expect(success()))
             .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("removes-array-element", || {

@@ -39,12 +39,20 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .given(get("/v1/data/{ns}/a").shows([Check::Equals("/result".to_owned(), json!(1))]))
             .when(get("/v1/data/{ns}/b").expect(status()))
+            .given(put("/v1/data/{ns}").json(json!({"a": 1, "array": [1, 2], "text": "text"})))
+            .each(NOWHERE, |scenario, path| {
+                scenario.when(get(format!("/v1/data/{{ns}}/{path}")).expect(status()))
+            })
     }),
     Rule::new("undefined-omits-result", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
-            .when(get("/v1/data/{ns}/b").expect(body()))
+            .when(get("/v1/data/{ns}/b").expect(none_but("", &["decision_id"])))
+            .given(put("/v1/data/{ns}").json(json!({"a": 1, "array": [1, 2], "text": "text"})))
+            .each(NOWHERE, |scenario, path| {
+                scenario.when(get(format!("/v1/data/{{ns}}/{path}")).expect(lacks("/result")))
+            })
     }),
     Rule::new("gzip-response-on-request", || {
         scenario()
@@ -75,6 +83,9 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(1.5),
                 json!(["alice", {"n": 41}]),
                 json!(false),
+                json!(0),
+                json!(""),
+                json!({}),
             ],
             |scenario, input| scenario.when(with_input("seen", &input).expect(at("/result"))),
         )
@@ -146,6 +157,17 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(undefined(call("forty-one", strict)))
             })
     }),
+];
+
+/// Paths that lead beyond a number, an array and a text.
+const NOWHERE: [&str; 7] = [
+    "a/b",
+    "array/2",
+    "array/-1",
+    "array/-",
+    "array/length",
+    "text/0",
+    "text/length",
 ];
 
 /// Reads a document with an input document.

@@ -1,5 +1,6 @@
 //! PATCH /v1/data/{path}
 
+use super::put::{EMPTY, empty_values};
 use crate::rules::engine::mock::loaded;
 use crate::scenario::*;
 
@@ -8,6 +9,7 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": 1})))
             .when(patching(json!([{"op": "add", "path": "/b", "value": 2}])).expect(status()))
+            .when(patching(json!([])).expect(status()))
     }),
     Rule::new("add-creates-member", || {
         scenario()
@@ -24,6 +26,11 @@ pub(crate) const RULES: &[Rule] = &[
                 .expect(success()),
             )
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            .when(
+                patching(json!([{"op": "add", "path": "/object", "value": {"c": 2}}]))
+                    .expect(success()),
+            )
+            .when(get("/v1/data/{ns}/object").expect(at("/result")))
     }),
     Rule::new("add-inserts-into-array", || {
         scenario()
@@ -48,6 +55,12 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "b": 2})))
             .when(patching(json!([{"op": "remove", "path": "/a"}])).expect(success()))
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            .given(put("/v1/data/{ns}").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                let path = format!("/{name}");
+                scenario.when(patching(json!([{"op": "remove", "path": path}])).expect(success()))
+            })
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("replace-replaces", || {
         scenario()
@@ -57,6 +70,12 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            .each([json!(null), json!(4)], |scenario, value| {
+                let operation = json!([{"op": "replace", "path": "/b", "value": value}]);
+                scenario
+                    .when(patching(operation).expect(success()))
+                    .when(get("/v1/data/{ns}").expect(at("/result")))
+            })
     }),
     Rule::new("several-in-order", || {
         scenario()
@@ -92,6 +111,7 @@ pub(crate) const RULES: &[Rule] = &[
                 patching(json!([
                     {"op": "add", "path": "/with~1slash", "value": 1},
                     {"op": "add", "path": "/with~0tilde", "value": 2},
+                    {"op": "add", "path": "/with~01both", "value": 3},
                 ]))
                 .expect(success()),
             )

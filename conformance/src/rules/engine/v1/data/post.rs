@@ -104,6 +104,9 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(1.5),
                 json!(["alice", {"n": 41}]),
                 json!(false),
+                json!(0),
+                json!(""),
+                json!({}),
             ],
             |scenario, input| scenario.when(with_input("seen", input).expect(at("/result"))),
         )

@@ -41,6 +41,8 @@ pub(crate) const RULES: &[Rule] = &[
                 ("number", json!(1.5)),
                 ("boolean", json!(false)),
                 ("null", json!(null)),
+                ("negative", json!(-41.125)),
+                ("names", json!({"": 1, "__proto__": "日本 😀"})),
             ],
             |scenario, (name, value)| {
                 let path = format!("/v1/data/{{ns}}/{name}");
@@ -69,12 +71,21 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(put_if_absent("a", 2).expect(status()))
+            .given(put("/v1/data/{ns}/empty").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                scenario.when(put_if_absent(&format!("empty/{name}"), 2).expect(status()))
+            })
     }),
     Rule::new("if-none-match-keeps-existing", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(put_if_absent("a", 2).expect(status()))
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .given(put("/v1/data/{ns}/empty").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                scenario.when(put_if_absent(&format!("empty/{name}"), 2).expect(status()))
+            })
+            .when(get("/v1/data/{ns}/empty").expect(at("/result")))
     }),
     Rule::new("if-none-match-absent-answers-no-content", || {
         scenario()
@@ -108,6 +119,12 @@ pub(crate) const RULES: &[Rule] = &[
                 put("/v1/data/{ns}/a")
                     .text("application/json", r#"{"b": "#)
                     .off_contract("the body is cut off")
+                    .expect(status()),
+            )
+            .when(
+                put("/v1/data/{ns}/nothing")
+                    .text("application/json", "")
+                    .off_contract("there is no body")
                     .expect(status()),
             )
     }),
@@ -167,14 +184,27 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
+/// Documents that are there, though programs may take them for nothing.
+pub(crate) const EMPTY: [&str; 4] = ["false", "null", "text", "zero"];
+
+/// The object of [`EMPTY`].
+pub(crate) fn empty_values() -> Value {
+    json!({"false": false, "null": null, "text": "", "zero": 0})
+}
+
 /// Documents of which none is an object, and a write below each.
 fn below_scalars_and_array(judge: impl Fn(Scenario, Step) -> Scenario) -> Scenario {
     scenario()
-        .given(put("/v1/data/{ns}").json(json!({"string": "text", "number": 1, "array": [1]})))
-        .each(["string", "number", "array"], |scenario, parent| {
-            let path = format!("/v1/data/{{ns}}/{parent}/member");
-            judge(scenario, put(path).json(json!(1)))
-        })
+        .given(put("/v1/data/{ns}").json(
+            json!({"string": "text", "number": 1, "array": [1], "false": false, "null": null}),
+        ))
+        .each(
+            ["string", "number", "array", "false", "null"],
+            |scenario, parent| {
+                let path = format!("/v1/data/{{ns}}/{parent}/member");
+                judge(scenario, put(path).json(json!(1)))
+            },
+        )
 }
 
 /// Writes a number, unless there is a document already.

@@ -18,6 +18,7 @@ pub(crate) const RULES: &[Rule] = &[
                 get(asking("x = [11, 12, 13][_]; y = x + 100; x != 12"))
                     .expect(bindings("/result", &["x", "y"])),
             )
+            .when(get(asking(r#"x = [null, false, 0, ""][_]"#)).expect(bindings("/result", &["x"])))
     }),
     Rule::new("query-is-url-encoded", || {
         scenario().when(get(asking(r#"x = "a&b=c+d%20é#/?""#)).expect(bindings("/result", &["x"])))

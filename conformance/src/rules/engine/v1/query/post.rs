@@ -40,6 +40,16 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .when(call(json!({"who": "alice"})))
             .when(call(json!({"who": {"names": ["bob", 1.5]}})))
+            .each(
+                [json!(false), json!(0), json!(["bob"])],
+                |scenario, input| {
+                    scenario.when(
+                        post("/v1/query")
+                            .json(json!({"query": "x = input", "input": input}))
+                            .expect(bindings("/result", &["x"])),
+                    )
+                },
+            )
     }),
     Rule::new("json-body", || {
         scenario().when(
