@@ -230,9 +230,9 @@ impl SuiteBuilder {
     }
 }
 
-/// How many scenarios run at once unless it is said.
+/// How many scenarios run at once unless it is said: they wait for servers more than they compute.
 pub(crate) fn default_jobs() -> usize {
-    std::thread::available_parallelism().map_or(2, usize::from) * 2
+    std::thread::available_parallelism().map_or(2, usize::from) * 4
 }
 
 /// Whether names of both APIs, and packages, can start so.
