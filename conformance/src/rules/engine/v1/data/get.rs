@@ -48,7 +48,11 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
-            .when(get("/v1/data/{ns}/b").expect(none_but("", &["decision_id"])))
+            .when(
+                get("/v1/data/{ns}/b")
+                    .expect(lacks("/result"))
+                    .expect(none_but("", &["decision_id"])),
+            )
             .given(put("/v1/data/{ns}").json(json!({"a": 1, "array": [1, 2], "text": "text"})))
             .each(NOWHERE, |scenario, path| {
                 scenario.when(get(format!("/v1/data/{{ns}}/{path}")).expect(lacks("/result")))
