@@ -220,8 +220,7 @@ fn every_rule_with_a_scenario_has_a_snapshot_and_no_snapshot_is_left_over() {
 #[test]
 fn known_deviations_name_rules_of_a_target_that_exists() {
     let rules = catalogue()
-        .clauses()
-        .iter()
+        .with_packs()
         .filter(|clause| clause.level == Level::Rule);
     let ids: Vec<_> = rules.map(|clause| clause.id.as_str()).collect();
     let mut wrong = Vec::new();

@@ -111,7 +111,7 @@ impl<'a> Lists<'a> {
 
 /// The rules that a list can name: what is not judged can neither fail nor be flaky.
 fn rules() -> Result<Vec<&'static str>, Failed> {
-    let clauses = catalogue()?.clauses().iter();
+    let clauses = catalogue()?.with_packs();
     let rules = clauses.filter(|clause| clause.level == Level::Rule);
     Ok(rules.map(|clause| clause.id.as_str()).collect())
 }

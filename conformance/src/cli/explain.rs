@@ -25,7 +25,7 @@ pub(super) struct Arguments {
 pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
     let clause = catalogue.clause(&arguments.id).ok_or_else(|| {
-        let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
         Failed::usage(PatternError::unknown(&arguments.id, ids))
     })?;
     statement(catalogue, clause, out)?;
@@ -143,7 +143,7 @@ fn body_text(body: &Body) -> Option<String> {
 }
 
 fn deviations(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {
-    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     for (target, _) in KNOWN {
         let list = KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?;
         let failing = list.deviation(&clause.id).map(|known| ("fail", known));

@@ -177,7 +177,7 @@ impl Run {
     /// Sentences on verdicts that are not those of the list of known deviations.
     fn unknown(&self, kept: &Kept) -> Result<Vec<String>, Box<dyn Error>> {
         let catalogue = Catalogue::embedded()?;
-        let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+        let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
         let version = self
             .options
             .iter()

@@ -274,7 +274,7 @@ fn span(verdicts: &[(&str, bool)]) -> String {
 
 /// What OPA Control Plane is known to do otherwise, from definitions to bundles.
 fn otherwise(page: &mut String, catalogue: &Catalogue) -> Result<(), Box<dyn Error>> {
-    let ids = catalogue.clauses().iter().map(|clause| clause.id.as_str());
+    let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     let lists = ["ocp", "ocp-opa"].map(|target| KnownList::embedded(target, ids.clone()));
     writeln!(
         page,

@@ -53,14 +53,16 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/hidden").expect(at("/result")))
             .each(EXPRESSIONS, |scenario, segment| {
                 let version = |version: &str| format!("/{version}/data/{{ns}}/beside/{segment}");
+                let unread = |step: Step| step.expect(without(HIDDEN)).expect(lacks("/result"));
                 scenario
-                    .when(get(version("v1")).expect(without(HIDDEN)))
+                    .when(unread(get(version("v1"))))
+                    .when(unread(post(version("v1")).json(json!({"input": 1}))))
                     .when(
-                        post(version("v1"))
-                            .json(json!({"input": 1}))
+                        post(version("v0"))
+                            .json(json!(1))
+                            .expect(error())
                             .expect(without(HIDDEN)),
                     )
-                    .when(post(version("v0")).json(json!(1)).expect(without(HIDDEN)))
             })
     }),
     Rule::new("names-and-texts-kept", || {
@@ -131,9 +133,10 @@ const QUOTED: [(&str, &str); 3] = [
 const HIDDEN: &str = "the hidden text";
 
 /// Segments that lead to another document where they are pasted into a reference or a query.
-const EXPRESSIONS: [&str; 4] = [
+const EXPRESSIONS: [&str; 5] = [
     "x%22%5D%3B%20y%20%3D%20data.{ns}%5B%22hidden",
     "a%22%5D%20%7C%20data.{ns}.hidden%20%23",
+    "a%22%5D%3Bx%3A%3Ddata.{ns}.hidden%23",
     "a%3B%20data.{ns}.hidden",
     "a%0Adata.{ns}.hidden",
 ];
