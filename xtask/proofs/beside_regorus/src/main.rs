@@ -7,7 +7,7 @@ use std::process::ExitCode;
 use std::time::Instant;
 
 use rego::value::from_json;
-use rego::{Answer, Compiler, Evaluation, Module, Policy, Query, Value};
+use rego::{Compiler, Evaluation, Module, Policy, Query, Solution, Value};
 use rego_generate::measured::{self, Policy as Measured};
 
 const ROUNDS: usize = 200;
@@ -54,7 +54,7 @@ fn compare(measured: &Measured) -> Result<f64, Box<dyn Error>> {
         let begun = Instant::now();
         let their_result = theirs.eval_rule(rule.clone())?;
         let their_time = begun.elapsed();
-        let our_result = answers.into_iter().next().and_then(Answer::into_document);
+        let our_result = answers.into_iter().next().and_then(Solution::into_document);
         let our_result = our_result.map(|value: Value| value.to_string());
         if our_result != Some(their_result.to_json_str()?) {
             return Err(format!("{}: {our_result:?} is not {their_result}", measured.name).into());

@@ -7,7 +7,7 @@ use proptest::collection::vec;
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
 use rego::value::from_json;
-use rego::{Answer, Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
 use rego_generate::Choices;
 
 /// How many policies are made.
@@ -128,6 +128,6 @@ fn ask(policy: &Policy, rule: &str, input: &str) -> Option<Option<Value>> {
     let mut evaluation = Evaluation::new(&documents);
     evaluation.input = from_json(input.as_bytes()).ok();
     let answers = query.evaluate(&mut evaluation).ok()?;
-    let document = answers.into_iter().next().and_then(Answer::into_document);
+    let document = answers.into_iter().next().and_then(Solution::into_document);
     Some(document.and_then(|value| from_json(value.to_string().as_bytes()).ok()))
 }
