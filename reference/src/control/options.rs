@@ -34,15 +34,15 @@ pub struct Options {
     /// Configuration file, or a folder of them; may be repeated, later files count
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) config: Vec<PathBuf>,
-    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME
+    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME; otherwise the one that
+    /// the configuration names, or else sqlite:control.db
     #[arg(
         long,
         value_name = "URL",
-        default_value = "sqlite:control.db",
         env = "REFERENCE_DATABASE",
         hide_env_values = true
     )]
-    pub(super) database: DatabaseUrl,
+    pub(super) database: Option<DatabaseUrl>,
     /// File with the key that encrypts secrets, 32 random bytes in base64; otherwise the variable
     /// REFERENCE_ENCRYPTION_KEY counts, and beside an SQLite file a key file is made
     #[arg(long, value_name = "FILE")]
@@ -142,6 +142,11 @@ impl Options {
         })
     }
 
+    /// The address of the database.
+    pub(super) fn database_url(&self) -> DatabaseUrl {
+        self.database.clone().unwrap_or_default()
+    }
+
     /// Makes sure that there is a database that can be used.
     ///
     /// # Errors
@@ -149,7 +154,7 @@ impl Options {
     pub(super) fn check_database(&self) -> Result<Database, StartError> {
         let message =
             "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
-        let database = self.database.database();
+        let database = self.database_url().database();
         database.ok_or_else(|| StartError::new(message))
     }
 
