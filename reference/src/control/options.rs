@@ -1,5 +1,6 @@
 //! What the command line says about the control plane.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -70,6 +71,10 @@ pub struct Options {
     /// Let secrets be sent over plain http, to datasources, repositories and object storages
     #[arg(long)]
     pub(super) allow_secrets_over_http: bool,
+    /// Variable of the environment that `revision` of a bundle sees as opa.runtime().env; may be
+    /// repeated. Without one, it sees none
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) revision_env: Vec<String>,
     /// Folder in storages below which bundles lie in a folder named after their owner,
     /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
     /// everybody may
@@ -88,6 +93,12 @@ pub struct Options {
     /// Only serve the API; another process on the same database builds the bundles
     #[arg(long)]
     pub(super) no_builder: bool,
+}
+
+/// Those of the variables of the environment that are set.
+fn variables(names: &[String]) -> BTreeMap<String, String> {
+    let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
+    names.iter().filter_map(set).collect()
 }
 
 /// A prefix without slashes at its ends.
@@ -124,6 +135,7 @@ impl Options {
                 builtin_roots: self.builtin_root.clone(),
                 hosts: self.allow_host.clone(),
                 secrets_over_http: self.allow_secrets_over_http,
+                environment: variables(&self.revision_env),
                 programs: PathBuf::new(),
                 limits: Limits::default(),
             },
