@@ -16,6 +16,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Play the reproducers of FINDINGS.md on the real servers, and compare what they show",
     ),
     (
+        "ocp-examples",
+        "Play the end-to-end examples of OPA Control Plane, and compare the files of their bundles with those that it makes",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

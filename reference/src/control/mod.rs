@@ -59,6 +59,8 @@ const RUNNING: usize = 64;
 #[derive(Debug)]
 pub struct Control {
     options: Options,
+    /// What all paths begin with; may be empty.
+    prefix: String,
     store: Store,
     cipher: Keyring,
     keys: ArcSwap<Keys>,
@@ -69,7 +71,7 @@ pub struct Control {
     running: Arc<Semaphore>,
 }
 
-/// Opens the control plane: looks at the database, reads the configuration, brings the schema of
+/// Opens the control plane: reads the configuration, looks at the database, brings the schema of
 /// the database up to date, and declares what the configuration says.
 ///
 /// # Errors
@@ -78,21 +80,31 @@ pub struct Control {
 pub async fn open(options: &Options) -> Result<Arc<Control>, StartError> {
     let refused = |failure: &dyn std::error::Error| StartError::new(failure.to_string());
     let settings = options.settings()?;
+    let declared = config::read(&options.config).map_err(|failure| refused(&failure))?;
+    let mut options = options.clone();
+    if options.database.is_none() {
+        options.database = declared.database().map_err(|failure| refused(&failure))?;
+    }
     options.check_database()?;
-    let contents = store::inspect(&options.database).await?;
+    let database = options.database_url();
+    let contents = store::inspect(&database).await?;
     let cipher = options.keyring(&contents)?;
     if let Contents::Ours { check: Some(check) } = &contents {
         cipher.adopt(check).map_err(|failure| refused(&failure))?;
     }
-    let config = config::load(&options.config, &cipher).map_err(|failure| refused(&failure))?;
-    let store = Store::connect(&options.database).await?;
+    let prefix = declared.api_prefix().to_owned();
+    let config = declared
+        .sealed(&cipher)
+        .map_err(|failure| refused(&failure))?;
+    let store = Store::connect(&database).await?;
     let checked = store.prepare(
         |check| cipher.adopt(check).map_err(|failure| refused(&failure)),
         || cipher.check().map_err(|failure| refused(&failure)),
     );
     checked.await?;
     let control = Control {
-        options: options.clone(),
+        options,
+        prefix,
         store,
         cipher,
         keys: ArcSwap::default(),
@@ -127,7 +139,7 @@ impl Service for Control {
     async fn answer(self: Arc<Self>, request: Request) -> Reply {
         // Who asks for the state is answered also when all requests wait for the database, and does
         // not wait for a thread.
-        let found = find_route(&request);
+        let found = find_route(&request, &self.prefix);
         let works = match &found {
             Ok(RouteMatch::Found { route, .. }) => !route.endpoint.is_public(),
             Ok(RouteMatch::MethodNotAllowed { routes }) => {
@@ -169,9 +181,10 @@ impl Service for Control {
 
     fn is_probe(&self, method: &Method, path: &str) -> bool {
         *method == Method::GET
-            && ROUTES
-                .iter()
-                .any(|route| route.endpoint.is_public() && route.pattern == path)
+            && path.strip_prefix(&self.prefix).is_some_and(|path| {
+                let mut routes = ROUTES.iter();
+                routes.any(|route| route.endpoint.is_public() && route.pattern == path)
+            })
     }
 
     fn body_limit(&self) -> usize {
@@ -240,13 +253,17 @@ impl Control {
     }
 }
 
-/// What the table says about a request. `HEAD` is answered as `GET`.
-fn find_route(request: &Request) -> Result<ControlMatch, ApiError> {
+/// What the table says about a request, whose path begins with a prefix. `HEAD` is answered as
+/// `GET`.
+fn find_route(request: &Request, prefix: &str) -> Result<ControlMatch, ApiError> {
     let method = match request.method {
         Method::HEAD => &Method::GET,
         ref method => method,
     };
-    find(ROUTES, method, &request.path)
+    match request.path.strip_prefix(prefix) {
+        Some(path) => find(ROUTES, method, path),
+        None => Ok(RouteMatch::NotFound),
+    }
 }
 
 /// Serves `control/common/authentication/unauthorized-is-plain-text`.

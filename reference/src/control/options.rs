@@ -1,5 +1,6 @@
 //! What the command line says about the control plane.
 
+use std::collections::BTreeMap;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -34,15 +35,15 @@ pub struct Options {
     /// Configuration file, or a folder of them; may be repeated, later files count
     #[arg(long, value_name = "FILE|DIR")]
     pub(super) config: Vec<PathBuf>,
-    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME
+    /// Database: sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME; otherwise the one that
+    /// the configuration names, or else sqlite:control.db
     #[arg(
         long,
         value_name = "URL",
-        default_value = "sqlite:control.db",
         env = "REFERENCE_DATABASE",
         hide_env_values = true
     )]
-    pub(super) database: DatabaseUrl,
+    pub(super) database: Option<DatabaseUrl>,
     /// File with the key that encrypts secrets, 32 random bytes in base64; otherwise the variable
     /// REFERENCE_ENCRYPTION_KEY counts, and beside an SQLite file a key file is made
     #[arg(long, value_name = "FILE")]
@@ -70,6 +71,10 @@ pub struct Options {
     /// Let secrets be sent over plain http, to datasources, repositories and object storages
     #[arg(long)]
     pub(super) allow_secrets_over_http: bool,
+    /// Variable of the environment that `revision` of a bundle sees as opa.runtime().env; may be
+    /// repeated. Without one, it sees none
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub(super) revision_env: Vec<String>,
     /// Folder in storages below which bundles lie in a folder named after their owner,
     /// PREFIX/NAME/; it may be empty. Administrators may put bundles anywhere, without a prefix
     /// everybody may
@@ -88,6 +93,12 @@ pub struct Options {
     /// Only serve the API; another process on the same database builds the bundles
     #[arg(long)]
     pub(super) no_builder: bool,
+}
+
+/// Those of the variables of the environment that are set.
+fn variables(names: &[String]) -> BTreeMap<String, String> {
+    let set = |name: &String| Some((name.clone(), std::env::var(name).ok()?));
+    names.iter().filter_map(set).collect()
 }
 
 /// A prefix without slashes at its ends.
@@ -124,6 +135,7 @@ impl Options {
                 builtin_roots: self.builtin_root.clone(),
                 hosts: self.allow_host.clone(),
                 secrets_over_http: self.allow_secrets_over_http,
+                environment: variables(&self.revision_env),
                 programs: PathBuf::new(),
                 limits: Limits::default(),
             },
@@ -142,6 +154,11 @@ impl Options {
         })
     }
 
+    /// The address of the database.
+    pub(super) fn database_url(&self) -> DatabaseUrl {
+        self.database.clone().unwrap_or_default()
+    }
+
     /// Makes sure that there is a database that can be used.
     ///
     /// # Errors
@@ -149,7 +166,7 @@ impl Options {
     pub(super) fn check_database(&self) -> Result<Database, StartError> {
         let message =
             "the database must be sqlite:FILE, sqlite::memory: or postgres://USER@HOST/NAME";
-        let database = self.database.database();
+        let database = self.database_url().database();
         database.ok_or_else(|| StartError::new(message))
     }
 

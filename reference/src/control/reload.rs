@@ -28,7 +28,8 @@ impl Control {
         cipher
             .adopt(&self.store.key_check().await?)
             .map_err(refused)?;
-        let config = config::load(&self.options.config, cipher).map_err(refused)?;
+        let config = config::read(&self.options.config).map_err(refused)?;
+        let config = config.sealed(cipher).map_err(refused)?;
         self.apply(config, cipher).await?;
         if let Some(given) = &given {
             self.cipher.replace(given);
@@ -55,7 +56,8 @@ impl Control {
                     cipher
                         .adopt(&self.store.key_check().await?)
                         .map_err(refused)?;
-                    config = config::load(&self.options.config, cipher).map_err(refused)?;
+                    let again = config::read(&self.options.config).map_err(refused)?;
+                    config = again.sealed(cipher).map_err(refused)?;
                 }
                 Err(failure) => return Err(StartError::new(format!("configuration: {failure}"))),
             }

@@ -40,6 +40,22 @@ const REFUSED: &[(&str, &[&str])] = &[
         "bundles: {b: {labels: {a: [1]}}}",
         &["refused.yaml:1:", "expected a string", "not sequence"],
     ),
+    (
+        "sources: {s: {directoty: d}}",
+        &["refused.yaml:1:", "unknown field `directoty`"],
+    ),
+    (
+        "service: {api_prefix: my/api}",
+        &["refused.yaml:1:", "does not begin with a slash"],
+    ),
+    (
+        "service: {api_prefix: /my/../api}",
+        &["refused.yaml:1:", "is no path such as /my/api"],
+    ),
+    (
+        "database: {sql: {driver: sqlite, file: x}}",
+        &["refused.yaml:1:", "unknown field `file`"],
+    ),
     ("bundles: [", &["refused.yaml:"]),
     (
         "tokens:\n  a:\n    api_key: k\n    scopes: [{role: king}]\n",

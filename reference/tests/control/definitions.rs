@@ -16,6 +16,23 @@ scripts! {
         admin DELETE /v1/bundles/b => 200 {}
         admin GET /v1/bundles/b => 404 not_found
     "#,
+    "members-of-opa-control-plane" => r#"
+        admin PUT /v1/bundles/b {"revision":"input.bundle.hash","rebuild_interval":"1m30s","options":{"no_default_stack_mount":true,"optimization":{"level":2},"target":"wasm"}} => 200 {}
+        admin GET /v1/bundles/b => 200 {"result":{"name":"b","revision":"input.bundle.hash","rebuild_interval":"1m30s","options":{"no_default_stack_mount":true,"optimization":{"level":2},"target":"wasm"}}}
+        admin PUT /v1/bundles/b {"options":{"unknown":1},"rebuild_interval":""} => 200 {}
+        admin GET /v1/bundles/b => 200 {"result":{"name":"b","rebuild_interval":"","options":{}}}
+        admin PUT /v1/bundles/b {"rebuild_interval":"soon"} => 400 invalid_parameter rebuild_interval: is no time such as 30s
+        admin PUT /v1/bundles/b {"rebuild_interval":"-5s"} => 400 invalid_parameter rebuild_interval
+        admin PUT /v1/bundles/b {"rebuild_interval":5} => 400 invalid_parameter rebuild_interval: must be a string
+        admin PUT /v1/bundles/b {"revision":1} => 400 invalid_parameter revision: must be a string
+        admin PUT /v1/bundles/b {"options":{"target":"java"}} => 400 invalid_parameter options.target: `java` is none of rego
+        admin PUT /v1/bundles/b {"options":{"optimization":{"level":3}}} => 400 invalid_parameter options.optimization.level
+        admin PUT /v1/bundles/b {"options":[]} => 400 invalid_parameter options: must be an object
+        admin PUT /v1/sources/s {"files":{"a/b.rego":"cGFja2FnZSBh"}} => 200 {}
+        admin GET /v1/sources/s => 200 {"result":{"name":"s","files":{"a/b.rego":"cGFja2FnZSBh"}}}
+        admin PUT /v1/sources/s {"files":{"../b.rego":""}} => 400 invalid_parameter files.../b.rego: a path is relative
+        admin PUT /v1/sources/s {"files":{"a.rego":"*"}} => 400 invalid_parameter files.a.rego: no base64
+    "#,
     "sources" => r#"
         admin PUT /v1/sources/s {"git":{"repo":"r","reference":"refs/heads/main","commit":"c","path":"p","included_files":["*"],"excluded_files":["x"],"credentials":"later"},"directory":"/d","paths":["a.rego"],"builtin":"lib","datasources":[{"name":"d","path":"p","type":"http","config":{"url":"u","headers":{"h":"v"},"other":1.50},"credentials":"later","transform_query":"q"}]} => 200 {}
         admin GET /v1/sources/s => 200 {"result":{"name":"s","git":{"repo":"r","reference":"refs/heads/main","commit":"c","path":"p","included_files":["*"],"excluded_files":["x"],"credentials":"later"},"directory":"/d","paths":["a.rego"],"builtin":"lib","datasources":[{"name":"d","path":"p","type":"http","config":{"url":"u","headers":{"h":"v"},"other":1.50},"credentials":"later","transform_query":"q"}]}}

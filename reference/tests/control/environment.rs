@@ -130,6 +130,19 @@ impl Environment {
         open(&CommandLine::try_parse_from(arguments)?.options).await
     }
 
+    /// Opens a control plane with a configuration and arguments that are all there are.
+    pub(crate) async fn open_alone(
+        &self,
+        config: &str,
+        further: &[&str],
+    ) -> Result<Arc<Control>, Failed> {
+        let config = self.file("alone.yaml", config)?.display().to_string();
+        let arguments = ["control", "--config", &config];
+        let arguments = arguments.iter().chain(further).copied();
+        let options = CommandLine::try_parse_from(arguments)?.options;
+        Ok(open(&options).await?)
+    }
+
     /// A connection to the database beside the control plane's own.
     pub(crate) async fn database(&self) -> Result<sqlx::AnyPool, Failed> {
         sqlx::any::install_default_drivers();

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 use libtest_mimic::Failed;
 use sqlx::{Connection, Executor, SqliteConnection};
 
-use crate::environment::Environment;
+use crate::environment::{Environment, TOKENS};
 use crate::transcript::play;
 use crate::{Case, Outcome};
 
@@ -18,6 +18,7 @@ pub(crate) const SQLITE: &[Case] = &[
     ("a-locked-database-is-refused", locked),
     ("a-lost-key-is-noticed", lost_key),
     ("database-files-are-private", private_files),
+    ("the-configuration-names-a-database", named_by_configuration),
 ];
 
 pub(crate) const POSTGRES: &[Case] = &[
@@ -103,6 +104,55 @@ fn of_others(environment: Environment) -> Outcome {
             }
         }
         Ok(())
+    })
+}
+
+fn named_by_configuration(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let folder = environment.folder();
+        let (named, given) = (folder.join("named.db"), folder.join("given.db"));
+        let config = |driver: &str| {
+            let named = named.display();
+            format!(
+                "{TOKENS}\ndatabase: {{sql: {{driver: {driver}, dsn: 'file:{named}?_pragma=x'}}}}\n\
+                 service: {{api_prefix: /my/api}}\nmetrics: {{enabled: false}}\n\
+                 metadata: {{exported_from: elsewhere}}\n\
+                 sources: {{s: , t: {{some.product.v1: x, directory: d}}}}\n"
+            )
+        };
+        let control = environment.open_alone(&config("sqlite3"), &[]).await?;
+        play(
+            &control,
+            r#"
+            nobody GET /my/api/health => 200 {}
+            admin GET /my/api/v1/sources/t => 200 {"result":{"name":"t","directory":"d"}}
+            admin GET /my/api/v1/sources/s => 200 {"result":{"name":"s"}}
+            nobody GET /my/api/v1/bundles => 401
+            nobody GET /health => 404
+            admin GET /v1/sources => 404
+            admin GET /my/apiv1/sources => 404
+            "#,
+        )
+        .await?;
+        drop(control);
+        if !named.is_file() {
+            return Err("the configured database was not used".into());
+        }
+        let mysql = environment.open_alone(&config("mysql"), &[]).await;
+        let refused = mysql
+            .err()
+            .and_then(|failure| failure.message().map(str::to_owned));
+        holds(
+            &refused.unwrap_or_default(),
+            "alone.yaml: database.sql.driver `mysql` is not",
+        )?;
+        let url = format!("sqlite:{}", given.display());
+        let flag = ["--database", &url];
+        drop(environment.open_alone(&config("mysql"), &flag).await?);
+        match given.is_file() {
+            true => Ok(()),
+            false => Err("the flag does not count before the configuration".into()),
+        }
     })
 }
 

@@ -21,6 +21,10 @@ pub(crate) const CASES: &[Case] = &[
     ("replicas-share-the-work", shared_work),
     ("a-lost-owner-is-replaced", takeover),
     ("nothing-is-forgotten-without-a-builder", without_builder),
+    (
+        "bundles-have-intervals-and-revisions-of-their-own",
+        own_pace,
+    ),
 ];
 
 /// How long anything may take before a case fails.
@@ -38,7 +42,10 @@ pub(crate) async fn open(
     further: &[&str],
 ) -> Result<Arc<Control>, Failed> {
     let root = storage(environment)?.display().to_string();
-    let mut arguments = vec!["--bundle-root", &root, "--rebuild-interval", "100ms"];
+    let mut arguments = vec!["--bundle-root", &root];
+    if !further.contains(&"--rebuild-interval") {
+        arguments.extend(["--rebuild-interval", "100ms"]);
+    }
     arguments.extend(further);
     environment.open_builder(&arguments).await
 }
@@ -439,6 +446,35 @@ fn without_builder(environment: Environment) -> Outcome {
         let builder = open(&environment, &[]).await?;
         let workers = builder.start_workers().await?;
         status(&api, "b", "SUCCESS").await?;
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn own_pace(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = open(&environment, &["--rebuild-interval", "10s"]).await?;
+        let workers = control.start_workers().await?;
+        let pool = environment.database().await?;
+        for (interval, pause) in [("1h30m", 5_400_000), ("1ms", 1000), ("", 10_000)] {
+            let revision = format!("r-{pause}");
+            let script = format!(
+                r#"admin PUT /v1/bundles/b {{"revision":"\"{revision}\"","rebuild_interval":"{interval}","object_storage":{{"filesystem":{{"path":"b.tar.gz"}}}}}} => 200"#
+            );
+            play(&control, &script).await?;
+            eventually(&revision, || async {
+                let built = status(&control, "b", "SUCCESS").await?;
+                let is_built = built.get("revision").and_then(Value::as_str) == Some(&revision);
+                Ok(is_built.then_some(()))
+            })
+            .await?;
+            eventually("the pause is kept", || async {
+                let select = sqlx::query_scalar::<_, i64>("SELECT pause FROM builds");
+                let kept = select.fetch_one(&pool).await?;
+                Ok((kept == pause).then_some(()))
+            })
+            .await?;
+        }
         workers.shutdown().await;
         Ok(())
     })

@@ -14,6 +14,7 @@ mod fuzz_opa;
 mod kept;
 mod kill_matrix;
 mod matrix;
+mod ocp_examples;
 mod peers;
 mod postgres;
 mod program;
@@ -62,6 +63,9 @@ enum Task {
         #[arg(long)]
         bless: bool,
     },
+    /// Play the end-to-end examples of OPA Control Plane, and compare the files of their bundles with
+    /// those that it makes
+    OcpExamples(ocp_examples::Options),
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -159,6 +163,7 @@ fn main() -> ExitCode {
         Task::Peers { keep } => peers::run(keep),
         Task::Results => kept::run(),
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
+        Task::OcpExamples(options) => ocp_examples::run(&options),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

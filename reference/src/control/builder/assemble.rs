@@ -1,7 +1,6 @@
 //! Makes a bundle of the mounted files of its sources.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fmt::Write as _;
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::sync::Arc;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
@@ -14,12 +13,18 @@ use sha2::{Digest, Sha256};
 use super::files::{self, FileQuota, Files, Kind, Patterns};
 use super::mount::{self, Mount};
 use super::requirements::Part;
+use super::revision::hexadecimal;
 use super::roots::{Path, Roots};
 use super::versions::ManifestVersions as Versions;
-use super::{Limits, archive, documents, rewrite, roots};
+use super::{Limits, archive, documents, modules, rewrite, roots};
 
 /// What stands in the name of a folder as it is; the other characters are escaped.
-const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'_').remove(b'.');
+const UNESCAPED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'_')
+    .remove(b'.')
+    .remove(b'+')
+    .remove(b':');
 
 /// The most steps that mounts and folders put before a document.
 const MAX_DEPTH: usize = 128;
@@ -33,8 +38,10 @@ pub(super) struct Assembly {
     roots: Roots,
     /// What the manifests of sources say.
     given: Given,
-    /// How many folders the modules of a source have.
-    folders: HashMap<String, usize>,
+    /// The folders that the modules of sources have, and the first ones of all sources.
+    folders: HashSet<String>,
+    /// The sources whose first folder is in use.
+    begun: HashSet<String>,
     /// The sum of what is taken; a source may be mounted many times.
     quota: FileQuota,
 }
@@ -65,14 +72,15 @@ pub(super) struct Assembled {
 }
 
 impl Assembly {
-    /// A bundle of nothing.
-    pub(super) fn new(limits: &Limits) -> Self {
+    /// A bundle of nothing, which all these parts will be added to.
+    pub(super) fn new(limits: &Limits, parts: &[Part]) -> Self {
         Self {
             documents: documents::root(),
             modules: BTreeMap::new(),
             roots: Roots::default(),
             given: Given::default(),
-            folders: HashMap::new(),
+            folders: parts.iter().map(|part| first(&part.source)).collect(),
+            begun: HashSet::new(),
             quota: FileQuota::new(limits),
         }
     }
@@ -100,8 +108,7 @@ impl Assembly {
                     Some(Kind::Policy) => {
                         let folder = folder.get_or_insert_with(|| self.folder(&part.source));
                         let id = format!("{folder}/{path}");
-                        let version = versions.of(path).unwrap_or_default();
-                        self.module(&part.mounts, &id, bytes, version)
+                        self.module(&part.mounts, &id, bytes, versions.of(path))
                     }
                     Some(Kind::Manifest) if part.mounts.is_empty() => {
                         self.manifest(&part.source, bytes).map(|()| None)
@@ -119,19 +126,16 @@ impl Assembly {
         self.roots.claim(&part.source, &claimed)
     }
 
-    /// The folder for the next modules of a source. No two have the same: `~` stands in no name.
+    /// The folder for the next modules of a source: its first one, then with a number behind it.
+    /// No two sources share one.
     fn folder(&mut self, source: &str) -> String {
-        let name = match source {
-            "." => "%2E".to_owned(),
-            ".." => "%2E%2E".to_owned(),
-            name => utf8_percent_encode(name, UNESCAPED).to_string(),
-        };
-        let used = self.folders.entry(source.to_owned()).or_default();
-        *used += 1;
-        match used {
-            1 => name,
-            used => format!("{name}~{}", *used - 1),
+        let name = first(source);
+        if self.begun.insert(source.to_owned()) {
+            return name;
         }
+        let mut numbered = (1_usize..).map(|number| format!("{name}{number}"));
+        let unused = numbered.find(|folder| self.folders.insert(folder.clone()));
+        unused.unwrap_or(name)
     }
 
     fn module(
@@ -139,11 +143,9 @@ impl Assembly {
         mounts: &[Mount],
         id: &str,
         bytes: &[u8],
-        version: Version,
+        version: Option<Version>,
     ) -> Result<Option<Path>, String> {
-        let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
-        let module = Module::parse_as(id, text, version);
-        let mut module = module.map_err(|errors| errors.to_string())?;
+        let (mut module, version) = modules::read(id, bytes, version)?;
         for mount in mounts {
             match rewrite::rewrite(module, version, mount)? {
                 Some(moved) => module = moved,
@@ -194,11 +196,16 @@ impl Assembly {
         Ok(())
     }
 
-    /// The archive of the bundle of this name, after its policy was compiled.
+    /// The archive of the bundle of this name, after its policy was compiled. `wanted` makes its
+    /// revision of the hash of its content, or leaves it to that.
     ///
     /// # Errors
     /// What does not fit together.
-    pub(super) fn finish(self, bundle: &str) -> Result<Assembled, String> {
+    pub(super) fn finish(
+        self,
+        bundle: &str,
+        wanted: impl FnOnce(&str) -> Option<Result<String, String>>,
+    ) -> Result<Assembled, String> {
         let mut roots = self.final_roots()?;
         if roots.is_empty() {
             roots.push(roots::of_nothing(bundle));
@@ -225,7 +232,10 @@ impl Assembly {
         let versions = Versions::of(versions);
         let revision = match self.given.revision {
             Some(revision) => revision,
-            None => digest(&roots, &versions, &files),
+            None => {
+                let content = digest(&roots, &versions, &files);
+                wanted(&content).unwrap_or(Ok(content))?
+            }
         };
         // In the order of the alphabet, whether maps keep another order or not.
         let mut manifest = Map::new();
@@ -267,6 +277,17 @@ impl Assembly {
     }
 }
 
+/// The first folder of a source. No two have the same: `#` stands for the colon alone.
+fn first(source: &str) -> String {
+    match source {
+        "." => "%2E".to_owned(),
+        ".." => "%2E%2E".to_owned(),
+        name => utf8_percent_encode(name, UNESCAPED)
+            .to_string()
+            .replace(':', "#"),
+    }
+}
+
 /// A revision that is the same for the same content.
 fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) -> String {
     let mut hash = Sha256::new();
@@ -282,11 +303,5 @@ fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) ->
         part(name.as_bytes());
         part(bytes);
     }
-    hash.finalize()
-        .iter()
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    hexadecimal(&hash.finalize())
 }

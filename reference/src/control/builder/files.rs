@@ -140,6 +140,8 @@ pub(super) struct Selection {
     excluded: Patterns,
     /// Which of the patterns of the included files a file has met so far. Clones share it.
     met: Arc<[AtomicBool]>,
+    /// Whether the manifest is taken, whatever the patterns of the included files say.
+    manifest: bool,
 }
 
 impl Selection {
@@ -153,7 +155,14 @@ impl Selection {
                 .collect(),
             included,
             excluded,
+            manifest: false,
         }
+    }
+
+    /// Takes the manifest also if no pattern names it: it says how the other files are read.
+    pub(super) fn with_manifest(mut self) -> Self {
+        self.manifest = true;
+        self
     }
 
     /// Whether a file matters to a bundle and is taken.
@@ -164,7 +173,7 @@ impl Selection {
                 let matches = set.matches(path);
                 let met = matches.iter().filter_map(|at| self.met.get(*at));
                 met.for_each(|met| met.store(true, Ordering::Relaxed));
-                !matches.is_empty()
+                !matches.is_empty() || (self.manifest && path == MANIFEST)
             }
         };
         Kind::of(path).is_some() && included && !self.excluded.matches(path)

@@ -11,8 +11,10 @@ mod documents;
 mod failure;
 mod fetch;
 mod files;
+mod modules;
 mod mount;
 mod requirements;
+mod revision;
 mod rewrite;
 mod roots;
 mod transform;
@@ -28,7 +30,8 @@ pub(crate) use self::failure::BuildError;
 use self::fetch::Fetcher;
 use self::files::{Files, Patterns};
 use self::requirements::Part;
-use super::model::{Bundle, Secret, Source, Stack};
+use self::revision::Revision;
+use super::model::{BuildOptions, Bundle, Secret, Source, Stack};
 use super::redact::redact;
 
 /// Everything that one build is made from.
@@ -77,6 +80,8 @@ pub(crate) struct Access {
     pub(crate) hosts: Vec<String>,
     /// Whether secrets may be sent over plain http.
     pub(crate) secrets_over_http: bool,
+    /// The variables of the environment that expressions of revisions see.
+    pub(crate) environment: BTreeMap<String, String>,
     /// The folder of the programs of OpenSSH; where it is empty, the `PATH` leads to them.
     pub(crate) programs: PathBuf,
     /// The bounds.
@@ -164,6 +169,13 @@ async fn attempt(
     synced: &(dyn Fn(&str, bool) + Sync),
 ) -> Result<Built, BuildError> {
     let limits = &access.limits;
+    let options = job.bundle.options.as_ref();
+    if let Some(target) = options.and_then(BuildOptions::compiled_to) {
+        return Err(BuildError::config(format!(
+            "options.target: bundles are not compiled to `{target}` here; without a target they \
+             hold the policies themselves, which every engine reads"
+        )));
+    }
     let found = requirements::collect(job, limits)?;
     let excluded = job.bundle.excluded_files.as_deref().unwrap_or_default();
     let excluded = Patterns::read(excluded)
@@ -182,14 +194,28 @@ async fn attempt(
     fetcher.forget();
     let mut layers = BTreeMap::new();
     let mut commits = BTreeMap::new();
+    let mut sources = BTreeMap::new();
     for (source, files) in fetched {
         let files = files.transformed(&source, limits.work).await?;
-        commits.extend(files.commit.map(|commit| (source.clone(), commit)));
+        let commit = files.origins.commit.clone();
+        commits.extend(commit.map(|commit| (source.clone(), commit)));
+        sources.insert(source.clone(), files.origins);
         layers.insert(source, files.layers);
     }
+    let expression = job.bundle.revision.clone().unwrap_or_default();
+    let revision = (!expression.is_empty()).then(|| Revision {
+        expression,
+        sources,
+        environment: access.environment.clone(),
+    });
     let (limits, name) = (limits.clone(), job.name.clone());
-    let made = blocking::run(limits.work, move |_| {
-        assembled(&name, &found.parts, &layers, &excluded, &limits)
+    let made = blocking::run(limits.work, move |cancelled| {
+        let assembly = assembled(&found.parts, &layers, &excluded, &limits)?;
+        let revision = |content: &str| {
+            let revision = revision.as_ref()?;
+            Some(revision.resolve(content, cancelled))
+        };
+        assembly.finish(&name, revision)
     });
     let made = made
         .await
@@ -202,20 +228,19 @@ async fn attempt(
     })
 }
 
-/// The archive of all parts.
+/// All parts together.
 fn assembled(
-    name: &str,
     parts: &[Part],
     layers: &BTreeMap<String, Vec<Files>>,
     excluded: &Patterns,
     limits: &Limits,
-) -> Result<Assembled, String> {
-    let mut assembly = Assembly::new(limits);
+) -> Result<Assembly, String> {
+    let mut assembly = Assembly::new(limits, parts);
     for part in parts {
         let files = layers.get(&part.source);
         assembly.add(part, files.map(Vec::as_slice).unwrap_or_default(), excluded)?;
     }
-    assembly.finish(name)
+    Ok(assembly)
 }
 
 #[cfg(test)]

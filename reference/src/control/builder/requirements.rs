@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, VecDeque};
 
 use super::mount::{self, Mount};
 use super::{BuildError, Job, Limits};
-use crate::control::model::Requirement;
+use crate::control::model::{BuildOptions, Requirement};
 
 /// Where requirements of stacks are placed, by the names of the stacks.
 const STACKS: &str = "stacks";
@@ -46,10 +46,13 @@ pub(super) fn collect(job: &Job, limits: &Limits) -> Result<Parts, BuildError> {
     let own = job.bundle.requirements.as_deref().unwrap_or_default();
     parts.follow(own, &[], None, &[], &mut open)?;
     let labels = job.bundle.labels.clone().unwrap_or_default();
+    let options = job.bundle.options.as_ref();
+    let mounts_stacks = options.is_none_or(BuildOptions::mounts_stacks);
     for (name, stack) in &job.stacks {
         if stack.selects(&labels) {
             let theirs = stack.requirements.as_deref().unwrap_or_default();
-            parts.follow(theirs, &[], Some(name), &[], &mut open)?;
+            let above = mounts_stacks.then_some(name.as_str());
+            parts.follow(theirs, &[], above, &[], &mut open)?;
         }
     }
     while let Some(Open { part, mut chain }) = open.pop_front() {

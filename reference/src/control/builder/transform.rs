@@ -4,10 +4,10 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 use rego::value::from_json;
-use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
+use rego::{Compiler, Evaluation, Policy, Query, QueryOptions, Value};
 
-use super::documents;
 use super::files::{self, Files, Kind};
+use super::{documents, modules};
 
 /// A file and the query whose result takes its place.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -89,10 +89,7 @@ fn policy(layers: &[Files]) -> Result<Policy, String> {
             .iter()
             .filter(|(path, _)| Kind::of(path) == Some(Kind::Policy));
         for (path, bytes) in policies {
-            let text = std::str::from_utf8(bytes).map_err(|why| format!("`{path}`: {why}"))?;
-            let version = versions.of(path).unwrap_or_default();
-            let module = Module::parse_as(path, text, version);
-            let module = module.map_err(|errors| errors.to_string())?;
+            let (module, _) = modules::read(path, bytes, versions.of(path))?;
             compiler = compiler.put(&format!("{layer}/{path}"), module);
         }
     }

@@ -6,13 +6,13 @@ use std::marker::PhantomData;
 use std::path::Path;
 
 use serde::de::value::MapAccessDeserializer;
-use serde::de::{Error, MapAccess, Visitor};
+use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::{Map, Value};
 
-use super::ConfigError;
 use super::token::{Token, expand};
-use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Source, Stack, wipe};
+use super::{ConfigError, database, service, source};
+use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Stack, wipe};
 
 /// What a configuration file may hold.
 #[derive(Debug, Default, Deserialize)]
@@ -23,11 +23,17 @@ pub(super) struct File {
     #[serde(deserialize_with = "unique_names")]
     pub(super) bundles: BTreeMap<String, Bundle>,
     #[serde(deserialize_with = "unique_names")]
-    pub(super) sources: BTreeMap<String, Source>,
+    pub(super) sources: BTreeMap<String, source::Declared>,
     #[serde(deserialize_with = "unique_names")]
     pub(super) stacks: BTreeMap<String, Stack>,
     #[serde(deserialize_with = "unique_names")]
     pub(super) secrets: BTreeMap<String, Declared>,
+    pub(super) database: Option<database::Section>,
+    pub(super) service: Option<service::Section>,
+    /// What OPA Control Plane counts and measures; everything is counted here.
+    metrics: Option<IgnoredAny>,
+    /// Where a migration has written the file.
+    metadata: Option<IgnoredAny>,
 }
 
 impl File {
@@ -52,6 +58,17 @@ impl File {
         self.sources.extend(later.sources);
         self.stacks.extend(later.stacks);
         self.secrets.extend(later.secrets);
+        self.database = later.database.or(self.database.take());
+        self.service = later.service.or(self.service.take());
+    }
+
+    /// The sections that have no effect here.
+    pub(super) fn without_effect(&self) -> impl Iterator<Item = &'static str> {
+        let sections = [("metrics", &self.metrics), ("metadata", &self.metadata)];
+        let given = sections
+            .into_iter()
+            .filter(|(_, section)| section.is_some());
+        given.map(|(name, _)| name)
     }
 
     /// The names of everything in the file; a token has no kind.

@@ -1,12 +1,14 @@
 //! Bundle: a collection of policies and data that can be distributed.
 
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
 use super::object_storage::ObjectStorage;
 use super::requirement::{self, Requirement};
-use super::{CredentialUse, Definition, Invalid, Kind, Uses, check_glob, in_clear};
+use super::{BuildOptions, CredentialUse, Definition, Invalid, Kind, Uses, check_glob, in_clear};
+use crate::units::duration;
 
 /// The definition of a bundle. What is absent stays absent, what is given is kept as given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
@@ -22,6 +24,22 @@ pub(crate) struct Bundle {
     pub(crate) requirements: Option<Vec<Requirement>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) excluded_files: Option<Vec<String>>,
+    /// The expression that its revisions are made with.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) revision: Option<String>,
+    /// The time from a build to the next when nothing changes.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    rebuild_interval: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) options: Option<BuildOptions>,
+}
+
+impl Bundle {
+    /// The time from a build to the next when nothing changes; `None` leaves it to the server.
+    pub(crate) fn interval(&self) -> Option<Duration> {
+        let text = self.rebuild_interval.as_deref()?;
+        duration(text).ok().filter(|time| !time.is_zero())
+    }
 }
 
 fn no_storage(storage: &Option<ObjectStorage>) -> bool {
@@ -39,6 +57,18 @@ impl Definition for Bundle {
         if let Some(storage) = &self.object_storage {
             let checked = storage.check();
             checked.map_err(|invalid| invalid.under("object_storage"))?;
+        }
+        if let Some(options) = &self.options {
+            let checked = options.check();
+            checked.map_err(|invalid| invalid.under("options"))?;
+        }
+        let interval = self
+            .rebuild_interval
+            .as_deref()
+            .filter(|text| !text.is_empty());
+        if let Some(Err(why)) = interval.map(duration) {
+            let invalid = Invalid::new(format!("is no time such as 30s or 1m30s: {why}"));
+            return Err(invalid.under("rebuild_interval"));
         }
         let patterns = self.excluded_files.iter().flatten();
         patterns

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use super::requirement::{self, Requirement};
-use super::{CredentialUse, Definition, Invalid, Kind, Uses, in_clear};
+use super::{CredentialUse, Definition, EmbeddedFiles, Invalid, Kind, Uses, in_clear};
 
 /// The definition of a source. Any combination of its fields is accepted.
 ///
@@ -23,6 +23,9 @@ pub(crate) struct Source {
     pub(crate) directory: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) paths: Option<Vec<String>>,
+    /// Files that stand in the definition itself.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(crate) files: Option<EmbeddedFiles>,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) datasources: Option<Vec<Datasource>>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,6 +123,9 @@ impl Definition for Source {
         for (at, datasource) in self.datasources.iter().flatten().enumerate() {
             let checked = datasource.check();
             checked.map_err(|invalid| invalid.under(format!("datasources[{at}]")))?;
+        }
+        if let Some(files) = &self.files {
+            files.read().map_err(|invalid| invalid.under("files"))?;
         }
         Ok(())
     }

@@ -120,7 +120,7 @@ impl Store {
         let update = query(self.dialect_sql(
             "UPDATE builds SET owner = '', lease = 0, published = COALESCE($4, published), \
              failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
-             due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END \
+             due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END, pause = $7 \
              WHERE bundle_id = $1 AND claim = $2",
         ));
         let failures = match finish.succeeded {
@@ -133,7 +133,8 @@ impl Store {
             .bind(claim.wanted)
             .bind(finish.published.clone())
             .bind(failures)
-            .bind(finish.again.map(milliseconds));
+            .bind(finish.again.map(milliseconds))
+            .bind(finish.again.map_or(0, milliseconds));
         let updated = update.execute(&mut *transaction).await?;
         let kept = updated.rows_affected() == 1;
         if kept {
@@ -144,29 +145,30 @@ impl Store {
         Ok(kept)
     }
 
-    /// Ends the leases that reach further than `lease`, and makes due what is due later than
-    /// `latest` from now: they were given before the clock of the database was put back. Gives
-    /// how many bundles that concerned.
+    /// Ends the leases that reach further than `lease`, and makes due what is due later from now
+    /// than the pause that its last build asked for and `slack`: they were given before the clock
+    /// of the database was put back. Gives how many bundles that concerned.
     pub(crate) async fn mend_times(
         &self,
         lease: Duration,
-        latest: Duration,
+        slack: Duration,
     ) -> Result<u64, StoreError> {
         // A second for the time between two statements.
         let lease = milliseconds(lease).saturating_add(1000);
-        let latest = milliseconds(latest);
-        let ahead = "SELECT 1 FROM builds WHERE lease > {now} + $1 OR due > {now} + $2 LIMIT 1";
-        let ahead = query(self.dialect_sql(ahead)).bind(lease).bind(latest);
+        let slack = milliseconds(slack);
+        let ahead = "SELECT 1 FROM builds WHERE lease > {now} + $1 OR due > {now} + pause + $2 \
+                     LIMIT 1";
+        let ahead = query(self.dialect_sql(ahead)).bind(lease).bind(slack);
         if ahead.fetch_optional(self.reader()).await?.is_none() {
             return Ok(0);
         }
         // Whoever still builds keeps the claim, unless another one is quicker.
         let mend = query(self.dialect_sql(
             "UPDATE builds SET lease = CASE WHEN lease > {now} + $1 THEN 0 ELSE lease END, \
-             due = CASE WHEN due > {now} + $2 THEN {now} ELSE due END \
-             WHERE lease > {now} + $1 OR due > {now} + $2",
+             due = CASE WHEN due > {now} + pause + $2 THEN {now} ELSE due END \
+             WHERE lease > {now} + $1 OR due > {now} + pause + $2",
         ));
-        let mended = mend.bind(lease).bind(latest).execute(self.writer());
+        let mended = mend.bind(lease).bind(slack).execute(self.writer());
         Ok(mended.await?.rows_affected())
     }
 

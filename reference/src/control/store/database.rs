@@ -54,6 +54,13 @@ const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = F
 #[derive(Clone, PartialEq, Eq)]
 pub(crate) struct DatabaseUrl(String);
 
+impl Default for DatabaseUrl {
+    /// A file in the working directory.
+    fn default() -> Self {
+        Self("sqlite:control.db".to_owned())
+    }
+}
+
 impl FromStr for DatabaseUrl {
     type Err = Infallible;
 

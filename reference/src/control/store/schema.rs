@@ -12,6 +12,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("migrations/2_builds.sql"),
     include_str!("migrations/3_tenants.sql"),
     include_str!("migrations/4_probes.sql"),
+    include_str!("migrations/5_pauses.sql"),
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.

@@ -26,7 +26,7 @@ use self::repository_cache::WorkFolder;
 use super::Control;
 use super::builder::Access;
 use super::destination::AllowedDestinations;
-use super::model::Kind;
+use super::model::{Bundle, Kind};
 use super::store::StoreError;
 use crate::StartError;
 
@@ -67,6 +67,10 @@ const UPLOAD: u32 = 1 << 10;
 /// How often it is looked whether the clock of the database was put back.
 const CLOCK: Duration = Duration::from_secs(10);
 
+/// The shortest interval that the definition of a bundle may ask for, unless that of the server
+/// is shorter: everybody's bundles share the builders.
+const SHORTEST: Duration = Duration::from_secs(1);
+
 /// No build that ended is due later than this after the interval.
 const SLACK: Duration = Duration::from_secs(60);
 
@@ -85,6 +89,16 @@ pub(crate) struct Settings {
     pub(crate) interval: Duration,
     /// How many builds may run at the same time; with none, changes are only passed on.
     pub(crate) concurrent: usize,
+}
+
+impl Settings {
+    /// The time from a build of a bundle to the next when nothing changes: its own one, if it has
+    /// one, but no shorter than both a second and what the server does for others.
+    fn interval_of(&self, bundle: &Bundle) -> Duration {
+        let least = SHORTEST.min(self.interval);
+        let own = bundle.interval();
+        own.map_or(self.interval, |own| own.max(least))
+    }
 }
 
 /// What all builds of a process share.
@@ -236,8 +250,7 @@ impl Shared {
 
     /// Mends what a clock that was put back would hold up.
     async fn mend_times(&self) {
-        let latest = self.settings.interval.saturating_add(SLACK);
-        match self.control.store.mend_times(LEASE, latest).await {
+        match self.control.store.mend_times(LEASE, SLACK).await {
             Ok(0) => {}
             Ok(bundles) => warn!(bundles, "the clock of the database was put back"),
             Err(failure) => warn!(%failure, "cannot look for times that lie ahead"),

@@ -17,7 +17,7 @@ use super::publish::{PublishError, Published};
 use super::{LEASE, Shared};
 use crate::control::builder::{self, BuildError, Built, Job};
 use crate::control::destination::{Destination, DestinationError};
-use crate::control::model::{BuildResult, Phase};
+use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
 use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
 
@@ -177,6 +177,18 @@ impl Shared {
             }
         };
         debug!(bundle = job.name, commits = ?built.commits, "sources read");
+        if claim.published.is_empty()
+            && job
+                .bundle
+                .options
+                .as_ref()
+                .is_some_and(BuildOptions::optimizes)
+        {
+            info!(
+                bundle = job.name,
+                "options.optimization has no effect: policies stay as they are written"
+            );
+        }
         let Built {
             archive, revision, ..
         } = built;
@@ -186,7 +198,7 @@ impl Shared {
         let archive = Bytes::from(archive);
         let published = self.publish(claim, &archive, &storage, &destination);
         Ended::Done(match published.await {
-            Ok(published) => self.pushed(&job.name, revision, published),
+            Ok(published) => self.pushed(&job, revision, published),
             Err(PublishError::Destination(failure)) => {
                 self.not_pushed(claim, &job, &revision, &failure)
             }
@@ -196,10 +208,10 @@ impl Shared {
     }
 
     /// The result of a build that succeeded.
-    fn pushed(&self, name: &str, revision: String, published: Published) -> Finish {
+    fn pushed(&self, job: &Job, revision: String, published: Published) -> Finish {
         let message = published.repaired.map(|why| {
             warn!(
-                bundle = name,
+                bundle = job.name,
                 revision, "the storage {why}; bundle written again"
             );
             let time = Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true);
@@ -214,7 +226,7 @@ impl Shared {
             },
             succeeded: true,
             published: Some(published.record),
-            again: Some(self.settings.interval),
+            again: Some(self.settings.interval_of(&job.bundle)),
         }
     }
 

@@ -10,6 +10,7 @@ mod storage;
 mod uploads;
 
 use std::error::Error;
+use std::path::PathBuf;
 
 use serde_json::Value;
 
@@ -33,6 +34,15 @@ pub(crate) fn run(seconds: u64, kills: u64) -> Result<(), Box<dyn Error>> {
         crashes::run(&folder, kills).await?;
         engines::run(&folder, seconds).await
     })
+}
+
+/// The program under proof, built as the tests do.
+///
+/// # Errors
+/// When it does not build.
+pub(crate) fn program() -> Result<PathBuf, Box<dyn Error>> {
+    control_plane::build()?;
+    Ok(control_plane::program())
 }
 
 /// What an answer holds at this place; null where it holds nothing.

@@ -18,7 +18,7 @@ use std::time::{Duration, Instant};
 
 pub(crate) use client::Client;
 pub(crate) use foreign::{Foreign, free_address};
-pub(crate) use message::Message;
+pub(crate) use message::{Message, Reader};
 pub(crate) use peer::{Peer, Said};
 pub(crate) use process::Process;
 pub(crate) use proxy::{Proxy, Way};

@@ -11,18 +11,34 @@ use crate::control::builder::files::{FileQuota, Files, Selection};
 /// The folder of a repository's own files, which no bundle has.
 const GIT: &str = ".git";
 
-/// Finds an absolute path, its links resolved, below one of the operator's folders.
+/// Finds a path, its links resolved, below one of the operator's folders. A relative path is
+/// looked for below each of them in turn, and may lead from one into another.
 ///
 /// # Errors
-/// When it is not there or lies outside. Both look alike, so that nobody learns what there is.
+/// When it is not there or lies outside; the message says where it was looked for. Both look
+/// alike, so that nobody learns what there is.
 pub(super) fn resolve(path: &Path, roots: &[PathBuf]) -> Result<PathBuf, FetchError> {
-    let found = path.is_absolute().then(|| below(path, roots)).flatten();
-    found.ok_or_else(|| {
-        let path = path.display();
-        FetchError::config(format!(
-            "`{path}` is not there or lies outside of the source roots"
-        ))
-    })
+    // Joined to a root, an absolute path stays what it is.
+    let places: Vec<PathBuf> = roots.iter().map(|root| root.join(path)).collect();
+    if let Some(found) = places.iter().find_map(|place| below(place, roots)) {
+        return Ok(found);
+    }
+    let (shown, how) = match path.is_absolute() {
+        true => (roots, "it has to be below"),
+        false => (places.as_slice(), "it was looked for at"),
+    };
+    let shown: Vec<String> = shown
+        .iter()
+        .map(|place| format!("`{}`", place.display()))
+        .collect();
+    let path = path.display();
+    let places = match shown.is_empty() {
+        true => ", of which the server was given none (--source-root)".to_owned(),
+        false => format!("; {how} {}", shown.join(", ")),
+    };
+    Err(FetchError::config(format!(
+        "`{path}` is not there or lies outside of the source roots{places}"
+    )))
 }
 
 /// Where a path leads, if that is below one of these folders.
@@ -64,8 +80,10 @@ pub(super) fn read(
             };
             let shown = format!("{prefix}{name}");
             let kind = entry.file_type().map_err(failed)?;
+            // What no pattern leads to is not looked at: the folder may hold anything.
+            let leads_on = || selection.reaches(&format!("{shown}/"));
             let found = match kind.is_symlink() {
-                true if selection.takes(&shown) || entry.path().is_dir() => {
+                true if selection.takes(&shown) || (entry.path().is_dir() && leads_on()) => {
                     below(&entry.path(), roots).ok_or_else(|| {
                         FetchError::config(format!(
                             "link `{shown}` leads nowhere or out of the operator's folders"
@@ -76,7 +94,9 @@ pub(super) fn read(
                 false => entry.path(),
             };
             if found.is_dir() {
-                open.push((found, format!("{shown}/"), depth + 1));
+                if leads_on() {
+                    open.push((found, format!("{shown}/"), depth + 1));
+                }
             } else if selection.takes(&shown) {
                 let bytes = file(&found, &shown, quota).map_err(FetchError::Sync)?;
                 files.insert(shown, bytes);

@@ -18,6 +18,7 @@ use std::time::Duration;
 use self::credentials::{Credentials, ResolvedCredentials};
 use self::directory_walk::Steps;
 use super::files::{FileQuota, Files, Patterns, Selection};
+use super::revision::{self, Origins};
 use super::transform::{self, Transform};
 use super::{Access, BuildError, Job, SourceInput, blocking};
 use crate::control::hosts::Hosts;
@@ -62,8 +63,8 @@ impl FetchError {
 pub(super) struct Fetched {
     /// Its files, one list for each kind of origin.
     pub(super) layers: Vec<Files>,
-    /// The commit that its repository was read at.
-    pub(super) commit: Option<String>,
+    /// What tells this state of the source from another; hashes only if a revision needs them.
+    pub(super) origins: Origins,
     /// Which fetched documents are transformed; they are in the last layer.
     transforms: Vec<Transform>,
 }
@@ -76,6 +77,8 @@ pub(super) struct Fetcher<'j> {
     repositories: PathBuf,
     used: Vec<String>,
     quota: FileQuota,
+    /// Whether files are hashed.
+    hashes: bool,
     /// Is told which repositories could be read.
     synced: &'j (dyn Fn(&str, bool) + Sync),
 }
@@ -99,6 +102,7 @@ impl<'j> Fetcher<'j> {
             repositories,
             used: Vec::new(),
             quota: FileQuota::new(&access.limits),
+            hashes: job.bundle.revision.is_some(),
             synced,
         })
     }
@@ -121,19 +125,30 @@ impl<'j> Fetcher<'j> {
         pin: Option<&str>,
     ) -> Result<Fetched, FetchError> {
         let mut fetched = Fetched::default();
+        let mut own = Files::new();
         let source = &input.definition;
         if let Some(builtin) = source.builtin.as_deref().filter(|name| !name.is_empty()) {
             fetched.layers.push(self.builtin(builtin).await?);
         }
         let paths = source.paths.as_deref().unwrap_or_default();
-        if let Some(directory) = source.directory.as_deref().filter(|path| !path.is_empty()) {
-            let selection = selection(paths, &[])?;
-            let layer = self.directory(directory, selection.clone()).await?;
+        let directory = source.directory.as_deref().filter(|path| !path.is_empty());
+        if let Some(place) = directory.or((!paths.is_empty()).then_some(".")) {
+            let mut selection = selection(paths, &[])?;
+            if directory.is_some() {
+                selection = selection.with_manifest();
+            }
+            let layer = self.directory(place, selection.clone()).await?;
             all_met(&selection, "paths")?;
+            self.note(&mut own, &layer);
             fetched.layers.push(layer);
-        } else if let Some(path) = paths.first() {
-            let message = format!("paths: there is no directory that `{path}` could be in");
-            return Err(FetchError::Config(message));
+        }
+        if let Some(files) = &source.files {
+            let embedded = files
+                .read()
+                .map_err(|why| FetchError::config(why.under("files").to_string()))?;
+            let embedded = self.taken(embedded)?;
+            self.note(&mut own, &embedded);
+            fetched.layers.push(embedded);
         }
         if let Some(git) = &source.git
             && let Some(repo) = git.repo.as_deref().filter(|repo| !repo.is_empty())
@@ -143,13 +158,14 @@ impl<'j> Fetcher<'j> {
             (self.synced)(name, read.is_ok());
             let (layer, commit) = read?;
             fetched.layers.push(layer);
-            fetched.commit = Some(commit);
+            fetched.origins.commit = Some(commit);
         }
-        let mut pushed = Files::new();
-        for (path, text) in &input.documents {
-            let taken = self.quota.take(path, text.len() as u64);
-            taken.map_err(FetchError::Sync)?;
-            pushed.insert(path.clone(), text.clone().into_bytes());
+        let pushed = input.documents.iter();
+        let pushed = pushed.map(|(path, text)| (path.clone(), text.clone().into_bytes()));
+        let pushed = self.taken(pushed)?;
+        if self.hashes {
+            self.note(&mut own, &pushed);
+            fetched.origins.files = revision::hash(&own);
         }
         fetched.layers.push(pushed);
         let mut documents = Files::new();
@@ -160,6 +176,13 @@ impl<'j> Fetcher<'j> {
                 return Err(FetchError::config(message));
             }
             let bytes = self.datasource(input, datasource).await?;
+            if self.hashes {
+                let file = Files::from([("data.json".to_owned(), bytes.clone())]);
+                let kind = datasource.kind.clone().unwrap_or_default();
+                let name = datasource.name.clone().unwrap_or_default();
+                let hashes = fetched.origins.fetched.entry(kind).or_default();
+                hashes.insert(name, revision::hash(&file));
+            }
             documents.insert(path.clone(), bytes);
             let query = datasource.transform_query.clone().unwrap_or_default();
             if !query.is_empty() {
@@ -168,6 +191,27 @@ impl<'j> Fetcher<'j> {
         }
         fetched.layers.push(documents);
         Ok(fetched)
+    }
+
+    /// Files that a definition brings, or that were pushed.
+    fn taken(
+        &mut self,
+        files: impl IntoIterator<Item = (String, Vec<u8>)>,
+    ) -> Result<Files, FetchError> {
+        let mut taken = Files::new();
+        for (path, bytes) in files {
+            let room = self.quota.take(&path, bytes.len() as u64);
+            room.map_err(FetchError::Sync)?;
+            taken.insert(path, bytes);
+        }
+        Ok(taken)
+    }
+
+    /// Keeps files for their hash, if there is to be one.
+    fn note(&self, own: &mut Files, files: &Files) {
+        if self.hashes {
+            own.extend(files.clone());
+        }
     }
 
     async fn builtin(&mut self, name: &str) -> Result<Files, FetchError> {

@@ -59,6 +59,29 @@ const CASES: &[(&str, &str, &str)] = &[
         "#,
     ),
     (
+        "relative folders, and paths without one, below the source root",
+        r#"
+        bundle: {requirements: [{source: app}, {source: rest}]}
+        sources:
+          app: {directory: app/../app, paths: ["x/*"]}
+          rest: {paths: [lib/r.rego, "data/*.json"]}
+        files:
+          .manifest: '{"revision": "not of a folder that a source names"}'
+          app/.manifest: '{"rego_version": 0}'
+          app/x/a.rego: package a
+          app/y/b.rego: package b
+          lib/r.rego: package r
+          lib/s.rego: package s
+          data/deep/data.json: '{"n":1}'
+        "#,
+        r#"
+        /data.json {"data":{"deep":{"n":1}}}
+        /app/x/a.rego package a
+        /rest/lib/r.rego package r
+        /.manifest {"file_rego_versions":{"/app/x/a.rego":0},"rego_version":1,"revision":"REV","roots":["a","data/deep","r"]}
+        "#,
+    ),
+    (
         "libraries of the operator, the first of a name, beside other files",
         r#"
         bundle: {requirements: [{source: app}, {source: own}, {source: deep, prefix: vendor}]}
@@ -77,7 +100,7 @@ const CASES: &[(&str, &str, &str)] = &[
         r#"
         /data.json {"vendor":{"deep":{"n":1}}}
         /app/rules/r.rego package rules
-        /app~1/a.rego package a
+        /app1/a.rego package a
         /own/own.rego package own
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","rules","own","vendor"]}
         "#,
@@ -151,7 +174,7 @@ const CASES: &[(&str, &str, &str)] = &[
         /data.json {"k":[1],"v":{"k":[1]}}
         /a/a.rego package a
         /n%20m%2F%C3%A9/n.rego package n
-        /n%20m%2F%C3%A9~1/n.rego package v.n
+        /n%20m%2F%C3%A91/n.rego package v.n
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","k","n","v/k","v/n"]}
         "#,
     ),
@@ -175,6 +198,59 @@ const CASES: &[(&str, &str, &str)] = &[
         /flat/f.rego package flat
         /org/o.rego package stacks.guard.x.org
         /.manifest {"rego_version":1,"revision":"REV","roots":["app","stacks/guard/x/org","flat","stacks/quoted%20name/d","stacks/quoted name/d"]}
+        "#,
+    ),
+    (
+        "stacks that are mounted where they say",
+        r#"
+        bundle: {labels: {env: prod}, options: {no_default_stack_mount: true, optimization: {level: 1}, target: rego}}
+        stacks: {guard: {requirements: [{source: org, prefix: x}, {source: flat, automount: true}]}}
+        sources: {org: {directory: org}, flat: {directory: flat}}
+        files: {org/o.rego: package org, flat/f.rego: package flat}
+        "#,
+        r#"
+        /data.json {}
+        /flat/f.rego package flat
+        /org/o.rego package x.org
+        /.manifest {"rego_version":1,"revision":"REV","roots":["x/org","flat"]}
+        "#,
+    ),
+    (
+        "folders that no other source has",
+        r#"
+        bundle: {requirements: [{source: "a:1"}, {source: "a#1", prefix: t}, {source: a, prefix: v}, {source: b}, {source: c}]}
+        sources:
+          "a:1": {directory: a}
+          "a#1": {directory: a}
+          a: {directory: a}
+          a1: {directory: a}
+          b: {requirements: [{source: a, prefix: w}, {source: a1, prefix: x}]}
+          c: {requirements: [{source: "a:1", prefix: y}, {source: "d+e", prefix: z}]}
+          "d+e": {directory: a}
+        files: {a/a.rego: package a}
+        "#,
+        r#"
+        /data.json {}
+        /a#1/a.rego package a
+        /a#11/a.rego package y.a
+        /a%231/a.rego package t.a
+        /a/a.rego package v.a
+        /a1/a.rego package x.a
+        /a2/a.rego package w.a
+        /d+e/a.rego package z.a
+        /.manifest {"rego_version":1,"revision":"REV","roots":["a","t/a","v/a","w/a","x/a","y/a","z/a"]}
+        "#,
+    ),
+    (
+        "embedded files",
+        r#"
+        bundle: {requirements: [{source: a}]}
+        sources: {a: {files: {x/a.rego: cGFja2FnZSBh, d/data.json: WzFd, .manifest: eyJyZWdvX3ZlcnNpb24iOjB9}}}
+        "#,
+        r#"
+        /data.json {"d":[1]}
+        /a/x/a.rego package a
+        /.manifest {"rego_version":0,"revision":"REV","roots":["a","d"]}
         "#,
     ),
     (
@@ -262,6 +338,40 @@ const CASES: &[(&str, &str, &str)] = &[
         /m/old.rego package v.m
         q[x] { x = data.v.m.r }
         /.manifest {"file_rego_versions":{"/a/a.rego":0,"/m/old.rego":0},"rego_version":1,"revision":"REV","roots":["a","v/m"]}
+        "#,
+    ),
+    (
+        "modules of both versions without a manifest",
+        r#"
+        bundle: {requirements: [{source: a, prefix: v}]}
+        sources: {a: {directory: a}}
+        files:
+          a/both.rego: |
+            package a
+            import rego.v1
+            p if data.a.q[1]
+          a/new.rego: |
+            package a
+            q contains 1 if data.a.r
+          a/old.rego: |
+            package a
+            r { data.a.s[_] }
+          a/plain.rego: |
+            package a
+            s := [1]
+        "#,
+        r#"
+        /data.json {}
+        /a/both.rego package v.a
+        import rego.v1
+        p if data.v.a.q[1]
+        /a/new.rego package v.a
+        q contains 1 if data.v.a.r
+        /a/old.rego package v.a
+        r { data.v.a.s[_] }
+        /a/plain.rego package v.a
+        s := [1]
+        /.manifest {"file_rego_versions":{"/a/old.rego":0},"rego_version":1,"revision":"REV","roots":["v/a"]}
         "#,
     ),
     (

@@ -127,6 +127,56 @@ const CASES: &[(&str, &str)] = &[
         "bundle: {excluded_files: ['[x']}",
         "SYNC CONFIG_ERROR: excluded_files: pattern `[x`",
     ),
+    (
+        "{bundle: {options: {target: wasm}}}",
+        "SYNC CONFIG_ERROR: options.target: bundles are not compiled to `wasm` here",
+    ),
+    (
+        "{bundle: {options: {target: plan}}}",
+        "SYNC CONFIG_ERROR: options.target: bundles are not compiled to `plan` here",
+    ),
+    // Revisions.
+    (
+        "{bundle: {revision: 'a b'}}",
+        "BUILD BUILD_FAILED: revision `a b`: ",
+    ),
+    (
+        "{bundle: {revision: 'input.x; input.y'}}",
+        "BUILD BUILD_FAILED: revision `input.x; input.y`: it must be one expression",
+    ),
+    (
+        "{bundle: {revision: 'input.sources.a.git.commit', requirements: [{source: a}]}, sources: {a: {}}}",
+        "BUILD BUILD_FAILED: revision `input.sources.a.git.commit`: the expression has no value",
+    ),
+    (
+        "{bundle: {revision: 'opa.runtime().env.PATH'}}",
+        "BUILD BUILD_FAILED: revision `opa.runtime().env.PATH`: the expression has no value",
+    ),
+    (
+        "{bundle: {revision: '\"\"'}}",
+        "BUILD BUILD_FAILED: revision `\"\"`: the revision is empty",
+    ),
+    (
+        "{bundle: {revision: 'concat(\"-\", numbers.range(1000, 1100))'}}",
+        "BUILD BUILD_FAILED: revision `concat(\"-\", numbers.range(1000, 1100))`: 1 error occurred: 1:1: rego_type_error: concat: invalid argument(s)",
+    ),
+    (
+        "{bundle: {revision: 'numbers.range(1000, 1100)'}}",
+        "BUILD BUILD_FAILED: revision `numbers.range(1000, 1100)`: the revision has 506 bytes, and at most 255 are allowed",
+    ),
+    (
+        "{bundle: {revision: 'http.send({\"method\": \"get\", \"url\": \"http://127.0.0.1:1/\"})'}}",
+        "BUILD BUILD_FAILED: revision `http.send({",
+    ),
+    // Embedded files.
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {files: {../x.rego: ''}}}}",
+        "SYNC CONFIG_ERROR: source `a`: files.../x.rego: a path is relative",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {files: {x.rego: '*'}}}}",
+        "SYNC CONFIG_ERROR: source `a`: files.x.rego: no base64",
+    ),
     // Conflicts.
     (
         "{bundle: {requirements: [{source: a}, {source: b}]}, sources: {a: {directory: ROOT/a}, b: {directory: ROOT/b}}, files: {a/x.rego: package p.x, b/x.rego: package p.x.y}}",
@@ -208,7 +258,27 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: root}}}",
-        "SYNC CONFIG_ERROR: source `a`: `root` is not there",
+        "SYNC CONFIG_ERROR: source `a`: `root` is not there or lies outside of the source roots; it was looked for at `ROOT/root`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: ../}}}",
+        "SYNC CONFIG_ERROR: source `a`: `../` is not there or lies outside of the source roots; it was looked for at `ROOT/../`",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: out}}}",
+        "SYNC CONFIG_ERROR: source `a`: `out` is not there or lies outside",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {directory: a/../out}}, files: {a/x.rego: package x}}",
+        "SYNC CONFIG_ERROR: source `a`: `a/../out` is not there or lies outside",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {paths: [out/secret.json]}}}",
+        "SYNC CONFIG_ERROR: source `a`: link `out` leads nowhere or out of the operator's folders",
+    ),
+    (
+        "{bundle: {requirements: [{source: a}]}, sources: {a: {paths: [../secret.json]}}}",
+        "SYNC CONFIG_ERROR: source `a`: paths: no file matches `../secret.json`",
     ),
     // Patterns that no file matches.
     (
@@ -225,7 +295,7 @@ const CASES: &[(&str, &str)] = &[
     ),
     (
         "{bundle: {requirements: [{source: a}]}, sources: {a: {paths: [/etc/passwd]}}}",
-        "SYNC CONFIG_ERROR: source `a`: paths: there is no directory that `/etc/passwd` could be in",
+        "SYNC CONFIG_ERROR: source `a`: paths: no file matches `/etc/passwd`",
     ),
     // Libraries.
     (

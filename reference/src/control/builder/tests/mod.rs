@@ -6,6 +6,7 @@ mod failures;
 mod fetched;
 mod remotes;
 mod repositories;
+mod revisions;
 mod ssh;
 mod submodules;
 mod upload_pack;
@@ -56,6 +57,7 @@ impl World {
                 builtin_roots: vec![local, library],
                 hosts: vec!["127.0.0.1".to_owned()],
                 secrets_over_http: true,
+                environment: BTreeMap::from([("BUILD".to_owned(), "b-7".to_owned())]),
                 programs: Path::new(env!("CARGO_MANIFEST_DIR"))
                     .join("src/control/builder/tests/programs"),
                 limits: Limits::default(),

@@ -157,7 +157,13 @@ async fn repositories_are_read_at_a_commit() -> Result<(), Box<dyn Error>> {
             all,
         ),
     ] {
-        for repo in ["ROOT/repo", "file://ROOT/repo", "ROOT/repo/.git"] {
+        for repo in [
+            "ROOT/repo",
+            "file://ROOT/repo",
+            "ROOT/repo/.git",
+            "./repo/",
+            "repo",
+        ] {
             let job = format!(
                 "{{bundle: {{requirements: [{{source: a, git: {{commit: '{pin}'}}}}]}}, \
                  sources: {{a: {{git: {{repo: '{repo}', {git}}}}}}}}}"
@@ -244,6 +250,14 @@ async fn repositories_cannot_lead_elsewhere() -> Result<(), Box<dyn Error>> {
         ),
         (
             "repo: ROOT/../outside, reference: main",
+            "CONFIG_ERROR: source `a`: `",
+        ),
+        (
+            "repo: ../outside, reference: main",
+            "CONFIG_ERROR: source `a`: `../outside` is not there or lies outside",
+        ),
+        (
+            "repo: ./linked/../../outside, reference: main",
             "CONFIG_ERROR: source `a`: `",
         ),
         (

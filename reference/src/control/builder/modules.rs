@@ -1,0 +1,25 @@
+//! Modules of sources, in the version of the language that they are written in.
+
+use rego::{Errors, Module, Version};
+
+/// Reads a module. One of which no manifest says a version is of version 1, or else, if it can be
+/// read so, of version 0: hardly any module with a rule is of both.
+///
+/// # Errors
+/// What is wrong with it, in the version that it is nearer to.
+pub(super) fn read(
+    id: &str,
+    bytes: &[u8],
+    version: Option<Version>,
+) -> Result<(Module, Version), String> {
+    let text = std::str::from_utf8(bytes).map_err(|why| format!("`{id}`: {why}"))?;
+    let attempt = |version| Module::parse_as(id, text, version).map(|module| (module, version));
+    if let Some(version) = version {
+        return attempt(version).map_err(|errors| errors.to_string());
+    }
+    let nearer = |new: Errors, old: Errors| match old.0.len() < new.0.len() {
+        true => old.to_string(),
+        false => new.to_string(),
+    };
+    attempt(Version::V1).or_else(|new| attempt(Version::V0).map_err(|old| nearer(new, old)))
+}

@@ -1,0 +1,149 @@
+//! Revisions that the definition of a bundle says how to make.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+use rego::{Evaluation, Host, Policy, Query, QueryOptions, Value};
+use sha2::{Digest, Sha256};
+
+use super::{documents, files::Files};
+
+/// The longest revision, in bytes.
+const LONGEST: usize = 255;
+
+/// How the revision of a bundle is made: an expression, and what it sees.
+#[derive(Debug)]
+pub(super) struct Revision {
+    /// One expression in Rego.
+    pub(super) expression: String,
+    /// What is known of sources, by their names: `input.sources`.
+    pub(super) sources: BTreeMap<String, Origins>,
+    /// The variables of the environment that `opa.runtime` shows.
+    pub(super) environment: BTreeMap<String, String>,
+}
+
+/// What tells one state of a source from another.
+#[derive(Debug, Default)]
+pub(super) struct Origins {
+    /// The commit of its repository.
+    pub(super) commit: Option<String>,
+    /// The hash of its other files: those of its folder, embedded ones and what was pushed.
+    pub(super) files: String,
+    /// The hashes of what was fetched, by the types and names of datasources.
+    pub(super) fetched: BTreeMap<String, BTreeMap<String, String>>,
+}
+
+impl Origins {
+    fn value(&self) -> Value {
+        let hash = |hash: &str| Value::object([("hash", Value::from(hash))]);
+        let mut members = vec![("sql", hash(&self.files))];
+        if let Some(commit) = &self.commit {
+            let commit = Value::from(commit.as_str());
+            members.push(("git", Value::object([("commit", commit)])));
+        }
+        for (kind, hashes) in &self.fetched {
+            let hashes = hashes
+                .iter()
+                .map(|(name, text)| (name.as_str(), hash(text)));
+            members.push((kind.as_str(), Value::object(hashes)));
+        }
+        Value::object(members)
+    }
+}
+
+impl Revision {
+    /// The revision of a bundle whose content has this hash: the value of the expression, or its
+    /// text if it is no string. Nothing is reached over the network.
+    ///
+    /// # Errors
+    /// What is wrong with the expression or its value.
+    pub(super) fn resolve(
+        &self,
+        content: &str,
+        cancelled: &Arc<AtomicBool>,
+    ) -> Result<String, String> {
+        let refused = |why: String| format!("revision `{}`: {why}", self.expression);
+        let text = self.evaluate(content, cancelled).map_err(refused)?;
+        match text.len() {
+            0 => Err(refused("the revision is empty".to_owned())),
+            length if length > LONGEST => Err(refused(format!(
+                "the revision has {length} bytes, and at most {LONGEST} are allowed"
+            ))),
+            _ => Ok(text),
+        }
+    }
+
+    fn evaluate(&self, content: &str, cancelled: &Arc<AtomicBool>) -> Result<String, String> {
+        let body = Query::read(&self.expression).map_err(|errors| errors.to_string())?;
+        if body.len() != 1 {
+            return Err("it must be one expression".to_owned());
+        }
+        let query = Query::compile(&Policy::default(), body, &QueryOptions::default());
+        let query = query.map_err(|errors| errors.to_string())?;
+        let root = documents::root();
+        let mut evaluation = Evaluation::new(&root);
+        let sources = self.sources.iter();
+        let sources = sources.map(|(name, origins)| (name.as_str(), origins.value()));
+        let bundle = Value::object([("hash", Value::from(content))]);
+        evaluation.input = Some(Value::object([
+            ("bundle", bundle),
+            ("sources", Value::object(sources)),
+        ]));
+        evaluation.host = Some(Arc::new(Environment::of(&self.environment)));
+        evaluation.allowed_hosts = Some(Arc::from([]));
+        evaluation.cancelled = Arc::clone(cancelled);
+        let answers = query.evaluate(&mut evaluation);
+        let answers = answers.map_err(|failure| failure.to_string())?;
+        let value = answers.iter().find_map(|answer| answer.values().first());
+        match value {
+            Some(Value::String(text)) => Ok(text.to_string()),
+            Some(other) => Ok(other.to_string()),
+            None => Err(
+                "the expression has no value; input.sources has git.commit, sql.hash and \
+                 http.NAME.hash of the sources that have them, and opa.runtime().env the \
+                 variables that --revision-env names"
+                    .to_owned(),
+            ),
+        }
+    }
+}
+
+/// The world as an expression sees it: some variables of the environment.
+#[derive(Debug)]
+struct Environment(Value);
+
+impl Environment {
+    fn of(variables: &BTreeMap<String, String>) -> Self {
+        let variables = variables.iter();
+        let variables = variables.map(|(name, value)| (name.as_str(), Value::from(value.as_str())));
+        Self(Value::object([("env", Value::object(variables))]))
+    }
+}
+
+impl Host for Environment {
+    fn runtime(&self) -> Option<Value> {
+        Some(self.0.clone())
+    }
+}
+
+/// The hash of files: of each path, in their order, a zero byte, and its content.
+pub(super) fn hash(files: &Files) -> String {
+    let mut hash = Sha256::new();
+    for (path, bytes) in files {
+        hash.update(path.as_bytes());
+        hash.update([0]);
+        hash.update(bytes);
+    }
+    hexadecimal(&hash.finalize())
+}
+
+/// Bytes as hexadecimal digits.
+pub(super) fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}

@@ -1,0 +1,207 @@
+//! The section `database`: where definitions are stored, as OPA Control Plane is told.
+
+use std::fmt;
+
+use reqwest::Url;
+use serde::de::{Error, IgnoredAny};
+use serde::{Deserialize, Deserializer};
+
+use super::token::expand;
+use crate::control::store::DatabaseUrl;
+
+/// Where definitions are stored.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a database")]
+pub(super) struct Section {
+    sql: Option<Sql>,
+    aws_rds: Option<IgnoredAny>,
+}
+
+/// A driver of OPA Control Plane, and what it is told.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a database")]
+struct Sql {
+    driver: String,
+    dsn: Dsn,
+    credentials: String,
+}
+
+/// A data source name. It may hold a password, so it is never shown.
+#[derive(Default)]
+struct Dsn(String);
+
+impl fmt::Debug for Dsn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Dsn")
+    }
+}
+
+impl<'de> Deserialize<'de> for Dsn {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(from)?;
+        expand(&text).map(Self).map_err(D::Error::custom)
+    }
+}
+
+impl Section {
+    /// The address of the database, unless the section leaves it to the server.
+    ///
+    /// # Errors
+    /// When the database is of a kind that is not served, or its address cannot be read.
+    pub(super) fn url(&self) -> Result<Option<DatabaseUrl>, String> {
+        if self.aws_rds.is_some() {
+            return Err(instead("database.aws_rds is not served"));
+        }
+        let Some(Sql {
+            driver,
+            dsn: Dsn(dsn),
+            credentials,
+        }) = &self.sql
+        else {
+            return Ok(None);
+        };
+        if !credentials.is_empty() {
+            return Err(
+                "database.sql.credentials is not served: name the files of the \
+                        certificates in the dsn, as sslrootcert, sslcert and sslkey"
+                    .to_owned(),
+            );
+        }
+        let url = match driver.as_str() {
+            "" | "sqlite" | "sqlite3" => sqlite(dsn),
+            "postgres" | "postgresql" | "pgx" => Some(postgres(dsn)?),
+            other => {
+                let what = format!("database.sql.driver `{other}` is not served");
+                return Err(instead(&what));
+            }
+        };
+        // An address is any text; what is wrong with it is found when it is used.
+        Ok(url.and_then(|url| url.parse().ok()))
+    }
+}
+
+/// The refusal of a database, with what can be done.
+fn instead(what: &str) -> String {
+    format!("{what}: the drivers sqlite and postgres are, and --database names another database")
+}
+
+/// The address of an SQLite file. What stands behind its name is for OPA Control Plane's driver.
+fn sqlite(dsn: &str) -> Option<String> {
+    let name = dsn.strip_prefix("file:").unwrap_or(dsn);
+    let (file, options) = name.split_once('?').unwrap_or((name, ""));
+    let file = match file.strip_prefix("//") {
+        Some(absolute) if absolute.starts_with('/') => absolute,
+        _ => file,
+    };
+    let in_memory = options.split('&').any(|option| option == "mode=memory");
+    match file {
+        ":memory:" => Some("sqlite::memory:".to_owned()),
+        _ if in_memory => Some("sqlite::memory:".to_owned()),
+        "" => None,
+        file => Some(format!("sqlite:{file}")),
+    }
+}
+
+/// The address of a PostgreSQL database: a URL, or made of `key=value` pairs.
+fn postgres(dsn: &str) -> Result<String, String> {
+    if dsn.starts_with("postgres://") || dsn.starts_with("postgresql://") {
+        return Ok(dsn.to_owned());
+    }
+    let refused = || "database.sql.dsn is neither postgres://… nor key=value pairs".to_owned();
+    let mut url = Url::parse("postgres:///").map_err(|_| refused())?;
+    let mut rest = dsn.trim_start();
+    while !rest.is_empty() {
+        let (key, after) = rest.split_once('=').ok_or_else(refused)?;
+        let (value, after) = value(after.trim_start()).ok_or_else(refused)?;
+        url.query_pairs_mut().append_pair(key.trim(), &value);
+        rest = after.trim_start();
+    }
+    match url.query() {
+        Some(_) => Ok(url.into()),
+        None => Err(refused()),
+    }
+}
+
+/// The value that a text begins with, and what follows: a word, or a text in single quotes, in
+/// which a backslash takes the next character as it is.
+fn value(text: &str) -> Option<(String, &str)> {
+    let quoted = text.starts_with('\'');
+    let mut value = String::new();
+    let mut characters = text.char_indices().skip(usize::from(quoted));
+    while let Some((at, character)) = characters.next() {
+        match character {
+            '\\' => value.push(characters.next()?.1),
+            '\'' if quoted => return Some((value, text.get(at + 1..)?)),
+            space if !quoted && space.is_whitespace() => return Some((value, text.get(at..)?)),
+            other => value.push(other),
+        }
+    }
+    (!quoted).then_some((value, ""))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sections_are_addresses() {
+        for (section, expected) in [
+            ("{}", Ok(None)),
+            ("sql: {}", Ok(None)),
+            ("sql: {driver: sqlite3, dsn: ''}", Ok(None)),
+            ("sql: {driver: sqlite, dsn: a.db}", Ok(Some("sqlite:a.db"))),
+            (
+                "sql: {dsn: 'file:a/b.db?_pragma=x(1)'}",
+                Ok(Some("sqlite:a/b.db")),
+            ),
+            ("sql: {dsn: 'file:///a/b.db'}", Ok(Some("sqlite:/a/b.db"))),
+            ("sql: {dsn: ':memory:'}", Ok(Some("sqlite::memory:"))),
+            (
+                "sql: {dsn: 'file::memory:?cache=shared'}",
+                Ok(Some("sqlite::memory:")),
+            ),
+            (
+                "sql: {dsn: 'file:x?cache=shared&mode=memory'}",
+                Ok(Some("sqlite::memory:")),
+            ),
+            (
+                "sql: {driver: pgx, dsn: 'postgres://u:p@h/d?sslmode=disable'}",
+                Ok(Some("postgres://u:p@h/d?sslmode=disable")),
+            ),
+            (
+                r"sql: {driver: postgres, dsn: host=h port = 5 password='a b\'c' dbname=d\ e}",
+                Ok(Some(
+                    "postgres:///?host=h&port=5&password=a+b%27c&dbname=d+e",
+                )),
+            ),
+            (
+                "sql: {driver: postgres, dsn: h}",
+                Err("neither postgres://"),
+            ),
+            (
+                "sql: {driver: postgres, dsn: \"password='a\"}",
+                Err("neither postgres://"),
+            ),
+            ("sql: {driver: postgres}", Err("neither postgres://")),
+            ("sql: {driver: mysql, dsn: x}", Err("`mysql` is not served")),
+            ("sql: {driver: cockroachdb}", Err("is not served")),
+            ("sql: {dsn: x, credentials: y}", Err("sslrootcert")),
+            ("aws_rds: {region: x}", Err("aws_rds is not served")),
+        ] {
+            let read: Result<Section, _> = serde_yaml::from_str(section);
+            let url = read
+                .map_err(|failure| failure.to_string())
+                .and_then(|read| read.url());
+            match expected {
+                Ok(expected) => {
+                    let expected = expected.and_then(|url| url.parse::<DatabaseUrl>().ok());
+                    assert_eq!(url.as_ref(), Ok(&expected), "{section}");
+                }
+                Err(part) => {
+                    let refused = url.as_ref().is_err_and(|why| why.contains(part));
+                    assert!(refused, "{section}: {url:?}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,35 @@
+//! The section `service`: how the API is served.
+
+use serde::de::Error;
+use serde::{Deserialize, Deserializer};
+
+/// How the API is served.
+#[derive(Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields, default, expecting = "a service")]
+pub(super) struct Section {
+    /// What all paths begin with; empty, or a slash and what follows, without one at its end.
+    #[serde(deserialize_with = "prefix")]
+    pub(super) api_prefix: String,
+}
+
+fn prefix<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
+    let text = String::deserialize(from)?;
+    let Some(steps) = text.strip_prefix('/') else {
+        let message = format!("api_prefix `{text}` does not begin with a slash");
+        return Err(D::Error::custom(message));
+    };
+    // A path comes as it was written, and an address has nothing but these characters.
+    let plain = |step: &str| {
+        let sign = |c: char| "-._~!$&'()*+,;=:@%".contains(c);
+        !matches!(step, "" | "." | "..")
+            && step.chars().all(|c| c.is_ascii_alphanumeric() || sign(c))
+    };
+    match steps {
+        "" => Ok(String::new()),
+        steps if steps.split('/').all(plain) => Ok(text),
+        _ => {
+            let message = format!("api_prefix `{text}` is no path such as /my/api");
+            Err(D::Error::custom(message))
+        }
+    }
+}

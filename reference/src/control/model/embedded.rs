@@ -1,0 +1,34 @@
+//! Embedded files: files of a source that stand in its definition.
+
+use std::collections::BTreeMap;
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use serde::{Deserialize, Serialize};
+
+use super::Invalid;
+
+/// Files by their paths below the source, each as base64 text.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct EmbeddedFiles(BTreeMap<String, String>);
+
+impl EmbeddedFiles {
+    /// The bytes of the files by their paths.
+    ///
+    /// # Errors
+    /// When a path leads out of the source, or a text is no base64.
+    pub(crate) fn read(&self) -> Result<Vec<(String, Vec<u8>)>, Invalid> {
+        let files = self.0.iter().map(|(path, text)| {
+            let is_plain = |step: &str| !matches!(step, "" | "." | "..");
+            if path.contains('\0') || !path.split('/').all(is_plain) {
+                let message = "a path is relative, and holds neither `.` nor `..`";
+                return Err(Invalid::new(message).under(path));
+            }
+            let bytes = STANDARD.decode(text);
+            let bytes = bytes.map_err(|why| Invalid::new(format!("no base64: {why}")).under(path));
+            Ok((path.clone(), bytes?))
+        });
+        files.collect()
+    }
+}

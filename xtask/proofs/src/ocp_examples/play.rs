@@ -1,0 +1,237 @@
+//! Plays an example on a control plane.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::net::SocketAddr;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use flate2::read::GzDecoder;
+use reqwest::{Client, RequestBuilder};
+use serde_json::{Value, json};
+
+use super::script::{Example, Step};
+use super::{Bundles, endpoint};
+use crate::postgres::done;
+use crate::servers::{Foreign, free_address};
+
+/// The key that the bundles are looked up with.
+const KEY: &str = "examples-administrator-key";
+
+/// How long a control plane may take to build its bundles.
+const BUILD: Duration = Duration::from_secs(60);
+
+/// Pause between two looks at a control plane.
+const GLANCE: Duration = Duration::from_millis(100);
+
+/// The control plane that examples are played on.
+#[derive(Debug)]
+pub(super) enum Program {
+    Reference(PathBuf),
+    Opactl(PathBuf),
+}
+
+/// Where examples are played.
+#[derive(Debug)]
+pub(super) struct Stage {
+    program: Program,
+    /// The folder of the built-in libraries.
+    libraries: PathBuf,
+    /// The server that datasources ask.
+    endpoint: SocketAddr,
+    client: Client,
+}
+
+/// What an example has made.
+#[derive(Debug, Default)]
+pub(super) struct Made {
+    pub(super) bundles: Bundles,
+    /// What bundles that were not built ended with, or why the control plane did not start.
+    pub(super) why: String,
+}
+
+impl Stage {
+    /// A stage for one control plane.
+    ///
+    /// # Errors
+    /// When its server cannot listen.
+    pub(super) async fn new(program: Program, libraries: PathBuf) -> Result<Self, Box<dyn Error>> {
+        Ok(Self {
+            program,
+            libraries,
+            endpoint: endpoint::start().await?,
+            client: Client::builder().timeout(BUILD).build()?,
+        })
+    }
+
+    /// Plays an example in an empty folder.
+    ///
+    /// # Errors
+    /// When a step before the start fails, or the control plane cannot be asked.
+    pub(super) async fn play(
+        &self,
+        example: &Example,
+        folder: &Path,
+    ) -> Result<Made, Box<dyn Error>> {
+        for (path, text) in &example.files {
+            let path = folder.join(path);
+            fs::create_dir_all(path.parent().unwrap_or(folder))?;
+            fs::write(path, text)?;
+        }
+        let tokens = json!({"tokens": {"examples": {
+            "api_key": KEY,
+            "scopes": [{"role": "administrator"}],
+        }}});
+        fs::write(folder.join("examples.json"), tokens.to_string())?;
+        let environment = self.prepare(example, folder)?;
+        let address = free_address()?;
+        let mut command = self.command(example, address);
+        command.current_dir(folder).envs(&environment);
+        let plane = match Foreign::start("control", &mut command, address, folder) {
+            Ok(plane) => plane,
+            Err(refused) => {
+                return Ok(Made {
+                    why: refused.to_string(),
+                    ..Made::default()
+                });
+            }
+        };
+        let base = format!("http://{address}{}", example.prefix());
+        for (path, text) in &example.puts {
+            let address = format!("{base}{path}");
+            let put = self.client.put(&address).body(text.clone());
+            self.ask(&address, put).await?;
+        }
+        let made = self.made(&base, folder).await;
+        drop(plane);
+        made
+    }
+
+    /// Does what comes before the start; the variables of the environment.
+    fn prepare(
+        &self,
+        example: &Example,
+        folder: &Path,
+    ) -> Result<BTreeMap<String, String>, Box<dyn Error>> {
+        let endpoint = ("HTTP_ENDPOINT".to_owned(), self.endpoint.to_string());
+        let mut environment = BTreeMap::from([endpoint]);
+        let mut here = folder.to_owned();
+        for step in &example.steps {
+            match step {
+                Step::Enter(path) => here = here.join(path).canonicalize()?,
+                Step::Set(name, value) => {
+                    environment.insert(name.clone(), value.clone());
+                }
+                Step::Run(words) => {
+                    let [program, arguments @ ..] = words.as_slice() else {
+                        continue;
+                    };
+                    let mut command = Command::new(program);
+                    done(
+                        command
+                            .args(arguments)
+                            .current_dir(&here)
+                            .envs(&environment),
+                    )?;
+                }
+            }
+        }
+        Ok(environment)
+    }
+
+    /// The command that starts the control plane. What relative paths lead to is below the folder
+    /// of the example on either one.
+    fn command(&self, example: &Example, address: SocketAddr) -> Command {
+        let address = address.to_string();
+        let mut command = match &self.program {
+            Program::Reference(program) => {
+                let mut command = Command::new(program);
+                command.args(["control", "--source-root", ".", "--bundle-root", "."]);
+                command.arg("--builtin-root").arg(&self.libraries);
+                command.args(["--allow-host", "127.0.0.1", "--allow-secrets-over-http"]);
+                command.args(["--revision-env", "BUILD_NUMBER"]);
+                command
+            }
+            Program::Opactl(program) => {
+                let mut command = Command::new(program);
+                command.args(["run", "--data-dir", "data"]);
+                command
+            }
+        };
+        command.args(["--addr", &address]);
+        let config = example.config.iter().map(String::as_str);
+        for path in config.chain(["examples.json"]) {
+            command.args(["--config", path]);
+        }
+        command
+    }
+
+    /// Waits until every bundle is built or has failed.
+    async fn made(&self, base: &str, folder: &Path) -> Result<Made, Box<dyn Error>> {
+        let mut made = Made::default();
+        let listed = self.get(&format!("{base}/v1/bundles")).await?;
+        for bundle in listed
+            .pointer("/result")
+            .and_then(Value::as_array)
+            .into_iter()
+            .flatten()
+        {
+            let text = |pointer: &str| bundle.pointer(pointer).and_then(Value::as_str);
+            let (Some(name), Some(path)) = (text("/name"), text("/object_storage/filesystem/path"))
+            else {
+                continue;
+            };
+            let status = self
+                .get(&format!("{base}/v1/bundles/{name}/status/latest"))
+                .await?;
+            let file = folder.join(path);
+            if file.is_file() {
+                made.bundles.insert(path.to_owned(), names(&file)?);
+            } else {
+                // Writing to a string does not fail.
+                let _ = writeln!(made.why, "{name}: {status}");
+            }
+        }
+        Ok(made)
+    }
+
+    async fn get(&self, address: &str) -> Result<Value, Box<dyn Error>> {
+        self.ask(address, self.client.get(address)).await
+    }
+
+    /// Sends a request until it is done. OPA Control Plane refuses any while it writes to its
+    /// database, with 500 or 401; and no build has a status before its end.
+    async fn ask(&self, address: &str, request: RequestBuilder) -> Result<Value, Box<dyn Error>> {
+        let begun = Instant::now();
+        let request = request.bearer_auth(KEY).build()?;
+        loop {
+            let again = request
+                .try_clone()
+                .ok_or("a request cannot be sent twice")?;
+            let answer = self.client.execute(again).await?;
+            let status = answer.status();
+            let text = answer.text().await?;
+            if status.is_success() {
+                return Ok(serde_json::from_str(&text)?);
+            }
+            if begun.elapsed() > BUILD {
+                return Err(format!("{address}: {status} {text}").into());
+            }
+            tokio::time::sleep(GLANCE).await;
+        }
+    }
+}
+
+/// The sorted names of the files of a bundle.
+fn names(file: &Path) -> Result<Vec<String>, Box<dyn Error>> {
+    let mut archive = tar::Archive::new(GzDecoder::new(fs::File::open(file)?));
+    let mut names = Vec::new();
+    for entry in archive.entries()? {
+        names.push(entry?.path()?.to_string_lossy().into_owned());
+    }
+    names.sort();
+    Ok(names)
+}

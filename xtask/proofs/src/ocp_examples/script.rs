@@ -1,0 +1,181 @@
+//! The text of an example: commands, and the files that they find.
+
+use std::error::Error;
+
+/// An example.
+#[derive(Debug)]
+pub(super) struct Example {
+    /// Its name.
+    pub(super) name: String,
+    /// Its files, by their paths.
+    pub(super) files: Vec<(String, String)>,
+    /// What is done before the control plane starts.
+    pub(super) steps: Vec<Step>,
+    /// The configuration files and folders of the control plane.
+    pub(super) config: Vec<String>,
+    /// Documents that are put while it runs: the path below the API, and the text.
+    pub(super) puts: Vec<(String, String)>,
+}
+
+/// What is done before the control plane starts.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Goes to a folder, from where it stands.
+    Enter(String),
+    /// Sets a variable of the environment.
+    Set(String, String),
+    /// Runs a program.
+    Run(Vec<String>),
+}
+
+impl Example {
+    /// Reads an example. Of its commands those count that prepare something, the first start of
+    /// the control plane, and documents that are put; what compares is left out.
+    ///
+    /// # Errors
+    /// When it starts no control plane.
+    pub(super) fn read(name: &str, text: &str) -> Result<Self, Box<dyn Error>> {
+        let (commands, files) = split(text);
+        let mut example = Self {
+            name: name.to_owned(),
+            files,
+            steps: Vec::new(),
+            config: Vec::new(),
+            puts: Vec::new(),
+        };
+        for line in commands {
+            let words = words(line.trim_start_matches("! "));
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let started = !example.config.is_empty();
+            match words.as_slice() {
+                ["cd", folder] if !started => example.steps.push(Step::Enter((*folder).to_owned())),
+                ["env", pair] if !started => {
+                    let (name, value) = pair.split_once('=').unwrap_or((pair, ""));
+                    let (name, value) = (name.to_owned(), value.to_owned());
+                    example.steps.push(Step::Set(name, value));
+                }
+                ["exec", "curl", arguments @ ..] => example.puts.extend(put(arguments)),
+                ["exec", program, arguments @ ..]
+                    if program.ends_with("OPACTL") || program.ends_with("OPACTL_PREV") =>
+                {
+                    let after = |flag: &str| {
+                        let at = arguments.iter().position(|word| *word == flag)?;
+                        arguments.get(at + 1).map(|word| (*word).to_owned())
+                    };
+                    let config = after("--config").unwrap_or_else(|| "config.d".to_owned());
+                    if !started {
+                        example.config.push(config);
+                    }
+                }
+                ["exec", words @ ..] if !started => {
+                    let words = words.iter().map(|word| (*word).to_owned());
+                    example.steps.push(Step::Run(words.collect()));
+                }
+                _ => {}
+            }
+        }
+        match example.config.is_empty() {
+            true => Err(format!("{name}: no command starts a control plane").into()),
+            false => Ok(example),
+        }
+    }
+
+    /// What the paths of the API begin with.
+    pub(super) fn prefix(&self) -> &str {
+        let mut lines = self.files.iter().flat_map(|(_, text)| text.lines());
+        let prefix = lines.find_map(|line| line.trim().strip_prefix("api_prefix:"));
+        prefix.map_or("", str::trim)
+    }
+}
+
+/// The commands of an example, and its files with their texts.
+fn split(text: &str) -> (Vec<&str>, Vec<(String, String)>) {
+    let mut commands = Vec::new();
+    let mut files: Vec<(String, String)> = Vec::new();
+    for line in text.split_inclusive('\n') {
+        let marked = line.trim_end().strip_prefix("-- ");
+        if let Some(name) = marked.and_then(|rest| rest.strip_suffix(" --")) {
+            files.push((name.to_owned(), String::new()));
+        } else if let Some((_, text)) = files.last_mut() {
+            text.push_str(line);
+        } else if !line.starts_with(['#', '[']) {
+            commands.push(line.trim());
+        }
+    }
+    (commands, files)
+}
+
+/// The words of a command; single quotes hold spaces.
+fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let (mut word, mut begun, mut quoted) = (String::new(), false, false);
+    for character in line.chars() {
+        match character {
+            '\'' => (quoted, begun) = (!quoted, true),
+            '#' if !quoted && !begun => break,
+            space if space.is_whitespace() && !quoted => {
+                if begun {
+                    words.push(std::mem::take(&mut word));
+                }
+                begun = false;
+            }
+            other => {
+                word.push(other);
+                begun = true;
+            }
+        }
+    }
+    if begun {
+        words.push(word);
+    }
+    words
+}
+
+/// The path and the text of a PUT, of the words behind `curl`.
+fn put(words: &[&str]) -> Option<(String, String)> {
+    let after = |flag: &str| {
+        let at = words.iter().position(|word| *word == flag)?;
+        words.get(at + 1).copied()
+    };
+    let is_put = after("-X") == Some("PUT");
+    let mut addresses = words
+        .iter()
+        .filter_map(|word| word.strip_prefix("http://localhost"));
+    let path = addresses.next().filter(|_| is_put)?;
+    Some((path.to_owned(), after("-d")?.to_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn commands_are_read_as_far_as_they_count() -> Result<(), Box<dyn Error>> {
+        let text = "# A comment\ncd repo\nenv A=b\nexec git commit -m 'a b' # why\ncd ..\n\
+             [windows] stop\n! exec $OPACTL run --config c.yml --addr x &o&\n\
+             exec curl --unix-socket s -X PUT http://localhost/v1/x -H 'A: b' -d '{\"c\":\"d e\"}'\n\
+             exec curl http://localhost/health\nexec $OPACTL build\nexec tar tf x\n\
+             -- c.yml --\nservice:\n  api_prefix: /p\n-- empty --\n";
+        let example = Example::read("e", text)?;
+        let run = ["git", "commit", "-m", "a b"].map(str::to_owned).to_vec();
+        let steps = [
+            Step::Enter("repo".to_owned()),
+            Step::Set("A".to_owned(), "b".to_owned()),
+            Step::Run(run),
+            Step::Enter("..".to_owned()),
+        ];
+        assert_eq!(example.steps, steps);
+        assert_eq!(example.config, ["c.yml"]);
+        let put = ("/v1/x".to_owned(), r#"{"c":"d e"}"#.to_owned());
+        assert_eq!(example.puts, [put]);
+        assert_eq!(example.prefix(), "/p");
+        let names: Vec<&str> = example
+            .files
+            .iter()
+            .map(|(name, _)| name.as_str())
+            .collect();
+        assert_eq!(names, ["c.yml", "empty"]);
+        assert!(Example::read("none", "exec tar tf x\n").is_err());
+        Ok(())
+    }
+}
