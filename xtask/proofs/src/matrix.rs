@@ -125,7 +125,8 @@ fn judge(target: Target, evidence: &Path, pack: Option<Pack>) -> Result<Kept, Bo
                 Verdict::Fail(_) => drop(kept.insert(judged.rule, false)),
                 // Of an open clause of a pack it counts whether the requests were answered at all.
                 Verdict::Recorded if pack.is_some() => {
-                    let answered = judged.transcript.lines().any(|line| line.starts_with("  "));
+                    let is_fact = |line: &str| line.starts_with("  ") && line.contains(" = ");
+                    let answered = judged.transcript.lines().any(is_fact);
                     kept.insert(judged.rule, answered);
                 }
                 Verdict::Recorded | Verdict::NotRun(_) => {}

@@ -17,6 +17,9 @@ const MODULE: &str = "github.com/open-policy-agent/opa";
 /// The first minor release of version 0 that reads the language of the scenarios, if it is told to;
 /// version 1 need not be told.
 const TOLD_V1: u32 = 61;
+/// The setups that older ones do not start in: a module of the newer language, and a configuration
+/// that they take only without discovery.
+const NEWER: [&str; 2] = ["token-auth", "discovery"];
 /// The releases.
 const LIST: &str = "xtask/proofs/opa-releases.toml";
 /// The page about all of them.
@@ -227,12 +230,10 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(program)
 }
 
-/// Whether a version has to be told to read the language of the scenarios. Older ones cannot.
-fn needs_v1(version: &str) -> bool {
-    let minor = version
-        .strip_prefix("0.")
-        .and_then(|rest| rest.split('.').next());
-    minor.is_some_and(|minor| minor.parse().is_ok_and(|minor: u32| minor >= TOLD_V1))
+/// The number of a minor release of version 0.
+fn minor_of_0(version: &str) -> Option<u32> {
+    let (minor, _) = version.strip_prefix("0.")?.split_once('.')?;
+    minor.parse().ok()
 }
 
 /// The target `opa`, started by this program, in the language of the scenarios.
@@ -244,12 +245,18 @@ pub(crate) fn target(version: &str, program: &Path) -> Result<Target, Box<dyn Er
     let mut target = Target::parse(&fs::read_to_string(file)?, "opa.toml")?;
     target.name = format!("opa {version}");
     target.program = Some(program.display().to_string());
-    if needs_v1(version) {
-        for setup in target.setups.values_mut() {
-            for launch in setup.engine.iter_mut() {
-                launch.args.push("--v1-compatible".to_owned());
+    match minor_of_0(version) {
+        Some(minor) if minor >= TOLD_V1 => {
+            for setup in target.setups.values_mut() {
+                for launch in setup.engine.iter_mut() {
+                    launch.args.push("--v1-compatible".to_owned());
+                }
             }
         }
+        Some(_) => target
+            .setups
+            .retain(|setup, _| !NEWER.contains(&setup.as_str())),
+        None => {}
     }
     Ok(target)
 }
