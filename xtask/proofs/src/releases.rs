@@ -44,7 +44,7 @@ struct Bad {
     /// The last release that is bad, and the first that is not.
     last: String,
     mended: Option<String>,
-    /// The last good one before it, where none mended it.
+    /// The last good one before it, where none mended it, or where that one cannot be installed.
     before: Option<String>,
     wrong: String,
     /// Where that is told.
@@ -126,10 +126,10 @@ impl Releases {
                 (None, None) => "not run".to_owned(),
             };
             let (last, wrong, told) = (&bad.last, &bad.wrong, &bad.told);
-            let mended = match (&bad.mended, &bad.before) {
-                (Some(mended), _) => mended.clone(),
-                (None, Some(before)) => format!("– (good: {before})"),
-                (None, None) => "–".to_owned(),
+            let mended = bad.mended.as_deref().unwrap_or("–");
+            let mended = match &bad.before {
+                Some(before) => format!("{mended} (good: {before})"),
+                None => mended.to_owned(),
             };
             // Writing to a string cannot fail.
             let _ = writeln!(
@@ -150,7 +150,7 @@ impl Releases {
 impl Bad {
     /// The good release beside it.
     fn good(&self) -> Option<&String> {
-        self.mended.as_ref().or(self.before.as_ref())
+        self.before.as_ref().or(self.mended.as_ref())
     }
 }
 
