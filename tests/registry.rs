@@ -147,6 +147,10 @@ fn scenarios_stand_in_the_order_of_their_clauses() {
     )]);
 }
 
+/// The setup in which a server listens on a port of its own choice. The reference inside this process
+/// has it not: tests take no port that others may need.
+const FIXED_PORT: &str = "no-address";
+
 #[test]
 fn every_scenario_keeps_something_and_asks_for_a_setup_that_exists() {
     let (scenarios, _) = scenarios();
@@ -176,7 +180,7 @@ fn every_scenario_keeps_something_and_asks_for_a_setup_that_exists() {
         ),
         (
             "scenarios in a setup that targets/reference.toml lacks",
-            names(&|scenario| !setups.contains(scenario.setup)),
+            names(&|scenario| !setups.contains(scenario.setup) && scenario.setup != FIXED_PORT),
         ),
     ]);
 }

@@ -113,6 +113,7 @@ fn request(step: &Step) -> String {
     match &step.identity {
         _ if step.recipient == Recipient::Mock => line.insert_str(0, "depot "),
         _ if step.recipient == Recipient::Engine => line.insert_str(0, "engine "),
+        _ if step.recipient == Recipient::Elsewhere => line.insert_str(0, "elsewhere "),
         Identity::Administrator => {}
         Identity::Role(role) => line.push_str(&format!("  (as {role})")),
         Identity::Anonymous => line.push_str("  (anonymous)"),

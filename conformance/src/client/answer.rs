@@ -19,8 +19,21 @@ pub(crate) struct Answer {
     pub(crate) body: Bytes,
     /// How many items each page held, where this answer is joined from several.
     pub(crate) pages: Vec<usize>,
+    /// How long it took, in milliseconds.
+    pub(crate) milliseconds: f64,
+    /// What was waited until it came about.
+    pub(crate) wait: Wait,
     decoded: OnceLock<Bytes>,
     json: OnceLock<Option<Value>>,
+}
+
+/// The answers to a request that was repeated until one showed what it had to, in milliseconds.
+#[derive(Debug, Default, Clone, Copy, PartialEq)]
+pub(crate) struct Wait {
+    /// How long the slowest of them took.
+    pub(crate) longest: f64,
+    /// How long it took until the last one, with the pauses.
+    pub(crate) whole: f64,
 }
 
 /// No answer came.

@@ -106,6 +106,9 @@ impl Base {
     }
 }
 
+/// What requests say that they come from, where the scenario and the user say nothing else.
+const USER_AGENT: &str = concat!("conformance/", env!("CARGO_PKG_VERSION"));
+
 /// Sends requests; shared by all scenarios of a run, so that connections are reused.
 #[derive(Debug)]
 pub(crate) struct Client {
@@ -122,6 +125,7 @@ impl Client {
             .redirect(reqwest::redirect::Policy::none())
             .no_proxy()
             .referer(false)
+            .user_agent(USER_AGENT)
             .timeout(connection.timeout)
             .tls_backend_preconfigured(tls.clone())
             .build()

@@ -7,9 +7,9 @@ use rustls::pki_types::ServerName;
 use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::net::TcpStream;
 
-use crate::client::Base;
 use crate::client::answer::{Answer, NoAnswer};
 use crate::client::wire::Outgoing;
+use crate::client::{Base, USER_AGENT};
 
 /// The longest answer that is read: each part that arrives is parsed with all before it.
 const ANSWER_LIMIT: usize = 1024 * 1024;
@@ -23,6 +23,10 @@ pub(crate) fn request_bytes(base: &Base, prefix: &str, request: &Outgoing) -> Ve
         "{} {prefix}{} HTTP/1.1\r\nHost: {}\r\nConnection: close\r\n",
         request.method, request.path, base.authority
     );
+    let mut headers = request.headers.iter();
+    if !headers.any(|(name, _)| name.eq_ignore_ascii_case("user-agent")) {
+        head.push_str(&format!("User-Agent: {USER_AGENT}\r\n"));
+    }
     for (name, value) in &request.headers {
         head.push_str(&format!("{name}: {value}\r\n"));
     }

@@ -67,7 +67,11 @@ impl Recording {
                 self.lacks.store(true, Ordering::Relaxed);
                 Err(NoAnswer::new("the evidence holds only the start of it"))
             }
-            Some(received) => Ok(answer(received)),
+            Some(received) => {
+                let mut told = answer(received);
+                told.milliseconds = exchange.milliseconds;
+                Ok(told)
+            }
             None => Err(NoAnswer::new(exchange.error.unwrap_or_default())),
         }
     }

@@ -18,7 +18,7 @@ use serde_json::Value;
 
 use crate::judge::facts::Fact;
 use crate::scenario::names::{canonical, fill, fill_json, quoted};
-use crate::scenario::{Body, Identity, Recipient, Scenario, Send, Step};
+use crate::scenario::{BUILTIN, Body, Identity, Recipient, Scenario, Send, Step};
 
 /// Longest body that a transcript shows.
 const BODY_SHOWN: usize = 400;
@@ -108,7 +108,10 @@ impl Namer {
             .iter()
             .flat_map(|step| step.capture.iter().map(|(name, _)| *name));
         Self {
-            known: ["ns", "i", "depot"].into_iter().chain(captured).collect(),
+            known: ["ns", "i", "depot", BUILTIN]
+                .into_iter()
+                .chain(captured)
+                .collect(),
         }
     }
 
@@ -159,6 +162,7 @@ impl Namer {
         match &step.identity {
             _ if step.recipient == Recipient::Mock => line.insert_str(0, "depot "),
             _ if step.recipient == Recipient::Engine => line.insert_str(0, "engine "),
+            _ if step.recipient == Recipient::Elsewhere => line.insert_str(0, "elsewhere "),
             Identity::Administrator => {}
             Identity::Role(role) => line.push_str(&format!(" as {role}")),
             Identity::Anonymous => line.push_str(" anonymous"),

@@ -25,6 +25,14 @@ const STORED: usize = 256 << 20;
 pub(super) enum Fixture {
     /// A bundle of these files, by path: text as it stands, other values as JSON.
     Bundle(BTreeMap<String, Value>),
+    /// A bundle in which each file whose path has `{number}` is so many times, with the numbers from
+    /// 0 in its path and its text.
+    Repeated {
+        /// How often.
+        times: u32,
+        /// The files by path.
+        files: BTreeMap<String, Value>,
+    },
     /// 200 with this text, which is no bundle.
     Text(String),
     /// 200 with this text for those who show the token, 401 for others.
@@ -44,6 +52,42 @@ pub(super) enum Fixture {
     /// What a client has stored.
     #[serde(skip)]
     Object(Bytes),
+}
+
+/// What is written once for each number in a bundle whose files are repeated.
+const NUMBER: &str = "{number}";
+/// As many files a bundle may have.
+const FILES: usize = 20_000;
+
+impl Fixture {
+    /// The same with every file by itself.
+    fn written_out(self) -> Result<Self, String> {
+        let Self::Repeated { times, files } = self else {
+            return Ok(self);
+        };
+        let repeated = |path: &&String| path.contains(NUMBER);
+        let count = files.keys().filter(repeated).count();
+        let wanted = usize::try_from(times).unwrap_or(usize::MAX);
+        if wanted.saturating_mul(count) > FILES {
+            return Err(format!("a bundle of more than {FILES} files"));
+        }
+        let mut all = BTreeMap::new();
+        for (path, content) in files {
+            if !path.contains(NUMBER) {
+                all.insert(path, content);
+                continue;
+            }
+            for number in 0..times {
+                let number = number.to_string();
+                let content = match &content {
+                    Value::String(text) => Value::String(text.replace(NUMBER, &number)),
+                    other => other.clone(),
+                };
+                all.insert(path.replace(NUMBER, &number), content);
+            }
+        }
+        Ok(Self::Bundle(all))
+    }
 }
 
 /// What stands under a path, and how its requests were answered.
@@ -108,15 +152,18 @@ impl Fixtures {
     /// # Errors
     /// What keeps it from being sent.
     pub(super) fn put(&mut self, path: &str, item: Fixture) -> Result<Option<String>, String> {
+        let item = item.written_out()?;
         let bytes = match &item {
             Fixture::Bundle(files) => archive::build(files)?,
             Fixture::Text(text) | Fixture::Guarded { text, .. } => Bytes::from(text.clone()),
             Fixture::Status(status) if !(200..=599).contains(status) => {
                 return Err(format!("{status} is no status of an answer"));
             }
-            Fixture::Status(_) | Fixture::Held | Fixture::Repository(_) | Fixture::Object(_) => {
-                Bytes::new()
-            }
+            Fixture::Status(_)
+            | Fixture::Held
+            | Fixture::Repeated { .. }
+            | Fixture::Repository(_)
+            | Fixture::Object(_) => Bytes::new(),
         };
         let slot = self.0.entry(path.to_owned()).or_default();
         if let Fixture::Repository(files) = &item
@@ -208,7 +255,9 @@ impl Fixtures {
         let known = request.get(IF_NONE_MATCH);
         let whole = || Lookup::Bytes(slot.bytes.clone(), slot.headers());
         let (answer, found) = match &slot.item {
-            None | Some(Fixture::Repository(_)) => ("nothing", Lookup::Status(404)),
+            None | Some(Fixture::Repository(_) | Fixture::Repeated { .. }) => {
+                ("nothing", Lookup::Status(404))
+            }
             Some(Fixture::Status(status)) => ("status", Lookup::Status(*status)),
             Some(Fixture::Held) => ("held", Lookup::Held),
             Some(Fixture::Guarded { token, .. }) if !has_token(request, token) => {

@@ -313,6 +313,27 @@ async fn what_is_held_back_is_answered_once_it_is_there() {
 }
 
 #[tokio::test]
+async fn repeated_files_are_written_out() {
+    let visitor = Visitor::new().await;
+    let fixture = |times: u32| {
+        json!({"repeated": {
+            "times": times,
+            "files": {"a.rego": "package a{number}", "b{number}.rego": "package b{number}"},
+        }})
+    };
+    assert_eq!(visitor.put_fixture(fixture(2)).await, 204);
+    assert_eq!(
+        visitor.list("/opened/bundles/a.tar.gz").await,
+        json!({
+            "a.rego": "package a{number}",
+            "b0.rego": "package b0",
+            "b1.rego": "package b1",
+        })
+    );
+    assert_eq!(visitor.put_fixture(fixture(20_001)).await, 400);
+}
+
+#[tokio::test]
 async fn what_is_sent_is_kept() {
     let visitor = Visitor::new().await;
     let gzip = |text: &str| {

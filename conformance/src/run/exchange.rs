@@ -46,12 +46,13 @@ impl Runner<'_> {
         answer
     }
 
-    /// The document that a step's request belongs to; what goes to the mock server belongs to none.
+    /// The document that a step's request belongs to; what goes to the mock server belongs to none,
+    /// and elsewhere only that there is an answer counts.
     fn document(&self, step: &Step) -> Option<Document> {
         match step.recipient {
             Recipient::Judged => Some(self.document),
             Recipient::Engine => Some(Document::Engine),
-            Recipient::Mock => None,
+            Recipient::Mock | Recipient::Elsewhere => None,
         }
     }
 
@@ -107,8 +108,13 @@ impl Runner<'_> {
         }
         self.requests.fetch_add(1, Ordering::Relaxed);
         let start = Instant::now();
-        let answer = self.carry(base, number, &identity, &wire).await;
-        let milliseconds = start.elapsed().as_secs_f64() * 1000.0;
+        let mut answer = self.carry(base, number, &identity, &wire).await;
+        let mut milliseconds = start.elapsed().as_secs_f64() * 1000.0;
+        match (&mut answer, self.transport) {
+            (Ok(told), Transport::Replayed(_)) => milliseconds = told.milliseconds,
+            (Ok(come), _) => come.milliseconds = milliseconds,
+            (Err(_), _) => {}
+        }
         let public = self.redacted(&wire);
         self.emit(Event::Exchange(Box::new(Exchange {
             rule: self.rule.to_owned(),

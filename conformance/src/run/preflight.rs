@@ -54,7 +54,7 @@ pub(crate) fn defects(scenario: &Scenario, document: Document, server: &Server) 
         let body = json_body(step).map(|value| placeholders.json(value));
         let reached = |document| side_effects_of(document, &method, &path, body.as_ref(), NS);
         let foreign = match step.recipient {
-            Recipient::Judged => reached(document) == SideEffects::Foreign,
+            Recipient::Judged | Recipient::Elsewhere => reached(document) == SideEffects::Foreign,
             // What it holds comes from its bundles only.
             Recipient::Engine => reached(Document::Engine) != SideEffects::Nothing,
             Recipient::Mock => false,

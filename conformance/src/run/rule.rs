@@ -194,6 +194,11 @@ impl Inner {
         if asks_mock && mock.is_none() {
             return Err(Reason::NoMock(scenario.setup.to_owned()));
         }
+        if scenario.asks(Recipient::Elsewhere)
+            && let Some(why) = servers.no_elsewhere()
+        {
+            return Err(Reason::NotShown(why));
+        }
         Ok(Ready {
             scenario,
             servers,

@@ -11,7 +11,7 @@ use tokio::time::Instant;
 
 use crate::catalogue::Document;
 use crate::client::Client;
-use crate::client::answer::{Answer, NoAnswer};
+use crate::client::answer::{Answer, NoAnswer, Wait};
 use crate::client::wire::{Wire, request_line};
 use crate::evidence::recording::Recording;
 use crate::evidence::{Defect, Event};
@@ -25,7 +25,9 @@ use crate::run::pagination::Pagination;
 use crate::run::placeholders::Placeholders;
 use crate::run::side_effects::{SideEffects, side_effects_of};
 use crate::scenario::names::{canonical, encode, mask_namespace};
-use crate::scenario::{Body, Identity, Recipient, Scenario, Send, Step, WHOLE_TEXT};
+use crate::scenario::{
+    BUILTIN, Body, Identity, Recipient, SOME_BUILTIN, Scenario, Send, Step, WHOLE_TEXT,
+};
 use crate::sync::lock;
 use crate::target::server::Server;
 
@@ -84,7 +86,8 @@ impl Runner<'_> {
     pub(crate) async fn run(&self, scenario: &Scenario) -> RunTrace {
         let namer = Namer::new(scenario);
         let mut trace = RunTrace::default();
-        let mut captures = BTreeMap::new();
+        let builtin = self.server.builtin.as_deref().unwrap_or(SOME_BUILTIN);
+        let mut captures = BTreeMap::from([(BUILTIN, builtin.to_owned())]);
         for (index, step) in scenario.steps.iter().enumerate() {
             trace.sent.push(SentStep {
                 name: namer.line(step),
@@ -163,11 +166,15 @@ impl Runner<'_> {
     ) -> Result<Answer, Stop> {
         let start = Instant::now();
         let mut pause = FIRST_PAUSE;
+        let mut wait = Wait::default();
         loop {
             let wire = placeholders.wire(step).map_err(Stop::NoToken)?;
             self.note_what_it_makes(step, placeholders, &wire)?;
-            let answer = self.exchange(index, step, wire, trace).await?;
+            let mut answer = self.exchange(index, step, wire, trace).await?;
+            wait.longest = wait.longest.max(answer.milliseconds);
+            wait.whole += answer.milliseconds;
             if self.view(&answer, placeholders.captures).meets(&step.until) {
+                answer.wait = wait;
                 return Ok(answer);
             }
             let no_time_left = match self.transport {
@@ -186,8 +193,9 @@ impl Runner<'_> {
             }
             if !matches!(self.transport, Transport::Replayed(_)) {
                 tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(LAST_PAUSE);
             }
+            wait.whole += pause.as_secs_f64() * 1000.0;
+            pause = (pause * 2).min(LAST_PAUSE);
         }
     }
 

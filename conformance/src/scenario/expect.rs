@@ -62,6 +62,11 @@ pub enum Expectation {
     OtherThan(String, &'static str),
     /// The body has as many lines as the text captured under this name.
     LinesOf(&'static str),
+    /// The memory that the body tells of, as metrics of the process, is at most so many times what
+    /// the text captured under this name tells.
+    MemoryWithin(&'static str, u32),
+    /// None of the answers that the step waited through took more than half of the whole wait.
+    NoLongAnswer,
     /// The object at the pointer has no members but some of these.
     NoneBut(String, &'static [&'static str]),
     /// The number of the array's items, exactly.
@@ -153,6 +158,8 @@ pub enum Check {
     Holds(String, Value),
     /// The body is empty.
     NoBody,
+    /// The body is the text of metrics, and one of them is how much memory the process uses.
+    TellsMemory,
 }
 
 impl fmt::Display for Check {
@@ -184,6 +191,7 @@ impl fmt::Display for Check {
                 write!(out, "{} holds {}", place(pointer), canonical(value, ""))
             }
             Self::NoBody => out.write_str("body is empty"),
+            Self::TellsMemory => out.write_str("body tells how much memory is used"),
         }
     }
 }
@@ -302,6 +310,17 @@ pub fn other_than(pointer: impl Into<String>, captured: &'static str) -> Expecta
 /// Records that the body has as many lines as the text captured under this name.
 pub fn lines_of(captured: &'static str) -> Expectation {
     Expectation::LinesOf(captured)
+}
+
+/// Records that the memory that the metrics of the body tell is at most so many times that of the
+/// text captured under this name.
+pub fn memory_within(captured: &'static str, times: u32) -> Expectation {
+    Expectation::MemoryWithin(captured, times)
+}
+
+/// Records that no answer that the step waited through took more than half of the wait.
+pub fn no_long_answer() -> Expectation {
+    Expectation::NoLongAnswer
 }
 
 /// Records that the object at the pointer has no members but some of these.

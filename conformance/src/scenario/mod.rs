@@ -12,7 +12,8 @@
 //! `{i}` the number of the repetition of a `times` step (three digits),
 //! `{NAME}` a value captured by an earlier step (percent-encoded where it lands in a path).
 //! `{token}` the target's administrator token, in the value of [`Step::authorization`] only,
-//! `{depot}` the address of the mock server that the target was told of.
+//! `{depot}` the address of the mock server that the target was told of,
+//! `{builtin}` the built-in source that the target file names, or `example`.
 //!
 //! A step may also go to the [mock server](mock()), the other side that the suite runs for a
 //! server: it puts bundles there and reads what the server took and sent. A scenario of the control
@@ -124,6 +125,8 @@ pub enum Recipient {
     Judged,
     /// To the engine that stands beside the control plane and loads its bundles.
     Engine,
+    /// To the server that the rule is about, at an address of this machine that is not loopback.
+    Elsewhere,
     /// To the suite's mock server.
     #[serde(rename = "depot")]
     Mock,
@@ -330,6 +333,14 @@ pub fn engine(step: Step) -> Step {
     }
 }
 
+/// A request to the server at an address of this machine that is not loopback.
+pub fn elsewhere(step: Step) -> Step {
+    Step {
+        recipient: Recipient::Elsewhere,
+        ..step
+    }
+}
+
 /// Bytes straight to the socket (see [`Send::Raw`]).
 pub fn raw(text: impl Into<String>) -> Step {
     step(Send::Raw(text.into()))
@@ -455,6 +466,10 @@ impl Step {
         self.capture(name, WHOLE_TEXT)
     }
 }
+
+/// The placeholder of a built-in source, and what fills it where the target file names none.
+pub(crate) const BUILTIN: &str = "builtin";
+pub(crate) const SOME_BUILTIN: &str = "example";
 
 /// What stands for a pointer where the text of the body is captured.
 pub(crate) const WHOLE_TEXT: &str = "text";

@@ -2,7 +2,7 @@
 
 use std::fs::File;
 use std::io;
-use std::net::{SocketAddr, TcpListener};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -117,7 +117,10 @@ async fn open(
     client: &Client,
     mock: Option<&MockServer>,
 ) -> Result<(Server, Option<Keeper>), String> {
-    let server = |base| Server::new(base, launch.tokens.clone(), &client.headers);
+    let server = |base| {
+        Server::new(base, launch.tokens.clone(), &client.headers)
+            .with_builtin(launch.builtin.clone())
+    };
     if let Some(url) = &launch.url {
         let base = Base::parse(url)?;
         let mut answer = probe(client, &base, launch).await;
@@ -141,13 +144,21 @@ async fn open(
     let program = target
         .program(launch)
         .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
-    let port = free_port().map_err(|error| format!("no free port: {error}"))?;
+    let port = match launch.port {
+        Some(port) => port,
+        None => free_port().map_err(|error| format!("no free port: {error}"))?,
+    };
     let fill = |text: &str| fill_placeholders(text, dir.path(), port, mock);
     write_files(launch, dir.path(), &fill)?;
     let mut process = Process::start(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok((server(base), Some(Keeper::Process(process, dir))))
+    let elsewhere = launch.port.and_then(|port| {
+        let address = SocketAddr::from((own_address()?, port));
+        Base::parse(&format!("http://{address}")).ok()
+    });
+    let server = server(base).with_elsewhere(elsewhere);
+    Ok((server, Some(Keeper::Process(process, dir))))
 }
 
 fn fill_placeholders(text: &str, dir: &Path, port: u16, mock: Option<&MockServer>) -> String {
@@ -174,6 +185,24 @@ fn write_files(launch: &Launch, dir: &Path, fill: &dyn Fn(&str) -> String) -> Re
 /// then fails to start and says so.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
+}
+
+/// Whether nobody listens on a port, at whatever address.
+pub(super) fn is_free(port: u16) -> bool {
+    let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED];
+    addresses
+        .into_iter()
+        .all(|address| TcpListener::bind((address, port)).is_ok())
+}
+
+/// The address that other machines know this one by; none if it has none but loopback.
+pub(super) fn own_address() -> Option<IpAddr> {
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    // Nothing is sent: the system only chooses the address that it would be sent from. The other
+    // is one of those that stand in documents and are nobody's.
+    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
+    let address = socket.local_addr().ok()?.ip();
+    (!address.is_loopback() && !address.is_unspecified()).then_some(address)
 }
 
 async fn probe(client: &Client, base: &Base, launch: &Launch) -> Result<u16, NoAnswer> {

@@ -65,6 +65,10 @@ pub struct Launch {
     /// `127.0.0.1:9000`.
     #[serde(default, alias = "depot")]
     pub mock: Option<SocketAddr>,
+    /// The port that the server listens on by default, where its arguments say none. Without it the
+    /// suite chooses a free one.
+    #[serde(default)]
+    pub port: Option<u16>,
     /// The program on the search path that is started instead of the target's: an engine beside
     /// another's control plane, for example.
     #[serde(default)]
@@ -78,6 +82,9 @@ pub struct Launch {
     /// Environment variables of the program.
     #[serde(default)]
     pub environment: BTreeMap<String, String>,
+    /// The name of a built-in source that the control plane has.
+    #[serde(default)]
+    pub builtin: Option<String>,
     /// The path that answers 2xx once the server is ready.
     #[serde(default = "default_ready")]
     pub ready: String,

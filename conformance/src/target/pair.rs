@@ -79,6 +79,20 @@ impl<'a> Servers<'a> {
         })
     }
 
+    /// Why the server cannot be asked at an address that is not loopback, if so.
+    pub(crate) fn no_elsewhere(&self) -> Option<String> {
+        match self.launch.port {
+            None => Some("the target does not say where it listens by default".to_owned()),
+            Some(port) if !launch::is_free(port) => Some(format!(
+                "port {port}, on which the target listens by default, is taken"
+            )),
+            Some(_) if launch::own_address().is_none() => {
+                Some("this machine has no address but loopback".to_owned())
+            }
+            Some(_) => None,
+        }
+    }
+
     fn launches(&self) -> impl Iterator<Item = &'a Launch> {
         std::iter::once(self.launch).chain(self.engine)
     }

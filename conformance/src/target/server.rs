@@ -18,6 +18,10 @@ pub(crate) struct Server {
     pub(crate) base: Base,
     /// Where the mock server is that it is configured with.
     pub(crate) mock: Option<Base>,
+    /// A built-in source that it has.
+    pub(crate) builtin: Option<String>,
+    /// Where it would be reached from other machines.
+    elsewhere: Option<Base>,
     /// The engine that is configured with the same mock server.
     engine: Option<Box<Server>>,
     tokens: BTreeMap<String, Token>,
@@ -46,6 +50,8 @@ impl Server {
         Self {
             base,
             mock: None,
+            builtin: None,
+            elsewhere: None,
             engine: None,
             tokens,
             given: headers
@@ -62,6 +68,16 @@ impl Server {
     /// With the mock server that it is configured with.
     pub(crate) fn with_mock(self, mock: Option<Base>) -> Self {
         Self { mock, ..self }
+    }
+
+    /// With a built-in source that it has.
+    pub(crate) fn with_builtin(self, builtin: Option<String>) -> Self {
+        Self { builtin, ..self }
+    }
+
+    /// With the address at which it would be reached from other machines.
+    pub(crate) fn with_elsewhere(self, elsewhere: Option<Base>) -> Self {
+        Self { elsewhere, ..self }
     }
 
     /// With the engine that stands beside it.
@@ -89,8 +105,9 @@ impl Server {
 
     /// Where a step's request goes.
     pub(crate) fn base_for(&self, step: &Step) -> &Base {
-        match &self.mock {
-            Some(mock) if step.recipient == Recipient::Mock => mock,
+        match (step.recipient, &self.mock, &self.elsewhere) {
+            (Recipient::Mock, Some(mock), _) => mock,
+            (Recipient::Elsewhere, _, Some(elsewhere)) => elsewhere,
             _ => &self.server_for(step).base,
         }
     }

@@ -9,6 +9,7 @@ mod listener;
 pub(crate) mod memory_budget;
 pub(crate) mod metrics;
 mod options;
+pub(crate) mod process_metrics;
 mod receive;
 pub mod reply;
 pub mod request;

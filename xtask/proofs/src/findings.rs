@@ -1,4 +1,4 @@
-//! Plays the reproducers of FINDINGS.md on the real servers.
+//! Plays the reproducers of the pages of `findings/` on the real servers.
 //!
 //! Below a heading of the second level stand the findings of one server; its name begins with that
 //! of a [`Peer`]. A finding is a heading of the third level, with commands in a block `sh` and what
@@ -7,14 +7,15 @@
 
 use std::error::Error;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::kept::on_search_path;
 use crate::servers::{Foreign, free_address};
 use crate::{apt, peers, report, root};
 
-const PAGE: &str = "FINDINGS.md";
+/// The pages that have findings.
+const PAGES: [&str; 2] = ["findings/engine.md", "findings/control-plane.md"];
 
 /// Programs that the commands of the page call, with their packages.
 const PROGRAMS: &[(&str, &str)] = &[("curl", "/usr/bin/curl"), ("sqlite3", "/usr/bin/sqlite3")];
@@ -50,9 +51,6 @@ struct Page<'p> {
 /// # Errors
 /// A server that cannot be started, a page that says otherwise.
 pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>> {
-    let file = root().join(PAGE);
-    let text = fs::read_to_string(&file)?;
-    let page = read(&text)?;
     apt::require(PROGRAMS)?;
     let engine = peers::build()?;
     let [eopa, control] = ["eopa", "opactl"].map(|program| {
@@ -63,6 +61,28 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
         }
         found
     });
+    let programs = [Some(engine), eopa, control];
+    let mut wrong = Vec::new();
+    for page in PAGES {
+        wrong.extend(play(page, &programs, only, bless)?);
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(format!("the pages say otherwise:\n{}", wrong.join("\n")).into()),
+    }
+}
+
+/// Plays the findings of a page on the programs of the engine, EOPA and the control plane; what they
+/// show otherwise, none with `bless`.
+fn play(
+    page: &str,
+    [engine, eopa, control]: &[Option<PathBuf>; 3],
+    only: Option<&str>,
+    bless: bool,
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let file = root().join(page);
+    let text = fs::read_to_string(&file)?;
+    let page = read(&text)?;
     let folder = root().join("target/findings");
     let mut blessed = text.clone();
     let mut wrong = Vec::new();
@@ -71,7 +91,7 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
             continue;
         }
         let program = match finding.peer {
-            Peer::Engine => Some(engine.as_path()),
+            Peer::Engine => engine.as_deref(),
             Peer::Eopa => eopa.as_deref(),
             Peer::Control => control.as_deref(),
         };
@@ -86,12 +106,9 @@ pub(crate) fn run(only: Option<&str>, bless: bool) -> Result<(), Box<dyn Error>>
     }
     if bless {
         fs::write(&file, blessed)?;
-        return Ok(());
+        wrong.clear();
     }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(format!("{PAGE} says otherwise:\n{}", wrong.join("\n")).into()),
-    }
+    Ok(wrong)
 }
 
 impl Finding<'_> {
@@ -212,12 +229,14 @@ mod tests {
 
     #[test]
     fn every_finding_can_be_played() {
-        let text = fs::read_to_string(root().join(PAGE)).expect(PAGE);
-        let page = read(&text).expect(PAGE);
-        for finding in &page.findings {
-            let said = text.contains(&finding.block(finding.shown));
-            assert!(said, "{}: `text` does not follow `sh`", finding.title);
+        for page in PAGES {
+            let text = fs::read_to_string(root().join(page)).expect(page);
+            let page = read(&text).expect(page);
+            for finding in &page.findings {
+                let said = text.contains(&finding.block(finding.shown));
+                assert!(said, "{}: `text` does not follow `sh`", finding.title);
+            }
+            assert!(!page.findings.is_empty());
         }
-        assert!(!page.findings.is_empty());
     }
 }

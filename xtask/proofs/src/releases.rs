@@ -14,8 +14,12 @@ use crate::{postgres::done, report, root};
 
 /// The module of the real OPA.
 const MODULE: &str = "github.com/open-policy-agent/opa";
-/// The first version that reads the language of the scenarios without being told to.
-const V1: &str = "1.";
+/// The first minor release of version 0 that reads the language of the scenarios, if it is told to;
+/// version 1 need not be told.
+const TOLD_V1: u32 = 61;
+/// The setups that older ones do not start in: a module of the newer language, and a configuration
+/// that they take only without discovery.
+const NEWER: [&str; 2] = ["token-auth", "discovery"];
 /// The releases.
 const LIST: &str = "xtask/proofs/opa-releases.toml";
 /// The page about all of them.
@@ -27,6 +31,9 @@ pub(crate) struct Releases {
     /// Those of COMPATIBILITY.md, oldest first.
     pub(crate) usual: Vec<String>,
     pub(crate) all: Vec<String>,
+    /// Those before, whose language is older than that of the scenarios: the rules of the pack that
+    /// need no newer one are played on them.
+    pub(crate) older: Vec<String>,
     bad: Vec<Bad>,
 }
 
@@ -37,6 +44,8 @@ struct Bad {
     /// The last release that is bad, and the first that is not.
     last: String,
     mended: Option<String>,
+    /// The last good one before it, where none mended it, or where that one cannot be installed.
+    before: Option<String>,
     wrong: String,
     /// Where that is told.
     told: String,
@@ -50,8 +59,14 @@ impl Releases {
     pub(crate) fn read() -> Result<Self, Box<dyn Error>> {
         let releases: Self = toml::from_str(&fs::read_to_string(root().join(LIST))?)?;
         let bad = releases.bad.iter().filter(|bad| bad.cannot.is_none());
-        let named = bad.flat_map(|bad| std::iter::once(&bad.last).chain(&bad.mended));
-        for version in named.chain(&releases.usual) {
+        let named = bad.flat_map(|bad| std::iter::once(&bad.last).chain(bad.good()));
+        let played = [&releases.all, &releases.older];
+        for version in named {
+            if !played.iter().any(|list| list.contains(version)) {
+                return Err(format!("{LIST}: {version} is neither in `all` nor in `older`").into());
+            }
+        }
+        for version in &releases.usual {
             if !releases.all.contains(version) {
                 return Err(format!("{LIST}: {version} is not among `all`").into());
             }
@@ -91,17 +106,16 @@ impl Releases {
     }
 
     fn bad_releases(&self, page: &mut String, columns: &[&[(String, Kept)]]) {
-        let of = |version: &str| of_version(columns, version);
         let (mut told, mut can) = (0, 0);
         let mut rows = String::new();
         for bad in &self.bad {
-            let mended = bad.mended.as_deref();
-            let shown = match (&bad.cannot, of(&bad.last), mended.and_then(of)) {
-                (Some(why), ..) => format!("no rule can: {why}"),
-                (None, Some(last), Some(mended)) => {
+            let pairs = bad.good().map(|good| pairs(columns, &bad.last, good));
+            let pairs = pairs.filter(|pairs| !pairs.is_empty());
+            let shown = match (&bad.cannot, pairs) {
+                (Some(why), _) => format!("no rule can: {why}"),
+                (None, Some(pairs)) => {
                     can += 1;
-                    let pairs = last.into_iter().zip(mended);
-                    let rules = pairs.flat_map(|(last, mended)| better(last, mended));
+                    let rules = pairs.into_iter().flat_map(|(bad, good)| better(bad, good));
                     let rules: Vec<&str> = rules.collect();
                     told += usize::from(!rules.is_empty());
                     match rules.is_empty() {
@@ -109,10 +123,14 @@ impl Releases {
                         false => listed(&rules),
                     }
                 }
-                (None, ..) => "not run".to_owned(),
+                (None, None) => "not run".to_owned(),
             };
             let (last, wrong, told) = (&bad.last, &bad.wrong, &bad.told);
-            let mended = mended.unwrap_or("–");
+            let mended = bad.mended.as_deref().unwrap_or("–");
+            let mended = match &bad.before {
+                Some(before) => format!("{mended} (good: {before})"),
+                None => mended.to_owned(),
+            };
             // Writing to a string cannot fail.
             let _ = writeln!(
                 rows,
@@ -129,13 +147,29 @@ impl Releases {
     }
 }
 
-/// What a version keeps, of each set of columns; none if one of them lacks it.
-fn of_version<'k>(columns: &[&'k [(String, Kept)]], version: &str) -> Option<Vec<&'k Kept>> {
-    let name = name(version);
-    let found = columns
+impl Bad {
+    /// The good release beside it.
+    fn good(&self) -> Option<&String> {
+        self.before.as_ref().or(self.mended.as_ref())
+    }
+}
+
+/// What two versions keep, of each set of columns that has both.
+fn pairs<'k>(
+    columns: &[&'k [(String, Kept)]],
+    one: &str,
+    other: &str,
+) -> Vec<(&'k Kept, &'k Kept)> {
+    let of = |columns: &'k [(String, Kept)], version: &str| {
+        let name = name(version);
+        let found = columns.iter().find(|(column, _)| *column == name)?;
+        Some(&found.1)
+    };
+    let both = columns
         .iter()
-        .map(|columns| columns.iter().find(|(column, _)| *column == name));
-    found.map(|found| Some(&found?.1)).collect()
+        .copied()
+        .map(|columns| Some((of(columns, one)?, of(columns, other)?)));
+    both.flatten().collect()
 }
 
 /// The name of a version in tables.
@@ -196,6 +230,12 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
     Ok(program)
 }
 
+/// The number of a minor release of version 0.
+fn minor_of_0(version: &str) -> Option<u32> {
+    let (minor, _) = version.strip_prefix("0.")?.split_once('.')?;
+    minor.parse().ok()
+}
+
 /// The target `opa`, started by this program, in the language of the scenarios.
 ///
 /// # Errors
@@ -205,12 +245,18 @@ pub(crate) fn target(version: &str, program: &Path) -> Result<Target, Box<dyn Er
     let mut target = Target::parse(&fs::read_to_string(file)?, "opa.toml")?;
     target.name = format!("opa {version}");
     target.program = Some(program.display().to_string());
-    if !version.starts_with(V1) {
-        for setup in target.setups.values_mut() {
-            for launch in setup.engine.iter_mut() {
-                launch.args.push("--v1-compatible".to_owned());
+    match minor_of_0(version) {
+        Some(minor) if minor >= TOLD_V1 => {
+            for setup in target.setups.values_mut() {
+                for launch in setup.engine.iter_mut() {
+                    launch.args.push("--v1-compatible".to_owned());
+                }
             }
         }
+        Some(_) => target
+            .setups
+            .retain(|setup, _| !NEWER.contains(&setup.as_str())),
+        None => {}
     }
     Ok(target)
 }

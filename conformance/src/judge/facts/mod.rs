@@ -1,10 +1,12 @@
 //! Facts: what a step expects of its answer, as one line of canonical text each.
 
+mod memory;
+
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
 
-use crate::client::answer::Answer;
+use crate::client::answer::{Answer, Wait};
 use crate::judge::residual;
 use crate::scenario::json_pointers::places;
 use crate::scenario::kinds::kind_names;
@@ -18,6 +20,9 @@ const EXCERPT: usize = 400;
 
 /// Longest value of a fact, in bytes.
 const LONGEST: usize = 64 * 1024;
+
+/// So long, in milliseconds, an answer may take whatever the wait that it is part of.
+const NOTICED: f64 = 250.0;
 
 /// One line of a transcript: `key = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -101,6 +106,10 @@ impl View<'_> {
                 self.pointed("", pointer, |found| self.other_than(found, captured))
             }
             Expectation::LinesOf(captured) => ("lines".to_owned(), self.lines_of(captured)),
+            Expectation::MemoryWithin(captured, times) => {
+                ("memory".to_owned(), self.memory_within(captured, *times))
+            }
+            Expectation::NoLongAnswer => ("slowest answer".to_owned(), self.slowest()),
             Expectation::NoneBut(pointer, members) => {
                 self.pointed("members of ", pointer, |found| {
                     self.none_but(found, members)
@@ -186,9 +195,16 @@ impl View<'_> {
         let Some(mut value) = self.answer.header(name) else {
             return "<absent>".to_owned();
         };
-        // HTTP compares the names of codings whatever the case of their letters.
+        // HTTP compares the names of codings whatever the case of their letters, and `identity` is
+        // none.
         if name.eq_ignore_ascii_case("content-encoding") {
             value.make_ascii_lowercase();
+            let codings = value.split(',').map(str::trim);
+            let codings: Vec<&str> = codings.filter(|coding| *coding != "identity").collect();
+            if codings.is_empty() {
+                return "<absent>".to_owned();
+            }
+            value = codings.join(", ");
         }
         vendor_neutral(&mask_namespace(&value, self.ns), self.vendor)
     }
@@ -438,6 +454,25 @@ impl View<'_> {
         canonical(&filled, self.ns)
     }
 
+    fn memory_within(&self, captured: &str, times: u32) -> String {
+        let before = self.captures.get(captured).map_or("", String::as_str);
+        match memory::growth(before, &self.answer.text()) {
+            Some(growth) if growth <= f64::from(times) => {
+                format!("<at most {times} times {captured}>")
+            }
+            Some(growth) => format!("<{growth:.1} times {captured}>"),
+            None => "<no metric of it>".to_owned(),
+        }
+    }
+
+    fn slowest(&self) -> String {
+        let Wait { longest, whole } = self.answer.wait;
+        match longest <= NOTICED.max(whole / 2.0) {
+            true => "<at most half of the wait>".to_owned(),
+            false => format!("<{longest:.0} of {whole:.0} ms>"),
+        }
+    }
+
     fn without(&self, text: &str) -> (String, String) {
         let text = self.filled(text);
         let mut headers = self.answer.headers.iter();
@@ -514,6 +549,7 @@ impl View<'_> {
                 at(pointer).is_some_and(|found| self.stands_in(found, &wanted))
             }
             Check::NoBody => self.answer.body.is_empty(),
+            Check::TellsMemory => memory::is_told(&self.answer.text()),
         }
     }
 }

@@ -146,6 +146,47 @@ fn pages_behind_cursors_are_there_and_filled() {
 }
 
 #[test]
+fn an_answer_may_take_half_of_the_wait() {
+    for (longest, whole, line) in [
+        (0.0, 0.0, "<at most half of the wait>"),
+        (200.0, 200.0, "<at most half of the wait>"),
+        (400.0, 400.0, "<400 of 400 ms>"),
+        (400.0, 900.0, "<at most half of the wait>"),
+        (2500.0, 3000.0, "<2500 of 3000 ms>"),
+    ] {
+        let mut answer = Answer::default();
+        answer.wait = Wait { longest, whole };
+        let view = View {
+            answer: &answer,
+            ns: NS,
+            vendor: "opa",
+            captures: &Captures::new(),
+        };
+        assert_eq!(view.fact(&no_long_answer()).value, line);
+    }
+}
+
+#[test]
+fn the_coding_identity_is_none() {
+    for (coding, line) in [
+        ("identity", "<absent>"),
+        ("Identity, identity", "<absent>"),
+        ("GZIP", "gzip"),
+        ("gzip, identity", "gzip"),
+    ] {
+        let headers = vec![("Content-Encoding".to_owned(), coding.to_owned())];
+        let answer = Answer::new(200, headers, Bytes::new());
+        let view = View {
+            answer: &answer,
+            ns: NS,
+            vendor: "opa",
+            captures: &Captures::new(),
+        };
+        assert_eq!(view.fact(&header("content-encoding")).value, line);
+    }
+}
+
+#[test]
 fn facts_of_other_answers() {
     check(
         401,

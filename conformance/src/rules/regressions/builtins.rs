@@ -4,6 +4,15 @@ use super::{decides, decides_if_read};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
+    // 0.30.0, which reads modules of the language before version 1 alone: queries are the same.
+    Rule::new("indexof-whole-text", || {
+        let query = json!({"query": "found := indexof(\"abac\", \"ac\")"});
+        scenario().when(
+            post("/v1/query")
+                .json(query)
+                .expect(bindings("/result", &["found"])),
+        )
+    }),
     // 1.5.0
     Rule::new("walk-paths", || {
         decides(

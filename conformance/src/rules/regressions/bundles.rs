@@ -1,9 +1,29 @@
 //! Bundles that were not followed, or wrongly taken.
 
-use crate::rules::engine::mock::{bundle, discovered, put_fixture, rules_bundle, taken};
+use crate::rules::engine::mock::{
+    bundle, discovered, loaded_alone, put_fixture, rules_bundle, taken,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
+    // 0.39.0 to 0.41.0
+    Rule::new("decisions-during-activation", || {
+        loaded_alone()
+            .given(put_fixture("rules", json!("held")))
+            .given(taken("held", 1))
+            // Whoever waits for the bundle has it from here on.
+            .given(put_fixture("rules", large(43)))
+            .given(
+                decision("before")
+                    .shows([Check::Equals("/result".to_owned(), json!(42))])
+                    .or_not_run("the bundle was active before it could be asked for a decision"),
+            )
+            .when(
+                decision("meanwhile")
+                    .until([Check::Equals("/result".to_owned(), json!(43))])
+                    .expect(no_long_answer()),
+            )
+    }),
     // 1.0.0
     Rule::new("old-language-after-change", || {
         scenario()
@@ -50,6 +70,34 @@ pub(crate) const RULES: &[Rule] = &[
             .when(answer(4))
     }),
 ];
+
+/// How many modules a bundle has that takes a while to compile.
+const MODULES: u32 = 300;
+
+/// A bundle with this answer, and many modules that every version of the language reads.
+fn large(answer: u32) -> Value {
+    let rules: String = (0..20)
+        .map(|rule| {
+            format!(
+                "names_{rule} := [name | entry := input.entries[_]; entry.size > {rule}; \
+                 name := concat(\"-\", [entry.name, \"{{number}}\"])]\n"
+            )
+        })
+        .collect();
+    json!({"repeated": {
+        "times": MODULES,
+        "files": {
+            ".manifest": {"revision": "large", "roots": ["rules"]},
+            "rules/policy.rego": format!("package rules\n\nanswer := {answer}\n"),
+            "rules/part_{number}.rego": format!("package rules.part_{{number}}\n\n{rules}"),
+        },
+    }})
+}
+
+/// Asks for the bundle's answer.
+fn decision(when: &str) -> Step {
+    post("/v1/data/rules/answer").json(json!({"input": {"when": when}}))
+}
 
 /// A bundle with this rule, in the language before version 1 (0) or of it (1).
 fn rules(version: u8, rule: &str) -> Value {

@@ -4,6 +4,17 @@ use crate::rules::engine::policy;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
+    // 1.17.0 to 1.18.0: what was compiled is kept once a rule of it has been evaluated.
+    Rule::new("memory-after-compilations", || {
+        let memory = metrics()
+            .shows([Check::Status(200), Check::TellsMemory])
+            .or_not_run("it needs a metric of the memory that the server uses");
+        let large = policy(&many_rules()).or_not_run("it needs the language of version 1");
+        compiled(scenario().fresh().given(large), 0)
+            .given(memory.capture_text("before"))
+            .each(1..=COMPILATIONS, compiled)
+            .when(metrics().expect(memory_within("before", 3)))
+    }),
     // 1.21.1 and before
     Rule::new("encoded-slash-is-authorized", || {
         scenario()
@@ -36,7 +47,42 @@ pub(crate) const RULES: &[Rule] = &[
             })
             .when(logged(usize::from(EVENTS) + 1).expect(status()))
     }),
+    // 1.0.0 and later, on purpose: containers that are started as before are not reached.
+    Rule::new("default-address", || {
+        scenario()
+            .setup("no-address")
+            .fresh()
+            .when(elsewhere(get("/health")).expect(status()))
+    }),
 ];
+
+/// How often everything is compiled: often enough for the memory of the bad releases to become ten
+/// times as much.
+const COMPILATIONS: u8 = 48;
+
+fn metrics() -> Step {
+    get("/metrics").off_contract("the documents do not speak of metrics for Prometheus")
+}
+
+/// Rules that take a few megabytes when they are compiled.
+fn many_rules() -> String {
+    let rule = |number: u32| {
+        format!(
+            "rule_{number} if {{\n\tsome item in input.items\n\titem.name == \"{number}\"\n\t\
+             item.size > {number}\n}}\n\n"
+        )
+    };
+    (0..500).map(rule).collect()
+}
+
+/// Has everything compiled, by a change of a small module, and its rule evaluated.
+fn compiled(scenario: Scenario, number: u8) -> Scenario {
+    let module = format!("package {{ns}}_small\n\nimport rego.v1\n\nnumber := {number}\n");
+    let answer = get("/v1/data/{ns}_small/number");
+    scenario
+        .given(put("/v1/policies/{ns}-small").text("text/plain", module))
+        .given(answer.shows([Check::Equals("/result".to_owned(), json!(number))]))
+}
 
 /// Events that together take more than an upload, however they are compressed.
 const EVENTS: u8 = 24;

@@ -16,6 +16,7 @@ use prometheus_client::registry::Registry;
 
 use super::model::{BuildResult, Kind};
 use crate::http::metrics::RequestDurations;
+use crate::http::process_metrics;
 
 /// Upper bounds in seconds of the durations of builds.
 const BUILD_BUCKETS: [f64; 10] = [0.1, 0.2, 0.5, 1.0, 1.5, 2.0, 5.0, 10.0, 30.0, 60.0];
@@ -77,6 +78,7 @@ pub(crate) struct Metrics {
 impl Default for Metrics {
     fn default() -> Self {
         let mut registry = Registry::default();
+        process_metrics::register(&mut registry);
         let requests =
             RequestDurations::register(&mut registry, "ocp_http_request_duration_seconds");
         let builds = Family::default();

@@ -11,6 +11,7 @@ use rego::Value;
 
 use crate::http::Request;
 use crate::http::metrics::RequestDurations;
+use crate::http::process_metrics;
 
 /// What is measured of all requests.
 #[derive(Debug)]
@@ -22,6 +23,7 @@ pub(super) struct Totals {
 impl Default for Totals {
     fn default() -> Self {
         let mut registry = Registry::default();
+        process_metrics::register(&mut registry);
         let requests = RequestDurations::register(&mut registry, "http_request_duration_seconds");
         Self { registry, requests }
     }

@@ -1,0 +1,59 @@
+//! How much memory a process uses, as its metrics for Prometheus tell it.
+
+/// The metrics that tell it, the one that says most first: what holds objects, then what the
+/// system has given.
+const METRICS: [&str; 2] = [
+    "go_memstats_heap_inuse_bytes",
+    "process_resident_memory_bytes",
+];
+
+/// Whether a text has one of the metrics.
+pub(super) fn is_told(text: &str) -> bool {
+    METRICS.iter().any(|metric| value(text, metric).is_some())
+}
+
+/// How many times as much one text tells as the one before it, by the first metric of both; none
+/// if they share none.
+pub(super) fn growth(before: &str, after: &str) -> Option<f64> {
+    let both = METRICS
+        .iter()
+        .find_map(|metric| Some((value(before, metric)?, value(after, metric)?)));
+    both.map(|(before, after)| after / before)
+}
+
+/// The value of a metric without labels, if it is more than nothing.
+fn value(text: &str, metric: &str) -> Option<f64> {
+    let rest = text.lines().find_map(|line| line.strip_prefix(metric))?;
+    let (space, rest) = rest.split_at_checked(1)?;
+    let value: f64 = rest.split_whitespace().next()?.parse().ok()?;
+    (space == " " && value.is_finite() && value > 0.0).then_some(value)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn growth_is_that_of_the_first_metric_of_both() {
+        let heap =
+            "# TYPE go_memstats_heap_inuse_bytes gauge\ngo_memstats_heap_inuse_bytes 2e+06\n";
+        let both = "go_memstats_heap_inuse_bytes 5e+06\nprocess_resident_memory_bytes 9e+06\n";
+        let resident = "process_resident_memory_bytes 3000000.0 1700000000\n";
+        for (before, after, growth_told) in [
+            (heap, both, Some(2.5)),
+            (both, heap, Some(0.4)),
+            (resident, both, Some(3.0)),
+            (heap, resident, None),
+            ("process_resident_memory_bytes 0\n", resident, None),
+            ("process_resident_memory_bytes_total 5\n", resident, None),
+            ("process_resident_memory_bytes", resident, None),
+            ("", "", None),
+        ] {
+            assert_eq!(growth(before, after), growth_told, "{before} {after}");
+            assert_eq!(
+                is_told(before),
+                !before.is_empty() && growth(before, before).is_some()
+            );
+        }
+    }
+}
