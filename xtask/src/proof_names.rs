@@ -16,6 +16,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Play the reproducers of FINDINGS.md on the real servers, and compare what they show",
     ),
     (
+        "opa-logs",
+        "Compare the keys and types of what the engine and the real OPA write to their logs",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

@@ -14,6 +14,7 @@ mod fuzz_opa;
 mod kept;
 mod kill_matrix;
 mod matrix;
+mod opa_logs;
 mod peers;
 mod postgres;
 mod program;
@@ -62,6 +63,8 @@ enum Task {
         #[arg(long)]
         bless: bool,
     },
+    /// Compare the keys and types of what the engine and the real OPA write to their logs
+    OpaLogs,
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -159,6 +162,7 @@ fn main() -> ExitCode {
         Task::Peers { keep } => peers::run(keep),
         Task::Results => kept::run(),
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
+        Task::OpaLogs => opa_logs::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),
