@@ -5,12 +5,13 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use clap::{Args, Parser, Subcommand};
+use rego::Value;
 use tracing::{error, info};
 
 use crate::StartError;
 use crate::http::ServeOptions;
-use crate::http::serve::{Listening, listen};
-use crate::log::LogOptions;
+use crate::http::serve::{Listening, Place, listen};
+use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
 use crate::{control, engine};
 
 /// How long running builds take at most to end.
@@ -205,6 +206,10 @@ pub struct Running {
     /// The control plane, and its workers.
     plane: Option<Arc<control::Control>>,
     workers: Option<control::Workers>,
+    /// Where the servers listen, with their names.
+    places: Vec<(&'static str, Place)>,
+    /// What looks at the files and the configuration of the engine.
+    watchers: Vec<engine::Watcher>,
     /// What the engine does by itself, and how long it may go on when told to stop.
     plugins: Option<(engine::Running, Duration)>,
 }
@@ -224,6 +229,17 @@ impl Running {
         // The last decisions are made, so that those are reported, too.
         if let Some((plugins, grace)) = self.plugins {
             plugins.shutdown(grace).await;
+        }
+    }
+
+    /// Tells the log where the servers listen.
+    pub fn tell(&self) {
+        for (server, address) in &self.places {
+            let verb = match server.ends_with('s') {
+                true => "are",
+                false => "is",
+            };
+            info!(%address, "the {server} {verb} listening");
         }
     }
 
@@ -252,16 +268,43 @@ impl Running {
         options: &engine::Options,
         serve: &ServeOptions,
     ) -> Result<(), StartError> {
+        let [addrs, diagnostic] = [addresses, &options.diagnostic_addr].map(|addresses| {
+            let texts = addresses
+                .iter()
+                .map(|address| Value::from(address.as_str()));
+            Value::from(texts.collect::<Vec<_>>())
+        });
+        info!(
+            target: STRUCTURED,
+            addrs = %Json(&addrs),
+            "diagnostic-addrs" = %Json(&diagnostic),
+            "Initializing server."
+        );
+        let before = engine::Before::of(options)?;
         let engine = Arc::new(engine::Engine::open(options)?);
         let grace = serve.shutdown_grace_period;
-        self.plugins = Some((engine.start_plugins(options)?, grace));
+        let watcher = before.map(|before| engine.watch(options, before));
+        self.watchers.extend(watcher);
+        let plugins = engine.start_plugins(options)?;
+        self.watchers.extend(plugins.watch_config());
+        self.plugins = Some((plugins, grace));
+        engine.wait_until_ready(options).await?;
         let mut serve = serve.clone();
         if options.authentication != "tls" {
             serve.tls_ca_cert_file = None;
         }
         for address in addresses {
             let listening = listen(address, &serve, Arc::clone(&engine)).await?;
-            self.engine.get_or_insert(listening.address);
+            self.engine = self.engine.or(network_address(&listening));
+            self.places.push(("engine", listening.place.clone()));
+            self.listening.push(listening);
+        }
+        serve.log_level_request = LogLevel::Debug;
+        for address in &options.diagnostic_addr {
+            let diagnostics = Arc::new(engine::Diagnostics::of(&engine));
+            let listening = listen(address, &serve, diagnostics).await?;
+            self.places
+                .push(("engine's diagnostics", listening.place.clone()));
             self.listening.push(listening);
         }
         Ok(())
@@ -276,12 +319,21 @@ impl Running {
         let control = control::open(options).await?;
         for address in addresses {
             let listening = listen(address, serve, Arc::clone(&control)).await?;
-            self.control.get_or_insert(listening.address);
+            self.control = self.control.or(network_address(&listening));
+            self.places.push(("control plane", listening.place.clone()));
             self.listening.push(listening);
         }
         self.workers = Some(control.start_workers().await?);
         self.plane = Some(control);
         Ok(())
+    }
+}
+
+/// The address of the network that a server listens on, if it is one.
+fn network_address(listening: &Listening) -> Option<SocketAddr> {
+    match listening.place {
+        Place::Tcp(address) => Some(address),
+        Place::Unix(_) => None,
     }
 }
 
@@ -333,7 +385,7 @@ mod tests {
         for (address, refused) in [
             ("http://127.0.0.1:0", None),
             ("https://127.0.0.1:0", Some("there is no certificate")),
-            ("ftp://127.0.0.1:0", Some("neither http nor https")),
+            ("ftp://127.0.0.1:0", Some("none of http, https and unix")),
         ] {
             let args = ["engine", "--addr", address].map(str::to_owned);
             match (start(args).await, refused) {

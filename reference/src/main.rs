@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use std::time::{Duration, Instant};
 
 use clap::Parser;
-use reference::{CommandLine, Running, StartError};
+use reference::{CommandLine, StartError};
 use tokio::runtime::{Builder, Runtime};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::{mpsc, oneshot};
@@ -19,7 +19,15 @@ const MARGIN: Duration = Duration::from_secs(1);
 /// whatever the servers do.
 fn main() -> ExitCode {
     let command = CommandLine::parse();
-    command.log().install();
+    if let Err(failure) = command.log().install() {
+        // There is no log yet that could say it.
+        let said = writeln!(
+            std::io::stderr(),
+            "error: OPA_LOG_TIMESTAMP_FORMAT: {failure}"
+        );
+        drop(said);
+        return ExitCode::FAILURE;
+    }
     let runtimes = (
         Runtime::new(),
         Builder::new_current_thread().enable_all().build(),
@@ -94,7 +102,7 @@ async fn run(command: CommandLine, servers: &Runtime) -> ExitCode {
     if serving.is_finished() {
         return ExitCode::FAILURE;
     }
-    info!("stopping");
+    info!("Shutting down...");
     match tokio::time::timeout(longest, serving).await {
         Ok(Ok(Ok(()))) => ExitCode::SUCCESS,
         Ok(_) => ExitCode::FAILURE,
@@ -117,7 +125,7 @@ async fn serve(
         .start()
         .await
         .inspect_err(|failure| error!("{failure}"))?;
-    tell(&running);
+    running.tell();
     started.send(()).ok();
     let reloading = async {
         while reloads.recv().await.is_some() {
@@ -131,14 +139,4 @@ async fn serve(
     }
     running.shutdown().await;
     Ok(())
-}
-
-/// Says where the servers listen.
-fn tell(running: &Running) {
-    if let Some(address) = running.engine {
-        info!(%address, "the engine is listening");
-    }
-    if let Some(address) = running.control {
-        info!(%address, "the control plane is listening");
-    }
 }

@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("diagnostic", &[]),
     ("log", &[]),
     ("host", &[]),
-    ("http", &["error", "units"]),
+    ("http", &["error", "log", "units"]),
     ("bundle", &["diagnostic"]),
     (
         "engine",
@@ -25,6 +25,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "error",
             "host",
             "http",
+            "log",
             "units",
         ],
     ),
@@ -38,7 +39,11 @@ const ENGINE: &[(&str, &[&str])] = &[
     ("decision", &[]),
     ("latency", &[]),
     ("store", &[]),
-    ("plugins", &["config", "decision", "options", "state"]),
+    ("watch", &[]),
+    (
+        "plugins",
+        &["config", "decision", "options", "state", "watch"],
+    ),
 ];
 
 /// What the modules of the control plane that others build on may import of the control plane.

@@ -44,6 +44,10 @@ const STEPS: &[(&str, Step)] = &[
     ("real peers", Step::Proofs(&[&["peers"]])),
     ("findings", Step::Proofs(&[&["findings"]])),
     (
+        "what the engine and the real OPA log",
+        Step::Proofs(&[&["opa-logs"]]),
+    ),
+    (
         "released versions of the real OPA",
         Step::Proofs(&[&["matrix"]]),
     ),

@@ -20,6 +20,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Play the end-to-end examples of OPA Control Plane, and compare the files of their bundles with those that it makes",
     ),
     (
+        "opa-logs",
+        "Compare the keys and types of what the engine and the real OPA write to their logs",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

@@ -8,6 +8,9 @@ use rego::Value;
 
 use crate::bundle::{ESCAPED, Manifest};
 
+/// Where the documents show the manifests of active bundles.
+pub(super) const STATUS_PATH: [&str; 2] = ["system", "bundles"];
+
 /// The active bundles at one time, by name. Clones share everything.
 #[derive(Debug, Clone, Default)]
 pub struct Bundles(pub(super) Arc<BTreeMap<String, Active>>);
@@ -45,6 +48,14 @@ impl Bundles {
     /// Whether there is none.
     pub fn is_empty(&self) -> bool {
         self.0.is_empty()
+    }
+
+    /// The paths of what belongs to bundles, their manifests included.
+    pub(super) fn paths(&self) -> Vec<Vec<String>> {
+        let roots = self.iter().flat_map(|(_, manifest)| manifest.roots.iter());
+        let roots = roots.map(<[_]>::to_vec);
+        let shown = (!self.is_empty()).then(|| STATUS_PATH.map(str::to_owned).to_vec());
+        roots.chain(shown).collect()
     }
 
     /// The manifests by the names of the bundles.

@@ -6,13 +6,10 @@ use std::sync::Arc;
 use rego::value::Object;
 use rego::{Compiler, Value};
 
-use super::active_bundles::{Active, Bundles};
+use super::active_bundles::{Active, Bundles, STATUS_PATH};
 use super::state::Contents;
 use super::{Engine, StoreError, store};
 use crate::bundle::{Bundle, BundleError, Change, Content, Manifest, Operation, Policy};
-
-/// Where the documents show the manifests of active bundles.
-const STATUS_PATH: [&str; 2] = ["system", "bundles"];
 
 impl Engine {
     /// Activates bundles, all or none: each takes the place of what it had brought before, or

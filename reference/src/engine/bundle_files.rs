@@ -46,13 +46,27 @@ pub(super) fn contents(
     ignored: &[String],
     version: Version,
 ) -> Result<Contents, StartError> {
+    let given = read(options, paths, ignored, version)?;
+    let mut contents = Contents::default();
+    bundle_changes::activate(&mut contents, given)
+        .map_err(|error| StartError::new(error.in_full()))?;
+    Ok(contents)
+}
+
+/// The bundles at these paths, see [`contents`], not active yet.
+pub(super) fn read(
+    options: &BundleOptions,
+    paths: &[String],
+    ignored: &[String],
+    version: Version,
+) -> Result<Vec<(String, Bundle)>, StartError> {
     let ignored = load::patterns(ignored)?;
     let verification = verification(options)?;
     let limits = Limits::default();
     let given = paths.iter().map(|name| {
-        let path = Path::new(name);
+        let path = name.strip_prefix("file://").unwrap_or(name);
         let bundle = Bundle::open(
-            path,
+            Path::new(path),
             name,
             version,
             &limits,
@@ -63,11 +77,7 @@ pub(super) fn contents(
             .map_err(|error| StartError::new(format!("bundle `{name}`: {}", error.in_full())))?;
         Ok((name.clone(), bundle))
     });
-    let given = given.collect::<Result<Vec<_>, StartError>>()?;
-    let mut contents = Contents::default();
-    bundle_changes::activate(&mut contents, given)
-        .map_err(|error| StartError::new(error.in_full()))?;
-    Ok(contents)
+    given.collect()
 }
 
 fn verification(options: &BundleOptions) -> Result<Option<Verification>, StartError> {

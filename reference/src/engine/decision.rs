@@ -14,6 +14,8 @@ pub(super) enum Subject<'s> {
     Path(&'s [String]),
     /// An ad hoc query.
     Query(&'s str),
+    /// The rows that the rule at a path selects, with what the log says of the request for them.
+    Filter(&'s [String], &'s Value),
 }
 
 /// A decision, for whoever logs it and whoever answers with it.
@@ -73,22 +75,6 @@ impl DecisionError {
 }
 
 impl Decision {
-    /// A decision of which nothing was measured, to be logged if it has an id.
-    pub(super) fn plain(
-        id: Option<String>,
-        input: Value,
-        outcome: Result<Outcome, DecisionError>,
-    ) -> Self {
-        Self {
-            id,
-            input: Some(input),
-            outcome,
-            calls: None,
-            metrics: None,
-            shows_metrics: false,
-        }
-    }
-
     /// The members that every envelope has.
     ///
     /// # Errors

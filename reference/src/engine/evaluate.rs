@@ -55,7 +55,16 @@ impl Engine {
     ) -> Result<(Vec<Solution>, Option<Value>), DecisionError> {
         let mut recorder = options.explain.map(Explain::recorder);
         let mut print = |location: &rego::syntax::Location, text: &str| {
-            info!(file = &*location.file, row = location.row, "{text}");
+            let line = format!("{}:{}", location.file, location.row);
+            let (request, client) = (options.request, options.request.client);
+            info!(
+                client_addr = client.map(tracing::field::display),
+                req_id = request.number,
+                req_method = %request.method,
+                req_path = request.path,
+                line,
+                "{text}"
+            );
         };
         let mut evaluation = state.evaluation_for(options.request);
         evaluation.input = options.input.cloned();

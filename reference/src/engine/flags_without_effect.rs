@@ -30,6 +30,9 @@ pub struct FlagsWithoutEffect {
     /// Every error of a policy is told
     #[arg(short, long, hide = true, value_name = "COUNT")]
     max_errors: Option<u64>,
+    /// There are no profiles of this program
+    #[arg(long, hide = true)]
+    pprof: bool,
     /// There is no shell
     #[arg(short, long, hide = true, value_name = "FORMAT")]
     format: Option<String>,
@@ -51,6 +54,7 @@ impl FlagsWithoutEffect {
                 "--optimize-store-for-read-speed",
                 self.optimize_store_for_read_speed,
             ),
+            ("--pprof", self.pprof),
             ("--max-errors", self.max_errors.is_some()),
             ("--format", self.format.is_some()),
             ("--history", self.history.is_some()),

@@ -21,13 +21,20 @@ pub(super) fn contents(
     ignored: &[String],
     version: Version,
 ) -> Result<Contents, StartError> {
+    read(paths, ignored, version)?.compiled()
+}
+
+/// What the files hold, see [`contents`], policies not compiled.
+pub(super) fn read(
+    paths: &[String],
+    ignored: &[String],
+    version: Version,
+) -> Result<Loaded, StartError> {
     let ignored = patterns(ignored)?;
     let mut loaded = Loaded::new(version);
     for path in paths {
-        let (prefix, path) = match path.split_once(':') {
-            Some((prefix, path)) => (prefix.split('.').map(str::to_owned).collect(), path),
-            None => (Vec::new(), path.as_str()),
-        };
+        let (prefix, path) = split(path);
+        let prefix: Vec<String> = prefix.iter().map(|&name| name.to_owned()).collect();
         let path = Path::new(path);
         let metadata = fs::metadata(path).map_err(|source| refused(path, &source))?;
         if metadata.is_dir() {
@@ -36,15 +43,30 @@ pub(super) fn contents(
             return Err(refused(path, &"not a policy, JSON or YAML file"));
         }
     }
-    loaded.compiled()
+    Ok(loaded)
+}
+
+/// The place of a path's documents, and the path itself, which may be an address.
+pub(super) fn split(path: &str) -> (Vec<&str>, &str) {
+    if let Some(path) = path.strip_prefix("file://") {
+        return (Vec::new(), path);
+    }
+    match path.split_once(':') {
+        Some((prefix, path)) => (
+            prefix.split('.').collect(),
+            path.strip_prefix("file://").unwrap_or(path),
+        ),
+        None => (Vec::new(), path),
+    }
 }
 
 /// What was read so far.
 #[derive(Debug)]
-struct Loaded {
+pub(super) struct Loaded {
     version: Version,
-    documents: Value,
-    modules: Vec<(String, Module)>,
+    pub(super) documents: Value,
+    /// The policies with their ids.
+    pub(super) modules: Vec<(String, Module)>,
 }
 
 impl Loaded {

@@ -1,6 +1,7 @@
 //! The policy engine: policies and documents, decisions on them, queries, health and configuration.
 
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use arc_swap::{ArcSwap, Guard};
 use http::Method;
@@ -17,6 +18,7 @@ mod bundle_files;
 mod config;
 mod decide;
 mod decision;
+mod diagnostics;
 mod errors;
 mod evaluate;
 mod explain;
@@ -30,6 +32,7 @@ mod load;
 mod metrics;
 mod options;
 mod plugins;
+mod reload;
 mod request_body;
 mod root;
 mod routes;
@@ -38,6 +41,7 @@ mod state;
 mod store;
 mod v0;
 mod v1;
+mod watch;
 mod workload;
 
 pub use active_bundles::Bundles;
@@ -45,6 +49,10 @@ pub use bundle_files::BundleOptions;
 pub use limits::EvaluationOptions;
 pub use options::Options;
 pub use store::StoreError;
+
+pub(crate) use diagnostics::Diagnostics;
+pub(crate) use reload::Before;
+pub(crate) use watch::Watcher;
 
 use config::Config;
 use limits::EvaluationLimits;
@@ -93,7 +101,8 @@ impl Engine {
         config::warn(&given);
         let config = Config::of(&given, &id);
         let config = config.map_err(|why| StartError::new(format!("configuration: {why}")))?;
-        let (paths, ignored) = (&options.data, &options.ignore);
+        let paths: Vec<String> = options.paths().map(str::to_owned).collect();
+        let (paths, ignored) = (&paths, &options.ignore);
         let version = match options.v0_compatible {
             true => Version::V0,
             false => Version::V1,
@@ -103,6 +112,8 @@ impl Engine {
             true => bundle_files::contents(&options.bundles, paths, ignored, version)?,
             false => load::contents(paths, ignored, version)?,
         };
+        let buckets = config.buckets.as_deref();
+        let totals = buckets.map_or_else(Totals::default, Totals::with_buckets);
         let caches = Arc::new(Caches::new(&config.caches));
         let limits = Arc::new(EvaluationLimits::new(&options.evaluation));
         Ok(Self(Arc::new(Inner {
@@ -118,7 +129,7 @@ impl Engine {
             identifies: options.authentication == "token",
             state: ArcSwap::from_pointee(State::new(contents, caches, limits)),
             writing: Mutex::new(()),
-            totals: Totals::default(),
+            totals,
         })))
     }
 
@@ -133,6 +144,36 @@ impl Engine {
     /// When the configuration cannot be carried out.
     pub(crate) fn start_plugins(&self, options: &Options) -> Result<Running, StartError> {
         Running::start(Arc::new(self.clone()), &self.0.plugins, options)
+    }
+
+    /// Waits until all plugins are in order, for as long as the options say.
+    ///
+    /// # Errors
+    /// When they are not in time.
+    pub(crate) async fn wait_until_ready(&self, options: &Options) -> Result<(), StartError> {
+        let Some(seconds) = u64::try_from(options.ready_timeout)
+            .ok()
+            .filter(|time| *time > 0)
+        else {
+            return Ok(());
+        };
+        let statuses = &self.0.plugins.statuses;
+        let mut changes = statuses.watch();
+        let ready = async {
+            // The sender is part of what is asked, so it does not go away.
+            while statuses.plugins().into_values().any(|fine| !fine)
+                && changes.changed().await.is_ok()
+            {}
+        };
+        let waited = tokio::time::timeout(Duration::from_secs(seconds), ready).await;
+        waited.map_err(|_| {
+            let states = statuses.states();
+            let late = states
+                .filter(|(_, state)| *state != "OK")
+                .map(|(name, _)| name);
+            let late = late.collect::<Vec<_>>().join(", ");
+            StartError::new(format!("not ready within {seconds} s: {late}"))
+        })
     }
 
     /// What requests see of the plugins.

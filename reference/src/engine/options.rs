@@ -52,6 +52,26 @@ pub struct Options {
     /// otherwise; without `--addr` every network interface is listened on, port 8181
     #[arg(long)]
     pub v0_compatible: bool,
+    /// Loads policy and data files, or bundles, again when they change; a change that cannot be
+    /// used leaves everything as it is
+    #[arg(short, long)]
+    pub watch: bool,
+    /// Reads the configuration file again when it changes, as at SIGHUP
+    #[arg(long, requires = "config_file")]
+    pub watch_config: bool,
+    /// Seconds to wait for bundles, discovery and other plugins before anything is listened on; 0
+    /// or less does not wait
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 0,
+        allow_negative_numbers = true
+    )]
+    pub ready_timeout: i64,
+    /// Further addresses, as of `--addr`, that answer only below /health and /metrics; may be
+    /// repeated
+    #[arg(long, value_name = "ADDRESS", value_delimiter = ',')]
+    pub diagnostic_addr: Vec<String>,
     /// Limits of evaluations
     #[command(flatten)]
     pub evaluation: EvaluationOptions,
@@ -61,7 +81,27 @@ pub struct Options {
     /// Flags of `opa run` without a meaning here
     #[command(flatten)]
     pub without_effect: FlagsWithoutEffect,
-    /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data
-    #[arg(value_name = "FILE|DIR")]
+    /// Policy and data files and directories, each as `[PREFIX:]PATH`; directories nest data. An
+    /// http:// or https:// address is that of a bundle
+    #[arg(value_name = "FILE|DIR|URL")]
     pub data: Vec<String>,
+}
+
+impl Options {
+    /// The paths of files and directories.
+    pub(super) fn paths(&self) -> impl Iterator<Item = &str> {
+        let all = self.data.iter().map(String::as_str);
+        all.filter(|path| !is_address(path))
+    }
+
+    /// The addresses of bundles.
+    pub(super) fn addresses(&self) -> impl Iterator<Item = &str> {
+        let all = self.data.iter().map(String::as_str);
+        all.filter(|path| is_address(path))
+    }
+}
+
+/// Whether what is to be loaded lies on a server.
+fn is_address(path: &str) -> bool {
+    path.starts_with("http://") || path.starts_with("https://")
 }

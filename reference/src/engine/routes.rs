@@ -27,6 +27,8 @@ pub(super) struct Endpoint {
     is_quiet: bool,
     /// Whether it tells how the server is.
     is_probe: bool,
+    /// Whether it is also there at the addresses for diagnostics.
+    is_diagnostic: bool,
 }
 
 const fn route(
@@ -42,6 +44,7 @@ const fn route(
         shows_body: false,
         is_quiet: false,
         is_probe: false,
+        is_diagnostic: false,
     };
     Route {
         method,
@@ -63,6 +66,11 @@ impl Route<Endpoint> {
 
     const fn quiet(mut self) -> Self {
         self.endpoint.is_quiet = true;
+        self
+    }
+
+    const fn diagnostic(mut self) -> Self {
+        self.endpoint.is_diagnostic = true;
         self
     }
 
@@ -101,9 +109,9 @@ static ROUTES: &[Route<Endpoint>] = &[
     route(POST, "/v1/compile/{path...}", v1::compile::filters::post::handle, Workload::Evaluation).compressed().body_shown(),
     route(GET, "/v1/config", v1::config::get::handle, Workload::Evaluation),
     route(GET, "/v1/status", v1::status::get::handle, Workload::Evaluation),
-    route(GET, "/health", health::get::handle, Workload::Inline).probe(),
-    route(GET, "/health/{rule...}", health::rule::get::handle, Workload::Evaluation),
-    route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe(),
+    route(GET, "/health", health::get::handle, Workload::Inline).probe().diagnostic(),
+    route(GET, "/health/{rule...}", health::rule::get::handle, Workload::Evaluation).diagnostic(),
+    route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe().diagnostic(),
     route(GET, "/", root::get::handle, Workload::Inline),
     route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(),
 ];
@@ -156,6 +164,14 @@ pub(super) fn is_probe(method: &Method, path: &str) -> bool {
     ROUTES
         .iter()
         .any(|route| route.endpoint.is_probe && route.method == *method && route.pattern == path)
+}
+
+/// Whether something at a path, with whichever method, is there for diagnostics.
+pub(super) fn is_diagnostic(path: &str) -> bool {
+    ROUTES.iter().any(|route| {
+        let found = find(std::slice::from_ref(route), &route.method, path);
+        route.endpoint.is_diagnostic && matches!(found, Ok(RouteMatch::Found { .. }))
+    })
 }
 
 /// Whether a path has another one at its start. Nothing lies below the root.

@@ -1,40 +1,93 @@
-//! The access log: one line for each request, when its answer has been handed over.
+//! The access log: a line when a request arrives, and one when its answer has been handed over.
 
-use std::net::SocketAddr;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 use http::{Method, StatusCode};
-use tracing::info;
+use tracing::{debug, error, info};
 
-/// The line of one request. It is written when this is dropped, which is when the last byte of
-/// the answer is handed over, or nobody takes any more.
+use super::peer::Peer;
+use crate::log::LogLevel;
+
+/// How many requests this process has taken up, on all its listeners.
+static TAKEN: AtomicU64 = AtomicU64::new(0);
+
+/// The number of a new request; the first has 1.
+pub(super) fn next_number() -> u64 {
+    TAKEN.fetch_add(1, Ordering::Relaxed).saturating_add(1)
+}
+
+/// Says something with the level that the options give.
+macro_rules! say {
+    ($level:expr, $($said:tt)*) => {
+        match $level {
+            LogLevel::Debug => debug!($($said)*),
+            LogLevel::Info => info!($($said)*),
+            LogLevel::Error => error!($($said)*),
+        }
+    };
+}
+
+/// What is known of a request when it arrives.
 ///
 /// The query may hold an input document and headers hold tokens, so neither is logged.
 #[derive(Debug)]
-pub(super) struct AccessLine {
-    /// Who sent the request.
-    pub(super) client: SocketAddr,
-    /// The method of the request.
+pub(super) struct Arrival {
+    /// What tells the request from others.
+    pub(super) number: u64,
+    /// Who sent it.
+    pub(super) client: Peer,
     pub(super) method: Method,
-    /// The path of the request.
     pub(super) path: String,
-    /// The status of the answer.
-    pub(super) status: StatusCode,
+    pub(super) level: LogLevel,
+    pub(super) begun: Instant,
+}
+
+impl Arrival {
+    /// Writes that the request arrived.
+    pub(super) fn tell(&self) {
+        say!(
+            self.level,
+            client_addr = %self.client,
+            req_id = self.number,
+            req_method = %self.method,
+            req_path = self.path,
+            "Received request."
+        );
+    }
+
+    /// The line of the answer with this status.
+    pub(super) fn answered(self, status: StatusCode) -> AccessLine {
+        AccessLine {
+            request: self,
+            status,
+            sent: 0,
+        }
+    }
+}
+
+/// The line of an answer. It is written when this is dropped, which is when the last byte of the
+/// answer is handed over, or nobody takes any more.
+#[derive(Debug)]
+pub(super) struct AccessLine {
+    request: Arrival,
+    status: StatusCode,
     /// The bytes of the body that were handed over.
     pub(super) sent: u64,
-    /// When the request began.
-    pub(super) begun: Instant,
 }
 
 impl Drop for AccessLine {
     fn drop(&mut self) {
-        info!(
-            client_addr = %self.client,
-            req_method = %self.method,
-            req_path = self.path,
+        let request = &self.request;
+        say!(
+            request.level,
+            client_addr = %request.client,
+            req_id = request.number,
+            req_method = %request.method,
+            req_path = request.path,
             resp_status = self.status.as_u16(),
             resp_bytes = self.sent,
-            resp_duration_ms = self.begun.elapsed().as_secs_f64() * 1e3,
+            resp_duration = request.begun.elapsed().as_secs_f64() * 1e3,
             "Sent response."
         );
     }

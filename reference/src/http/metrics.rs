@@ -5,7 +5,7 @@ use std::time::Duration;
 use http::{Method, StatusCode};
 use prometheus_client::encoding::EncodeLabelSet;
 use prometheus_client::encoding::text::{encode_eof, encode_registry};
-use prometheus_client::metrics::family::Family;
+use prometheus_client::metrics::family::{Family, MetricConstructor};
 use prometheus_client::metrics::histogram::Histogram;
 use prometheus_client::registry::Registry;
 
@@ -27,13 +27,27 @@ struct Labels {
 
 /// How long requests took, by what answered them.
 #[derive(Debug, Clone)]
-pub(crate) struct RequestDurations(Family<Labels, Histogram, fn() -> Histogram>);
+pub(crate) struct RequestDurations(Family<Labels, Histogram, Buckets>);
+
+/// Makes histograms with these upper bounds.
+#[derive(Debug, Clone)]
+struct Buckets(Vec<f64>);
+
+impl MetricConstructor<Histogram> for Buckets {
+    fn new_metric(&self) -> Histogram {
+        Histogram::new(self.0.iter().copied())
+    }
+}
 
 impl RequestDurations {
     /// Durations that a registry shows under a name.
     pub(crate) fn register(registry: &mut Registry, name: &str) -> Self {
-        let family =
-            Family::new_with_constructor((|| Histogram::new(BUCKETS)) as fn() -> Histogram);
+        Self::register_with(registry, name, &BUCKETS)
+    }
+
+    /// The same with these upper bounds, in seconds.
+    pub(crate) fn register_with(registry: &mut Registry, name: &str, buckets: &[f64]) -> Self {
+        let family = Family::new_with_constructor(Buckets(buckets.to_vec()));
         let help = "Duration of requests in seconds";
         registry.register(name, help, family.clone());
         Self(family)

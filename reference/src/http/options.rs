@@ -4,6 +4,7 @@ use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::time::Duration;
 
+use crate::log::LogLevel;
 use crate::units::{duration, seconds, size};
 
 /// How both servers listen.
@@ -21,9 +22,20 @@ pub struct ServeOptions {
     /// Shortest time between two looks at the certificate files, such as 500ms, 5s or 1m
     #[arg(long, value_name = "DURATION", default_value = "1s", value_parser = duration)]
     pub tls_cert_refresh_period: Duration,
-    /// The oldest TLS version that is spoken
-    #[arg(long, value_name = "VERSION", default_value = "1.2", value_parser = ["1.2", "1.3"])]
+    /// How important the lines of requests and answers are in the log
+    #[arg(long, value_name = "LOG_LEVEL", value_enum, default_value = "info")]
+    pub log_level_request: LogLevel,
+    /// The oldest TLS version that is spoken; 1.0 and 1.1 are taken as 1.2, as nothing older is
+    #[arg(long, value_name = "VERSION", default_value = "1.2")]
+    #[arg(value_parser = ["1.0", "1.1", "1.2", "1.3"])]
     pub min_tls_version: String,
+    /// The cipher suites that are used with TLS 1.2, by their names at IANA, such as
+    /// TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256; may be repeated
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    pub tls_cipher_suites: Vec<String>,
+    /// The permissions of sockets in the file system, octal
+    #[arg(long, value_name = "MODE", default_value = "755", value_parser = permissions)]
+    pub unix_socket_perm: u32,
     /// Seconds that open requests may still take when the server is told to stop
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     pub shutdown_grace_period: Duration,
@@ -55,6 +67,14 @@ pub struct ServeOptions {
     /// requests wait for a second and are then answered 503
     #[arg(long, alias = "answer-memory", value_name = "SIZE", default_value = "512MiB", value_parser = size)]
     pub response_memory: usize,
+}
+
+/// Permissions of a file, in octal.
+fn permissions(text: &str) -> Result<u32, String> {
+    match u32::from_str_radix(text, 8) {
+        Ok(mode) if mode <= 0o777 => Ok(mode),
+        _ => Err("permissions are three octal digits, such as 755".to_owned()),
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,5 @@
 //! A request as a handler sees it: checked, its body whole and decoded.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -11,6 +10,7 @@ use percent_encoding::percent_decode_str;
 
 use super::error::ApiError;
 use super::memory_budget::RequestMemory;
+use super::peer::Peer;
 
 /// A request with its whole body.
 #[derive(Debug, Clone)]
@@ -28,7 +28,9 @@ pub struct Request {
     /// The path segments that the route left open, decoded one by one.
     pub segments: Vec<String>,
     /// Where the request comes from, if it came over a socket.
-    pub client: Option<SocketAddr>,
+    pub client: Option<Peer>,
+    /// What tells it from others in the log; 0 if it came over no socket.
+    pub number: u64,
     /// What the body takes of the memory for bodies.
     pub(crate) memory: RequestMemory,
     /// Set when nobody waits for the answer any more.
@@ -76,6 +78,7 @@ impl From<http::Request<Bytes>> for Request {
             body,
             segments: Vec::new(),
             client: None,
+            number: 0,
             memory: RequestMemory::default(),
             cancelled: Arc::default(),
             trial: None,

@@ -1,6 +1,7 @@
 //! How a server starts and stops listening.
 
-use std::net::SocketAddr;
+use std::io;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -9,18 +10,20 @@ use tokio::sync::watch;
 use tokio::task::JoinHandle;
 use tracing::error;
 
-use super::listener::Acceptor;
+use super::listener::{Acceptor, Door};
 use super::memory_budget::MemoryBudget;
 use super::options::ServeOptions;
 use super::service::{Server, Service};
 use super::tls::Tls;
 use crate::StartError;
 
+pub use super::listener::Place;
+
 /// A listening server. Dropping it stops the server as `shutdown` does, without waiting.
 #[derive(Debug)]
 pub struct Listening {
-    /// The address that was bound.
-    pub address: SocketAddr,
+    /// Where it listens.
+    pub place: Place,
     wait: Duration,
     stop: watch::Sender<()>,
     task: JoinHandle<()>,
@@ -38,8 +41,8 @@ impl Listening {
     }
 }
 
-/// Binds `[http://|https://]HOST:PORT` and serves it until the returned value is dropped or shut
-/// down. Without a scheme TLS is spoken when there is a certificate.
+/// Binds `[http://|https://]HOST:PORT` or `unix://PATH` and serves it until the returned value is
+/// dropped or shut down. Without a scheme TLS is spoken when there is a certificate.
 ///
 /// # Errors
 /// When the address cannot be bound, or the certificate or its key cannot be used or is missing.
@@ -49,19 +52,21 @@ pub async fn listen<S: Service>(
     service: Arc<S>,
 ) -> Result<Listening, StartError> {
     let refused = |why: &str| StartError::new(format!("cannot listen on `{address}`: {why}"));
-    let (tls, host) = match address.split_once("://") {
-        None => (Tls::open(options)?, address),
-        Some(("http", host)) => (None, host),
+    let (tls, door) = match address.split_once("://") {
+        None => (Tls::open(options)?, bind(address).await),
+        Some(("http", host)) => (None, bind(host).await),
         Some(("https", host)) => match Tls::open(options)? {
-            Some(tls) => (Some(tls), host),
+            Some(tls) => (Some(tls), bind(host).await),
             None => return Err(refused("there is no certificate: see --tls-cert-file")),
         },
-        Some(_) => return Err(refused("the scheme is neither http nor https")),
+        Some(("unix", path)) => {
+            let path = Path::new(path);
+            (None, Door::unix(path, options.unix_socket_perm))
+        }
+        Some(_) => return Err(refused("the scheme is none of http, https and unix")),
     };
-    let listener = bind(host).await?;
-    let address = listener
-        .local_addr()
-        .map_err(|source| StartError::new(format!("address of the listener: {source}")))?;
+    let bound = door.and_then(|door| Ok((door.place()?, door)));
+    let (place, door) = bound.map_err(|source| refused(&source.to_string()))?;
     let (stop, stopped) = watch::channel(());
     let server = Arc::new(Server {
         service,
@@ -70,9 +75,9 @@ pub async fn listen<S: Service>(
         bodies: MemoryBudget::new(options.body_memory),
         answers: MemoryBudget::new(options.response_memory),
     });
-    let task = tokio::spawn(Acceptor::new(server).run(listener, stopped));
+    let task = tokio::spawn(Acceptor::new(server).run(door, stopped));
     Ok(Listening {
-        address,
+        place,
         wait: options.shutdown_wait_period,
         stop,
         task,
@@ -80,7 +85,7 @@ pub async fn listen<S: Service>(
 }
 
 /// Binds `HOST:PORT`; an address without a host means every interface.
-async fn bind(address: &str) -> Result<TcpListener, StartError> {
+async fn bind(address: &str) -> io::Result<Door> {
     let bound = if address.starts_with(':') {
         match TcpListener::bind(format!("[::]{address}")).await {
             Ok(listener) => Ok(listener),
@@ -89,5 +94,5 @@ async fn bind(address: &str) -> Result<TcpListener, StartError> {
     } else {
         TcpListener::bind(address).await
     };
-    bound.map_err(|source| StartError::new(format!("cannot listen on `{address}`: {source}")))
+    bound.map(Door::Tcp)
 }

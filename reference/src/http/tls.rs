@@ -12,13 +12,13 @@ use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{RootCertStore, ServerConfig};
-use tokio::net::TcpStream;
+use rustls::{RootCertStore, ServerConfig, SupportedCipherSuite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{info, warn};
 
 use super::options::ServeOptions;
+use super::transport::Transport;
 use crate::StartError;
 
 /// Accepts TLS on a connection.
@@ -31,7 +31,10 @@ impl Tls {
         else {
             return Ok(None);
         };
-        let provider = Arc::new(ring::default_provider());
+        let provider = Arc::new(provider(&options.tls_cipher_suites)?);
+        if matches!(&*options.min_tls_version, "1.0" | "1.1") {
+            info!("TLS 1.2 is the oldest version that is spoken");
+        }
         let files = Files {
             cert: cert.clone(),
             key: key.clone(),
@@ -66,8 +69,70 @@ impl Tls {
     }
 
     /// Carries out the handshake.
-    pub(super) async fn accept(&self, stream: TcpStream) -> std::io::Result<TlsStream<TcpStream>> {
+    pub(super) async fn accept(&self, stream: Transport) -> std::io::Result<TlsStream<Transport>> {
         self.0.accept(stream).await
+    }
+}
+
+/// The cipher suites that Open Policy Agent may be told to speak, and which are too weak to be
+/// spoken here.
+const NOT_SPOKEN: [&str; 16] = [
+    "TLS_RSA_WITH_RC4_128_SHA",
+    "TLS_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_RSA_WITH_AES_128_CBC_SHA256",
+    "TLS_RSA_WITH_AES_128_GCM_SHA256",
+    "TLS_RSA_WITH_AES_256_GCM_SHA384",
+    "TLS_ECDHE_ECDSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_RC4_128_SHA",
+    "TLS_ECDHE_RSA_WITH_3DES_EDE_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA",
+    "TLS_ECDHE_RSA_WITH_AES_256_CBC_SHA",
+    "TLS_ECDHE_ECDSA_WITH_AES_128_CBC_SHA256",
+    "TLS_ECDHE_RSA_WITH_AES_128_CBC_SHA256",
+];
+
+/// The cryptography, for TLS 1.2 with these cipher suites only, if any are named. Those that are
+/// not spoken are left out.
+fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
+    let mut provider = ring::default_provider();
+    if names.is_empty() {
+        return Ok(provider);
+    }
+    let refused = |why: String| StartError::new(format!("--tls-cipher-suites: {why}"));
+    let is_old = |suite: &SupportedCipherSuite| suite.version() == &TLS12;
+    let name_of = |suite: &SupportedCipherSuite| suite.suite().as_str();
+    for name in names {
+        let known = provider
+            .cipher_suites
+            .iter()
+            .find(|suite| name_of(suite) == Some(name));
+        match known {
+            Some(suite) if is_old(suite) => {}
+            // Their names at IANA; the library has its own.
+            _ if name.starts_with("TLS_AES_") || name == "TLS_CHACHA20_POLY1305_SHA256" => {
+                return Err(refused(format!(
+                    "`{name}` is of TLS 1.3, where there is no choice"
+                )));
+            }
+            _ if NOT_SPOKEN.contains(&name.as_str()) => {
+                warn!(name, "this cipher suite is not spoken");
+            }
+            _ => return Err(refused(format!("there is no cipher suite `{name}`"))),
+        }
+    }
+    let named = |suite: &SupportedCipherSuite| {
+        name_of(suite).is_some_and(|suite| names.iter().any(|name| name == suite))
+    };
+    provider
+        .cipher_suites
+        .retain(|suite| !is_old(suite) || named(suite));
+    match provider.cipher_suites.iter().any(is_old) {
+        true => Ok(provider),
+        false => Err(refused("none of these is spoken".to_owned())),
     }
 }
 
@@ -174,5 +239,47 @@ impl Files {
         let key = PrivateKeyDer::from_pem_file(&self.key)
             .map_err(|source| refused(&self.key, &source))?;
         CertifiedKey::from_der(chain, key, provider).map_err(|source| refused(&self.key, &source))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{NOT_SPOKEN, provider};
+
+    const SPOKEN: &str = "TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256,\
+        TLS_ECDHE_ECDSA_WITH_AES_128_GCM_SHA256,TLS_ECDHE_RSA_WITH_AES_256_GCM_SHA384,\
+        TLS_ECDHE_ECDSA_WITH_AES_256_GCM_SHA384,TLS_ECDHE_RSA_WITH_CHACHA20_POLY1305_SHA256,\
+        TLS_ECDHE_ECDSA_WITH_CHACHA20_POLY1305_SHA256";
+
+    #[test]
+    fn cipher_suites_of_tls_1_2_are_those_that_are_named() {
+        let weak = NOT_SPOKEN.join(",");
+        let some = format!("{weak},TLS_ECDHE_RSA_WITH_AES_128_GCM_SHA256");
+        for (names, expected) in [
+            ("", Ok(6)),
+            (SPOKEN, Ok(6)),
+            (&some, Ok(1)),
+            (&weak, Err("none of these is spoken")),
+            ("TLS_AES_128_GCM_SHA256", Err("is of TLS 1.3")),
+            (
+                "TLS_ECDHE_RSA_WITH_NOTHING",
+                Err("there is no cipher suite"),
+            ),
+        ] {
+            let given = names.split(',').filter(|name| !name.is_empty());
+            let given: Vec<String> = given.map(str::to_owned).collect();
+            match (provider(&given), expected) {
+                (Ok(provider), Ok(count)) => {
+                    let suites = provider.cipher_suites.iter();
+                    let old = suites.filter(|suite| suite.version() == &super::TLS12);
+                    assert_eq!(old.count(), count, "{names}");
+                    assert!(provider.cipher_suites.len() > count, "{names}");
+                }
+                (Err(failure), Err(why)) => {
+                    assert!(failure.to_string().contains(why), "{failure}");
+                }
+                (provided, _) => assert_eq!(provided.is_ok(), expected.is_ok(), "{names}"),
+            }
+        }
     }
 }

@@ -1,6 +1,7 @@
 //! Characters that would make a text look like other lines of the log, or change how a terminal
 //! shows it.
 
+use std::borrow::Cow;
 use std::fmt::{self, Write};
 
 /// Whether a character is one of these: a control character, the end of a line or paragraph, or a
@@ -11,22 +12,34 @@ pub(super) fn is_control(c: char) -> bool {
         || matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}')
 }
 
-/// Passes text on with these characters escaped as in Rust.
-#[derive(Debug)]
-pub(super) struct Escaped<W>(pub(super) W);
-
-impl<W: Write> Write for Escaped<W> {
-    fn write_str(&mut self, text: &str) -> fmt::Result {
-        let mut rest = text;
-        while let Some(place) = rest.find(is_control) {
-            let (plain, control) = rest.split_at(place);
-            self.0.write_str(plain)?;
-            let mut characters = control.chars();
-            if let Some(control) = characters.next() {
-                write!(self.0, "{}", control.escape_default())?;
-            }
-            rest = characters.as_str();
-        }
-        self.0.write_str(rest)
+/// Text with these characters escaped as in Rust.
+pub(super) fn text(text: &str) -> Cow<'_, str> {
+    if !text.contains(is_control) {
+        return Cow::Borrowed(text);
     }
+    let escape = |c: char| match is_control(c) {
+        true => c.escape_default().to_string(),
+        false => c.to_string(),
+    };
+    Cow::Owned(text.chars().map(escape).collect())
+}
+
+/// JSON with those of these characters escaped that may stand in its strings as they are. Ends of
+/// lines are between its values and stay.
+pub(super) fn json(json: String) -> String {
+    let escapes = |c: char| c != '\n' && is_control(c);
+    if !json.contains(escapes) {
+        return json;
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        let written: fmt::Result = match escapes(c) {
+            // All of them are below 0x10000.
+            true => write!(escaped, "\\u{:04x}", u32::from(c)),
+            false => escaped.write_char(c),
+        };
+        // Text has room for all that is written to it.
+        debug_assert!(written.is_ok());
+    }
+    escaped
 }

@@ -1,21 +1,27 @@
 //! The server's log: what it shows, and in which form.
 
-use std::fmt::Write;
-use std::io::{self, IsTerminal};
+use std::fmt::{self, Display};
+use std::io;
 
 use clap::{Args, ValueEnum};
 use tracing::Subscriber;
 use tracing::level_filters::LevelFilter;
-use tracing_subscriber::field::MakeExt;
 use tracing_subscriber::fmt::MakeWriter;
-use tracing_subscriber::fmt::format::debug_fn;
 use tracing_subscriber::util::SubscriberInitExt;
 
 mod escape;
-mod json;
+mod fields;
+mod form;
+mod layout;
 
-use escape::Escaped;
-use json::MakeEscaping;
+use form::Form;
+pub use layout::{Layout, LayoutError};
+
+/// The target of events whose displayed fields are JSON, and which are shown as such.
+pub(crate) const STRUCTURED: &str = "structured";
+
+/// The variable of the environment that says how times are written, as for Open Policy Agent.
+const TIMES: &str = "OPA_LOG_TIMESTAMP_FORMAT";
 
 /// The log that the command line asks for.
 #[derive(Debug, Clone, Args)]
@@ -26,9 +32,13 @@ pub struct LogOptions {
     /// The form of the log
     #[arg(long, value_enum, default_value = "json")]
     pub log_format: LogFormat,
+    /// How the log writes times, as a layout of Go, such as `2006-01-02 15:04:05.000`; in UTC. The
+    /// environment may say it as OPA_LOG_TIMESTAMP_FORMAT
+    #[arg(long, value_name = "LAYOUT")]
+    pub log_timestamp_format: Option<Layout>,
 }
 
-/// The least important events that are shown.
+/// The least important events that are shown, or how important some are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 pub enum LogLevel {
     /// Everything.
@@ -46,67 +56,64 @@ pub enum LogFormat {
     Text,
     /// One JSON object per line.
     Json,
+    /// JSON objects over several lines.
+    JsonPretty,
 }
 
 impl LogOptions {
     /// Writes the log of this process to standard error from now on.
-    pub fn install(&self) {
+    ///
+    /// # Errors
+    /// When the environment gives a layout of times that is none.
+    pub fn install(&self) -> Result<(), LayoutError> {
+        let times = match (&self.log_timestamp_format, std::env::var(TIMES)) {
+            (Some(layout), _) => layout.clone(),
+            (None, Ok(text)) if !text.is_empty() => text.parse()?,
+            _ => Layout::default(),
+        };
         let level = match self.log_level {
             LogLevel::Debug => LevelFilter::DEBUG,
             LogLevel::Info => LevelFilter::INFO,
             LogLevel::Error => LevelFilter::ERROR,
         };
-        match self.log_format {
-            LogFormat::Text => text(level, io::stderr().is_terminal(), io::stderr).init(),
-            LogFormat::Json => json(level, io::stderr).init(),
-        }
+        let format = self.log_format;
+        log(level, Form { format, times }, io::stderr).init();
+        Ok(())
     }
 }
 
-/// A log of lines for people. Whatever an event says, it stays on its line.
-fn text<W>(level: LevelFilter, colours: bool, writer: W) -> impl Subscriber + Send + Sync
+/// A log of this form. Whatever an event says, nothing of it looks like another event.
+fn log<W>(level: LevelFilter, form: Form, writer: W) -> impl Subscriber + Send + Sync
 where
     W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
 {
-    let fields = debug_fn(|writer, field, value| {
-        let mut writer = Escaped(writer);
-        match field.name() {
-            "message" => write!(writer, "{value:?}"),
-            // Where libraries say something, which is not shown of this program either.
-            name if name.starts_with("log.") => Ok(()),
-            name => write!(writer, "{name}={value:?}"),
-        }
-    });
     tracing_subscriber::fmt()
         .with_max_level(level)
-        .with_target(false)
-        .with_ansi(colours)
+        .with_ansi(false)
         .with_writer(writer)
-        .fmt_fields(fields.delimited(" "))
+        .event_format(form)
         .finish()
 }
 
-/// A log of one JSON object per line.
-fn json<W>(level: LevelFilter, writer: W) -> impl Subscriber + Send + Sync
-where
-    W: for<'w> MakeWriter<'w> + Send + Sync + 'static,
-{
-    tracing_subscriber::fmt()
-        .with_max_level(level)
-        .with_target(false)
-        .with_ansi(false)
-        .with_writer(MakeEscaping(writer))
-        .json()
-        .flatten_event(true)
-        .finish()
+/// A value as JSON, for events with the target [`STRUCTURED`].
+#[derive(Debug)]
+pub(crate) struct Json<'v>(pub(crate) &'v rego::Value);
+
+impl Display for Json<'_> {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let json = self.0.to_json(false, usize::MAX).map_err(|_| fmt::Error)?;
+        formatter.write_str(&String::from_utf8_lossy(&json))
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use std::io::Write;
     use std::sync::{Arc, Mutex, PoisonError};
 
+    use serde_json::{Value, json};
     use tracing::subscriber::with_default;
-    use tracing::{error, info, info_span};
+    use tracing::{debug, error, info, warn};
 
     use super::*;
 
@@ -114,7 +121,7 @@ mod tests {
     #[derive(Debug, Clone, Default)]
     struct Written(Arc<Mutex<Vec<u8>>>);
 
-    impl io::Write for Written {
+    impl Write for Written {
         fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
             let mut written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
             written.extend_from_slice(bytes);
@@ -126,11 +133,15 @@ mod tests {
         }
     }
 
-    impl Written {
-        fn text(&self) -> String {
-            let written = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-            String::from_utf8_lossy(&written).into_owned()
-        }
+    /// What is logged in a form.
+    fn logged(format: LogFormat, times: &str, say: impl FnOnce()) -> String {
+        let written = Written::default();
+        let writer = written.clone();
+        let times = times.parse().unwrap_or_default();
+        let form = Form { format, times };
+        with_default(log(LevelFilter::DEBUG, form, move || writer.clone()), say);
+        let written = written.0.lock().unwrap_or_else(PoisonError::into_inner);
+        String::from_utf8_lossy(&written).into_owned()
     }
 
     /// Text with every character that is escaped.
@@ -143,66 +154,83 @@ mod tests {
             .collect()
     }
 
-    fn text_at<'v>(event: &'v serde_json::Value, pointer: &str) -> Option<&'v str> {
-        event.pointer(pointer)?.as_str()
-    }
-
     fn say(hostile: &str) {
         let why = io::Error::other(hostile.to_owned());
-        let span = info_span!("span", own = %hostile, own_text = hostile);
-        let _entered = span.enter();
         info!(%hostile, "{hostile}");
         error!(why = &why as &dyn std::error::Error, quoted = hostile, debug = ?hostile, "said");
+        let document = rego::Value::from(hostile);
+        info!(target: STRUCTURED, document = %Json(&document), "said");
     }
 
     #[test]
-    fn nothing_that_is_logged_looks_like_another_line() {
+    fn nothing_that_is_logged_looks_like_another_event() -> Result<(), serde_json::Error> {
         let hostile = hostile();
-        for colours in [false, true] {
-            let written = Written::default();
-            let writer = written.clone();
-            let log = text(LevelFilter::DEBUG, colours, move || writer.clone());
-            with_default(log, || say(&hostile));
-            let text = written.text();
-            let lines: Vec<&str> = text.lines().collect();
-            assert_eq!(lines.len(), 2, "{text:?}");
+        for format in [LogFormat::Text, LogFormat::Json, LogFormat::JsonPretty] {
+            let text = logged(format, "", || say(&hostile));
             assert!(
-                text.contains("\\n") && text.contains("\\u{202e}"),
+                !text.replace('\n', "").contains(escape::is_control),
                 "{text:?}"
             );
-            // With colours the log itself writes ESC, for nothing else.
-            let plain = text.replace('\n', "");
-            let escapes = |c: char| escape::is_control(c) && !(colours && c == '\u{1b}');
-            assert!(!plain.contains(escapes), "{plain:?}");
-            if colours {
-                let own = plain.matches("\u{1b}[").count();
-                assert_eq!(own, plain.matches('\u{1b}').count(), "{plain:?}");
-                assert!(!plain.contains("\u{1b}\\"), "{plain:?}");
+            if format == LogFormat::Text {
+                let begin = |line: &&str| !line.is_empty() && !line.starts_with("  ");
+                let heads: Vec<&str> = text.lines().filter(begin).collect();
+                assert_eq!(heads.len(), 3, "{text:?}");
+                assert!(text.contains("\\u{202e}"), "{text:?}");
+                continue;
             }
+            let events = serde_json::Deserializer::from_str(&text).into_iter::<Value>();
+            let events: Vec<Value> = events.collect::<Result<_, _>>()?;
+            let at = |event: usize, name: &str| events.get(event).and_then(|event| event.get(name));
+            for (event, name) in [
+                (0, "msg"),
+                (0, "hostile"),
+                (1, "why"),
+                (1, "quoted"),
+                (2, "document"),
+            ] {
+                assert_eq!(at(event, name), Some(&json!(hostile)), "{event} {name}");
+            }
+            assert_eq!(events.len(), 3);
         }
+        Ok(())
     }
 
+    /// An event of every level, with fields of every kind.
+    fn speak() {
+        let labels = rego::Value::object([
+            ("id", rego::Value::from("x")),
+            ("n", rego::Value::from(1_u64)),
+        ]);
+        debug!("least");
+        info!(target: STRUCTURED, labels = %Json(&labels), "type" = "t", none = Option::<u64>::None, "Said.");
+        warn!(count = 2, part = 0.5, fine = true, level = "own", "warned");
+        error!(lines = "one\ntwo", name = %"n", "failed");
+    }
+
+    /// The forms as OPA 1.22 writes them, but that text has the time, too.
     #[test]
-    fn json_is_escaped_and_says_the_same() -> Result<(), serde_json::Error> {
-        let hostile = hostile();
-        let written = Written::default();
-        let writer = written.clone();
-        let log = json(LevelFilter::DEBUG, move || writer.clone());
-        with_default(log, || say(&hostile));
-        let text = written.text();
-        assert!(
-            !text.replace('\n', "").contains(escape::is_control),
-            "{text:?}"
+    fn each_form_has_the_keys_and_levels_of_opa() {
+        let json = concat!(
+            r#"{"level":"debug","msg":"least","time":"UTC"}"#,
+            "\n",
+            r#"{"labels":{"id":"x","n":1},"level":"info","msg":"Said.","time":"UTC","type":"t"}"#,
+            "\n",
+            r#"{"count":2,"fields.level":"own","fine":true,"level":"warning","msg":"warned","part":0.5,"time":"UTC"}"#,
+            "\n",
+            r#"{"level":"error","lines":"one\ntwo","msg":"failed","name":"n","time":"UTC"}"#,
+            "\n",
         );
-        let lines: Vec<&str> = text.lines().collect();
-        assert_eq!(lines.len(), 2, "{text:?}");
-        for line in &lines {
-            let event: serde_json::Value = serde_json::from_str(line)?;
-            assert_eq!(text_at(&event, "/span/own"), Some(&*hostile), "{line}");
-        }
-        let first: serde_json::Value = serde_json::from_str(lines.first().unwrap_or(&""))?;
-        assert_eq!(text_at(&first, "/message"), Some(&*hostile));
-        assert_eq!(text_at(&first, "/hostile"), Some(&*hostile));
-        Ok(())
+        assert_eq!(logged(LogFormat::Json, "MST", speak), json);
+        let text = concat!(
+            "[DEBUG] least\n  time = \"UTC\"\n\n",
+            "[INFO] Said.\n  labels = |\n      {\n        \"id\": \"x\",\n        \"n\": 1\n      }\n",
+            "  type = \"t\"\n  time = \"UTC\"\n\n",
+            "[WARNING] warned\n  count = 2\n  fine = true\n  level = \"own\"\n  part = 0.5\n  time = \"UTC\"\n\n",
+            "[ERROR] failed\n  lines = |\n      one\n      two\n  name = \"n\"\n  time = \"UTC\"\n\n",
+        );
+        assert_eq!(logged(LogFormat::Text, "MST", speak), text);
+        let pretty = logged(LogFormat::JsonPretty, "MST", || info!(count = 1, "Said."));
+        let expected = "{\n  \"count\": 1,\n  \"level\": \"info\",\n  \"msg\": \"Said.\",\n  \"time\": \"UTC\"\n}\n";
+        assert_eq!(pretty, expected);
     }
 }

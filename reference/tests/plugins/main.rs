@@ -4,11 +4,15 @@
 
 mod bundles;
 mod caching;
+mod console;
 mod discovery;
 mod disk;
 mod environment;
+mod flags;
 mod logs;
 mod mock_services;
 mod program;
 mod services;
+mod started;
 mod status;
+mod watching;

@@ -203,3 +203,21 @@ async fn prometheus_is_told_if_the_configuration_says_so() -> Done {
     assert!(!text.contains("bundle"), "{text}");
     Ok(())
 }
+
+#[tokio::test]
+async fn durations_of_requests_are_counted_as_configured() -> Done {
+    let durations = |buckets: Value| {
+        let prom = json!({"http_request_duration_seconds": {"buckets": buckets}});
+        json!({"server": {"metrics": {"prom": prom}}})
+    };
+    let environment = Environment::start(durations(json!([0.25, 2.5]))).await?;
+    environment.get("/v1/data").await?;
+    let text = environment.text("/metrics").await?;
+    for (bound, there) in [("0.25", true), ("2.5", true), ("0.1", false)] {
+        assert_eq!(text.contains(&format!("le=\"{bound}\"")), there, "{bound}");
+    }
+    let refused = Environment::start(durations(json!([2, 1]))).await;
+    let why = refused.err().map(|why| why.to_string()).unwrap_or_default();
+    assert!(why.contains("must increase"), "{why}");
+    Ok(())
+}

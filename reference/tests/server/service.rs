@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use clap::Parser;
 use http::StatusCode;
-use reference::http::serve::{Listening, listen};
+use reference::http::serve::{Listening, Place, listen};
 use reference::http::{Reply, Request, ServeOptions, Service};
 use tokio::net::TcpStream;
 
@@ -84,7 +84,10 @@ impl Server {
         let work = Arc::new(Work::default());
         match listen("127.0.0.1:0", &flags.serve, Arc::clone(&work)).await {
             Ok(listening) => Self {
-                address: listening.address,
+                address: match &listening.place {
+                    Place::Tcp(address) => *address,
+                    Place::Unix(path) => panic!("it listens on {}", path.display()),
+                },
                 listening,
                 work,
             },

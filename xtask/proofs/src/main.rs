@@ -15,6 +15,7 @@ mod kept;
 mod kill_matrix;
 mod matrix;
 mod ocp_examples;
+mod opa_logs;
 mod peers;
 mod postgres;
 mod program;
@@ -66,6 +67,8 @@ enum Task {
     /// Play the end-to-end examples of OPA Control Plane, and compare the files of their bundles with
     /// those that it makes
     OcpExamples(ocp_examples::Options),
+    /// Compare the keys and types of what the engine and the real OPA write to their logs
+    OpaLogs,
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -164,6 +167,7 @@ fn main() -> ExitCode {
         Task::Results => kept::run(),
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
         Task::OcpExamples(options) => ocp_examples::run(&options),
+        Task::OpaLogs => opa_logs::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

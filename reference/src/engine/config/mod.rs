@@ -63,6 +63,9 @@ pub(super) struct Config {
     pub(super) gzip_threshold: usize,
     /// How hard answers are compressed, 0 to 9.
     pub(super) gzip_level: u32,
+    /// The upper bounds, in seconds, below which durations of requests are counted, if they are
+    /// given. They hold from the start on.
+    pub(super) buckets: Option<Vec<f64>>,
 }
 
 impl Config {
@@ -87,6 +90,11 @@ impl Config {
                     .map_err(|why| StartError::new(format!("{flag} `{text}`: {why}")))?;
             }
         }
+        for (at, address) in options.addresses().enumerate() {
+            let bundle = addressed(at + 1, address)
+                .ok_or_else(|| StartError::new(format!("`{address}` is no address of a bundle")))?;
+            lay_over(&mut given, &bundle);
+        }
         Ok(given)
     }
 
@@ -102,6 +110,7 @@ impl Config {
             max_decoded_body: shape.max_decoded_body(),
             gzip_threshold: shape.gzip_threshold(),
             gzip_level: shape.gzip_level(),
+            buckets: shape.buckets().map(<[_]>::to_vec),
             redacted: redact_config(given, id),
             caches: shape.caches()?,
             plugins: shape.plugins()?,
@@ -137,6 +146,7 @@ impl Config {
             max_decoded_body: nothing.max_decoded_body(),
             gzip_threshold: nothing.gzip_threshold(),
             gzip_level: nothing.gzip_level(),
+            buckets: None,
             redacted: redact_config(&Value::from(Object::new()), id),
         }
     }
@@ -155,6 +165,27 @@ pub(super) fn lay_over(value: &mut Value, over: &Value) {
         }
         (value, over) => *value = over.clone(),
     }
+}
+
+/// The configuration of a bundle at an address, with its service: the one with this number on the
+/// command line.
+fn addressed(number: usize, address: &str) -> Option<Value> {
+    let address: reqwest::Url = address.parse().ok()?;
+    let host = address.host_str()?;
+    let port = address.port().map(|port| format!(":{port}"));
+    let url = format!("{}://{host}{}", address.scheme(), port.unwrap_or_default());
+    let query = address.query().map(|query| format!("?{query}"));
+    let resource = format!("{}{}", address.path(), query.unwrap_or_default());
+    let name = format!("cli{number}");
+    let named = |value| Value::object([(name.as_str(), value)]);
+    let service = Value::object([("url", Value::from(url))]);
+    let bundle = Value::object([
+        ("service", Value::from(name.as_str())),
+        ("resource", Value::from(resource)),
+        ("persist", Value::Bool(true)),
+    ]);
+    let whole = [("services", named(service)), ("bundles", named(bundle))];
+    Some(Value::object(whole))
 }
 
 /// Tells the log which keys of a configuration have no effect.

@@ -73,6 +73,22 @@ struct Storage {
 struct Server {
     encoding: Option<Encoding>,
     decoding: Option<Decoding>,
+    metrics: Option<ServerMetrics>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct ServerMetrics {
+    prom: Option<PrometheusMetrics>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct PrometheusMetrics {
+    http_request_duration_seconds: Option<DurationMetrics>,
+}
+
+#[derive(Debug, Default, Deserialize)]
+struct DurationMetrics {
+    buckets: Option<Vec<f64>>,
 }
 
 #[derive(Debug, Default, Deserialize)]
@@ -117,6 +133,14 @@ impl Shape {
         }
         if self.gzip_level() > 9 {
             return Err("server.encoding.gzip.compression_level must be 0 to 9".to_owned());
+        }
+        let buckets = self.buckets().unwrap_or_default();
+        let increasing = buckets
+            .windows(2)
+            .all(|pair| matches!(pair, [low, high] if low < high));
+        if !increasing {
+            let key = "server.metrics.prom.http_request_duration_seconds.buckets";
+            return Err(format!("{key} must increase"));
         }
         let logs = self.decision_logs.as_ref();
         let status = self.status.as_ref();
@@ -209,6 +233,13 @@ impl Shape {
         self.server.as_ref()?.encoding.as_ref()?.gzip.as_ref()
     }
 
+    /// The upper bounds of durations of requests.
+    pub(super) fn buckets(&self) -> Option<&[f64]> {
+        let prometheus = self.server.as_ref()?.metrics.as_ref()?.prom.as_ref()?;
+        let durations = prometheus.http_request_duration_seconds.as_ref()?;
+        durations.buckets.as_deref()
+    }
+
     pub(super) fn max_body(&self) -> usize {
         let given = self.decoding().and_then(|decoding| decoding.max_length);
         given.unwrap_or(DEFAULT_MAX_BODY)
@@ -288,8 +319,8 @@ mod tests {
                 &["bundles.b.folder", "keys.k.secret"],
             ),
             (
-                r#"{"server": {"metrics": {"prom": {}}}, "distributed_tracing": {"type": "grpc"}}"#,
-                &["server.metrics", "distributed_tracing"],
+                r#"{"server": {"metrics": {"own": {}}}, "distributed_tracing": {"type": "grpc"}}"#,
+                &["server.metrics.own", "distributed_tracing"],
             ),
         ] {
             let mut found = unknown_keys(json);

@@ -20,16 +20,26 @@ pub(super) struct Totals {
     requests: RequestDurations,
 }
 
+/// What the durations of requests are called.
+const DURATIONS: &str = "http_request_duration_seconds";
+
 impl Default for Totals {
     fn default() -> Self {
         let mut registry = Registry::default();
         process_metrics::register(&mut registry);
-        let requests = RequestDurations::register(&mut registry, "http_request_duration_seconds");
+        let requests = RequestDurations::register(&mut registry, DURATIONS);
         Self { registry, requests }
     }
 }
 
 impl Totals {
+    /// Measurements of which the durations are counted below these upper bounds, in seconds.
+    pub(super) fn with_buckets(buckets: &[f64]) -> Self {
+        let mut registry = Registry::default();
+        let requests = RequestDurations::register_with(&mut registry, DURATIONS, buckets);
+        Self { registry, requests }
+    }
+
     /// Takes up a request that the handler of this name answered.
     pub(super) fn observe(
         &self,

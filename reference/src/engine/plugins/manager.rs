@@ -5,11 +5,12 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use globset::GlobSet;
 use rego::Value;
 use rego::value::Object;
 use tokio::sync::watch;
 use tokio::task::JoinHandle;
-use tracing::{error, warn};
+use tracing::{error, info, warn};
 
 use super::bundles::Loader;
 use super::discovery::{Discoverer, merge};
@@ -24,6 +25,7 @@ use super::{Host, Plugins};
 use crate::StartError;
 use crate::engine::config::{self, BundleLocation, Config, Discovery, Key, Service, Source};
 use crate::engine::options::Options;
+use crate::engine::watch::{Files, Watcher};
 
 /// The plugins that run. Dropping it ends them without waiting.
 #[derive(Debug)]
@@ -127,12 +129,32 @@ impl Running {
     /// When it cannot be read or carried out. Then everything stays as it is.
     pub(crate) async fn reload(&self) -> Result<(), String> {
         let manager = Arc::clone(&self.0);
-        let reloaded = tokio::task::spawn_blocking(move || {
-            let boot = Config::read(&manager.options).map_err(|why| why.to_string())?;
-            config::warn(&boot);
-            manager.boot(boot)
-        });
+        let reloaded = tokio::task::spawn_blocking(move || manager.reload());
         reloaded.await.map_err(|why| why.to_string())?
+    }
+
+    /// Reads the configuration again whenever its file changes, if the options want that, until
+    /// the result is dropped.
+    pub(crate) fn watch_config(&self) -> Option<Watcher> {
+        let options = &self.0.options;
+        let file = options
+            .config_file
+            .clone()
+            .filter(|_| options.watch_config)?;
+        let files = Files {
+            paths: vec![file],
+            ignored: GlobSet::empty(),
+        };
+        let (seen, manager) = (files.look(), Arc::downgrade(&self.0));
+        Some(Watcher::start(files, seen, move || {
+            let Some(manager) = manager.upgrade() else {
+                return;
+            };
+            match manager.reload() {
+                Ok(()) => info!("the configuration was read again"),
+                Err(why) => error!(why, "the configuration stays as it was"),
+            }
+        }))
     }
 
     /// Ends the plugins, and sends what waits to be sent, if that does not take longer than the
@@ -174,6 +196,13 @@ impl Drop for Running {
 }
 
 impl Manager {
+    /// Reads the configuration again and goes by it. This waits for the disk.
+    fn reload(self: &Arc<Self>) -> Result<(), String> {
+        let boot = Config::read(&self.options).map_err(|why| why.to_string())?;
+        config::warn(&boot);
+        self.boot(boot)
+    }
+
     /// What requests see of the plugins.
     pub(super) fn plugins(&self) -> &Plugins {
         &self.plugins

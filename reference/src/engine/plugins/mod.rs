@@ -1,7 +1,5 @@
 //! Plugins: what the engine does by itself beside answering requests.
 
-use std::sync::atomic::AtomicU64;
-
 mod activation;
 mod aws;
 mod bundles;
@@ -66,8 +64,6 @@ pub(in crate::engine) struct Plugins {
     pub(in crate::engine) statuses: StatusRegistry,
     /// Decisions that wait for their upload.
     logs: logs::Backlog,
-    /// How many decisions there were for the log.
-    decisions: AtomicU64,
     activation: Activation,
     /// What is counted for Prometheus, if anything is.
     collectors: ArcSwapOption<Collectors>,

@@ -16,6 +16,7 @@ use super::service::{Client, ServiceError};
 use super::status_registry::DECISION_LOGS;
 use super::{Host, Plugins};
 use crate::engine::config::{Delay, Trigger};
+use crate::log::{Json, STRUCTURED};
 
 /// A report waits no longer after one that could not be sent.
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
@@ -101,7 +102,7 @@ impl Reporter {
             collectors.count(&self.plugins);
         }
         if self.console {
-            info!(status = %report, "Status Log");
+            print(&report);
         }
         let Some((client, path)) = &self.service else {
             return Ok(());
@@ -112,4 +113,20 @@ impl Reporter {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         client.post(path, &headers, Bytes::from(body)).await
     }
+}
+
+/// Writes a report to the log of the process, its members as members of the line.
+fn print(report: &Value) {
+    let json = |name| report.get(name).map(Json).map(tracing::field::display);
+    info!(
+        target: STRUCTURED,
+        labels = json("labels"),
+        "type" = "openpolicyagent.org/status",
+        bundles = json("bundles"),
+        decision_logs = json("decision_logs"),
+        discovery = json("discovery"),
+        plugins = json("plugins"),
+        metrics = json("metrics"),
+        "Status Log"
+    );
 }

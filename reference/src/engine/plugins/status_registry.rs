@@ -123,7 +123,7 @@ impl StatusRegistry {
     }
 
     /// Waits for changes.
-    pub(super) fn watch(&self) -> watch::Receiver<()> {
+    pub(in crate::engine) fn watch(&self) -> watch::Receiver<()> {
         self.changed.subscribe()
     }
 

@@ -15,7 +15,7 @@ use tracing::error;
 use super::Connection;
 use super::activity::{Activity, Admission};
 use super::response_stream::Sent;
-use crate::http::access_log::AccessLine;
+use crate::http::access_log::{Arrival, next_number};
 use crate::http::error::{ApiError, Code};
 use crate::http::receive::receive;
 use crate::http::reply::Reply;
@@ -97,9 +97,17 @@ impl<S: Service> Connection<S> {
     ) -> HttpResponse {
         let begun = Instant::now();
         let (parts, body) = request.into_parts();
-        let (method, path) = (parts.method.clone(), parts.uri.path().to_owned());
+        let arrival = Arrival {
+            number: next_number(),
+            client: self.peer,
+            method: parts.method.clone(),
+            path: parts.uri.path().to_owned(),
+            level: self.server.options.log_level_request,
+            begun,
+        };
+        arrival.tell();
         let version = parts.version;
-        let reply = self.reply(parts, body, &exchange).await;
+        let reply = self.reply(parts, body, arrival.number, &exchange).await;
         let (mut reply, share) = admit(reply, &self.server.answers).await;
         // What is left of a body that did not come in time is not waited for.
         let late = reply.status == StatusCode::REQUEST_TIMEOUT;
@@ -107,24 +115,17 @@ impl<S: Service> Connection<S> {
             let close = HeaderValue::from_static("close");
             reply.headers.insert(CONNECTION, close);
         }
-        let line = AccessLine {
-            client: self.peer,
-            method,
-            path,
-            status: reply.status,
-            sent: 0,
-            begun,
-        };
+        let line = arrival.answered(reply.status);
         let exchange = Arc::new(exchange);
         Sending::response(reply, share, line).map(|body| Sent::new(body, exchange))
     }
 
     /// The answer to one request, which is given up when the client has closed its side.
-    async fn reply(&self, parts: Parts, body: Incoming, exchange: &Exchange) -> Reply {
+    async fn reply(&self, parts: Parts, body: Incoming, number: u64, exchange: &Exchange) -> Reply {
         self.activity.set_answering(true);
         let reply = tokio::select! {
             biased;
-            reply = self.work(parts, body, exchange) => reply,
+            reply = self.work(parts, body, number, exchange) => reply,
             () = exchange.abandoned() => {
                 ApiError::new(Code::Unavailable, "the client closed the connection").reply()
             }
@@ -134,7 +135,7 @@ impl<S: Service> Connection<S> {
     }
 
     /// Waits for a place, reads the request, and has it answered.
-    async fn work(&self, parts: Parts, body: Incoming, exchange: &Exchange) -> Reply {
+    async fn work(&self, parts: Parts, body: Incoming, number: u64, exchange: &Exchange) -> Reply {
         let probes =
             body.is_end_stream() && (self.server.service).is_probe(&parts.method, parts.uri.path());
         if !probes && self.activity.turn().await == Admission::Refused {
@@ -153,6 +154,7 @@ impl<S: Service> Connection<S> {
         };
         self.activity.set_answering(true);
         request.client = Some(self.peer);
+        request.number = number;
         request.cancelled = Arc::clone(&exchange.cancelled);
         let answered =
             AssertUnwindSafe(Arc::clone(&self.server.service).answer(request)).catch_unwind();

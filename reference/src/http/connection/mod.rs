@@ -2,16 +2,16 @@
 
 use std::convert::Infallible;
 use std::future::Future;
-use std::net::SocketAddr;
 use std::sync::Arc;
 
 use hyper::body::Incoming;
-use tokio::net::TcpStream;
 use tokio::time::timeout;
 use tracing::debug;
 
 use super::header_checks::Fragment;
+use super::peer::Peer;
 use super::service::{Server, Service};
+use super::transport::Transport;
 
 pub(super) mod activity;
 mod exchange;
@@ -32,15 +32,15 @@ use stream::{Protocol, Stream};
 pub(super) struct Connection<S> {
     pub(super) server: Arc<Server<S>>,
     pub(super) activity: Arc<Activity>,
-    pub(super) peer: SocketAddr,
+    pub(super) peer: Peer,
 }
 
 impl<S: Service> Connection<S> {
     /// Serves the connection, after its TLS handshake if there is TLS, until its client closes
     /// it, or it is told to end.
-    pub(super) async fn run(self, stream: TcpStream) {
+    pub(super) async fn run(self, stream: Transport) {
         let peer = self.peer;
-        if let Err(failure) = stream.set_nodelay(true) {
+        if let Err(failure) = stream.set_nodelay() {
             debug!(%peer, %failure, "cannot switch off delayed sending");
         }
         let server = Arc::clone(&self.server);

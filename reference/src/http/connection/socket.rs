@@ -1,22 +1,23 @@
-//! Connections of the system.
+//! What a connection is spoken on.
 
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::TcpStream;
 use tokio_rustls::server::TlsStream;
+
+use crate::http::transport::Transport;
 
 /// A connection of the system, perhaps below TLS.
 pub(super) trait Socket: AsyncRead + AsyncWrite + Send + Unpin + 'static {
-    fn tcp(&self) -> &TcpStream;
+    fn transport(&self) -> &Transport;
 }
 
-impl Socket for TcpStream {
-    fn tcp(&self) -> &TcpStream {
+impl Socket for Transport {
+    fn transport(&self) -> &Transport {
         self
     }
 }
 
-impl Socket for TlsStream<TcpStream> {
-    fn tcp(&self) -> &TcpStream {
+impl Socket for TlsStream<Transport> {
+    fn transport(&self) -> &Transport {
         self.get_ref().0
     }
 }

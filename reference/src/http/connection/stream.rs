@@ -8,9 +8,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll, ready};
 use std::time::Duration;
 
-use futures_util::FutureExt;
 use http::StatusCode;
-use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, Interest, ReadBuf};
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt, ReadBuf};
 use tokio::time::timeout;
 use tracing::debug;
 
@@ -160,8 +159,7 @@ impl<S: Socket> Stream<S> {
             }
         }
         while !self.ended && self.look.poll(context, LOOK_PERIOD).is_ready() {
-            let ready = self.inner.tcp().ready(Interest::READABLE).now_or_never();
-            if ready.is_some_and(|ready| ready.is_ok_and(|ready| ready.is_read_closed())) {
+            if self.inner.transport().is_read_closed() {
                 self.activity.set_gone();
                 context.waker().wake_by_ref();
                 break;
@@ -209,7 +207,7 @@ impl<S: Socket> Stream<S> {
         self.activity.set_blocked(true);
         ready!(self.stall.poll(context, self.write_timeout));
         // What the system still holds for the client goes with the connection.
-        if let Err(failure) = self.inner.tcp().set_zero_linger() {
+        if let Err(failure) = self.inner.transport().set_zero_linger() {
             debug!(%failure, "cannot drop what was not read");
         }
         Poll::Ready(Err(io::Error::new(

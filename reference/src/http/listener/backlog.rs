@@ -2,9 +2,12 @@
 
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::time::{Instant, timeout_at};
 use tracing::debug;
+
+use super::door::Door;
+use crate::http::peer::Peer;
+use crate::http::transport::Transport;
 
 /// How long nothing more must arrive before the listener closes, and how long it goes on at most.
 const QUIET: Duration = Duration::from_millis(50);
@@ -13,7 +16,7 @@ const MAX_DRAIN: Duration = Duration::from_millis(500);
 /// Has the system take no new connections, so that only those are left which it has taken.
 /// Clients that begin now are told after their next try that nobody listens.
 #[cfg(target_os = "linux")]
-pub(super) fn shut(listener: &TcpListener) {
+pub(super) fn shut(listener: &Door) {
     use socket2::{SockFilter, SockRef};
 
     /// The byte of a TCP header that holds its flags.
@@ -26,6 +29,9 @@ pub(super) fn shut(listener: &TcpListener) {
     const IF_EQUAL: u16 = 0x15;
     const RETURN: u16 = 0x06;
 
+    let Door::Tcp(listener) = listener else {
+        return;
+    };
     let filter = [
         SockFilter::new(LOAD_BYTE, 0, 0, FLAGS),
         SockFilter::new(AND, 0, 0, SYN_AND_ACK),
@@ -40,22 +46,22 @@ pub(super) fn shut(listener: &TcpListener) {
 
 /// Other systems cannot.
 #[cfg(not(target_os = "linux"))]
-pub(super) fn shut(_listener: &TcpListener) {}
+pub(super) fn shut(_listener: &Door) {}
 
 /// The connections that the system had taken, until there are no more.
 pub(super) struct Backlog {
-    listener: TcpListener,
+    listener: Door,
     end: Instant,
 }
 
 impl Backlog {
-    pub(super) fn new(listener: TcpListener) -> Self {
+    pub(super) fn new(listener: Door) -> Self {
         let end = Instant::now() + MAX_DRAIN;
         Self { listener, end }
     }
 
     /// The next connection, if there is one.
-    pub(super) async fn next(&self) -> Option<(TcpStream, std::net::SocketAddr)> {
+    pub(super) async fn next(&self) -> Option<(Transport, Peer)> {
         loop {
             let quiet = (Instant::now() + QUIET).min(self.end);
             match timeout_at(quiet, self.listener.accept()).await {

@@ -1,12 +1,10 @@
 //! Takes connections, and ends them when the server stops.
 
 use std::io::ErrorKind;
-use std::net::SocketAddr;
 use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::net::{TcpListener, TcpStream};
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
@@ -15,14 +13,19 @@ use tracing::{debug, error, warn};
 use super::connection::Connection;
 use super::connection::activity::Leaving;
 use super::options::ServeOptions;
+use super::peer::Peer;
 use super::service::{Server, Service};
+use super::transport::Transport;
 
 mod address;
 mod backlog;
 mod descriptors;
+mod door;
 mod registry;
 
 use backlog::Backlog;
+pub(in crate::http) use door::Door;
+pub use door::Place;
 use registry::{Limits, Registry};
 
 /// How long the listener rests when the system cannot give it a connection.
@@ -58,7 +61,7 @@ impl<S: Service> Acceptor<S> {
     }
 
     /// Accepts connections until told to stop, then those that wait, and waits for the open ones.
-    pub(super) async fn run(mut self, listener: TcpListener, mut stopped: watch::Receiver<()>) {
+    pub(super) async fn run(mut self, listener: Door, mut stopped: watch::Receiver<()>) {
         loop {
             let waits = self.registry.uses_reserve();
             tokio::select! {
@@ -108,7 +111,7 @@ impl<S: Service> Acceptor<S> {
     }
 
     /// Serves one connection.
-    fn serve(&mut self, stream: TcpStream, peer: SocketAddr, leaving: Option<Leaving>) {
+    fn serve(&mut self, stream: Transport, peer: Peer, leaving: Option<Leaving>) {
         let (activity, place) = self.registry.admit(peer.ip());
         if let Some(why) = leaving {
             activity.leave(why);

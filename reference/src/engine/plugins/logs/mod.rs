@@ -1,17 +1,17 @@
 //! The decision log: an event for each decision, written to the log of the process or sent to a
 //! service.
 
-use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
 use rego::error::EvalCode;
 use rego::value::Object;
 use rego::{Solution, Value};
-use tracing::{error, info};
+use tracing::error;
 
 mod backlog;
 mod buffer;
 mod chunk;
+mod console;
 mod counts;
 mod entry;
 mod mask;
@@ -63,8 +63,7 @@ impl Plugins {
             return Ok(());
         };
         let id = entry.id;
-        let number = self.decisions.fetch_add(1, Ordering::Relaxed) + 1;
-        let mut event = entry.event(state, number, config.labels(), logs);
+        let mut event = entry.event(state, config.labels(), logs);
         match judge(state, logs, &mut event) {
             Ok(true) => {}
             Ok(false) => return Ok(()),
@@ -74,7 +73,7 @@ impl Plugins {
             }
         }
         if logs.console {
-            print(id, &event);
+            console::print(&event);
         }
         let Some(upload) = &logs.upload else {
             return Ok(());
@@ -90,7 +89,7 @@ impl Plugins {
 }
 
 impl Entry<'_> {
-    fn event(&self, state: &State, number: u64, labels: &Value, logs: &DecisionLogs) -> Object {
+    fn event(&self, state: &State, labels: &Value, logs: &DecisionLogs) -> Object {
         let decision = self.decision;
         let mut event = Object::new();
         event.insert("labels", labels.clone());
@@ -101,7 +100,9 @@ impl Entry<'_> {
         }
         match self.subject {
             Subject::Path([]) => None,
-            Subject::Path(path) => event.insert("path", Value::from(path.join("/"))),
+            Subject::Path(path) | Subject::Filter(path, _) => {
+                event.insert("path", Value::from(path.join("/")))
+            }
             Subject::Query(text) => event.insert("query", Value::from(text)),
         };
         if let Some(input) = &decision.input {
@@ -131,7 +132,10 @@ impl Entry<'_> {
         if let Some(metrics) = &decision.metrics {
             event.insert("metrics", metrics.clone());
         }
-        event.insert("req_id", Value::from(number));
+        event.insert("req_id", Value::from(self.request.number));
+        if let Subject::Filter(_, asked) = self.subject {
+            event.insert("custom", asked.clone());
+        }
         event
     }
 }
@@ -195,29 +199,4 @@ fn decide(state: &State, path: &[String], event: &Value) -> Result<Option<Value>
         .evaluate(&mut evaluation)
         .map_err(|why| why.to_string())?;
     Ok(answers.pop().and_then(Solution::into_document))
-}
-
-/// Writes an event to the log of the process.
-fn print(id: &str, event: &Object) {
-    let member = |name| event.get(name).map(tracing::field::display);
-    let text = |name| event.get(name).and_then(Value::as_str);
-    info!(
-        decision_id = id,
-        path = text("path"),
-        query = text("query"),
-        labels = member("labels"),
-        bundles = member("bundles"),
-        input = member("input"),
-        result = member("result"),
-        nd_builtin_cache = member("nd_builtin_cache"),
-        error = member("error"),
-        erased = member("erased"),
-        masked = member("masked"),
-        requested_by = text("requested_by"),
-        request_context = member("request_context"),
-        decided = text("timestamp"),
-        metrics = member("metrics"),
-        req_id = member("req_id"),
-        "Decision Log"
-    );
 }

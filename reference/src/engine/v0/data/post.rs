@@ -3,10 +3,12 @@
 use http::StatusCode;
 use rego::Value;
 
-use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
+use crate::engine::decide::DecisionRequest;
+use crate::engine::decision::{DecisionError, Outcome, Subject};
 use crate::engine::evaluate::EvalOptions;
+use crate::engine::metrics::Metrics;
 use crate::engine::state::State;
-use crate::engine::{Engine, id, request_body};
+use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the bare document at the path. The body is the input document and may be empty.
@@ -24,11 +26,21 @@ pub(in crate::engine) fn bare(
     request: &Request,
     path: &[String],
 ) -> Result<Reply, ApiError> {
-    let input = request_body::input(request)?.unwrap_or(Value::Null);
+    let logged = engine.logs_decisions();
+    let mut metrics = Metrics::of_write(request);
+    if logged {
+        metrics.measure();
+    }
+    let input = metrics.time("timer_rego_input_parse_ns", || request_body::input(request))?;
     let state = engine.state();
-    let outcome = decide(engine, &state, request, path, &input);
-    let id = engine.logs_decisions().then(id::random);
-    let decision = Decision::plain(id, input, outcome);
+    let wanted = DecisionRequest {
+        request,
+        input: Some(input.unwrap_or(Value::Null)),
+        strict: false,
+        logged,
+        metrics,
+    };
+    let decision = engine.decide(wanted, |options| decide(engine, &state, path, options));
     engine.log(&state, request, Subject::Path(path), &decision)?;
     let document = decision.outcome?.result.unwrap_or(Value::Null);
     Ok(Reply::document(
@@ -41,11 +53,14 @@ pub(in crate::engine) fn bare(
 fn decide(
     engine: &Engine,
     state: &State,
-    request: &Request,
     path: &[String],
-    input: &Value,
+    options: &EvalOptions<'_>,
 ) -> Result<Outcome, DecisionError> {
-    let options = EvalOptions::plain(request, Some(input));
+    // An answer without an envelope has no place for what explains it.
+    let options = EvalOptions {
+        explain: None,
+        ..*options
+    };
     match engine.read(state, path, &options)? {
         None => {
             let names = std::iter::once("data").chain(path.iter().map(String::as_str));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rego::filter::{Mappings, Target};
+use rego::filter::{Declared, Mappings, Target};
 use rego::value::Object;
 use rego::{References, Value};
 
@@ -23,6 +23,8 @@ pub(super) struct FilterOptions {
     /// The targets of an answer with several.
     pub(super) targets: Vec<Target>,
     mappings: Option<Value>,
+    /// The texts of the references, and the options, as they were sent.
+    sent: Object,
 }
 
 impl FilterOptions {
@@ -44,6 +46,11 @@ impl FilterOptions {
             input: body.get("input").cloned(),
             ..Self::default()
         };
+        for name in ["unknowns", "options"] {
+            if let Some(sent) = body.get(name) {
+                read.sent.insert(name, sent.clone());
+            }
+        }
         if let Some(texts) = texts(&body, "unknowns")?.filter(|texts| !texts.is_empty()) {
             read.unknowns = Some(references(&texts)?);
         }
@@ -75,6 +82,46 @@ impl FilterOptions {
             read.mappings = Some(mappings.clone());
         }
         Ok(read)
+    }
+
+    /// What the decision log says of the request, beside its input: the unknowns and the mask,
+    /// those of the policy if the request gives none, and the options.
+    pub(super) fn for_the_log(&self, declared: &Declared) -> Value {
+        let unknowns = match self
+            .sent
+            .get("unknowns")
+            .filter(|_| self.unknowns.is_some())
+        {
+            Some(texts) => texts.clone(),
+            None if declared.unknowns.is_empty() => Value::Null,
+            None => {
+                let texts = declared.unknowns.iter().map(String::as_str);
+                Value::from(texts.map(Value::from).collect::<Vec<_>>())
+            }
+        };
+        let mask = match (&self.mask_rule, &declared.mask_rule) {
+            (Some(name), _) => name.clone(),
+            (None, Some(path)) => {
+                let names = path.iter().filter_map(Value::as_str);
+                let names: Vec<&str> = std::iter::once("data").chain(names).collect();
+                names.join(".")
+            }
+            (None, None) => String::new(),
+        };
+        let options = self
+            .sent
+            .get("options")
+            .filter(|sent| **sent != Value::Null);
+        let options = options.cloned();
+        Value::object([
+            ("type", Value::from("open-policy-agent/compile")),
+            ("unknowns", unknowns),
+            ("mask_rule", Value::from(mask)),
+            (
+                "options",
+                options.unwrap_or_else(|| Value::from(Object::new())),
+            ),
+        ])
     }
 
     /// The names of tables and columns for a target.

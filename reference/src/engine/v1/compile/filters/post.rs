@@ -10,10 +10,11 @@ use rego::{PartialOptions, PartialQuery, QueryOptions, Residual, Value};
 use super::accept::{Accepted, accepted};
 use super::masks::masks;
 use super::options::{FilterOptions, references};
-use crate::engine::decision::DecisionError;
+use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
 use crate::engine::metrics::Metrics;
+use crate::engine::plugins::Unlogged;
 use crate::engine::state::{PreparedFilter, State};
-use crate::engine::{Engine, errors};
+use crate::engine::{Engine, errors, id};
 use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the condition on rows that the rule at the path comes down to, in the language
@@ -26,7 +27,15 @@ use crate::http::{ApiError, Reply, Request};
 /// when the rule is no condition on columns, or none that the target understands;
 /// `internal_error` when the evaluation fails.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
+    let logged = engine.logs_decisions();
+    if let (true, Some(trial)) = (logged, &request.trial) {
+        // What is logged has effects, which no trial may have.
+        return Err(DecisionError::give_up(trial).into());
+    }
     let mut metrics = Metrics::of_decision(request);
+    if logged {
+        metrics.measure();
+    }
     let accepted = accepted(request, engine.vendors())?;
     let mut options = FilterOptions::read(request, accepted.target.is_none())?;
     match accepted.target {
@@ -46,6 +55,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         request,
         options: &options,
         accepted: &accepted,
+        logged,
     };
     filter.answer(&prepared, metrics)
 }
@@ -76,6 +86,7 @@ struct FilterRequest<'r> {
     request: &'r Request,
     options: &'r FilterOptions,
     accepted: &'r Accepted,
+    logged: bool,
 }
 
 impl FilterRequest<'_> {
@@ -83,7 +94,7 @@ impl FilterRequest<'_> {
     fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
         let PreparedFilter { declared, query } = prepared;
         let timer = "timer_rego_partial_eval_ns";
-        let residual = metrics.time(timer, || self.residual(declared, query))?;
+        let (residual, calls) = metrics.time(timer, || self.residual(declared, query))?;
         let timer = "timer_compile_eval_constraints_ns";
         let filter = metrics.time(timer, || self.filter(&residual));
         let filter = filter.map_err(|refusals| errors::filter(&refusals))?;
@@ -102,18 +113,58 @@ impl FilterRequest<'_> {
             Some(target) => translate(&filter, target, self.options, masks.as_ref()),
             None => translate_all(&filter, self.options, masks.as_ref()),
         })?;
+        let (result, shown) = (Value::from(result), metrics.is_shown());
+        let metrics = (shown || self.logged).then(|| metrics.finish());
+        if self.logged {
+            self.log(declared, &result, calls, metrics.as_ref())?;
+        }
         let mut envelope = Object::new();
-        envelope.insert("result", result.into());
-        if metrics.is_shown() {
-            envelope.insert("metrics", metrics.finish());
+        envelope.insert("result", result);
+        if let Some(metrics) = metrics.filter(|_| shown) {
+            envelope.insert("metrics", metrics);
         }
         let pretty = self.request.flag("pretty");
         let answer = Reply::document(StatusCode::OK, &Value::from(envelope), pretty);
         Ok(answer.with_type(&self.accepted.media_type))
     }
 
-    /// What is left of the rule when the columns are not known.
-    fn residual(self, declared: &Declared, query: &PartialQuery) -> Result<Residual, ApiError> {
+    /// Logs the filter.
+    fn log(
+        self,
+        declared: &Declared,
+        result: &Value,
+        calls: Option<Object>,
+        metrics: Option<&Value>,
+    ) -> Result<(), Unlogged> {
+        let segments = self.request.segments.iter();
+        let path: Vec<String> = segments
+            .flat_map(|path| path.split('/'))
+            .map(str::to_owned)
+            .collect();
+        let decision = Decision {
+            id: Some(id::random()),
+            input: self.options.input.clone(),
+            outcome: Ok(Outcome {
+                result: Some(result.clone()),
+                explanation: None,
+            }),
+            calls,
+            metrics: metrics.cloned(),
+            shows_metrics: false,
+        };
+        let asked = self.options.for_the_log(declared);
+        let subject = Subject::Filter(&path, &asked);
+        self.engine
+            .log(self.state, self.request, subject, &decision)
+    }
+
+    /// What is left of the rule when the columns are not known, and, if that is logged, what
+    /// non-deterministic functions answered.
+    fn residual(
+        self,
+        declared: &Declared,
+        query: &PartialQuery,
+    ) -> Result<(Residual, Option<Object>), ApiError> {
         let unknowns = match &self.options.unknowns {
             Some(unknowns) => unknowns.clone(),
             None => {
@@ -129,8 +180,10 @@ impl FilterRequest<'_> {
         };
         let mut evaluation = self.state.evaluation_for(self.request);
         evaluation.input = self.options.input.clone();
+        evaluation.calls = self.logged.then(Object::new);
         let residual = query.evaluate(&mut evaluation, &options);
-        residual.map_err(|error| DecisionError::of(self.request, error).into())
+        let residual = residual.map_err(|error| DecisionError::of(self.request, error))?;
+        Ok((residual, evaluation.calls.take()))
     }
 
     /// The condition on columns, if all targets understand it.

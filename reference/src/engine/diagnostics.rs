@@ -1,0 +1,35 @@
+//! What the engine answers at addresses that are only for diagnostics.
+
+use std::sync::Arc;
+
+use http::Method;
+
+use super::{Engine, routes};
+use crate::http::{Reply, Request, Service};
+
+/// An engine of which only the health and the measurements are shown.
+#[derive(Debug)]
+pub(crate) struct Diagnostics(Arc<Engine>);
+
+impl Diagnostics {
+    pub(crate) fn of(engine: &Arc<Engine>) -> Self {
+        Self(Arc::clone(engine))
+    }
+}
+
+impl Service for Diagnostics {
+    async fn answer(self: Arc<Self>, request: Request) -> Reply {
+        match routes::is_diagnostic(&request.path) {
+            true => Arc::clone(&self.0).answer(request).await,
+            false => Reply::not_found(),
+        }
+    }
+
+    fn is_probe(&self, method: &Method, path: &str) -> bool {
+        self.0.is_probe(method, path)
+    }
+
+    fn body_limit(&self) -> usize {
+        self.0.body_limit()
+    }
+}

@@ -1,0 +1,130 @@
+//! The files that the command line names, loaded again when they have changed.
+
+use std::collections::BTreeSet;
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::Instant;
+
+use rego::{Compiler, Value};
+use tracing::{error, info};
+
+use super::load::Loaded;
+use super::options::Options;
+use super::state::Contents;
+use super::watch::{Files, Look, Watcher};
+use super::{Engine, bundle_files, load, store};
+use crate::StartError;
+
+/// What the log says of each turn.
+const TURN: &str = "Processed file watch event.";
+
+/// The files before they are loaded for the first time, so that no change is missed.
+#[derive(Debug)]
+pub(crate) struct Before {
+    files: Files,
+    seen: Look,
+}
+
+impl Before {
+    /// Looks at the files that the options name, if they are to be watched.
+    ///
+    /// # Errors
+    /// When a pattern of ignored names is none.
+    pub(crate) fn of(options: &Options) -> Result<Option<Self>, StartError> {
+        if !options.watch {
+            return Ok(None);
+        }
+        let path = |path: &str| match options.bundles.bundle {
+            true => PathBuf::from(path.strip_prefix("file://").unwrap_or(path)),
+            false => PathBuf::from(load::split(path).1),
+        };
+        let files = Files {
+            paths: options.paths().map(path).collect(),
+            ignored: load::patterns(&options.ignore)?,
+        };
+        let seen = files.look();
+        Ok(Some(Self { files, seen }))
+    }
+}
+
+impl Engine {
+    /// Loads the files again whenever they change, until the result is dropped. Files that cannot
+    /// be used leave everything as it is, and the log says why.
+    pub(crate) fn watch(self: &Arc<Self>, options: &Options, before: Before) -> Watcher {
+        let (engine, options) = (Arc::clone(self), options.clone());
+        let modules = self.state().contents().policy.clone();
+        let mut known: BTreeSet<String> = modules.modules().map(|it| it.id().to_owned()).collect();
+        let Before { files, seen } = before;
+        Watcher::start(files, seen, move || {
+            let begun = Instant::now();
+            let reloaded = match options.bundles.bundle {
+                true => engine.reload_bundles(&options),
+                false => engine.reload_files(&options, &mut known),
+            };
+            let duration = u64::try_from(begun.elapsed().as_nanos()).unwrap_or(u64::MAX);
+            match reloaded {
+                Ok(()) => info!(duration, "{TURN}"),
+                Err(failure) => error!(duration, err = %failure, "{TURN}"),
+            }
+        })
+    }
+
+    fn reload_bundles(&self, options: &Options) -> Result<(), StartError> {
+        let paths: Vec<String> = options.paths().map(str::to_owned).collect();
+        let (ignored, version) = (&options.ignore, self.version());
+        let bundles = bundle_files::read(&options.bundles, &paths, ignored, version)?;
+        let activated = self.activate(bundles);
+        activated.map_err(|why| StartError::new(why.in_full()))
+    }
+
+    /// Has the documents of the files take the place of all that no bundle owns, and their
+    /// policies that of those with these ids, which come from files.
+    fn reload_files(
+        &self,
+        options: &Options,
+        known: &mut BTreeSet<String>,
+    ) -> Result<(), StartError> {
+        let paths: Vec<String> = options.paths().map(str::to_owned).collect();
+        let loaded = load::read(&paths, &options.ignore, self.version())?;
+        let now: BTreeSet<String> = loaded.modules.iter().map(|(id, _)| id.clone()).collect();
+        self.write(|contents| replace(contents, loaded, known, &now))?;
+        *known = now;
+        Ok(())
+    }
+}
+
+fn replace(
+    contents: &mut Contents,
+    loaded: Loaded,
+    known: &BTreeSet<String>,
+    now: &BTreeSet<String>,
+) -> Result<(), StartError> {
+    let Loaded {
+        mut documents,
+        modules,
+        ..
+    } = loaded;
+    let owned = contents.bundles.paths();
+    for path in &owned {
+        if let Some(document) = store::find(&contents.documents, path) {
+            let kept = store::put(&mut documents, path, document.clone());
+            kept.map_err(|failure| StartError::new(failure.to_string()))?;
+        }
+    }
+    let mut compiler = Compiler::new(&contents.policy).documents(&documents);
+    for (id, module) in modules {
+        let present = contents.policy.module(&id);
+        if present.is_none_or(|present| present.text() != &*module.text) {
+            compiler = compiler.put(&id, module);
+        }
+    }
+    for id in known.difference(now) {
+        compiler = compiler.remove(id);
+    }
+    let policy = compiler.compile();
+    contents.policy = policy.map_err(|errors| StartError::new(errors.to_string()))?;
+    let checked = contents.policy.conflicts(&[] as &[Value], &documents);
+    checked.map_err(|errors| StartError::new(errors.to_string()))?;
+    contents.documents = documents;
+    Ok(())
+}

@@ -1,0 +1,112 @@
+//! What connections come in by: a port, or a socket in the file system.
+
+use std::fmt;
+use std::fs::{self, Permissions};
+use std::io;
+use std::net::SocketAddr;
+use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
+use std::path::{Path, PathBuf};
+
+use tokio::net::{TcpListener, UnixListener};
+
+use crate::http::peer::Peer;
+use crate::http::transport::Transport;
+
+/// Something that is listened on.
+#[derive(Debug)]
+pub(in crate::http) enum Door {
+    Tcp(TcpListener),
+    Unix(UnixListener, SocketFile),
+}
+
+/// Where a server listens.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Place {
+    /// An address of the network.
+    Tcp(SocketAddr),
+    /// A socket in the file system.
+    Unix(PathBuf),
+}
+
+impl fmt::Display for Place {
+    fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Tcp(address) => address.fmt(formatter),
+            Self::Unix(path) => write!(formatter, "unix://{}", path.display()),
+        }
+    }
+}
+
+/// The file of a socket, which is removed with this if it is still the same one.
+#[derive(Debug)]
+pub(in crate::http) struct SocketFile {
+    path: PathBuf,
+    /// The device and number of the file.
+    identity: (u64, u64),
+}
+
+impl SocketFile {
+    fn of(path: &Path) -> io::Result<Self> {
+        Ok(Self {
+            path: path.to_owned(),
+            identity: identity(path)?,
+        })
+    }
+}
+
+impl Drop for SocketFile {
+    fn drop(&mut self) {
+        if identity(&self.path).is_ok_and(|identity| identity == self.identity) {
+            // One that cannot be removed is replaced at the next start.
+            fs::remove_file(&self.path).ok();
+        }
+    }
+}
+
+fn identity(path: &Path) -> io::Result<(u64, u64)> {
+    let metadata = fs::symlink_metadata(path)?;
+    Ok((metadata.dev(), metadata.ino()))
+}
+
+impl Door {
+    /// Makes a socket in the file system, in the place of one that is there, which only those can
+    /// use whom its permissions allow to.
+    pub(in crate::http) fn unix(path: &Path, permissions: u32) -> io::Result<Self> {
+        match fs::symlink_metadata(path) {
+            Ok(metadata) if metadata.file_type().is_socket() => fs::remove_file(path)?,
+            Ok(_) => {
+                return Err(io::Error::new(
+                    io::ErrorKind::AlreadyExists,
+                    "a file that is no socket is there",
+                ));
+            }
+            Err(_) => {}
+        }
+        let listener = UnixListener::bind(path)?;
+        let file = SocketFile::of(path)?;
+        fs::set_permissions(path, Permissions::from_mode(permissions))?;
+        Ok(Self::Unix(listener, file))
+    }
+
+    /// Where it is.
+    pub(in crate::http) fn place(&self) -> io::Result<Place> {
+        Ok(match self {
+            Self::Tcp(listener) => Place::Tcp(listener.local_addr()?),
+            Self::Unix(_, file) => Place::Unix(file.path.clone()),
+        })
+    }
+
+    /// The next connection, and who is at its other end.
+    pub(super) async fn accept(&self) -> io::Result<(Transport, Peer)> {
+        Ok(match self {
+            Self::Tcp(listener) => {
+                let (stream, peer) = listener.accept().await?;
+                (Transport::Tcp(stream), Peer::Tcp(peer))
+            }
+            Self::Unix(listener, _) => {
+                let (stream, _) = listener.accept().await?;
+                (Transport::Unix(stream), Peer::Unix)
+            }
+        })
+    }
+}

@@ -1,0 +1,86 @@
+//! What an event says, by name.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fmt::Debug;
+
+use serde_json::to_string;
+use tracing::Event;
+use tracing::field::{Field, Visit};
+
+use super::STRUCTURED;
+
+/// What libraries say of where they are, which is not shown of this program either.
+const OF_LIBRARIES: &str = "log.";
+
+/// What is said under one name.
+#[derive(Debug)]
+pub(super) enum Said {
+    /// Text as it is.
+    Text(String),
+    /// The text of a JSON value.
+    Json(String),
+}
+
+/// The message of an event, and its fields in the order of their names.
+#[derive(Debug, Default)]
+pub(super) struct Fields {
+    pub(super) message: String,
+    pub(super) by_name: BTreeMap<&'static str, Said>,
+    structured: bool,
+}
+
+impl Fields {
+    pub(super) fn of(event: &Event<'_>) -> Self {
+        let mut fields = Self {
+            structured: event.metadata().target() == STRUCTURED,
+            ..Self::default()
+        };
+        event.record(&mut fields);
+        fields
+    }
+
+    fn put(&mut self, field: &Field, said: Said) {
+        match (field.name(), said) {
+            ("message", Said::Text(text) | Said::Json(text)) => self.message = text,
+            (name, _) if name.starts_with(OF_LIBRARIES) => {}
+            (name, said) => drop(self.by_name.insert(name, said)),
+        }
+    }
+}
+
+impl Visit for Fields {
+    fn record_str(&mut self, field: &Field, value: &str) {
+        self.put(field, Said::Text(value.to_owned()));
+    }
+
+    fn record_bool(&mut self, field: &Field, value: bool) {
+        self.put(field, Said::Json(value.to_string()));
+    }
+
+    fn record_i64(&mut self, field: &Field, value: i64) {
+        self.put(field, Said::Json(value.to_string()));
+    }
+
+    fn record_u64(&mut self, field: &Field, value: u64) {
+        self.put(field, Said::Json(value.to_string()));
+    }
+
+    fn record_f64(&mut self, field: &Field, value: f64) {
+        // What is no number in JSON is `null`.
+        self.put(field, Said::Json(to_string(&value).unwrap_or_default()));
+    }
+
+    fn record_error(&mut self, field: &Field, value: &(dyn Error + 'static)) {
+        self.put(field, Said::Text(value.to_string()));
+    }
+
+    fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
+        let text = format!("{value:?}");
+        let said = match self.structured && field.name() != "message" {
+            true => Said::Json(text),
+            false => Said::Text(text),
+        };
+        self.put(field, said);
+    }
+}

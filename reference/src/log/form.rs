@@ -1,0 +1,131 @@
+//! The forms of the log, those of Open Policy Agent.
+
+use std::fmt::{self, Write as _};
+
+use chrono::Utc;
+use serde_json::Value;
+use tracing::{Event, Level, Subscriber};
+use tracing_subscriber::fmt::format::Writer;
+use tracing_subscriber::fmt::{FmtContext, FormatEvent, FormatFields};
+use tracing_subscriber::registry::LookupSpan;
+
+use super::LogFormat;
+use super::escape;
+use super::fields::{Fields, Said};
+use super::layout::Layout;
+
+/// The names that every line has. A field of the same name is shown behind `fields.`.
+const OF_LINES: [&str; 3] = ["level", "msg", "time"];
+
+/// How far the lines of a longer value are indented in text.
+const INDENT: &str = "\n      ";
+
+/// Writes events in one form, with their times in one layout.
+#[derive(Debug)]
+pub(super) struct Form {
+    pub(super) format: LogFormat,
+    pub(super) times: Layout,
+}
+
+impl<S, N> FormatEvent<S, N> for Form
+where
+    S: Subscriber + for<'s> LookupSpan<'s>,
+    N: for<'f> FormatFields<'f> + 'static,
+{
+    fn format_event(
+        &self,
+        _: &FmtContext<'_, S, N>,
+        mut writer: Writer<'_>,
+        event: &Event<'_>,
+    ) -> fmt::Result {
+        let level = name(*event.metadata().level());
+        let time = self.times.format(&Utc::now());
+        let fields = Fields::of(event);
+        let text = match self.format {
+            LogFormat::Text => text(level, time, &fields)?,
+            LogFormat::Json => json(level, &time, &fields)?,
+            LogFormat::JsonPretty => pretty(json(level, &time, &fields)?),
+        };
+        writer.write_str(&text)
+    }
+}
+
+/// A level as it is written.
+fn name(level: Level) -> &'static str {
+    match level {
+        Level::ERROR => "error",
+        Level::WARN => "warning",
+        Level::INFO => "info",
+        Level::DEBUG => "debug",
+        Level::TRACE => "trace",
+    }
+}
+
+/// One JSON object on a line, its members in the order of their names.
+fn json(level: &str, time: &str, fields: &Fields) -> Result<String, fmt::Error> {
+    let quoted = |text: &str| serde_json::to_string(text).map_err(|_| fmt::Error);
+    let own = [
+        ("level", level),
+        ("msg", fields.message.as_str()),
+        ("time", time),
+    ];
+    let mut members = Vec::with_capacity(fields.by_name.len() + own.len());
+    for (name, text) in own {
+        members.push((name.to_owned(), quoted(text)?));
+    }
+    for (name, said) in &fields.by_name {
+        let name = match OF_LINES.contains(name) {
+            true => format!("fields.{name}"),
+            false => (*name).to_owned(),
+        };
+        let value = match said {
+            Said::Text(text) => quoted(text)?,
+            Said::Json(json) => json.clone(),
+        };
+        members.push((name, value));
+    }
+    members.sort();
+    let mut line = String::new();
+    let mut separator = '{';
+    for (name, value) in members {
+        write!(line, "{separator}\"{name}\":{value}")?;
+        separator = ',';
+    }
+    line.push_str("}\n");
+    Ok(escape::json(line))
+}
+
+/// JSON over several lines. What is nested too deeply for that stays on one.
+fn pretty(json: String) -> String {
+    let indented = serde_json::from_str::<Value>(&json);
+    match indented.and_then(|value| serde_json::to_string_pretty(&value)) {
+        Ok(text) => escape::json(text + "\n"),
+        Err(_) => json,
+    }
+}
+
+/// Lines for people: the level and the message, then each field on a line of its own or on
+/// several, which are indented, then an empty one.
+fn text(level: &str, time: String, fields: &Fields) -> Result<String, fmt::Error> {
+    let level = level.to_uppercase();
+    let mut lines = format!("[{level}] {}\n", escape::text(&fields.message));
+    let time = Said::Text(time);
+    let all = fields.by_name.iter().map(|(name, said)| (*name, said));
+    for (name, said) in all.chain([("time", &time)]) {
+        let value = match said {
+            Said::Text(text) if text.contains('\n') => {
+                let lines = text.lines().map(escape::text);
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Said::Text(text) => escape::json(serde_json::to_string(text).map_err(|_| fmt::Error)?),
+            Said::Json(json) => pretty(escape::json(json.clone())),
+        };
+        let value = value.trim_end();
+        match value.contains('\n') {
+            true => writeln!(lines, "  {name} = |{INDENT}{}", value.replace('\n', INDENT))?,
+            false => writeln!(lines, "  {name} = {value}")?,
+        }
+    }
+    lines.push('\n');
+    Ok(lines)
+}

@@ -1,0 +1,247 @@
+//! Times written as Go writes them: a layout shows how one certain time is to look, the second of
+//! January 2006, 15:04:05.
+
+use std::fmt::Write as _;
+use std::str::FromStr;
+
+use chrono::{DateTime, Timelike, Utc};
+
+/// What stands in a layout for a part of the time, the longer of two that begin alike first, and
+/// the conversion that chrono has for it. All times are in UTC.
+const PARTS: [(&str, &str); 35] = [
+    ("January", "%B"),
+    ("Jan", "%b"),
+    ("Monday", "%A"),
+    ("Mon", "%a"),
+    ("MST", "UTC"),
+    ("002", "%j"),
+    ("01", "%m"),
+    ("02", "%d"),
+    ("03", "%I"),
+    ("04", "%M"),
+    ("05", "%S"),
+    ("06", "%y"),
+    ("2006", "%Y"),
+    ("__2", "%_j"),
+    ("_2006", "_%Y"),
+    ("_2", "%e"),
+    ("15", "%H"),
+    ("1", "%-m"),
+    ("2", "%-d"),
+    ("3", "%-I"),
+    ("4", "%-M"),
+    ("5", "%-S"),
+    ("PM", "%p"),
+    ("pm", "%P"),
+    ("-07:00:00", "+00:00:00"),
+    ("-070000", "+000000"),
+    ("-07:00", "+00:00"),
+    ("-0700", "+0000"),
+    ("-07", "+00"),
+    ("Z07:00:00", "Z"),
+    ("Z070000", "Z"),
+    ("Z07:00", "Z"),
+    ("Z0700", "Z"),
+    ("Z07", "Z"),
+    // A conversion of chrono's in a layout is text.
+    ("%", "%%"),
+];
+
+/// How many digits a fraction of a second can have.
+const MAX_DIGITS: usize = 9;
+
+/// How times are written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Layout(Vec<Piece>);
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Piece {
+    /// A format of chrono's.
+    Format(String),
+    /// A fraction of the second behind this sign, with so many digits, without zeros at its end if
+    /// it is short.
+    Fraction {
+        sign: char,
+        digits: usize,
+        short: bool,
+    },
+}
+
+/// What is no layout.
+#[derive(Debug, thiserror::Error)]
+pub enum LayoutError {
+    /// No part of the time is in it.
+    #[error(
+        "no part of the time is in it: a layout is the time Mon Jan 2 15:04:05 2006 as it is to be written"
+    )]
+    Constant,
+    /// A fraction is finer than times are.
+    #[error("a fraction of a second has at most {MAX_DIGITS} digits")]
+    TooFine,
+}
+
+impl Default for Layout {
+    /// RFC 3339 in whole seconds.
+    fn default() -> Self {
+        Self(vec![Piece::Format("%Y-%m-%dT%H:%M:%SZ".to_owned())])
+    }
+}
+
+impl FromStr for Layout {
+    type Err = LayoutError;
+
+    fn from_str(layout: &str) -> Result<Self, LayoutError> {
+        let (mut pieces, mut format, mut rest) = (Vec::new(), String::new(), layout);
+        let mut constant = true;
+        while let Some(first) = rest.chars().next() {
+            if let Some((length, piece)) = fraction(rest)? {
+                pieces.push(Piece::Format(std::mem::take(&mut format)));
+                pieces.push(piece);
+                rest = rest.get(length..).unwrap_or_default();
+                constant = false;
+                continue;
+            }
+            let mut parts = PARTS.iter();
+            match parts.find(|(part, _)| begins(rest, part)) {
+                Some((part, conversion)) => {
+                    format.push_str(conversion);
+                    rest = rest.get(part.len()..).unwrap_or_default();
+                    constant &= *part == "%";
+                }
+                None => {
+                    format.push(first);
+                    rest = rest.get(first.len_utf8()..).unwrap_or_default();
+                }
+            }
+        }
+        pieces.push(Piece::Format(format));
+        match constant {
+            true => Err(LayoutError::Constant),
+            false => Ok(Self(pieces)),
+        }
+    }
+}
+
+impl Layout {
+    /// A time in this layout.
+    pub(super) fn format(&self, time: &DateTime<Utc>) -> String {
+        let mut text = String::new();
+        for piece in &self.0 {
+            let written = match piece {
+                Piece::Format(format) => write!(text, "{}", time.format(format)),
+                Piece::Fraction {
+                    sign,
+                    digits,
+                    short,
+                } => {
+                    // A leap second counts beyond the end of the second before it.
+                    let all = format!("{:09}", time.nanosecond() % 1_000_000_000);
+                    let shown = all.get(..*digits).unwrap_or(&all);
+                    match shown.trim_end_matches('0') {
+                        "" if *short => Ok(()),
+                        trimmed if *short => write!(text, "{sign}{trimmed}"),
+                        _ => write!(text, "{sign}{shown}"),
+                    }
+                }
+            };
+            // Every conversion of the table is one of chrono's, and text has room.
+            debug_assert!(written.is_ok());
+        }
+        text
+    }
+}
+
+/// Whether a layout begins with a part. A longer word, such as `Month`, does not.
+fn begins(layout: &str, part: &str) -> bool {
+    let Some(behind) = layout.strip_prefix(part) else {
+        return false;
+    };
+    let longer = behind.starts_with(|next: char| next.is_ascii_lowercase());
+    !(longer && matches!(part, "Jan" | "Mon"))
+}
+
+/// The fraction that a layout begins with, and its length: a sign, and zeros or nines that no
+/// other digit follows.
+fn fraction(layout: &str) -> Result<Option<(usize, Piece)>, LayoutError> {
+    let mut characters = layout.chars();
+    let (Some(sign @ ('.' | ',')), Some(digit @ ('0' | '9'))) =
+        (characters.next(), characters.next())
+    else {
+        return Ok(None);
+    };
+    let digits = 1 + characters.clone().take_while(|next| *next == digit).count();
+    let next = characters.nth(digits - 1);
+    if next.is_some_and(|next| next.is_ascii_digit()) {
+        return Ok(None);
+    }
+    if digits > MAX_DIGITS {
+        return Err(LayoutError::TooFine);
+    }
+    let piece = Piece::Fraction {
+        sign,
+        digits,
+        short: digit == '9',
+    };
+    Ok(Some((1 + digits, piece)))
+}
+
+#[cfg(test)]
+mod tests {
+    use chrono::{DateTime, Utc};
+
+    use super::Layout;
+
+    /// What Go 1.26 writes for 2026-03-04T17:08:09.012345600Z.
+    #[test]
+    fn times_are_written_as_in_go() -> Result<(), Box<dyn std::error::Error>> {
+        let time: DateTime<Utc> = "2026-03-04T17:08:09.012345600Z".parse()?;
+        for (layout, expected) in [
+            ("2006-01-02T15:04:05Z07:00", "2026-03-04T17:08:09Z"),
+            (
+                "2006-01-02T15:04:05.999999999Z07:00",
+                "2026-03-04T17:08:09.0123456Z",
+            ),
+            ("Mon Jan _2 15:04:05 2006", "Wed Mar  4 17:08:09 2026"),
+            (
+                "Mon Jan _2 15:04:05 MST 2006",
+                "Wed Mar  4 17:08:09 UTC 2026",
+            ),
+            ("02 Jan 06 15:04 MST", "04 Mar 26 17:08 UTC"),
+            ("02 Jan 06 15:04 -0700", "04 Mar 26 17:08 +0000"),
+            (
+                "Monday, 02-Jan-06 15:04:05 MST",
+                "Wednesday, 04-Mar-26 17:08:09 UTC",
+            ),
+            (
+                "Mon, 02 Jan 2006 15:04:05 -0700",
+                "Wed, 04 Mar 2026 17:08:09 +0000",
+            ),
+            ("3:04PM", "5:08PM"),
+            ("Jan _2 15:04:05.000", "Mar  4 17:08:09.012"),
+            ("2006-01-02", "2026-03-04"),
+            ("02/01/06 15:04:05.000", "04/03/26 17:08:09.012"),
+            ("1/2/06 3:4:5 pm", "3/4/26 5:8:9 pm"),
+            ("__2 002 _2006", " 63 063 _2026"),
+            ("Month 15,999", "Month 17,012"),
+            ("15:04:05.00x", "17:08:09.01x"),
+            ("15h%M .0001", "17h%M .0003"),
+            ("January Monday", "March Wednesday"),
+            (
+                "-07 -0700 -070000 -07:00:00 Z070000 Z07:00:00",
+                "+00 +0000 +000000 +00:00:00 Z Z",
+            ),
+            ("20060102150405", "20260304170809"),
+        ] {
+            let read: Layout = layout.parse()?;
+            assert_eq!(read.format(&time), expected, "{layout}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn what_shows_no_time_is_refused() {
+        for layout in ["", "%H", "RFC", ".0000000000", "Monat"] {
+            assert!(layout.parse::<Layout>().is_err(), "{layout}");
+        }
+    }
+}

@@ -1,0 +1,98 @@
+//! The program, started with arguments, and what it says.
+
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::environment::Done;
+
+/// Nothing here takes longer.
+const DEADLINE: Duration = Duration::from_secs(30);
+
+/// A running program, which ends with the test.
+pub(crate) struct Started {
+    process: Child,
+    lines: Arc<Mutex<Vec<String>>>,
+}
+
+impl Drop for Started {
+    fn drop(&mut self) {
+        self.process.kill().ok();
+        self.process.wait().ok();
+    }
+}
+
+impl Started {
+    /// Starts `reference engine` with arguments.
+    pub(crate) fn engine<S: AsRef<std::ffi::OsStr>>(
+        args: impl IntoIterator<Item = S>,
+    ) -> Done<Self> {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_reference"))
+            .arg("engine")
+            .args(args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()?;
+        let log = BufReader::new(process.stderr.take().ok_or("no log")?).lines();
+        let lines: Arc<Mutex<Vec<String>>> = Arc::default();
+        let kept = Arc::clone(&lines);
+        std::thread::spawn(move || {
+            for line in log.map_while(Result::ok) {
+                kept.lock()
+                    .unwrap_or_else(PoisonError::into_inner)
+                    .push(line);
+            }
+        });
+        Ok(Self { process, lines })
+    }
+
+    /// What it has said.
+    pub(crate) fn log(&self) -> String {
+        let lines = self.lines.lock().unwrap_or_else(PoisonError::into_inner);
+        lines.join("\n")
+    }
+
+    /// The lines that are JSON objects with this message.
+    pub(crate) fn events(&self, message: &str) -> Vec<Value> {
+        let log = self.log();
+        let events = log
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Value>(line).ok());
+        events.filter(|event| event["msg"] == message).collect()
+    }
+
+    /// Waits until the log says something, or the program has ended; whether it did say it.
+    pub(crate) fn says(&mut self, words: &str) -> Done<bool> {
+        let begun = Instant::now();
+        loop {
+            // Once it has ended, what it said last may still be read.
+            let ended = self.process.try_wait()?.is_some();
+            if self.log().contains(words) {
+                return Ok(true);
+            }
+            if ended && begun.elapsed() > Duration::from_secs(1) || begun.elapsed() > DEADLINE {
+                return Ok(false);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Waits for the line with this message, and gives the address in it.
+    pub(crate) fn address(&mut self, message: &str) -> Done<SocketAddr> {
+        self.says(message)?;
+        let events = self.events(message);
+        let event = events
+            .first()
+            .ok_or_else(|| format!("no `{message}` in: {}", self.log()))?;
+        Ok(event["address"].as_str().unwrap_or_default().parse()?)
+    }
+
+    /// Waits until it has ended.
+    pub(crate) fn ended(&mut self) -> Done<ExitStatus> {
+        Ok(self.process.wait()?)
+    }
+}
