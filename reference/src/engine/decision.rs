@@ -1,5 +1,7 @@
 //! Decisions: the value between the three steps of each, which is made, logged and answered.
 
+use std::sync::Arc;
+
 use rego::error::EvalCode;
 use rego::value::Object;
 use rego::{EvalError, Value};
@@ -21,6 +23,8 @@ pub(super) enum Subject<'s> {
 pub(super) struct Decision {
     /// What tells it from others. Only one that is logged has it.
     pub(super) id: Option<String>,
+    /// What tells the batch that it belongs to from others, if it belongs to one.
+    pub(super) batch_id: Option<Arc<str>>,
     /// The input document.
     pub(super) input: Option<Value>,
     /// What was decided, or why nothing was.
@@ -81,6 +85,7 @@ impl Decision {
     ) -> Self {
         Self {
             id,
+            batch_id: None,
             input: Some(input),
             outcome,
             calls: None,
