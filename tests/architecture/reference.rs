@@ -84,6 +84,7 @@ const RESPONSES: &str = "http/response.rs";
 const UNDOCUMENTED: &[&str] = &[
     "GET /",
     "GET /metrics",
+    "POST /v1/batch/data/{path...}",
     "GET /v1/bundles/{bundle}/status",
     "GET /v1/bundles/{bundle}/status/latest",
 ];

@@ -58,6 +58,7 @@ impl Engine {
         let shows_metrics = metrics.is_shown();
         Decision {
             id: logged.then(id::random),
+            batch_id: None,
             input,
             outcome,
             calls: calls.map(RefCell::into_inner),

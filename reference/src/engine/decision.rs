@@ -1,5 +1,7 @@
 //! Decisions: the value between the three steps of each, which is made, logged and answered.
 
+use std::sync::Arc;
+
 use rego::error::EvalCode;
 use rego::value::Object;
 use rego::{EvalError, Value};
@@ -23,6 +25,8 @@ pub(super) enum Subject<'s> {
 pub(super) struct Decision {
     /// What tells it from others. Only one that is logged has it.
     pub(super) id: Option<String>,
+    /// What tells the batch that it belongs to from others, if it belongs to one.
+    pub(super) batch_id: Option<Arc<str>>,
     /// The input document.
     pub(super) input: Option<Value>,
     /// What was decided, or why nothing was.
@@ -75,6 +79,23 @@ impl DecisionError {
 }
 
 impl Decision {
+    /// A decision of which nothing was measured, to be logged if it has an id.
+    pub(super) fn plain(
+        id: Option<String>,
+        input: Value,
+        outcome: Result<Outcome, DecisionError>,
+    ) -> Self {
+        Self {
+            id,
+            batch_id: None,
+            input: Some(input),
+            outcome,
+            calls: None,
+            metrics: None,
+            shows_metrics: false,
+        }
+    }
+
     /// The members that every envelope has.
     ///
     /// # Errors

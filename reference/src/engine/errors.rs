@@ -2,6 +2,7 @@
 
 use rego::error::EvalCode;
 use rego::filter::Refusal;
+use rego::value::NotMeasured;
 use rego::{Errors, EvalError};
 
 use super::StoreError;
@@ -61,6 +62,16 @@ fn evaluation(error: EvalError) -> ApiError {
             ..ApiError::new(Code::InternalError, EVALUATION)
         },
     }
+}
+
+/// 500: an input of a batch that has taken as long as one evaluation may.
+pub(super) fn batch_timeout() -> ApiError {
+    ApiError::new(Code::InternalError, "the batch took too long before its turn")
+}
+
+/// 500: a response of a batch that cannot be written.
+pub(super) fn unmeasured(why: &NotMeasured) -> ApiError {
+    ApiError::new(Code::InternalError, why.to_string())
 }
 
 /// 400: a module that cannot be compiled. Of one without any statement the message says so.

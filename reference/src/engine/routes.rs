@@ -96,6 +96,8 @@ static ROUTES: &[Route<Endpoint>] = &[
     // The root cannot be deleted, so the method is not known there.
     route(DELETE, "/v1/data/{name}", v1::data::delete::handle, Workload::Storage).quiet(),
     route(DELETE, "/v1/data/{name}/{path...}", v1::data::delete::handle, Workload::Storage).quiet(),
+    // Open Policy Agent's enterprise edition and its clients know this one.
+    route(POST, "/v1/batch/data/{path...}", v1::batch::data::post::handle, Workload::Evaluation).compressed().body_shown(),
     route(POST, "/v0/data/{path...}", v0::data::post::handle, Workload::Evaluation).compressed().body_shown().quiet(),
     route(GET, "/v1/policies", v1::policies::list::handle, Workload::Storage).quiet(),
     route(GET, "/v1/policies/{id...}", v1::policies::get::handle, Workload::Storage).quiet(),

@@ -120,15 +120,21 @@ impl ApiError {
         Self::new(Code::InternalError, "the server failed")
     }
 
-    /// The error object, indented as every error is.
-    pub fn reply(&self) -> Reply {
+    /// The error object.
+    pub fn object(&self) -> Object {
         let mut object = Object::new();
         object.insert("code", Value::from(self.code.name()));
         object.insert("message", Value::from(self.message.as_str()));
         if !self.errors.is_empty() {
             object.insert("errors", Value::from(self.errors.clone()));
         }
-        let reply = Reply::document(self.code.status(), &Value::from(object), true);
+        object
+    }
+
+    /// The error object as an answer, indented as every error is.
+    pub fn reply(&self) -> Reply {
+        let object = Value::from(self.object());
+        let reply = Reply::document(self.code.status(), &object, true);
         match self.code {
             Code::Unavailable => reply.retry_after(RETRY_SECONDS),
             _ => reply,

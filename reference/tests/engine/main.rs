@@ -7,6 +7,7 @@
 )]
 
 mod authorization;
+mod batch;
 mod bundles;
 mod config;
 mod data;

@@ -72,6 +72,11 @@ impl EvaluationLimits {
         }
     }
 
+    /// How long an evaluation may take.
+    pub(super) fn timeout(&self) -> Option<Duration> {
+        self.timeout
+    }
+
     /// Waits until a request may go to a thread of its own; what is answered keeps its place.
     pub(super) async fn admit(&self) -> Option<OwnedSemaphorePermit> {
         let admitted = Arc::clone(&self.admitted);

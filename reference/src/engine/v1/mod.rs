@@ -1,5 +1,6 @@
 //! Version 1.
 
+pub(super) mod batch;
 pub(super) mod compile;
 pub(super) mod config;
 pub(super) mod data;

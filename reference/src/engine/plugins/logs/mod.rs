@@ -94,6 +94,9 @@ impl Entry<'_> {
         let mut event = Object::new();
         event.insert("labels", labels.clone());
         event.insert("decision_id", Value::from(self.id));
+        if let Some(batch) = &decision.batch_id {
+            event.insert("batch_decision_id", Value::from(&**batch));
+        }
         let bundles = &state.contents().bundles;
         if !bundles.is_empty() {
             event.insert("bundles", bundles.revisions());

@@ -1,12 +1,13 @@
 //! `/v1/data`
 
 use http::StatusCode;
+use rego::value::Object;
 use rego::{Errors, Value};
 
 use crate::engine::decide::DecisionRequest;
-use crate::engine::decision::{DecisionError, Subject};
+use crate::engine::decision::{Decision, DecisionError, Subject};
 use crate::engine::metrics::Metrics;
-use crate::engine::state::Contents;
+use crate::engine::state::{Contents, State};
 use crate::engine::{Bundles, Engine, store};
 use crate::http::{ApiError, Reply, Request};
 
@@ -46,10 +47,27 @@ fn answer(
         metrics,
     };
     let path = &request.segments;
-    let mut decision = engine.decide(wanted, |options| {
+    let decision = engine.decide(wanted, |options| {
         engine.document(&state, &prepared, path, options)
     });
     engine.log(&state, request, Subject::Path(path), &decision)?;
+    let mut envelope = envelope(decision, request, &state)?;
+    if let Some(warning) = warning {
+        envelope.insert("warning", warning);
+    }
+    let (body, pretty) = (Value::from(envelope), request.flag("pretty"));
+    Ok(Reply::document(StatusCode::OK, &body, pretty))
+}
+
+/// The envelope of a decision that was made in a state, with what the request asks for beside it.
+///
+/// # Errors
+/// When nothing was decided.
+pub(in crate::engine) fn envelope(
+    mut decision: Decision,
+    request: &Request,
+    state: &State,
+) -> Result<Object, DecisionError> {
     let id = decision.id.take();
     let mut envelope = decision.into_envelope()?;
     if let Some(id) = id {
@@ -58,11 +76,16 @@ fn answer(
     if request.flag("provenance") {
         envelope.insert("provenance", provenance(&state.contents().bundles));
     }
-    if let Some(warning) = warning {
-        envelope.insert("warning", warning);
-    }
-    let (body, pretty) = (Value::from(envelope), request.flag("pretty"));
-    Ok(Reply::document(StatusCode::OK, &body, pretty))
+    Ok(envelope)
+}
+
+/// Tells a client that its request lacks the member that decisions are about.
+pub(in crate::engine) fn missing(member: &str) -> Value {
+    let message = format!("'{member}' key missing from the request");
+    Value::object([
+        ("code", Value::from("api_usage_warning")),
+        ("message", Value::from(message)),
+    ])
 }
 
 /// Which build answers, with which bundles.

@@ -2,7 +2,7 @@
 
 use rego::Value;
 
-use super::answer;
+use super::{answer, missing};
 use crate::engine::metrics::Metrics;
 use crate::engine::{Engine, request_body};
 use crate::http::{ApiError, Reply, Request};
@@ -24,15 +24,6 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         }
     };
     let input = input.filter(|input| **input != Value::Null).cloned();
-    let warning = input.is_none().then(missing_input);
+    let warning = input.is_none().then(|| missing("input"));
     answer(engine, request, input, warning, metrics)
-}
-
-/// Tells a client that it gave no input.
-fn missing_input() -> Value {
-    let message = "'input' key missing from the request";
-    Value::object([
-        ("code", Value::from("api_usage_warning")),
-        ("message", Value::from(message)),
-    ])
 }

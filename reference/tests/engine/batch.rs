@@ -1,0 +1,132 @@
+//! Many decisions in one request.
+
+use std::time::Duration;
+
+use http::HeaderMap;
+use reference::engine::{Engine, EvaluationOptions, Options};
+use serde_json::{Value, json};
+
+use crate::exchange::{engine, play, play_on, request};
+
+const POLICY: &str = r#"
+    PUT /v1/policies/app package app; default allow := false; allow if input.user == "ann"; who := input.user; one := 1 if input.user; one := 2 if input.user; n := to_number(input.n) => 200 {}
+"#;
+
+/// An engine with the policy.
+fn prepared(options: Options) -> Engine {
+    let engine = engine(options);
+    play_on(&engine, POLICY);
+    engine
+}
+
+fn decide(engine: &Engine, target: &str, body: &Value) -> (u16, Value) {
+    let target = format!("/v1/batch/data{target}");
+    let body = body.to_string().into_bytes();
+    let reply = engine.respond(request("POST", &target, HeaderMap::new(), body));
+    let answer = serde_json::from_slice(&reply.body.bytes());
+    (reply.status.as_u16(), answer.unwrap_or_default())
+}
+
+#[test]
+fn each_input_has_its_response() {
+    play_on(
+        &prepared(Options::default()),
+        r#"
+        POST /v1/batch/data/app/allow {"inputs": {"a": {"user": "ann"}, "b": {"user": "bob"}}} => 200 {"responses":{"a":{"result":true},"b":{"result":false}}}
+        POST /v1/batch/data/app/who {"inputs": {"a": {"user": "ann"}, "b": {}, "c": null, "d": 3}, "common_input": {"user": "x"}} => 200 {"responses":{"a":{"result":"ann"},"b":{"result":"x"},"c":{},"d":{}}}
+        POST /v1/batch/data/app/who {"inputs": {"a": {"user": {"b": [2]}}, "b": {"user": 1}}, "common_input": {"user": {"a": 1, "b": [1]}}} => 200 {"responses":{"a":{"result":{"a":1,"b":[2]}},"b":{"result":1}}}
+        POST /v1/batch/data/app/who {"inputs": {"a": {}}, "common_input": [1]} => 200 {"responses":{"a":{}}}
+        POST /v1/batch/data/none {"inputs": {"a": {}}} => 200 {"responses":{"a":{}}}
+        POST /v1/batch/data/app/who [content-type: application/yaml] inputs: {a: {user: ann}} => 200 {"responses":{"a":{"result":"ann"}}}
+        "#,
+    );
+}
+
+#[test]
+fn what_is_no_batch_is_refused_or_warned_of() {
+    let warning = r#"{"warning":{"code":"api_usage_warning","message":"'inputs' key missing from the request"}}"#;
+    for (body, answer) in [
+        ("", warning),
+        ("null", warning),
+        ("{}", warning),
+        (r#"{"inputs": null}"#, warning),
+        (r#"{"inputs": {}}"#, "{}"),
+    ] {
+        play(&format!("POST /v1/batch/data/a {body} => 200 {answer}"));
+    }
+    for body in ["[]", "3", r#"{"inputs": [1]}"#, r#"{"inputs": 1}"#, "{bad"] {
+        play(&format!("POST /v1/batch/data/a {body} => 400 invalid_parameter"));
+    }
+    play("GET /v1/batch/data/a => 405 Method Not Allowed");
+}
+
+#[test]
+fn failures_concern_their_input_alone() {
+    let engine = prepared(Options::default());
+    let code = |response: &Value| response["code"].clone();
+    let (status, answer) = decide(&engine, "/app/one", &json!({"inputs": {"a": {"user": 1}, "b": {}}}));
+    assert_eq!(status, 207);
+    let responses = &answer["responses"];
+    assert_eq!(code(&responses["a"]), "internal_error");
+    assert_eq!(responses["a"]["http_status_code"], "500");
+    assert_eq!(responses["b"], json!({"http_status_code": "200"}));
+
+    let (status, answer) = decide(&engine, "/app/one", &json!({"inputs": {"a": {"user": 1}}}));
+    assert_eq!((status, code(&answer["responses"]["a"])), (500, json!("internal_error")));
+    assert_eq!(answer["responses"]["a"]["http_status_code"], Value::Null);
+
+    let wrong = json!({"inputs": {"a": {"n": "x"}}});
+    assert_eq!(decide(&engine, "/app/n", &wrong), (200, json!({"responses": {"a": {}}})));
+    let (status, _) = decide(&engine, "/app/n?strict-builtin-errors", &wrong);
+    assert_eq!(status, 500);
+}
+
+#[test]
+fn metrics_are_of_the_batch_and_of_each_decision() {
+    let engine = prepared(Options::default());
+    let inputs = json!({"inputs": {"a": {"user": "ann"}}});
+    let (_, answer) = decide(&engine, "/app/allow?metrics&provenance", &inputs);
+    let response = &answer["responses"]["a"];
+    for metrics in [&answer["metrics"], &response["metrics"]] {
+        assert!(metrics["timer_server_handler_ns"].is_u64(), "{answer}");
+    }
+    assert!(response["provenance"]["version"].is_string(), "{answer}");
+}
+
+#[test]
+fn logged_batches_and_their_decisions_have_ids() {
+    let engine = prepared(Options {
+        set: vec!["decision_logs.console=true".to_owned()],
+        ..Options::default()
+    });
+    let inputs = json!({"inputs": {"a": {"user": 1}, "b": {}}});
+    let (_, answer) = decide(&engine, "/app/one", &inputs);
+    let responses = &answer["responses"];
+    let ids = [&answer["batch_decision_id"], &responses["a"]["decision_id"], &responses["b"]["decision_id"]];
+    let ids: std::collections::BTreeSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
+    assert_eq!(ids.len(), 3, "{answer}");
+}
+
+#[test]
+fn a_batch_ends_in_the_time_of_one_evaluation() {
+    let engine = engine(Options {
+        evaluation: EvaluationOptions {
+            evaluation_timeout: Duration::from_millis(50),
+            ..EvaluationOptions::default()
+        },
+        ..Options::default()
+    });
+    play_on(
+        &engine,
+        "PUT /v1/policies/app package app; endless := count([x | some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x + y < 0]) => 200 {}",
+    );
+    let inputs: serde_json::Map<_, _> = (0..200).map(|n| (n.to_string(), json!({}))).collect();
+    let (status, answer) = decide(&engine, "/app/endless", &json!({"inputs": inputs}));
+    let responses = answer["responses"].as_object().into_iter().flatten();
+    let late = responses.filter(|(_, response)| {
+        let message = response["message"].as_str();
+        message.is_some_and(|message| message.contains("before its turn"))
+    });
+    let late = late.count();
+    assert!(status == 500 && (190..200).contains(&late), "{status}, {late} late");
+}
