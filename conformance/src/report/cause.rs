@@ -126,9 +126,8 @@ fn key(row: &Row, failure: &Failure) -> Key {
             false,
         );
     };
-    // Of a refusal that breaks the contract too, the refusal is the cause.
-    let refused = differs.is_none() && code >= 400;
-    if failure.blocked || told.is_some() || refused {
+    // Whatever is missed in a refusal, the refusal is the cause.
+    if failure.blocked || told.is_some() || code >= 400 {
         let message = answered.map_or("", |answered| answered.message.as_str());
         return (request, status, general(message), true);
     }
