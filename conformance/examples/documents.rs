@@ -5,8 +5,8 @@
 //! cargo test --package conformance --example documents    # judges it
 //! ```
 //!
-//! It claims the capability `documents` for the methods GET, PUT and DELETE, and keeps every
-//! rule of these. The test at the end of the file is all that a server of your own needs.
+//! For the methods GET, PUT and DELETE it claims the capabilities `documents`, `gzip`, `metrics` and
+//! `provenance`, and keeps every rule of these. The test at the end of the file is all that a server of your own needs.
 
 use std::io::Write as _;
 use std::net::TcpListener;
@@ -203,7 +203,8 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         std::thread::spawn(|| serve(listener));
 
-        let capabilities = ["documents".to_owned()].into();
+        let capabilities = ["documents", "gzip", "metrics", "provenance"];
+        let capabilities = capabilities.map(str::to_owned).into();
         let suite = Suite::builder(Target::at(None, Some(url), None, capabilities))
             .rules(["get", "put", "delete"].map(|method| format!("engine/v1/data/{method}")))
             .build()

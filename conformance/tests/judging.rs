@@ -267,8 +267,18 @@ fn a_server_that_drops_a_request_fails_the_rule_and_is_asked_on() {
         let Verdict::Fail(failure) = &one.verdict else {
             panic!("{one:?}");
         };
-        let note = failure.notes.first().expect("a note");
-        assert!(note.starts_with("no answer: "), "{note}");
+        // Where an answer is judged, what was expected of it stands beside.
+        let told = match failure.differences.first() {
+            Some(status) => {
+                assert_eq!(
+                    (status.path.as_str(), one.rule.as_str()),
+                    ("status", CREATES)
+                );
+                &status.got
+            }
+            None => failure.notes.first().expect("a note"),
+        };
+        assert_eq!(told, "no answer: the server closed the connection");
     }
     assert_eq!(finished.unreachable, None);
 }

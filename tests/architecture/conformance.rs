@@ -43,12 +43,15 @@ const LAYERS: &[(&str, &[&str])] = &[
             "sync",
         ],
     ),
+    // What a server is before it is judged.
+    ("doctor", &["catalogue", "client", "scenario", "target"]),
     (
         "run",
         &[
             "assets",
             "catalogue",
             "client",
+            "doctor",
             "evidence",
             "faults",
             "judge",
@@ -97,7 +100,6 @@ const LAYERS: &[(&str, &[&str])] = &[
             "target",
         ],
     ),
-    ("doctor", &["catalogue", "client", "scenario", "target"]),
     (
         "cli",
         &[

@@ -10,8 +10,10 @@
     reason = "a test fails by panicking"
 )]
 
+mod action;
 mod baselines;
 mod differ;
+mod looks;
 mod mock;
 mod program;
 mod replay;
@@ -36,9 +38,11 @@ fn main() -> ExitCode {
         return program::main();
     }
     let tests: Vec<(&str, fn())> = [
+        action::TESTS,
         usage::TESTS,
         verdicts::TESTS,
         reports::TESTS,
+        looks::TESTS,
         mock::TESTS,
         baselines::TESTS,
         safety::TESTS,

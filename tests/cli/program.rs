@@ -7,7 +7,7 @@ use conformance::cli::{self, Console};
 use tempfile::TempDir;
 
 /// Set where this executable is to be the program instead of its tests.
-const WANTED: &str = "TESTS_CLI_IS_PROGRAM";
+pub(crate) const WANTED: &str = "TESTS_CLI_IS_PROGRAM";
 
 pub(crate) fn is_wanted() -> bool {
     std::env::var_os(WANTED).is_some()

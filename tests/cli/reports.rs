@@ -5,6 +5,7 @@ use serde_json::Value;
 
 use crate::program::{Program, Ran};
 use crate::server::{Answers, MARKUP, Server};
+use crate::store::{Manner, Store};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("every_report_tells_of_the_failure", every_report),
@@ -319,13 +320,27 @@ fn reproducer() {
             assert!(hurl.contains(text), "no {text:?} in {hurl}");
         }
 
-        // The script shows the same answer again.
+        // The script shows the same answer again, and that it is the wrong one.
         let file = program.folder.path().join(format!("repro/{FAILS}.sh"));
         let shell = std::process::Command::new("sh").arg(file).output();
         let shell = shell.expect("a shell");
         let shown = String::from_utf8_lossy(&shell.stdout);
-        assert!(shell.status.success(), "{shell:?}");
-        assert!(shown.contains("{\"result\":"), "{shown}");
+        assert_eq!(shell.status.code(), Some(1), "{shell:?}");
+        for text in ["{\"result\":", "fails: /result: expected"] {
+            assert!(shown.contains(text), "{shown}");
+        }
+        // A server that keeps the rule, and one that is not there.
+        // The first reproducer asks for what is not there, which the store keeps to.
+        let store = Store::start(Manner::Stores);
+        let kept = i32::from(requests != "1 of 1");
+        for (url, code) in [(store.url, kept), (Server::dead(), 125)] {
+            let shell = std::process::Command::new("sh")
+                .args(["-c", &script])
+                .env("BASE", url)
+                .output();
+            let shell = shell.expect("a shell");
+            assert_eq!(shell.status.code(), Some(code), "{shell:?}");
+        }
     }
     // What cannot be written takes nothing from the verdict.
     let server = Server::start(Answers::Echo);

@@ -2,6 +2,7 @@
 
 use std::io::{BufRead, BufReader, Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::thread;
@@ -43,9 +44,18 @@ pub(crate) enum Answers {
     /// Always a page of a list that goes on: with the cursor of the page before it, or with a
     /// new one each time.
     Pages { new: bool },
-    /// `/health` like `Empty` two times, then two times with more in it, and so on; everything
-    /// else like `Empty`.
+    /// `/health` like `Empty` three times, then two times with more in it, two times without, and
+    /// so on; everything else like `Empty`. A program looks once before its first run, and each run
+    /// asks once before its rules.
     Moves,
+    /// 401 with the message `no entry`.
+    Denies,
+    /// 404 and a text.
+    Missing,
+    /// 200 and a page for people.
+    Page,
+    /// What a server that speaks TLS answers to a request without it.
+    WantsTls,
 }
 
 /// A running server; it ends with the test program.
@@ -81,10 +91,11 @@ pub(crate) fn serve(address: &str) {
 }
 
 fn accept(listener: &TcpListener, answers: Answers, sender: &Sender<String>) {
+    let health = Arc::new(AtomicUsize::new(0));
     for stream in listener.incoming().flatten() {
-        let sender = sender.clone();
+        let (sender, health) = (sender.clone(), Arc::clone(&health));
         // A client that goes away ends its own exchange only.
-        thread::spawn(move || exchange(&stream, answers, &sender));
+        thread::spawn(move || exchange(&stream, answers, &sender, &health));
     }
 }
 
@@ -123,7 +134,13 @@ fn bomb() -> std::io::Result<Vec<u8>> {
     encoder.finish()
 }
 
-fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std::io::Result<()> {
+/// Answers one request; `health` counts those to `/health`.
+fn exchange(
+    stream: &TcpStream,
+    answers: Answers,
+    seen: &Sender<String>,
+    health: &AtomicUsize,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream);
     let (head, _) = request(&mut reader)?;
     let line = head.lines().next().unwrap_or_default().to_owned();
@@ -170,6 +187,19 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             let page = PAGE.fetch_add(usize::from(new), Ordering::Relaxed);
             serde_json::json!({ "result": [], "next_cursor": format!("page{page}") }).to_string()
         }
+        Answers::Denies => {
+            return respond(stream, "401 Unauthorized", r#"{"message": "no entry"}"#);
+        }
+        Answers::Missing => return respond(stream, "404 Not Found", "404 page not found"),
+        Answers::WantsTls => {
+            let told = "Client sent an HTTP request to an HTTPS server.";
+            return respond(stream, "400 Bad Request", told);
+        }
+        Answers::Page => {
+            let mut stream = stream;
+            let head = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nConnection: close\r\n\r\n";
+            return write!(stream, "{head}<h1>Hello</h1>");
+        }
         Answers::Empty | Answers::Moves if line.contains(" /health/") => {
             return respond(stream, "404 Not Found", "{}");
         }
@@ -183,9 +213,8 @@ fn exchange(stream: &TcpStream, answers: Answers, seen: &Sender<String>) -> std:
             answer.to_string()
         }
         Answers::Moves if line.contains("/health") => {
-            static ASKED: AtomicUsize = AtomicUsize::new(0);
-            let asked = ASKED.fetch_add(1, Ordering::Relaxed);
-            let answer = if (asked / 2).is_multiple_of(2) {
+            let asked = health.fetch_add(1, Ordering::Relaxed);
+            let answer = if (asked.saturating_sub(1) / 2).is_multiple_of(2) {
                 "{}"
             } else {
                 "{\"more\": 1}"

@@ -26,6 +26,10 @@ pub(crate) enum Manner {
     Refuses,
     /// Removes and lists nothing: it fails.
     Fails,
+    /// Says that it is OPA 1.22.0; it has no queries.
+    Opa,
+    /// Holds a policy that decides what `POST /` answers.
+    Main,
 }
 
 /// A running engine; it ends with the test program.
@@ -50,6 +54,10 @@ impl Store {
         let put = |path: &str, value| held.lock().expect("the shelf").insert(path.into(), value);
         put("/v1/data/theirs", json!({"a": 1}));
         put("/v1/policies/theirs.rego", json!("package theirs"));
+        if manner == Manner::Main {
+            let policy = json!("package system\n\nmain := 1\n");
+            put("/v1/policies/main.rego", policy);
+        }
         let held = Arc::clone(&shelf);
         thread::spawn(move || {
             for stream in listener.incoming().flatten() {
@@ -94,11 +102,39 @@ fn exchange(
         reader.read_to_end(&mut rest)?;
         return Ok(());
     }
+    if manner == Manner::Opa
+        && let Some((status, answer)) = as_opa(method, path, &head)
+    {
+        return respond(stream, status, answer);
+    }
     let (status, answer) = {
         let mut shelf = shelf.lock().expect("the shelf");
         answered(&mut shelf, manner, method, path, &body)
     };
     respond(stream, status, &answer)
+}
+
+/// What tells OPA from other engines.
+fn as_opa(method: &str, path: &str, head: &str) -> Option<(&'static str, &'static str)> {
+    const MISSING: &str = "404 page not found";
+    Some(match (method, path) {
+        ("GET", "/") => ("200 OK", "Open Policy Agent"),
+        ("GET", path) if path.starts_with("/v1/conformance_doctor/") => ("404 Not Found", MISSING),
+        ("GET", path) if path.starts_with("/health/") => ("404 Not Found", MISSING),
+        ("GET", path) if path.starts_with("/v1/query") => ("404 Not Found", MISSING),
+        ("GET", path) if path.contains("provenance=true") => (
+            "200 OK",
+            r#"{"provenance": {"version": "1.22.0"}, "metrics": {}, "explanation": []}"#,
+        ),
+        ("POST", path) if path.starts_with("/v1/compile/") => match head.contains("vnd.opa.") {
+            true => ("200 OK", "{}"),
+            false => (
+                "400 Bad Request",
+                r#"{"code": "invalid_parameter", "message": "unsupported header"}"#,
+            ),
+        },
+        _ => return None,
+    })
 }
 
 fn answered(

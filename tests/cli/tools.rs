@@ -1,9 +1,8 @@
 //! The commands around a run: a look at the server before it, completions, the manual page,
 //! and runs that begin again when a file changes.
 
-use std::io::{BufRead as _, BufReader};
-use std::process::Stdio;
-use std::sync::mpsc::channel;
+use std::io::{BufRead as _, BufReader, Read};
+use std::sync::mpsc::{Receiver, channel};
 use std::time::Duration;
 
 use crate::program::Program;
@@ -20,7 +19,7 @@ fn doctor() {
     let program = Program::new().variable("TOKEN_OF_MINE", "s3cret-of-mine");
     let server = Server::start(Answers::Empty);
     let next = format!(
-        "next: conformance run --engine-url={} --capabilities=health --report=html=report.html",
+        "next: conformance run --engine-url={} --report=html=report.html",
         server.url
     );
     program
@@ -113,26 +112,40 @@ fn watched_file() {
         .expect(2, &["absent: no such file to watch"]);
     let mut child = program
         .command(&arguments)
-        .stderr(Stdio::inherit())
         .spawn()
         .expect("the program starts");
+    let out = forward(child.stdout.take().expect("its output"));
+    let err = forward(child.stderr.take().expect("its errors"));
+    let read = |lines: &Receiver<String>, text: &str| {
+        let next = || lines.recv_timeout(Duration::from_secs(60)).ok();
+        std::iter::from_fn(next).any(|line| line.contains(text))
+    };
+    let seen = |text: &str| read(&out, text);
+    let first = seen("proven 1 of 1");
+    std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
+    let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
+    // It waits after each of the two.
+    let waits = [(); 2].map(|()| read(&err, "waiting for server to change"));
+    // While it waits it ends when it is asked to, with the code of the last run.
+    let asked = std::process::Command::new("kill")
+        .args(["-TERM", &child.id().to_string()])
+        .status();
+    let ended = child.wait().expect("it has ended");
+    assert!(first, "no first run");
+    assert!(second, "no second run");
+    assert_eq!(waits, [true; 2], "it does not wait");
+    assert!(asked.is_ok_and(|status| status.success()), "it runs on");
+    assert_eq!(ended.code(), Some(0), "{ended:?}");
+}
+
+/// The lines of a stream, as they come.
+fn forward(stream: impl Read + Send + 'static) -> Receiver<String> {
     let (sender, lines) = channel();
-    let out = child.stdout.take().expect("its output");
     std::thread::spawn(move || {
-        for line in BufReader::new(out).lines().map_while(Result::ok) {
+        for line in BufReader::new(stream).lines().map_while(Result::ok) {
             // The test may have ended.
             let _ = sender.send(line);
         }
     });
-    let seen = |text: &str| {
-        let next = || lines.recv_timeout(Duration::from_secs(60)).ok();
-        std::iter::from_fn(next).any(|line| line.contains(text))
-    };
-    let first = seen("proven 1 of 1");
-    std::fs::write(program.folder.path().join("server"), "22").expect("a changed file");
-    let second = seen("proven 1 of 1") && seen("0 better, 0 worse, 0 still to mend");
-    child.kill().expect("it runs on");
-    child.wait().expect("it has ended");
-    assert!(first, "no first run");
-    assert!(second, "no second run");
+    lines
 }

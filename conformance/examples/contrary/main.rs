@@ -102,9 +102,11 @@ mod tests {
 
     use super::*;
 
-    /// Rules about policies whose scenarios need more of a language than constants, or queries.
-    const BEYOND_CONSTANTS: [&str; 9] = [
+    /// Rules about policies whose scenarios need more of a language than constants, or queries; and
+    /// those about the stages of a compiler.
+    const BEYOND_CONSTANTS: [&str; 10] = [
         "common/errors/unsafe-variable-code",
+        "common/metrics/instrument-*",
         "common/policy-module/expression-*",
         "common/policy-module/head-*",
         "common/policy-module/raw-is-source-text",
@@ -121,7 +123,17 @@ mod tests {
         let url = format!("http://{}", listener.local_addr().expect("its address"));
         std::thread::spawn(|| serve(listener));
 
-        let capabilities = ["documents", "health", "config", "policies"];
+        let capabilities = [
+            "documents",
+            "v0",
+            "yaml",
+            "gzip",
+            "metrics",
+            "provenance",
+            "health",
+            "config",
+            "policies",
+        ];
         let capabilities = capabilities.map(str::to_owned).into();
         let suite = Suite::builder(Target::at(None, Some(url), None, capabilities))
             .rules(["engine".to_owned()])

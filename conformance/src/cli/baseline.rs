@@ -11,6 +11,7 @@ use super::options::{RunArguments, RunOptions};
 use super::report::{judged, read};
 use super::run::judge;
 use super::{Console, Failed, catalogue};
+use crate::assets::KNOWN;
 use crate::catalogue::Level;
 use crate::known::condition;
 use crate::known::text::{without, write_list};
@@ -97,7 +98,10 @@ impl<'a> Lists<'a> {
         let ids = rules.iter().copied();
         let known = match self.failing {
             None => KnownList::embedded(target, ids.clone()).map_err(Failed::usage)?,
-            Some(path) => add(KnownList::default(), Kind::Failing, path, &rules)?,
+            Some(path) => match carried(path) {
+                Some(name) => KnownList::embedded(name, ids.clone()).map_err(Failed::usage)?,
+                None => add(KnownList::default(), Kind::Failing, path, &rules)?,
+            },
         };
         let known = match self.flaky {
             None => known,
@@ -107,6 +111,13 @@ impl<'a> Lists<'a> {
             .on(target, version, Utc::now().date_naive())
             .map_err(Failed::usage)
     }
+}
+
+/// The target whose list, which the program carries, is meant where there is no such file.
+fn carried(path: &Path) -> Option<&'static str> {
+    let name = path.to_str().filter(|_| !path.exists())?;
+    let mut names = KNOWN.iter().map(|(name, _)| *name);
+    names.find(|known| *known == name)
 }
 
 /// The rules that a list can name: what is not judged can neither fail nor be flaky.
@@ -232,7 +243,22 @@ fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {
     let rules = rules()?;
     let mut stale = Vec::new();
     for path in &arguments.files {
-        let kind = Kind::of(&list(path)?);
+        let (text, file) = (list(path)?, path.display().to_string());
+        let kind = Kind::of(&text);
+        let open = KnownList::unwritten(kind, &text, &file).map_err(Failed::usage)?;
+        if !open.is_empty() {
+            for rule in &open {
+                writeln!(
+                    console.out,
+                    "{file}: the `reason` of `{rule}` is still to be written"
+                )?;
+            }
+            let count = open.len();
+            return Err(Failed::at(
+                path,
+                &format!("{count} reasons are still to be written"),
+            ));
+        }
         let known = add(KnownList::default(), kind, path, &rules)?;
         stale.extend(known.expired(Utc::now().date_naive()));
     }

@@ -1,8 +1,9 @@
 //! `conformance cleanup`: removes what a killed run left behind.
 
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
+use chrono::{DateTime, Utc};
 use clap::Args;
 
 use super::connection::ConnectionArgs;
@@ -41,7 +42,7 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     let folder = arguments.ledger.clone().unwrap_or_else(ledger::folder);
     let Some(run) = &arguments.run else {
         for run in ledger::runs(&folder).map_err(Failed::usage)? {
-            writeln!(console.out, "{run}")?;
+            writeln!(console.out, "{}", listed(&folder, &run))?;
         }
         return Ok(0);
     };
@@ -53,7 +54,7 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()?;
-    let mut left = Vec::new();
+    let (mut left, mut unread) = (Vec::new(), Vec::new());
     for ((url, document), resources) in made {
         let base = Base::parse(&url).map_err(Failed::usage)?;
         let tokens = tokens(target.as_ref(), token.as_ref(), &url, document);
@@ -64,9 +65,13 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
         writeln!(
             console.out,
             "{url}: {count} names tried, {} left",
-            still.len()
+            still.names.len()
         )?;
-        left.extend(still.into_iter().map(|path| format!("{url}{path}")));
+        left.extend(still.names.iter().map(|path| format!("{url}{path}")));
+        unread.extend(still.unread.iter().map(|path| format!("{url}{path}")));
+    }
+    for one in unread {
+        writeln!(console.out, "  {one} (cannot be read)")?;
     }
     if left.is_empty() {
         ledger::remove(&folder, run).map_err(Failed::usage)?;
@@ -76,6 +81,28 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
         writeln!(console.out, "  {one}")?;
     }
     Ok(Conclusion::Defective.exit_code())
+}
+
+/// A run with the time of its last entry, the addresses that it wrote to, and how many names it
+/// may have made there.
+fn listed(folder: &Path, run: &str) -> String {
+    let made = match ledger::read(folder, run) {
+        Ok(entries) => by_server(entries),
+        Err(error) => return format!("{run}  {error}"),
+    };
+    let written = ledger::path(folder, run).metadata();
+    let written = written.and_then(|file| file.modified()).map_or_else(
+        |_| String::new(),
+        |time| {
+            let time = DateTime::<Utc>::from(time);
+            time.format("%Y-%m-%d %H:%M UTC").to_string()
+        },
+    );
+    let places: Vec<String> = made
+        .iter()
+        .map(|((url, _), resources)| format!("{url}, {} names", resources.len()))
+        .collect();
+    format!("{run}  {written}  {}", places.join("; "))
 }
 
 fn by_server(entries: Vec<Entry>) -> Made {

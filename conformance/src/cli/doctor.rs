@@ -29,7 +29,7 @@ pub(super) struct Arguments {
 }
 
 const NOTES: &str = "\
-Only GET requests are sent; nothing is written. Each line says ok, note or problem, and an
+GET requests are sent, and POST requests that evaluate what is not defined; nothing is written. Each line says ok, note or problem, and an
 arrow what to do. The last line is the command to go on with.
 
 Exit codes:
@@ -59,6 +59,7 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
         client: &client,
         server: &server,
         insecure: arguments.reached.insecure,
+        posts: true,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -105,8 +106,12 @@ fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
             Document::Engine => format!("--engine-url={url}"),
             Document::Control => format!("--control-url={url}"),
         }));
-        words.extend(seen.product.map(|vendor| format!("--vendor={vendor}")));
-        words.push(format!("--capabilities={}", seen.capabilities.join(",")));
+        let vendor = seen.vendor.as_deref().or(seen.product);
+        words.extend(vendor.map(|vendor| format!("--vendor={vendor}")));
+        // A server without a gap has everything that is asked for by its address.
+        if !seen.absent.is_empty() {
+            words.push(format!("--capabilities={}", seen.claims().join(",")));
+        }
         words.push("--report=html=report.html".to_owned());
     }
     let variable = arguments.reached.token_env.as_deref();

@@ -19,6 +19,7 @@ mod coverage;
 mod doctor;
 mod explain;
 mod list;
+mod look;
 mod man;
 mod multi_target;
 mod options;

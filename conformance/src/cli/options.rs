@@ -42,8 +42,9 @@ Exit codes:
   1    a rule is broken, a known deviation passes, an entry of a list has expired, or a rule has
        varying results
   2    wrong usage: unknown ids, globs that match nothing, unknown configuration keys
-  3    incomplete: nothing was judged, or a rule that had to be judged was not
-  4    the target cannot be reached, or died
+  3    incomplete: nothing was judged, or a rule that had to be judged was not; also a target that
+       lets nobody in (401, 403), or is no such API (404 at every path)
+  4    the target cannot be reached, or died; also TLS at a port without it, and the reverse
   5    the suite's own defect: a wrong request of its own, something left behind, or a target
        that does not hold what it held before
   130  interrupted; the reports are still written
@@ -52,7 +53,12 @@ A rule has to be judged when its id is given, or when only the suite or the targ
 description stands in the way (no snapshot; a target file lacks a setup, or a mock server in it).
 Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
 alone: those of capabilities that the target does not claim, those still to be written, and
-those of setups and tokens that plain addresses cannot provide.";
+those of setups and tokens that plain addresses cannot provide.
+
+A run by address first looks at the server, with GET requests and POST requests that evaluate what
+is not defined. What it finds it says in one line for each address, and goes by it: the vendor, the
+version, the path before the API, and which capabilities are not there. --vendor, --target-version
+and --capabilities say otherwise.";
 
 /// The options of `run`, as flags and as keys of the configuration file.
 #[derive(Debug, Clone, Default, Args, Deserialize)]
@@ -92,7 +98,8 @@ pub(super) struct RunOptions {
     /// The program that the target is started with, instead of the one on the search path
     #[arg(long, value_name = "PATH", env = "CONFORMANCE_PROGRAM")]
     pub(super) program: Option<PathBuf>,
-    /// Vendor part of the target's media types, `application/vnd.VENDOR.…`
+    /// Vendor part of the target's media types, `application/vnd.VENDOR.…`; `auto`, unless said: by
+    /// address the one that the server takes, else that of the description
     #[arg(long, value_name = "VENDOR", env = "CONFORMANCE_VENDOR")]
     pub(super) vendor: Option<String>,
     /// What the target is able to do, instead of what its description claims
@@ -207,7 +214,8 @@ pub(super) struct RunOptions {
     /// (curl) and RULE.hurl
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_REPRO")]
     pub(super) repro: Option<PathBuf>,
-    /// Known deviations of the target, instead of those that the program knows
+    /// Known deviations of the target, instead of those that the program knows; the name of a
+    /// target, such as `opa`, stands for those that it knows of that one
     #[arg(long, value_name = "FILE", env = "CONFORMANCE_KNOWN_FAILING")]
     pub(super) known_failing: Option<PathBuf>,
     /// Rules that the target keeps on some runs and breaks on others: never proven, never failed

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::time::Duration;
 
 use super::baseline::Lists;
+use super::look::{self, Look};
 use super::options::{Progress, RunArguments, RunOptions};
 use super::progress::Observer;
 use super::rule_selection::Choice;
@@ -44,7 +45,14 @@ pub(super) fn judge(
     console: &mut Console<'_>,
 ) -> Result<Option<Digest>, Failed> {
     let catalogue = catalogue()?;
-    let target = target::target(options, catalogue)?;
+    let mut options = options.clone();
+    let mut target = target::target(&options, catalogue)?;
+    let connection = connection(&options)?;
+    let look = look::look(&mut options, &mut target, &connection, catalogue)?;
+    let options = &options;
+    for line in &look.lines {
+        writeln!(console.err, "{line}")?;
+    }
     let mut choice = choice(options, catalogue, &target)?;
     if let Some(shard) = &options.shard {
         choice = choice.shard(shard)?;
@@ -57,7 +65,8 @@ pub(super) fn judge(
         options,
         known: &known,
         reports: reports(options, &target)?,
-        connection: connection(options)?,
+        connection,
+        look,
         paint: Paint(options.color.unwrap_or_default().wanted(console.colour)),
         target,
         choice,
@@ -79,7 +88,7 @@ pub(super) fn judge(
     let repro = options.repro.as_ref();
     let repro = repro.map(|folder| (folder, repro::write(&suite, &digest, folder)));
     let shown = write_error.map_or(Ok(()), Err);
-    let shown = shown.and_then(|()| plan.show(&digest, console));
+    let shown = shown.and_then(|()| plan.show(&digest, suite.left(), console));
     // The verdict is shown whatever comes of the reproducers.
     if let Some((folder, written)) = repro {
         tell(console, &written.map_err(|why| Failed::at(folder, &why))?)?;
@@ -106,6 +115,7 @@ struct Plan<'a> {
     known: &'a KnownList,
     reports: Vec<FileReport>,
     connection: Connection,
+    look: Look,
     paint: Paint,
     target: Target,
     choice: Choice,
@@ -202,6 +212,8 @@ impl Plan<'_> {
             .mode(options.mode)
             .own_target(options.i_own_this_target.unwrap_or_default())
             .probe(options.probe.unwrap_or_default())
+            .refusal(self.look.refusal.clone())
+            .modules(self.look.modules.clone())
             .ledger(Some(options.ledger.clone().unwrap_or_else(ledger::folder)))
             .connection(self.connection.clone());
         let builder = match &options.namespace {
@@ -218,7 +230,12 @@ impl Plan<'_> {
         })
     }
 
-    fn show(&self, digest: &Digest, console: &mut Console<'_>) -> io::Result<()> {
+    fn show(
+        &self,
+        digest: &Digest,
+        left: Option<(usize, String)>,
+        console: &mut Console<'_>,
+    ) -> io::Result<()> {
         write!(console.out, "{}", report::terminal(digest, self.paint))?;
         for report in &self.reports {
             writeln!(console.out, "report: {}", report.path.display())?;
@@ -228,6 +245,9 @@ impl Plan<'_> {
             && ledger::path(&folder, &started.run).exists()
         {
             let run = &started.run;
+            if let Some((count, path)) = left {
+                writeln!(console.out, "{count} names may be left, such as {path}")?;
+            }
             writeln!(console.out, "what is left: conformance cleanup --run {run}")?;
         }
         Ok(())

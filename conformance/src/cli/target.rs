@@ -4,6 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use super::Failed;
+use super::look::AUTO;
 use super::options::RunOptions;
 use crate::assets::TARGETS;
 use crate::catalogue::{Catalogue, Document};
@@ -50,6 +51,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
         target.setups = reached.setups;
         target.program = None;
         target.in_process = false;
+        target.by_address = true;
     } else if token.is_some() {
         return Err(Failed::usage(
             "--token-env goes with --engine-url or --control-url; a target file names its tokens",
@@ -64,7 +66,7 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
         target.program = Some(located(program));
         target.in_process = false;
     }
-    if let Some(vendor) = &options.vendor {
+    if let Some(vendor) = options.vendor.as_ref().filter(|vendor| *vendor != AUTO) {
         target.vendor.clone_from(vendor);
     }
     if let Some(version) = &options.target_version {

@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use clap::Args;
+use tokio::task::JoinHandle;
 
 use super::options::{RunArguments, RunOptions};
 use super::run::{self, judge};
@@ -90,8 +91,14 @@ fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result
         }
         last = Some(digest);
         let shown = path.display();
-        writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
-        match runtime.block_on(wait_for_change(path, &seen))? {
+        let waited = runtime.block_on(async {
+            // It listens before it says that it waits.
+            let asked = tokio::spawn(interrupt::asked_to_end());
+            tokio::task::yield_now().await;
+            writeln!(console.err, "waiting for {shown} to change; Ctrl-C ends")?;
+            wait_for_change(path, &seen, asked).await
+        });
+        match waited? {
             Some(stamp) => seen = Some(stamp),
             None => return Ok(code),
         }
@@ -105,7 +112,11 @@ fn stamp(path: &Path) -> Stamp {
 
 /// Waits until the file is another than before and no longer being written. None when the
 /// user stops the program.
-async fn wait_for_change(path: &Path, before: &Stamp) -> io::Result<Stamp> {
+async fn wait_for_change(
+    path: &Path,
+    before: &Stamp,
+    mut asked: JoinHandle<io::Result<()>>,
+) -> io::Result<Stamp> {
     let settled = async {
         let mut last = stamp(path);
         loop {
@@ -118,8 +129,11 @@ async fn wait_for_change(path: &Path, before: &Stamp) -> io::Result<Stamp> {
         }
     };
     tokio::select! {
-        now = settled => Ok(now),
-        stopped = interrupt::asked_to_end() => stopped.map(|()| None),
+        now = settled => {
+            asked.abort();
+            Ok(now)
+        }
+        stopped = &mut asked => stopped?.map(|()| None),
     }
 }
 

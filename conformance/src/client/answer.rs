@@ -66,6 +66,21 @@ impl NoAnswer {
         }
     }
 
+    /// What it means, where the words of the HTTP library are known; else these.
+    pub(crate) fn told(&self) -> &str {
+        const CLOSED: [&str; 4] = [
+            "connection closed before message completed",
+            "connection reset",
+            "unexpected end of file",
+            "broken pipe",
+        ];
+        let what = self.what.to_ascii_lowercase();
+        match CLOSED.iter().any(|words| what.contains(words)) {
+            true => "the server closed the connection",
+            false => &self.what,
+        }
+    }
+
     pub(crate) fn slow(limit: Duration) -> Self {
         Self {
             what: format!("no answer within {} s", limit.as_secs_f32()),

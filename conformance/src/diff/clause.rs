@@ -25,7 +25,8 @@ impl Comparison {
                 moved.rule,
                 moved.outcomes.join(", ")
             ));
-            lines.push(format!("  {} | {}", moved.first, moved.other));
+            lines.push(format!("  {}", moved.first));
+            lines.push(format!("  {}", moved.other));
         }
         if !self.differs() {
             lines.push(format!("{} runs show the same", self.labels.len()));

@@ -18,46 +18,6 @@ pub(super) const PLACES: [(Document, &str); 2] = [
 /// A path that no document knows.
 pub(super) const UNKNOWN: &str = "/v1/conformance_doctor/conformance_doctor";
 
-type Sign = (&'static str, fn(&Answer) -> bool);
-
-/// What shows an engine's capabilities: a path, and what its answer shows.
-pub(super) const SIGNS: &[(&str, &[Sign])] = &[
-    (
-        "/v1/data/conformance_doctor?metrics=true&provenance=true&explain=full",
-        &[
-            ("documents", is_object),
-            ("metrics", |answer| object_at(answer, "/metrics")),
-            ("provenance", |answer| object_at(answer, "/provenance")),
-            ("explain", |answer| answer.at("/explanation").is_some()),
-        ],
-    ),
-    (
-        "/v1/policies/conformance_doctor",
-        &[
-            ("policies", is_result_or_error),
-            ("evaluation", is_result_or_error),
-        ],
-    ),
-    (
-        "/v1/query?q=x%3D1",
-        &[("query", |answer| {
-            answer.at("/result/0/x").and_then(Value::as_u64) == Some(1)
-        })],
-    ),
-    (
-        "/v1/config",
-        &[("config", |answer| object_at(answer, "/result"))],
-    ),
-    ("/v1/status", &[("status", is_result_or_error)]),
-    (
-        "/v1/compile/conformance_doctor",
-        // Filters are asked for with POST, so a GET is refused in one way or another.
-        &[("filters", |answer| {
-            answer.status == 405 || is_result_or_error(answer)
-        })],
-    ),
-];
-
 /// What an answer says about an API.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Sight {
@@ -105,22 +65,8 @@ fn is_api(document: Document, answer: &Answer) -> bool {
     }
 }
 
-fn is_object(answer: &Answer) -> bool {
+pub(super) fn is_object(answer: &Answer) -> bool {
     answer.is_success() && answer.json().is_some_and(Value::is_object)
-}
-
-fn object_at(answer: &Answer, pointer: &str) -> bool {
-    answer.is_success() && answer.at(pointer).is_some_and(Value::is_object)
-}
-
-/// The API's own answer: a result, or an error object.
-fn is_result_or_error(answer: &Answer) -> bool {
-    let member = if answer.is_success() {
-        "/result"
-    } else {
-        "/code"
-    };
-    answer.at(member).is_some()
 }
 
 /// Whether an answer is what the server says to a path that it does not know.
@@ -179,29 +125,52 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
         let what = "calls itself Open Policy Agent";
         findings.push(
             Finding::new(Mark::Note, "product", what).advice(
-                "`conformance run --target opa` starts one itself, in every setup that rules need, and knows its deviations",
+                "`--target opa` beside its address expects what is known of it; without an address it starts one itself, in every setup that rules need",
             ),
         );
     }
-    let clauses = Catalogue::embedded().map_or(&[][..], Catalogue::clauses);
-    let all: BTreeSet<&str> = clauses
+    if let Some(vendor) = &seen.vendor {
+        let what = format!("filters are asked for as application/vnd.{vendor}.…");
+        findings.push(Finding::new(Mark::Ok, "vendor", what));
+    }
+    if !seen.absent.is_empty() {
+        let what = format!("nothing shows of {}", seen.absent.join(", "));
+        findings
+            .push(Finding::new(Mark::Note, "abilities", what).advice(
+                "a run by this address does not ask for it unless --capabilities names it",
+            ));
+    }
+    if let Some(module) = seen.modules.iter().find(|module| module.decides()) {
+        let what = format!("its policy `{}` defines `system.main`", module.id);
+        findings.push(Finding::new(Mark::Note, "policy", what).advice(
+            "rules about POST / define the same and are not run; remove the policy to judge them",
+        ));
+    }
+    let unsure: Vec<&str> = unseen(seen);
+    if !unsure.is_empty() {
+        let what = format!("whether it has {} does not show", unsure.join(", "));
+        findings.push(Finding::new(Mark::Note, "abilities", what).advice(
+            "a run asks for it; leave out of --capabilities what the server does not have",
+        ));
+    }
+    findings
+}
+
+/// What clauses of the server's APIs ask for that neither shows nor is missing, in the order of
+/// the edition.
+pub(super) fn unseen(seen: &Diagnosis) -> Vec<&'static str> {
+    let Ok(catalogue) = Catalogue::embedded() else {
+        return Vec::new();
+    };
+    let asked: BTreeSet<&str> = catalogue
+        .clauses()
         .iter()
         .filter(|clause| seen.apis.contains(&clause.document))
         .map(|clause| clause.capability.as_str())
         .collect();
-    let hidden: Vec<&str> = all
-        .into_iter()
-        .filter(|name| !seen.capabilities.contains(name))
-        .collect();
-    findings.push(
-        Finding::new(Mark::Note, "abilities", format!("nothing shows of {}", hidden.join(", ")))
-            .advice("add to --capabilities what the server has: not everything shows in GET requests; --probe finds out more"),
-    );
-    if seen.product.is_none() && seen.capabilities.contains(&"filters") {
-        findings.push(
-            Finding::new(Mark::Note, "vendor", "the media types of filters do not show in GET requests")
-                .advice("application/vnd.engine.… is assumed; pass --vendor NAME for application/vnd.NAME.…"),
-        );
-    }
-    findings
+    let names = catalogue.capabilities().iter().map(|one| one.name.as_str());
+    names
+        .filter(|name| asked.contains(name))
+        .filter(|name| !seen.capabilities.contains(name) && !seen.absent.contains(name))
+        .collect()
 }

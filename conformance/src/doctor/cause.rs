@@ -1,6 +1,7 @@
 //! Why no answer came, and what to do.
 
 use super::{Finding, Mark};
+use crate::client::answer::Answer;
 
 /// Words of the error, in lower case; what they mean; what to do.
 const CAUSES: &[(&[&str], &str, &str)] = &[
@@ -71,6 +72,23 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
         None => ("no answer came", "look into the server's log"),
     };
     Finding::new(Mark::Problem, "reach", format!("{what} ({shown})")).advice(advice)
+}
+
+/// What servers that speak TLS say to a request without it.
+const PLAIN_AT_TLS: &[&str] = &[
+    "http request to an https server",
+    "plain http request was sent to https port",
+    "speaking plain http to an ssl-enabled server",
+];
+
+/// Whether an answer is that of a server which speaks TLS to a request without it.
+pub(super) fn wrong_protocol(answer: &Answer, tls: bool) -> Option<Finding> {
+    let text = answer.text().to_ascii_lowercase();
+    let says = |words: &&str| text.contains(words);
+    let wrong = !tls && answer.status == 400 && PLAIN_AT_TLS.iter().any(says);
+    wrong.then(|| {
+        Finding::new(Mark::Problem, "reach", "it speaks TLS").advice("use an https address")
+    })
 }
 
 #[cfg(test)]

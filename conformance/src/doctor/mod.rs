@@ -1,8 +1,12 @@
 //! Looks at a server before it is judged: whether it can be reached, what it is, what it asks
-//! for, and what it seems to be able to do. It sends GET requests only.
+//! for, and what it seems to be able to do. It sends GET requests, and where it may, POST requests
+//! that evaluate what is not defined.
 
+mod abilities;
 mod api;
 mod cause;
+pub(crate) mod modules;
+pub(crate) mod refusal;
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
 mod tests;
@@ -77,11 +81,28 @@ pub(crate) struct Diagnosis {
     pub(crate) locked: bool,
     /// The capabilities that showed.
     pub(crate) capabilities: Vec<&'static str>,
+    /// The capabilities that were looked for in vain.
+    pub(crate) absent: Vec<&'static str>,
     /// The vendor in the media types of a product that names itself.
     pub(crate) product: Option<&'static str>,
+    /// The vendor whose media types of filters the server takes.
+    pub(crate) vendor: Option<String>,
+    /// The version that the server says of itself.
+    pub(crate) version: Option<String>,
+    /// The policies that the server holds.
+    pub(crate) modules: Vec<modules::Module>,
+    /// Why a run would show nothing.
+    pub(crate) refusal: Option<refusal::Refusal>,
 }
 
 impl Diagnosis {
+    /// What the server can claim by what was seen: all that its APIs ask for, but what was looked
+    /// for in vain.
+    pub(crate) fn claims(&self) -> Vec<&'static str> {
+        let shown = self.capabilities.iter().copied();
+        shown.chain(api::unseen(self)).collect()
+    }
+
     /// Whether a run makes sense as things are.
     pub(crate) fn is_sound(&self) -> bool {
         !self
@@ -98,6 +119,41 @@ pub(crate) struct Doctor<'a> {
     pub(crate) server: &'a Server,
     /// Whether certificates are not checked.
     pub(crate) insecure: bool,
+    /// Whether POST requests may be sent. They evaluate what is not defined, and change nothing.
+    pub(crate) posts: bool,
+}
+
+/// A request of the doctor's own.
+#[derive(Debug, Clone, Copy)]
+struct Question<'q> {
+    method: &'static str,
+    path: &'q str,
+    /// In addition to `Accept: application/json`, which they outweigh.
+    headers: &'q [(&'q str, &'q str)],
+    body: &'q [u8],
+    /// Whether the administrator asks.
+    known: bool,
+}
+
+impl<'q> Question<'q> {
+    const fn get(path: &'q str) -> Self {
+        Self {
+            method: "GET",
+            path,
+            headers: &[],
+            body: &[],
+            known: true,
+        }
+    }
+
+    const fn post(path: &'q str, headers: &'q [(&'q str, &'q str)], body: &'q [u8]) -> Self {
+        Self {
+            method: "POST",
+            headers,
+            body,
+            ..Self::get(path)
+        }
+    }
 }
 
 impl Doctor<'_> {
@@ -106,15 +162,27 @@ impl Doctor<'_> {
         let mut seen = Diagnosis::default();
         seen.findings.extend(self.address());
         let start = Instant::now();
-        let health = match self.ask("/health", true).await {
+        let mut health = self.ask("/health", true).await;
+        // A server may close one connection, and have the next one answered.
+        if health.as_ref().is_err_and(|error| !error.slow) {
+            health = self.ask("/health", true).await;
+        }
+        let health = match health {
             Ok(health) => health,
             Err(error) => {
                 let why = plain(&error.what);
                 let tls = self.server.base.tls;
-                seen.findings.push(cause::of(why, &self.redact(why), tls));
+                let finding = cause::of(why, &self.redact(why), tls);
+                seen.refusal = Some(refusal::Refusal::unreached(&finding));
+                seen.findings.push(finding);
                 return seen;
             }
         };
+        if let Some(finding) = cause::wrong_protocol(&health, self.server.base.tls) {
+            seen.refusal = Some(refusal::Refusal::unreached(&finding));
+            seen.findings.push(finding);
+            return seen;
+        }
         seen.reached = true;
         let took = start.elapsed();
         seen.findings.push(Finding::new(
@@ -189,7 +257,13 @@ impl Doctor<'_> {
         for (document, path) in api::PLACES {
             match self.ask(path, true).await {
                 Ok(answer) => sights.push((document, path, Sight::of(document, &answer), answer)),
-                Err(error) => seen.findings.push(self.unanswered(path, &error)),
+                Err(error) => {
+                    seen.findings.push(self.unanswered(path, &error));
+                    // What lets one question wait lets the others wait too.
+                    if error.slow {
+                        return;
+                    }
+                }
             }
         }
         for (document, path, sight, _) in &sights {
@@ -204,14 +278,20 @@ impl Doctor<'_> {
             .find(|(_, _, sight, _)| *sight == Sight::Locked);
         if let Some((_, path, _, answer)) = locked.filter(|_| seen.apis.is_empty()) {
             seen.locked = true;
-            seen.findings.push(self.refused(path, answer));
+            let finding = self.refused(path, answer);
+            seen.refusal = Some(refusal::Refusal::told(&finding));
+            seen.findings.push(finding);
             return;
         }
         if seen.apis.is_empty() {
+            let mut strange = Vec::new();
             for (_, path, sight, answer) in &sights {
-                seen.findings
-                    .push(api::stranger(path, *sight, &self.describe(answer)));
+                let finding = api::stranger(path, *sight, &self.describe(answer));
+                strange.push((*sight, refusal::says_json(answer), finding));
             }
+            seen.refusal = self.nowhere(&strange).await;
+            seen.findings
+                .extend(strange.into_iter().map(|(_, _, finding)| finding));
             return;
         }
         seen.findings.push(api::health(health));
@@ -274,22 +354,15 @@ impl Doctor<'_> {
         }
         if health.is_success() && health.json().is_some_and(serde_json::Value::is_object) {
             seen.capabilities.push("health");
+        } else if matches!(health.status, 404 | 405 | 501) {
+            seen.absent.push("health");
         }
-        for (path, capabilities) in api::SIGNS {
-            let Ok(answer) = self.ask(path, true).await else {
-                continue;
-            };
-            if unknown
-                .as_ref()
-                .is_some_and(|unknown| api::alike(unknown, &answer))
-            {
-                continue;
-            }
-            let shown = capabilities.iter().filter(|(_, shows)| shows(&answer));
-            seen.capabilities.extend(shown.map(|(name, _)| name));
-        }
+        self.abilities(seen, unknown.as_ref()).await;
         if let Ok(page) = self.ask("/", true).await {
             seen.product = page.text().contains("Open Policy Agent").then_some("opa");
+        }
+        if let Some(unknown) = unknown.filter(|unknown| !unknown.is_success()) {
+            self.vendor(seen, &unknown).await;
         }
     }
 
@@ -319,16 +392,35 @@ impl Doctor<'_> {
     }
 
     async fn ask(&self, path: &str, known: bool) -> Result<Answer, NoAnswer> {
-        let mut headers = vec![("Accept".to_owned(), "application/json".to_owned())];
+        let question = Question::get(path);
+        self.put(Question { known, ..question }).await
+    }
+
+    /// Sends a question.
+    async fn put(&self, question: Question<'_>) -> Result<Answer, NoAnswer> {
+        let Question {
+            method,
+            path,
+            body,
+            known,
+            ..
+        } = question;
+        let own = question.headers.iter();
+        let mut headers: Vec<_> = own
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        if !headers.iter().any(|(name, _)| name == "Accept") {
+            headers.push(("Accept".to_owned(), "application/json".to_owned()));
+        }
         if known && let Ok(Some(value)) = self.server.authorization(&Identity::Administrator) {
             headers.push(("Authorization".to_owned(), value));
         }
         self.client.complete(&mut headers);
         let request = Outgoing {
-            method: "GET",
+            method,
             path: path.to_owned(),
             headers,
-            ..Outgoing::default()
+            body: body.to_vec().into(),
         };
         self.client.send(&self.server.base, &request).await
     }

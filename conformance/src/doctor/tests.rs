@@ -1,7 +1,7 @@
 //! What is found about servers of many kinds.
 
 use std::collections::BTreeMap;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 
 use super::*;
@@ -32,8 +32,18 @@ fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
             let mut reader = BufReader::new(&stream);
             let mut head = String::new();
             while reader.read_line(&mut head).is_ok_and(|read| read > 2) {}
-            assert!(head.starts_with("GET "), "{head}");
             let path = head.split(' ').nth(1).unwrap_or_default();
+            let evaluates = ["/v1/compile", "/v0/data/", "/v1/data/"]
+                .iter()
+                .any(|place| head.starts_with(&format!("POST {place}")));
+            assert!(head.starts_with("GET ") || evaluates, "{head}");
+            let length = head.lines().find_map(|line| {
+                let (name, value) = line.split_once(": ")?;
+                name.eq_ignore_ascii_case("content-length")
+                    .then(|| value.trim().parse().ok())?
+            });
+            let mut body = vec![0; length.unwrap_or(0)];
+            let _ = reader.read_exact(&mut body);
             let (head, body) = answers(path, head.contains(KEY));
             let length = body.len();
             let mut writer = &stream;
@@ -53,6 +63,7 @@ fn examine(answers: Answers, token: Option<&str>) -> Diagnosis {
         client: &client,
         server: &server,
         insecure: false,
+        posts: true,
     };
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
@@ -69,7 +80,9 @@ fn engine(path: &str, _: bool) -> (&'static str, String) {
     let body = match path {
         "/health" | "/v1/data/conformance_doctor" => "{}",
         "/v1/query?q=x%3D1" => r#"{"result": [{"x": 1}]}"#,
-        path if path.starts_with("/v1/data/") => r#"{"metrics": {}, "provenance": {}}"#,
+        path if path.starts_with("/v1/data/conformance_doctor?") => {
+            r#"{"metrics": {}, "provenance": {}}"#
+        }
         "/v1/policies/conformance_doctor" => {
             return (MISSING, r#"{"code": "resource_not_found"}"#.to_owned());
         }
@@ -189,6 +202,18 @@ fn servers_are_told_apart() {
             &["note api it answers 200 to a path that no document knows"],
         ),
         (
+            "TLS",
+            |_, _| {
+                (
+                    "HTTP/1.0 400 Bad Request",
+                    "Client sent an HTTP request to an HTTPS server.\n".to_owned(),
+                )
+            },
+            None,
+            &[],
+            &["problem reach it speaks TLS use an https address"],
+        ),
+        (
             "no HTTP",
             |_, _| ("SSH-2.0-server", String::new()),
             None,
@@ -199,7 +224,14 @@ fn servers_are_told_apart() {
     for (name, answers, token, apis, texts) in cases {
         let seen = examine(*answers, *token);
         assert_eq!(seen.apis, *apis, "{name}: {seen:#?}");
-        assert_eq!(seen.reached, *name != "no HTTP", "{name}");
+        let unreached = ["no HTTP", "TLS"].contains(name);
+        assert_eq!(seen.reached, !unreached, "{name}");
+        let refused = seen.refusal.as_ref().map(|refusal| refusal.unreached);
+        let expected = match *name {
+            "no HTTP" | "TLS" => Some(true),
+            _ => apis.is_empty().then_some(false),
+        };
+        assert_eq!(refused, expected, "{name}: {:#?}", seen.refusal);
         let told: Vec<String> = seen
             .findings
             .iter()
@@ -234,9 +266,16 @@ fn capabilities_are_those_that_show() {
         "policies",
         "evaluation",
         "query",
+        "yaml",
+        "gzip",
     ];
     assert_eq!(seen.capabilities, shown);
     assert_eq!(seen.product, None);
+    let absent = ["explain", "config", "status", "compile", "v0", "filters"];
+    assert_eq!(seen.absent, absent);
+    let claims = seen.claims();
+    assert!(claims.contains(&"bundles"), "{claims:?}");
+    assert!(!claims.contains(&"filters"), "{claims:?}");
     // A server that answers everything alike shows nothing of what it can do.
     assert_eq!(
         examine(|_, _| (JSON, "{}".to_owned()), None).capabilities,
@@ -251,4 +290,26 @@ fn capabilities_are_those_that_show() {
         None,
     );
     assert_eq!(opa.product, Some("opa"));
+}
+
+#[test]
+fn filters_are_asked_for_by_the_name_that_is_taken() {
+    const REFUSED: &str = "HTTP/1.1 406 Not Acceptable\r\nContent-Type: application/json";
+    let own: Answers = |path, known| {
+        match path.starts_with("/v1/compile/") {
+        true => (
+            REFUSED,
+            r#"{"code": "x", "message": "unsupported; there is application/vnd.acme.ucast.all+json"}"#
+                .to_owned(),
+        ),
+        false => engine(path, known),
+    }
+    };
+    assert_eq!(examine(own, None).vendor.as_deref(), Some("acme"));
+    let both: Answers = |path, known| match path.starts_with("/v1/compile/") {
+        true => (JSON, "{}".to_owned()),
+        false => engine(path, known),
+    };
+    assert_eq!(examine(both, None).vendor.as_deref(), Some("engine"));
+    assert_eq!(examine(engine, None).vendor, None);
 }

@@ -70,6 +70,14 @@ pub struct TargetSummary {
     /// Its version, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// Whether only addresses of it are reached, so that what needs a setup or a token of its own
+    /// cannot be judged.
+    #[serde(
+        default,
+        rename = "by-address",
+        skip_serializing_if = "std::ops::Not::not"
+    )]
+    pub by_address: bool,
 }
 
 impl TargetSummary {
@@ -454,6 +462,7 @@ mod tests {
         let failure = Failure {
             step: 1,
             request: "PUT /v1/data/<ns>".into(),
+            answered: None,
             blocked: false,
             differences: vec![Difference {
                 path: "status".into(),
@@ -492,6 +501,7 @@ mod tests {
                     engine: Some("http://127.0.0.1:1".into()),
                     capabilities: vec!["documents".into()],
                     version: Some("1.18.2".into()),
+                    by_address: true,
                 },
                 seed: u64::MAX,
                 chosen: vec![ChosenRule {

@@ -3,7 +3,7 @@
 use crate::client::wire::Wire;
 use crate::client::{Base, curl};
 use crate::judge::transcript::Transcript;
-use crate::judge::verdict::Failure;
+use crate::judge::verdict::{Answered, Failure};
 
 /// What a scenario showed.
 #[derive(Debug, Default)]
@@ -35,6 +35,8 @@ pub(crate) struct SentStep {
     pub(crate) base: Base,
     /// The last of them.
     pub(crate) wire: Option<Wire>,
+    /// What came back for it, if anything did.
+    pub(crate) answered: Option<Answered>,
 }
 
 impl RunTrace {
@@ -48,6 +50,7 @@ impl RunTrace {
             request: sent
                 .last()
                 .map_or_else(String::new, |step| step.name.clone()),
+            answered: sent.last().and_then(|step| step.answered.clone()),
             blocked: sent.last().is_some_and(|step| step.given),
             differences: Vec::new(),
             curl: sent.iter().filter_map(again).collect(),

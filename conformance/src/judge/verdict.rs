@@ -30,6 +30,9 @@ pub struct Failure {
     pub step: usize,
     /// The request, as the transcript names it: `PUT /v1/data/<ns>/a`.
     pub request: String,
+    /// The last answer to the request; none when no answer came.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub answered: Option<Answered>,
     /// Whether the request only sets the scene, so that what the rule says was not looked at.
     #[serde(default)]
     pub blocked: bool,
@@ -41,6 +44,16 @@ pub struct Failure {
     /// Sentences on the failure: a failed prerequisite, no answer, findings of the OpenAPI
     /// check, later steps that differ too.
     pub notes: Vec<String>,
+}
+
+/// What tells answers that refuse alike from others.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Answered {
+    /// Status code.
+    pub status: u16,
+    /// The message of an error, or how the body of another answer begins, at most 120
+    /// characters; own names stand as `<ns>`. Empty without a body.
+    pub message: String,
 }
 
 /// One fact, or one place inside a JSON value, that is not as expected.
@@ -104,6 +117,10 @@ pub enum Reason {
     HoldsUnclaimed(String),
     /// The target could not be started or reached, or it died; the message says how.
     Unreachable(String),
+    /// The target lets nobody in, or is something else; the message says what, and what to do.
+    Refused(String),
+    /// What the rule defines, the target has defined already; the message says where.
+    InTheWay(String),
     /// The evidence that is judged again does not hold what the scenario asks.
     NoEvidence,
     /// The server does not show what the rule is about, as the documents allow; the sentence says
@@ -140,7 +157,10 @@ impl fmt::Display for Reason {
             Self::HoldsUnclaimed(capability) => {
                 write!(out, "holds, but the target does not claim `{capability}`")
             }
-            Self::Unreachable(what) | Self::NotShown(what) => out.write_str(what),
+            Self::Unreachable(what) | Self::NotShown(what) | Self::Refused(what) => {
+                out.write_str(what)
+            }
+            Self::InTheWay(what) => write!(out, "the target has a policy of its own, {what}"),
             Self::NoEvidence => out.write_str("the evidence does not hold what the scenario asks"),
             Self::Defect => out.write_str("the scenario itself is at fault"),
             Self::Interrupted => out.write_str("interrupted"),
@@ -167,6 +187,7 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &RunTrace) ->
         // What went wrong first may be the reason for the rest.
         (Some(failure), Some(expected)) => match difference(expected, trace) {
             Some(earlier) if earlier.step < failure.step => Verdict::Fail(earlier),
+            _ if trace.unanswered => Verdict::Fail(beside_expected(failure, expected)),
             _ => Verdict::Fail(failure),
         },
         (None, None) => Verdict::NotRun(Reason::NoSnapshot),
@@ -182,6 +203,23 @@ pub(crate) fn early_failure(trace: &RunTrace) -> Option<Failure> {
     }
     let (index, _) = trace.findings.first()?;
     Some(trace.failure(*index, notes(trace, *index)))
+}
+
+/// A failure for want of an answer, beside the status that was expected of it.
+fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
+    let steps = Transcript::parse(expected).steps;
+    let step = failure.step.checked_sub(1).and_then(|step| steps.get(step));
+    let mut facts = step.into_iter().flat_map(|step| &step.facts);
+    let status = facts.find(|fact| fact.key == "status");
+    if let (Some(status), Some(got)) = (status, failure.notes.first().cloned()) {
+        failure.notes.remove(0);
+        failure.differences.push(Difference {
+            path: status.key.clone(),
+            expected: status.value.clone(),
+            got,
+        });
+    }
+    failure
 }
 
 /// The first step that differs from the blessed transcript.

@@ -45,6 +45,8 @@ pub struct KnownList {
 struct Entry {
     kind: Kind,
     file: String,
+    /// Whether the program carries the list.
+    carried: bool,
     known: Deviation,
     /// The rules that it names.
     ids: Vec<String>,
@@ -231,6 +233,9 @@ impl KnownList {
             let read = File::read(text, &file)?;
             list.extend(Kind::Failing, read.deviation, &file, ids.clone())?;
             list.extend(Kind::Flaky, read.flaky, &file, ids)?;
+            for entry in &mut list.entries {
+                entry.carried = true;
+            }
         }
         Ok(list)
     }
@@ -271,6 +276,16 @@ impl KnownList {
         Ok(self)
     }
 
+    /// The rules of the entries in a text whose reason nobody has written.
+    ///
+    /// # Errors
+    /// As [`Kind::read`].
+    pub fn unwritten(kind: Kind, text: &str, file: &str) -> Result<Vec<String>, KnownError> {
+        let entries = kind.read(text, file)?.into_iter();
+        let open = entries.filter(|known| known.reason.trim() == PLACEHOLDER);
+        Ok(open.map(|known| known.rule).collect())
+    }
+
     /// Sentences on all entries that have expired on a day, wherever they apply.
     pub fn expired(&self, day: NaiveDate) -> Vec<String> {
         self.entries
@@ -287,6 +302,12 @@ impl KnownList {
     /// The entry for a rule that is known to fail.
     pub fn deviation(&self, id: &str) -> Option<&Deviation> {
         self.entry(id, Kind::Failing)
+    }
+
+    /// The file of the user's that lists a rule; none for a list that the program carries.
+    pub fn file(&self, id: &str) -> Option<&str> {
+        let entry = self.entries.get(*self.index.get(id)?)?;
+        (!entry.carried).then_some(entry.file.as_str())
     }
 
     /// The entry for a rule that is known to be flaky.
@@ -350,6 +371,7 @@ impl Entry {
         Ok(Self {
             kind,
             file: file.to_owned(),
+            carried: false,
             known,
             ids,
         })

@@ -4,9 +4,10 @@ use std::cmp::Reverse;
 use std::collections::BTreeMap;
 
 use super::{Digest, Outcome, Row};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Catalogue, Document};
 use crate::client::curl::argument;
 use crate::evidence::TargetSummary;
+use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::scenario::default_vendor;
 
@@ -19,10 +20,11 @@ const BLOCKING_SHOWN: usize = 5;
 
 /// The lines of a failure, without the rule's id.
 pub(super) fn lines(digest: &Digest, row: &Row, failure: &Failure) -> Vec<String> {
-    let mut lines = vec![clause(row)];
+    let mut lines = Vec::new();
     if !failure.request.is_empty() {
         lines.push(format!("step {}: {}", failure.step, failure.request));
     }
+    lines.push(clause(row));
     if failure.blocked {
         lines.push(BLOCKED.to_owned());
     }
@@ -54,7 +56,7 @@ pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
         if let (Outcome::Fail, Verdict::Fail(failure)) = (row.outcome, &row.judged.verdict)
             && failure.blocked
         {
-            *counts.entry(endpoint(&failure.request)).or_default() += 1;
+            *counts.entry(blocking(&failure.request)).or_default() += 1;
         }
     }
     let rules = match counts.values().sum() {
@@ -83,8 +85,8 @@ pub(super) fn blocked_by(digest: &Digest) -> Option<String> {
 }
 
 /// Method and path of a request, without what follows the name of its own thing.
-fn endpoint(request: &str) -> String {
-    let mut words = request.split(' ');
+fn blocking(request: &str) -> String {
+    let mut words = words(request);
     let (method, path) = (words.next().unwrap_or_default(), words.next());
     let path = path
         .unwrap_or_default()
@@ -97,29 +99,54 @@ fn endpoint(request: &str) -> String {
     }
 }
 
-/// The first difference in one line, for reports with room for no more.
+/// Method and path of a request, the path as the documents name it, with its parameters; of what
+/// they do not name, without what follows the name of its own thing.
+pub(super) fn endpoint(document: Option<Document>, request: &str) -> String {
+    let mut parts = words(request);
+    let (method, path) = (parts.next().unwrap_or_default(), parts.next());
+    let path = path.unwrap_or_default();
+    let document = match request.starts_with("engine ") {
+        true => Some(Document::Engine),
+        false => document,
+    };
+    let contract = Contract::embedded().ok();
+    let template = document.and_then(|document| contract?.template(document, method, path));
+    template.map_or_else(|| blocking(request), |path| format!("{method} {path}"))
+}
+
+/// The words of a request from its method on.
+fn words(request: &str) -> impl Iterator<Item = &str> {
+    let beside = |word: &&str| matches!(*word, "engine" | "depot");
+    request.split(' ').skip_while(beside)
+}
+
+/// The first difference in one line, behind method and path, for reports with room for no more.
 pub(super) fn headline(failure: &Failure) -> String {
-    if let (true, Some(note)) = (failure.blocked, failure.notes.first()) {
-        let Failure { step, request, .. } = failure;
-        return format!("blocked at step {step}, {request}: {note}");
+    match failure.request.as_str() {
+        "" => differs(failure),
+        request => format!("{request}: {}", differs(failure)),
     }
+}
+
+/// What differs, in one line: for lists that show the request beside it.
+pub(super) fn differs(failure: &Failure) -> String {
+    let step = failure.step;
     match (failure.differences.first(), failure.notes.first()) {
-        (
-            Some(Difference {
-                path,
-                expected,
-                got,
-            }),
-            _,
-        ) => {
-            format!(
-                "step {}: {path}: expected {expected} | got {got}",
-                failure.step
-            )
-        }
-        (None, Some(note)) => format!("step {}: {note}", failure.step),
-        (None, None) => format!("step {}", failure.step),
+        (_, Some(note)) if failure.blocked => format!("blocked at step {step}: {note}"),
+        (Some(difference), _) => format!("step {step}: {}", first_difference(difference)),
+        (None, Some(note)) => format!("step {step}: {note}"),
+        (None, None) => format!("step {step}"),
     }
+}
+
+/// A difference in one line.
+pub(super) fn first_difference(difference: &Difference) -> String {
+    let Difference {
+        path,
+        expected,
+        got,
+    } = difference;
+    format!("{path}: expected {expected} | got {got}")
 }
 
 fn clause(row: &Row) -> String {
@@ -140,7 +167,7 @@ fn difference_lines(difference: &Difference) -> Vec<String> {
         got,
     } = difference;
     if expected.len() + got.len() <= 100 && !expected.contains('\n') && !got.contains('\n') {
-        return vec![format!("  {path}: expected {expected} | got {got}")];
+        return vec![format!("  {}", first_difference(difference))];
     }
     let indented = |text: &str| text.replace('\n', "\n      ");
     vec![
@@ -157,7 +184,21 @@ pub(super) fn again(digest: &Digest, rule: &str) -> String {
         (None, Some(started)) => command(&started.target),
         (None, None) => "conformance run".to_owned(),
     };
-    format!("{command} {rule}")
+    format!("{command} {rule}").trim_end().to_owned()
+}
+
+/// What takes a rule that passes off the list of known deviations that has it.
+pub(super) fn update(digest: &Digest, row: &Row) -> String {
+    let Some(list) = &row.list else {
+        return "it is one that the program carries; --known-failing FILE names another".to_owned();
+    };
+    let run = again(digest, "");
+    let options = run.trim_start_matches("conformance run").trim();
+    let command = format!(
+        "conformance baseline update --file {} {options}",
+        argument(list)
+    );
+    command.trim_end().to_owned()
 }
 
 /// The command line that evidence knows of.
@@ -166,27 +207,30 @@ fn command(target: &TargetSummary) -> String {
     let mut add = |flag: &str, value: &str| {
         command.push_str(&format!(" --{flag} {}", argument(value)));
     };
-    match target.name.as_str() {
-        "reference" => {}
-        "custom" => {
-            for (flag, url) in [
-                ("control-url", &target.control),
-                ("engine-url", &target.engine),
-            ] {
-                if let Some(url) = url {
-                    add(flag, url);
-                }
-            }
-            if target.vendor != default_vendor() {
-                add("vendor", &target.vendor);
-            }
-            let claimed = &target.capabilities;
-            let all = Catalogue::embedded().map_or(0, |catalogue| catalogue.capabilities().len());
-            if !claimed.is_empty() && claimed.len() < all {
-                add("capabilities", &claimed.join(","));
+    let plain = target.name == "custom";
+    let by_address = plain || target.by_address;
+    if !plain && (by_address || target.name != "reference") {
+        add("target", &target.name);
+    }
+    if by_address {
+        for (flag, url) in [
+            ("control-url", &target.control),
+            ("engine-url", &target.engine),
+        ] {
+            if let Some(url) = url {
+                add(flag, url);
             }
         }
-        name => add("target", name),
+    }
+    if plain {
+        if target.vendor != default_vendor() {
+            add("vendor", &target.vendor);
+        }
+        let claimed = &target.capabilities;
+        let all = Catalogue::embedded().map_or(0, |catalogue| catalogue.capabilities().len());
+        if !claimed.is_empty() && claimed.len() < all {
+            add("capabilities", &claimed.join(","));
+        }
     }
     command
 }
@@ -204,6 +248,7 @@ mod tests {
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: capabilities.iter().map(|&name| name.to_owned()).collect(),
             version: None,
+            by_address: false,
         };
         for (target, options) in [
             (target("reference", "engine", &[]), ""),
@@ -219,6 +264,14 @@ mod tests {
         ] {
             assert_eq!(command(&target), format!("conformance run{options}"));
         }
+        let by_address = TargetSummary {
+            by_address: true,
+            ..target("opa", "opa", &[])
+        };
+        assert_eq!(
+            command(&by_address),
+            "conformance run --target opa --engine-url http://127.0.0.1:1"
+        );
     }
 
     #[test]
@@ -239,7 +292,26 @@ mod tests {
             ),
             ("", " "),
         ] {
-            assert_eq!(endpoint(request), told);
+            assert_eq!(blocking(request), told);
+        }
+        for (document, request, told) in [
+            (
+                Document::Engine,
+                "GET /v1/data/<ns>/a?pretty=true shows status is 200",
+                "GET /v1/data/{path}",
+            ),
+            (
+                Document::Engine,
+                "GET /elsewhere/<ns>/a",
+                "GET /elsewhere/<ns>",
+            ),
+            (
+                Document::Control,
+                "engine GET /v1/data/<ns>/a until status is 200",
+                "GET /v1/data/{path}",
+            ),
+        ] {
+            assert_eq!(endpoint(Some(document), request), told);
         }
     }
 }

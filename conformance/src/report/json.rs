@@ -9,6 +9,7 @@ use crate::catalogue::{Document, Level};
 use crate::evidence::{Defect, TargetSummary};
 use crate::judge::verdict::{Failure, Verdict};
 use crate::report::capability::{self, Capability, Score};
+use crate::report::cause::{Cause, causes};
 use crate::report::stability::Stability;
 
 /// The JSON Schema of the report.
@@ -33,6 +34,7 @@ struct Report<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     stability: Option<&'a Stability>,
     defects: &'a [Defect],
+    causes: Vec<Cause<'a>>,
     rules: Vec<Entry<'a>>,
 }
 
@@ -87,6 +89,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         stale: &digest.stale,
         stability: digest.stability.as_ref(),
         defects: &digest.defects,
+        causes: causes(digest),
         rules: digest.rows.iter().map(entry).collect(),
     };
     Ok(serde_json::to_string_pretty(&report)? + "\n")

@@ -5,6 +5,7 @@
 
 use std::fmt::Write as _;
 
+use super::cause::{self, Cause, causes, grouped};
 use super::{Digest, Outcome, Row, failure};
 use crate::catalogue::{Catalogue, Document, sections};
 use crate::judge::verdict::{Failure, Verdict};
@@ -13,6 +14,8 @@ use crate::judge::verdict::{Failure, Verdict};
 const MOST: usize = 900 * 1024;
 /// Longest text of one side of a difference, in characters.
 const SIDE_SHOWN: usize = 600;
+/// Longest text of a rule that fails as others do.
+const LINE_SHOWN: usize = 200;
 /// Longest command, in characters.
 const COMMAND_SHOWN: usize = 4000;
 
@@ -36,9 +39,24 @@ pub(super) fn render(digest: &Digest) -> String {
     for document in Document::ALL {
         table(&mut out, digest, document);
     }
+    let causes = causes(digest);
+    for cause in &causes {
+        let text = alike(cause);
+        if out.len() + text.len() < MOST {
+            out.push_str(&text);
+        }
+    }
+    // Of rules that fail alike the first is told in full.
+    let firsts: Vec<_> = causes
+        .iter()
+        .filter_map(|cause| cause.rules.first())
+        .collect();
+    let told = grouped(&causes);
     let worth_telling = |row: &&Row| {
         use Outcome::{ExpectedFail, Fail, UnexpectedPass};
+        let rule = row.judged.rule.as_str();
         matches!(row.outcome, Fail | ExpectedFail | UnexpectedPass)
+            && (!told.contains(rule) || firsts.contains(&&rule))
     };
     let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
     // What breaks the run comes first, in case not all can be told.
@@ -118,12 +136,30 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
     out.push('\n');
 }
 
+/// What several rules fail by, and the rules.
+fn alike(cause: &Cause<'_>) -> String {
+    let mut out = format!("\n## {}\n\n", plain(&cause.sentence()));
+    out.push_str("| rule | request | what differs |\n|---|---|---|\n");
+    for row in &cause.rows {
+        if let Some(failure) = cause::fails(row) {
+            let differs = failure::differs(failure);
+            let [rule, request, differs] = [&row.judged.rule, &failure.request, &differs]
+                .map(|text| code(&cut(text, LINE_SHOWN)).replace('|', "\\|"));
+            let _ = writeln!(out, "| {rule} | {request} | {differs} |");
+        }
+    }
+    out
+}
+
 fn block(digest: &Digest, row: &Row) -> String {
     let word = match row.outcome {
         Outcome::ExpectedFail => "known deviation",
         other => other.name(),
     };
     let mut out = format!("\n## {word}: {}\n\n", code(&row.judged.rule));
+    if let Verdict::Fail(failure) = &row.judged.verdict {
+        let _ = writeln!(out, "Step {}: {}\n", failure.step, code(&failure.request));
+    }
     let (place, states) = (failure::place(row), &row.judged.states);
     let _ = writeln!(out, "> {}\n> ({})\n", plain(states), plain(&place));
     if let Some(known) = &row.known {
@@ -142,7 +178,6 @@ fn block(digest: &Digest, row: &Row) -> String {
 }
 
 fn details(out: &mut String, failure: &Failure) {
-    let _ = writeln!(out, "Step {}: {}\n", failure.step, code(&failure.request));
     if failure.blocked {
         let _ = writeln!(out, "{}.\n", failure::BLOCKED);
     }

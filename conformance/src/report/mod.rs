@@ -3,6 +3,7 @@
 
 mod badge;
 pub mod capability;
+mod cause;
 pub mod coverage;
 mod digest;
 mod failure;

@@ -1,12 +1,19 @@
 //! Whether a target shows the same every time: the verdicts of several runs, side by side.
 
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 
+use regex::Regex;
 use serde::Serialize;
 
 use crate::evidence::Judged;
-use crate::judge::verdict::{Failure, Verdict};
+use crate::judge::verdict::{Difference, Verdict};
 use crate::report::Digest;
+use crate::report::failure::headline;
+
+/// An address on this machine, whose port is another each time.
+static ADDRESS: LazyLock<Option<Regex>> =
+    LazyLock::new(|| Regex::new(r"(?:127\.0\.0\.1|localhost|\[::1\]):\d+").ok());
 
 /// What several runs on a target show.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -89,30 +96,45 @@ impl Stability {
         let moved = self.moved.iter().flat_map(|moved| {
             [
                 format!("VERDICT {}: {}", moved.rule, moved.outcomes.join(", ")),
-                format!("  {} | {}", moved.first, moved.other),
+                format!("  {}", moved.first),
+                format!("  {}", moved.other),
             ]
         });
         moved.collect()
     }
 }
 
-/// All that a run showed of a rule. The commands that repeat a failure name ports that are
-/// free at the time, so they are left out.
+/// All that a run showed of a rule, a line for each thing: the verdict, what differs, what the
+/// transcript says. The commands that repeat a failure name ports that are free at the time, so
+/// they are left out, and so is the target's own address.
 fn text(judged: &Judged, run: &str) -> String {
-    let verdict = match &judged.verdict {
-        Verdict::Fail(failure) => Verdict::Fail(Failure {
-            curl: Vec::new(),
-            ..failure.clone()
-        }),
-        other => other.clone(),
+    let mut lines = Vec::new();
+    match &judged.verdict {
+        Verdict::Pass => lines.push("pass".to_owned()),
+        Verdict::Recorded => lines.push("recorded".to_owned()),
+        Verdict::NotRun(reason) => lines.push(format!("not run: {reason}")),
+        Verdict::Fail(failure) => {
+            lines.push(format!("fail: {}", headline(failure).replace('\n', " ")));
+            lines.extend(failure.differences.iter().map(|one| {
+                let Difference {
+                    path,
+                    expected,
+                    got,
+                } = one;
+                format!("{path}: expected {expected} | got {got}").replace('\n', " ")
+            }));
+            lines.extend(failure.notes.iter().map(|note| note.replace('\n', " ")));
+        }
+    }
+    lines.push(judged.transcript.clone());
+    let text = lines.join("\n");
+    let text = match &*ADDRESS {
+        Some(address) => address.replace_all(&text, "<address>").into_owned(),
+        None => text,
     };
-    // A verdict is always JSON.
-    let verdict = serde_json::to_string_pretty(&verdict).unwrap_or_default();
-    let text = format!("{verdict}\n{}", judged.transcript);
-    if run.is_empty() {
-        text
-    } else {
-        text.replace(run, "<run>")
+    match run {
+        "" => text,
+        run => text.replace(run, "<run>"),
     }
 }
 

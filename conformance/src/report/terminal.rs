@@ -5,12 +5,18 @@ use std::fmt::Write as _;
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::cause::{self, Cause, causes, grouped};
 use super::html::visible;
 use super::{Conclusion, Digest, Outcome, Row, failure};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::judge::verdict::Verdict;
 use crate::report::capability;
+
+/// So many rules are listed below what they fail by.
+const RULES_SHOWN: usize = 12;
+/// So many causes are named again at the end.
+const CAUSES_SHOWN: usize = 5;
 
 /// Colours a text, or leaves it as it is.
 #[derive(Debug, Clone, Copy)]
@@ -76,9 +82,17 @@ pub fn verdict_line(row: &Row, paint: Paint) -> String {
 /// The whole report of a finished run.
 pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     let mut out = String::new();
+    let causes = causes(digest);
+    for cause in &causes {
+        cause_block(&mut out, digest, cause, paint);
+    }
+    let told = grouped(&causes);
     // What is broken comes before what could not be looked at for it.
-    let (blocked, others): (Vec<_>, Vec<_>) =
-        digest.rows.iter().partition(|row| failure::blocked(row));
+    let (blocked, others): (Vec<_>, Vec<_>) = digest
+        .rows
+        .iter()
+        .filter(|row| !told.contains(row.judged.rule.as_str()))
+        .partition(|row| failure::blocked(row));
     for row in others.into_iter().chain(blocked) {
         failure_block(&mut out, digest, row, paint);
     }
@@ -107,11 +121,32 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
     for document in Document::ALL {
         document_block(&mut out, digest, document, paint);
     }
-    conclusion_block(&mut out, digest, paint);
+    conclusion_block(&mut out, digest, &causes, paint);
     out
 }
 
 // Writing to a string cannot fail, hence `let _ =` below.
+
+/// What several rules fail by: the line for all of them, a line for each, and the first in full.
+fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Paint) {
+    let sentence = visible(&cause.sentence());
+    let _ = writeln!(out, "\n{}", paint.outcome(Outcome::Fail, &sentence));
+    for row in cause.rows.iter().take(RULES_SHOWN) {
+        if let Some(failure) = cause::fails(row) {
+            let (rule, differs) = (&row.judged.rule, failure::differs(failure));
+            let line = visible(&format!("{rule}  {}  {differs}", failure.request));
+            let _ = writeln!(out, "  {}", line.replace('\n', " "));
+        }
+    }
+    if let Some(more @ 1..) = cause.rows.len().checked_sub(RULES_SHOWN) {
+        let _ = writeln!(out, "  … and {more} more");
+    }
+    if let Some(first) = cause.rows.iter().find(|row| !failure::blocked(row)) {
+        failure_block(out, digest, first, paint);
+    } else if let Some(first) = cause.rows.first() {
+        failure_block(out, digest, first, paint);
+    }
+}
 
 fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
     let title = |word: &str| paint.outcome(row.outcome, word);
@@ -145,7 +180,11 @@ fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
                 row.judged.rule
             );
             let _ = writeln!(out, "  listed as known to fail: {reason}");
-            let _ = writeln!(out, "  remove it from the list of known deviations");
+            let _ = writeln!(
+                out,
+                "  take it off the list: {}",
+                failure::update(digest, row)
+            );
         }
         _ => {}
     }
@@ -170,7 +209,7 @@ fn document_block(out: &mut String, digest: &Digest, document: Document, paint: 
     }
 }
 
-fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
+fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], paint: Paint) {
     let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
     if let Some(started) = &digest.started {
@@ -189,6 +228,19 @@ fn conclusion_block(out: &mut String, digest: &Digest, paint: Paint) {
         let _ = writeln!(out, "{line}");
     }
     let _ = writeln!(out, "proven {proven} of {rules} rules");
+    match digest.beyond_an_address() {
+        0 => {}
+        beyond => {
+            let _ = writeln!(
+                out,
+                "{beyond} more need setups, tokens or servers of their own, which an address does not give; they do not count against it"
+            );
+        }
+    }
+    // Of a long report the end is what is seen first.
+    for cause in causes.iter().take(CAUSES_SHOWN) {
+        let _ = writeln!(out, "{}", visible(&cause.sentence()));
+    }
     if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
     }

@@ -46,6 +46,10 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     // Nobody listens any more when the run was given up.
     let emit = |told: Vec<Event>| drop(events.send(told.into()));
     emit(vec![Event::RunStarted(inner.started())]);
+    if let Some(reason) = &inner.refusal {
+        inner.refuse(reason, start, emit);
+        return;
+    }
     let interrupt = listen();
     let before = tokio::select! {
         before = inner.states() => before,
@@ -139,6 +143,27 @@ fn panic_events(chosen: &Chosen, what: &str) -> Vec<Event> {
 }
 
 impl Inner {
+    /// Ends a run before its first request, for this reason.
+    fn refuse(&self, reason: &Reason, start: Instant, emit: impl Fn(Vec<Event>)) {
+        for chosen in &self.chosen {
+            let reason = self.not_run(chosen).err().unwrap_or_else(|| reason.clone());
+            let result = RuleResult::from(reason);
+            emit(vec![Event::Judged(Box::new(
+                chosen.judged(&result, Instant::now()),
+            ))]);
+        }
+        emit(vec![Event::RunFinished(RunFinished {
+            run: self.run.clone(),
+            milliseconds: start.elapsed().as_secs_f64() * 1000.0,
+            requests: 0,
+            interrupted: *reason == Reason::Interrupted,
+            unreachable: match reason {
+                Reason::Unreachable(why) => Some(why.clone()),
+                _ => None,
+            },
+        })]);
+    }
+
     /// What the servers hold that the suite did not start, each once. Those that are told of a
     /// mock server get from it what they hold.
     async fn states(&self) -> Vec<(Document, Server, ServerContents)> {
@@ -206,6 +231,7 @@ impl Inner {
                 engine: url(Document::Engine),
                 capabilities: self.target.capabilities.iter().cloned().collect(),
                 version: self.target.version.clone(),
+                by_address: self.target.by_address,
             },
             seed: self.seed,
             chosen: self

@@ -11,8 +11,10 @@ use crate::assets::SNAPSHOTS;
 use crate::catalogue::pattern::{Pattern, PatternError};
 use crate::catalogue::{Catalogue, CatalogueError, Document, Pack};
 use crate::client::{Client, Connection, ConnectionError};
+use crate::doctor::modules::Module;
 use crate::judge::openapi::{Contract, ContractError};
 use crate::judge::snapshot_text;
+use crate::judge::verdict::Reason;
 use crate::rules::sections;
 use crate::run::ledger::Ledger;
 use crate::scenario::names::run_name;
@@ -34,6 +36,8 @@ pub struct SuiteBuilder {
     mode: Option<Mode>,
     own_target: bool,
     probe: bool,
+    refusal: Option<Reason>,
+    modules: Vec<Module>,
     namespace: String,
     ledger: Option<PathBuf>,
     eventual_timeout: Duration,
@@ -77,6 +81,8 @@ impl SuiteBuilder {
             mode: None,
             own_target: false,
             probe: false,
+            refusal: None,
+            modules: Vec::new(),
             namespace: "c".to_owned(),
             ledger: None,
             eventual_timeout: Duration::from_secs(10),
@@ -133,6 +139,20 @@ impl SuiteBuilder {
     #[must_use]
     pub fn probe(mut self, probe: bool) -> Self {
         self.probe = probe;
+        self
+    }
+
+    /// Why no rule is played, where a look at the target has shown it.
+    #[must_use]
+    pub(crate) fn refusal(mut self, refusal: Option<Reason>) -> Self {
+        self.refusal = refusal;
+        self
+    }
+
+    /// The policies that the target has of its own. Rules that define the same are not played.
+    #[must_use]
+    pub(crate) fn modules(mut self, modules: Vec<Module>) -> Self {
+        self.modules = modules;
         self
     }
 
@@ -217,6 +237,8 @@ impl SuiteBuilder {
             mode: self.mode,
             own_target: self.own_target,
             probe: self.probe,
+            refusal: self.refusal,
+            modules: self.modules,
             stopped: AtomicBool::new(false),
             eventual_timeout: self.eventual_timeout,
             target: self.target,

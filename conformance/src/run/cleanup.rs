@@ -15,7 +15,7 @@ use crate::judge::openapi::{Contract, ContractError};
 use crate::run::ledger::Ledger;
 use crate::run::pagination::{LIST_WITHIN, Pagination};
 use crate::run::runner::{Runner, Transport};
-use crate::run::side_effects::Resource;
+use crate::run::side_effects::{Resource, collections};
 use crate::scenario::Identity;
 use crate::scenario::names::encode;
 use crate::sync::lock;
@@ -68,10 +68,9 @@ impl<'a> Made<'a> {
 impl Drop for Made<'_> {
     /// Cleaning up may have been cut short.
     fn drop(&mut self) {
-        if let Some(ledger) = self.ledger
-            && !lock(&self.list).is_empty()
-        {
-            ledger.unfinished();
+        if let Some(ledger) = self.ledger {
+            let left = std::mem::take(&mut *lock(&self.list));
+            ledger.unfinished(left.into_iter().map(|resource| resource.path));
         }
     }
 }
@@ -123,6 +122,35 @@ impl Runner<'_> {
     }
 }
 
+/// What a run may have left on a server.
+#[derive(Debug, Default)]
+pub(crate) struct Left {
+    /// The paths that are there, or of which nobody knows.
+    pub(crate) names: Vec<String>,
+    /// The collections that cannot be read.
+    pub(crate) unread: Vec<&'static str>,
+    /// What the names of the run carry.
+    run: String,
+}
+
+impl Left {
+    /// Whether a path may still be there, by what was found: a collection that was read to the end
+    /// does not hold what was not found in it. Of names below those of others nobody knows.
+    pub(crate) fn may_hold(&self, path: &str) -> bool {
+        let mut segments = path.splitn(5, '/').skip(1);
+        let (Some(version), Some(collection), Some(item)) =
+            (segments.next(), segments.next(), segments.next())
+        else {
+            return true;
+        };
+        let collection = format!("/{version}/{collection}");
+        let item_path = format!("{collection}/{item}");
+        !item.contains(&self.run)
+            || self.unread.contains(&collection.as_str())
+            || self.names.iter().any(|name| name.starts_with(&item_path))
+    }
+}
+
 /// Removes what a run that ended early may have made on a server, and returns what is left.
 ///
 /// # Errors
@@ -133,7 +161,7 @@ pub(crate) async fn finish(
     document: Document,
     run: &str,
     resources: Vec<Resource>,
-) -> Result<Vec<String>, &'static ContractError> {
+) -> Result<Left, &'static ContractError> {
     let (events, requests) = (Mutex::default(), Default::default());
     let runner = Runner {
         client,
@@ -154,62 +182,38 @@ pub(crate) async fn finish(
     };
     runner.clean().await;
     let unanswered = std::mem::take(&mut *lock(&runner.made.list));
-    let mut left: Vec<String> = unanswered.into_iter().map(|one| one.path).collect();
-    let (found, unread) = found(client, server, document, run).await;
-    left.extend(found);
-    left.sort();
-    left.dedup();
-    left.extend(unread.iter().map(|name| format!("{name} (cannot be read)")));
+    let mut left = found(client, server, document, run).await;
+    let paths = unanswered.into_iter().map(|one| one.path);
+    let still: Vec<String> = paths.filter(|path| left.may_hold(path)).collect();
+    left.names.extend(still);
+    left.names.sort();
+    left.names.dedup();
     Ok(left)
 }
 
-/// The collections of an API, each with the member that names an item.
-pub(crate) fn collections(document: Document) -> &'static [(&'static str, &'static str)] {
-    match document {
-        Document::Control => &[
-            ("/v1/bundles", "name"),
-            ("/v1/stacks", "name"),
-            ("/v1/sources", "name"),
-            ("/v1/secrets", "name"),
-        ],
-        Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
-    }
-}
-
 /// The paths of the resources on a server whose names carry the run's prefix, as far as the
-/// server shows them before long.
-pub(crate) async fn leaks(
-    client: &Client,
-    server: &Server,
-    document: Document,
-    run: &str,
-) -> Vec<String> {
-    found(client, server, document, run).await.0
-}
-
-/// What [`leaks`] finds, and the collections that cannot be read to the end.
-async fn found(
-    client: &Client,
-    server: &Server,
-    document: Document,
-    run: &str,
-) -> (Vec<String>, Vec<&'static str>) {
-    let (mut found, mut unread) = (Vec::new(), Vec::new());
+/// server shows them before long, and the collections that cannot be read to the end.
+pub(crate) async fn found(client: &Client, server: &Server, document: Document, run: &str) -> Left {
+    let mut left = Left {
+        run: run.to_owned(),
+        ..Left::default()
+    };
     let end = Instant::now() + LIST_WITHIN;
     for (collection, key) in collections(document) {
         let mut items = Vec::new();
         let all = list(client, server, collection, key, &mut items);
         if timeout_at(end, all).await != Ok(true) {
-            unread.push(*collection);
+            left.unread.push(*collection);
         }
         let items = items.into_iter().filter(|(name, _)| name.contains(run));
-        found.extend(items.map(|(name, _)| format!("{collection}/{}", encode(&name))));
+        let paths = items.map(|(name, _)| format!("{collection}/{}", encode(&name)));
+        left.names.extend(paths);
     }
-    (found, unread)
+    left
 }
 
 /// Adds every item of a collection with its name, page by page, and says whether these are
-/// all; what cannot be read has none.
+/// all; what cannot be read has none. A server that has no such collection has nothing in it.
 pub(crate) async fn list(
     client: &Client,
     server: &Server,
@@ -230,6 +234,9 @@ pub(crate) async fn list(
         let Ok(answer) = client.send(&server.base, &request).await else {
             return false;
         };
+        if items.is_empty() && matches!(answer.status, 404 | 501) {
+            return true;
+        }
         match answer.at("/result") {
             Some(Value::Array(found)) => items.extend(found.iter().filter_map(|item| {
                 let name = item.as_str().or_else(|| item.get(key)?.as_str())?;
@@ -258,4 +265,28 @@ fn authorization(server: &Server) -> Vec<(String, String)> {
         .map(|value| ("authorization".to_owned(), value))
         .into_iter()
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_list_does_not_hold_is_gone() {
+        let left = Left {
+            names: vec!["/v1/data/cabc_there".to_owned()],
+            unread: vec!["/v1/policies"],
+            run: "cabc".to_owned(),
+        };
+        for (path, may) in [
+            ("/v1/data/cabc_there", true),
+            ("/v1/data/cabc_there/a", true),
+            ("/v1/data/cabc_gone/a", false),
+            // Lists name what stands at the top.
+            ("/v1/data/theirs/cabc_below", true),
+            ("/v1/policies/cabc_gone", true),
+        ] {
+            assert_eq!(left.may_hold(path), may, "{path}");
+        }
+    }
 }

@@ -15,9 +15,14 @@ use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::faults::{self, RequestContext};
 use crate::judge::openapi::Message;
 use crate::judge::run_trace::RunTrace;
+use crate::judge::verdict::Answered;
 use crate::run::runner::{Runner, Transport, identity_name};
+use crate::scenario::names::mask_namespace;
 use crate::scenario::{Identity, Recipient, Step};
 use crate::sync::lock;
+
+/// So many characters of an answer tell it from others.
+const MESSAGE_SHOWN: usize = 120;
 
 impl Runner<'_> {
     /// Sends one request of a step and checks both sides against the OpenAPI document.
@@ -42,6 +47,7 @@ impl Runner<'_> {
         }
         if let Some(slot) = trace.sent.last_mut() {
             slot.wire = Some(sent);
+            slot.answered = answer.as_ref().ok().map(|answer| answered(answer, self.ns));
         }
         answer
     }
@@ -206,6 +212,23 @@ impl Runner<'_> {
             headers: self.redacted_headers(&answer.headers),
             body: Payload::stored(&self.redacted_bytes(&answer.body)),
         }
+    }
+}
+
+/// What tells an answer from others of its kind: an error by its message, anything else by how
+/// it begins.
+fn answered(answer: &Answer, ns: &str) -> Answered {
+    let message = ["/message", "/detail", "/title", "/error"]
+        .into_iter()
+        .find_map(|place| answer.at(place)?.as_str());
+    let text = message.map_or_else(|| answer.text(), Into::into);
+    // The name of the rule's own may be as long as what is shown.
+    let start: String = text.chars().take(2 * MESSAGE_SHOWN).collect();
+    let words: Vec<&str> = start.split_whitespace().collect();
+    let shown = mask_namespace(&words.join(" "), ns);
+    Answered {
+        status: answer.status,
+        message: shown.chars().take(MESSAGE_SHOWN).collect(),
     }
 }
 

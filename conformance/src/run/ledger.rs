@@ -10,12 +10,11 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, ErrorKind, Write as _};
 use std::path::{Path, PathBuf};
 use std::sync::Mutex;
-use std::sync::atomic::{AtomicBool, Ordering};
 
 use serde::{Deserialize, Serialize};
 
 use crate::catalogue::Document;
-use crate::run::side_effects::Resource;
+use crate::run::side_effects::{Resource, collections};
 use crate::sync::lock;
 
 /// The longest name of a run, and more.
@@ -29,7 +28,8 @@ pub(crate) struct Ledger {
     folder: PathBuf,
     run: String,
     open: Mutex<Option<Open>>,
-    unfinished: AtomicBool,
+    /// What may not have been removed.
+    unfinished: Mutex<BTreeSet<String>>,
 }
 
 /// A ledger in which something stands.
@@ -71,7 +71,7 @@ impl Ledger {
             folder,
             run: run.to_owned(),
             open: Mutex::default(),
-            unfinished: AtomicBool::new(false),
+            unfinished: Mutex::default(),
         }
     }
 
@@ -133,15 +133,31 @@ impl Ledger {
         })
     }
 
-    /// Notes that something may not have been removed.
-    pub(crate) fn unfinished(&self) {
-        self.unfinished.store(true, Ordering::Relaxed);
+    /// Notes that these paths may not have been removed.
+    pub(crate) fn unfinished(&self, paths: impl Iterator<Item = String>) {
+        lock(&self.unfinished).extend(paths);
+    }
+
+    /// Forgets what is of an API and not there: `may_hold` says of a path whether it may be.
+    pub(crate) fn settle(&self, document: Document, may_hold: impl Fn(&str) -> bool) {
+        let collections = collections(document);
+        let of_api = |path: &str| {
+            let mut names = collections.iter().map(|(name, _)| *name);
+            names.any(|name| path.starts_with(name))
+        };
+        lock(&self.unfinished).retain(|path| !of_api(path) || may_hold(path));
+    }
+
+    /// How many paths may not have been removed, and one of them.
+    pub(crate) fn left(&self) -> Option<(usize, String)> {
+        let left = lock(&self.unfinished);
+        Some((left.len(), left.first()?.clone()))
     }
 
     /// Ends the ledger: its file goes if all that stands in it is gone.
     pub(crate) fn close(&self, gone: bool) {
         let open = lock(&self.open).take();
-        if open.is_some() && gone && !self.unfinished.load(Ordering::Relaxed) {
+        if open.is_some() && gone && lock(&self.unfinished).is_empty() {
             // What stays is cleaned up in vain once more.
             let _ = remove(&self.folder, &self.run);
         }
@@ -273,7 +289,11 @@ mod tests {
             let paths: Vec<_> = read.iter().map(|entry| entry.path.as_str()).collect();
             assert_eq!(paths, ["/v1/data/cabcdef_a", "/v1/data/cabcdef_b"]);
             if unfinished {
-                ledger.unfinished();
+                let path = "/v1/data/cabcdef_a".to_owned();
+                ledger.unfinished([path, "/v1/data/cabcdef_b".to_owned()].into_iter());
+                ledger.settle(Document::Engine, |path| path.ends_with("_b"));
+                let left = ledger.left();
+                assert_eq!(left, Some((1, "/v1/data/cabcdef_b".to_owned())));
             }
             ledger.close(gone);
             assert_eq!(runs(&folder).expect("runs").len(), left);

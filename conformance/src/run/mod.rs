@@ -36,6 +36,7 @@ pub use selftest::run_trivial_servers::Vacuity;
 
 use crate::catalogue::{Clause, Level};
 use crate::client::Client;
+use crate::doctor::modules::Module;
 use crate::evidence::{Defect, Event, Judged};
 use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Failure, Reason};
@@ -73,6 +74,10 @@ struct Inner {
     own_target: bool,
     /// Whether scenarios of capabilities that the target does not claim are played too.
     probe: bool,
+    /// Why no rule is played, if so.
+    refusal: Option<Reason>,
+    /// What the target's servers held before.
+    modules: Vec<Module>,
     /// Where what is made on servers that the suite did not start is written down.
     ledger: Option<Ledger>,
     /// Whether the run is to end before all rules are judged.
@@ -135,6 +140,11 @@ impl Suite {
     /// The name of the run, which every name that it writes starts with.
     pub fn name(&self) -> &str {
         &self.inner.run
+    }
+
+    /// How many of the names that it made may still be there, and one of them.
+    pub(crate) fn left(&self) -> Option<(usize, String)> {
+        self.inner.ledger.as_ref()?.left()
     }
 
     /// Judges one chosen rule by itself; none if it is not of the choice. May be called from

@@ -7,10 +7,11 @@ use super::interrupt::Interrupt;
 use super::{Chosen, Inner, Mode};
 use crate::catalogue::Level;
 use crate::client::redact::Redactor;
+use crate::doctor::modules;
 use crate::evidence::{Defect, Event};
 use crate::judge;
 use crate::judge::run_trace::RunTrace;
-use crate::judge::verdict::{Difference, Failure, Reason, Verdict};
+use crate::judge::verdict::{Answered, Difference, Failure, Reason, Verdict};
 use crate::run::cleanup::Made;
 use crate::run::preflight::{defects, missing_role};
 use crate::run::runner::{Runner, Transport};
@@ -190,6 +191,12 @@ impl Inner {
         if scenario.fresh && !servers.are_started() {
             return Err(Reason::NotStarted);
         }
+        if let Some((module, what)) = modules::in_the_way(&self.modules, scenario) {
+            return Err(Reason::InTheWay(format!(
+                "`{}`, that defines `{what}`",
+                module.id
+            )));
+        }
         let mock = servers.mock(asks_mock);
         if asks_mock && mock.is_none() {
             return Err(Reason::NoMock(scenario.setup.to_owned()));
@@ -280,6 +287,10 @@ fn redact_failure(failure: Failure, redactor: &Redactor) -> Failure {
             })
             .collect(),
         notes: failure.notes.into_iter().map(clean).collect(),
+        answered: failure.answered.map(|answered| Answered {
+            message: redactor.text(&answered.message),
+            ..answered
+        }),
         ..failure
     }
 }

@@ -94,6 +94,7 @@ impl Runner<'_> {
                 given: step.given,
                 base: self.server.base_for(step).clone(),
                 wire: None,
+                answered: None,
             });
             trace.transcript.steps.push(Entry {
                 request: namer.request(step),
@@ -112,7 +113,7 @@ impl Runner<'_> {
                 Stop::NoAnswer(error) => {
                     trace.unanswered = true;
                     trace.slow = error.slow;
-                    format!("no answer: {error}")
+                    format!("no answer: {}", error.told())
                 }
             };
             trace.early_failure = Some(trace.failure(index, vec![note]));

@@ -8,8 +8,9 @@ use tokio::time::{Instant, timeout_at};
 
 use crate::catalogue::Document;
 use crate::client::Client;
-use crate::run::cleanup::{collections, list};
+use crate::run::cleanup::list;
 use crate::run::pagination::LIST_WITHIN;
+use crate::run::side_effects::collections;
 use crate::scenario::names::{canonical, encode};
 use crate::target::server::Server;
 

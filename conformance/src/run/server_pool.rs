@@ -54,14 +54,21 @@ impl Inner {
 
     /// What the run left behind.
     pub(super) async fn leaks(&self) -> Vec<String> {
-        let mut left = Vec::new();
-        for (document, started) in self.running() {
+        let mut names = Vec::new();
+        let running = self.running();
+        for (document, started) in &running {
+            let same = running.iter().filter(|(other, _)| other == document);
+            let alone = same.count() == 1;
             let server = &started.server;
             if server.died.get().is_none() {
-                left.extend(cleanup::leaks(&self.client, server, document, &self.run).await);
+                let found = cleanup::found(&self.client, server, *document, &self.run).await;
+                if let Some(ledger) = self.ledger.as_ref().filter(|_| alone) {
+                    ledger.settle(*document, |path| found.may_hold(path));
+                }
+                names.extend(found.names);
             }
         }
-        left
+        names
     }
 
     /// Stops what was started.

@@ -26,6 +26,19 @@ pub(crate) struct Resource {
     pub(crate) path: String,
 }
 
+/// The collections of an API, each with the member that names an item.
+pub(crate) fn collections(document: Document) -> &'static [(&'static str, &'static str)] {
+    match document {
+        Document::Control => &[
+            ("/v1/bundles", "name"),
+            ("/v1/stacks", "name"),
+            ("/v1/sources", "name"),
+            ("/v1/secrets", "name"),
+        ],
+        Document::Engine => &[("/v1/policies", "id"), ("/v1/data", "")],
+    }
+}
+
 /// What this request may change. `body` is its JSON body, if it has one.
 pub(crate) fn side_effects_of(
     document: Document,

@@ -37,6 +37,9 @@ pub struct Target {
     /// Whether it runs inside this process (the embedded reference).
     #[serde(skip)]
     pub in_process: bool,
+    /// Whether only addresses of it are reached, so that there is no setup but `default`.
+    #[serde(skip)]
+    pub by_address: bool,
 }
 
 /// A launch configuration that scenarios ask for.
@@ -235,6 +238,7 @@ impl Target {
             program: None,
             setups: BTreeMap::from([("default".to_owned(), setup)]),
             in_process: false,
+            by_address: true,
         }
     }
 }

@@ -79,23 +79,6 @@ impl DecisionError {
 }
 
 impl Decision {
-    /// A decision of which nothing was measured, to be logged if it has an id.
-    pub(super) fn plain(
-        id: Option<String>,
-        input: Value,
-        outcome: Result<Outcome, DecisionError>,
-    ) -> Self {
-        Self {
-            id,
-            batch_id: None,
-            input: Some(input),
-            outcome,
-            calls: None,
-            metrics: None,
-            shows_metrics: false,
-        }
-    }
-
     /// The members that every envelope has.
     ///
     /// # Errors

@@ -197,6 +197,14 @@ impl Contract {
         })
     }
 
+    /// The path of the operation that a request is of, with its parameters, as
+    /// `/v1/data/{path}`. None for what the document does not name.
+    pub(crate) fn template(&self, api: Document, method: &str, target: &str) -> Option<&str> {
+        let path = target.split('?').next().unwrap_or(target);
+        let operation = self.operation(api, method, path)?;
+        Some(&operation.template.text)
+    }
+
     /// The operation for a path: of several that fit, the one with the most literal segments.
     fn operation(&self, api: Document, method: &str, path: &str) -> Option<&Operation> {
         let operations = match api {

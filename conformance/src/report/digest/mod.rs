@@ -50,6 +50,8 @@ pub struct Row {
     pub outcome: Outcome,
     /// The reason of the entry that names the rule: a known deviation, or a flaky rule.
     pub known: Option<String>,
+    /// The file of that entry, where it is the user's own.
+    pub list: Option<String>,
 }
 
 /// A verdict in the light of the known deviations.
@@ -274,6 +276,9 @@ impl Digest {
     /// wherever a target is called conformant.
     pub fn sentence(&self) -> String {
         let conclusion = self.conclusion();
+        if let (Conclusion::Incomplete, Some(why)) = (conclusion, self.refused()) {
+            return format!("not judged: {why}");
+        }
         let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
         match (conclusion, self.rows.iter().filter(expected).count()) {
             (Conclusion::Conformant, 1) => {
@@ -284,6 +289,32 @@ impl Digest {
             ),
             _ => conclusion.sentence().into(),
         }
+    }
+
+    /// Why the target let nobody in, if that is why no rule was judged.
+    fn refused(&self) -> Option<&str> {
+        self.rows.iter().find_map(|row| match &row.judged.verdict {
+            Verdict::NotRun(Reason::Refused(why)) => Some(why.as_str()),
+            _ => None,
+        })
+    }
+
+    /// How many rules were not judged for want of what an address alone does not give: a setup, a
+    /// mock server, a token, a server of their own. None of a target that the suite starts.
+    pub fn beyond_an_address(&self) -> usize {
+        let target = self.started.as_ref().map(|started| &started.target);
+        if !target.is_some_and(|target| target.by_address || target.name == "custom") {
+            return 0;
+        }
+        let beyond = |row: &&Row| {
+            use Reason::{NoMock, NoSetup, NoToken, NotStarted};
+            let verdict = &row.judged.verdict;
+            matches!(
+                verdict,
+                Verdict::NotRun(NoSetup(_) | NoMock(_) | NoToken(_) | NotStarted)
+            )
+        };
+        self.rows.iter().filter(beyond).count()
     }
 
     /// Whether a rule did not show the same in every run.
@@ -309,7 +340,7 @@ impl Digest {
         let addresses_only = self
             .started
             .as_ref()
-            .is_some_and(|started| started.target.name == "custom");
+            .is_some_and(|started| started.target.by_address || started.target.name == "custom");
         match reason {
             Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => !addresses_only,
             Reason::NoSnapshot => true,
@@ -348,6 +379,7 @@ impl Row {
         Self {
             document: Document::of(&judged.rule),
             outcome,
+            list: known.file(&judged.rule).map(str::to_owned),
             known: deviation.or(flaky).map(|entry| entry.reason.clone()),
             judged,
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::catalogue::Level;
 use crate::evidence::{Exchange, Leaked, Payload, Received, Sent, TargetSummary};
-use crate::judge::verdict::{Difference, Failure};
+use crate::judge::verdict::{Answered, Difference, Failure};
 
 /// What breaks out of HTML, of scripts, of Markdown, of TAP, of a terminal.
 pub(in crate::report) const HOSTILE: &str = "\"'></pre></script><script>alert(1)</script>\
@@ -17,6 +17,25 @@ const PASSES_AFTER_ALL: &str = "engine/v1/data/put/creates-a-document";
 const UNREACHED: &str = "engine/v1/data/put/replaces-a-document";
 const OPEN: &str = "engine/v1/query/get/answers";
 const UNKNOWN: &str = "engine/another/edition/of-the-suite";
+
+/// A whole run in which these rules came to this.
+pub(in crate::report) fn judged<'a>(
+    verdicts: impl Iterator<Item = (&'a str, Verdict)> + Clone,
+) -> Digest {
+    let mut events = vec![started(verdicts.clone().map(|(rule, _)| rule))];
+    events.extend(verdicts.map(|(rule, verdict)| {
+        Event::Judged(Box::new(Judged {
+            rule: rule.to_owned(),
+            level: level(rule),
+            section: String::new(),
+            states: "It states.".to_owned(),
+            verdict,
+            milliseconds: 0.5,
+            transcript: String::new(),
+        }))
+    }));
+    Digest::of(events, &KnownList::default(), &[])
+}
 
 /// Nothing; a run that breaks off; a whole run that holds every outcome, a leak and a defect.
 pub(in crate::report) fn all() -> Vec<Digest> {
@@ -96,6 +115,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: vec!["documents".to_owned()],
             version: None,
+            by_address: false,
         },
         seed: u64::MAX,
         chosen: chosen.collect(),
@@ -114,6 +134,10 @@ fn failure() -> Failure {
     Failure {
         step: 1,
         request: "GET /v1/data".to_owned(),
+        answered: Some(Answered {
+            status: 200,
+            message: HOSTILE.to_owned(),
+        }),
         blocked: false,
         differences: vec![Difference {
             path: format!("/result/{HOSTILE}"),

@@ -41,6 +41,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
             engine: None,
             capabilities: Vec::new(),
             version: None,
+            by_address: false,
         },
         seed: 1,
         chosen: vec![chosen(RULE), chosen(OTHER)],

@@ -8,9 +8,12 @@ use super::runs::{Entry, Mark, Run, Runs, Section};
 use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
+use crate::report::cause::{self, causes};
 use crate::report::{Conclusion, Outcome, failure};
 
-/// Most failures that the list names.
+/// Longest request of a list.
+const REQUEST_SHOWN: usize = 200;
+/// Most failures that a list names.
 const FAILURES: usize = 100;
 /// Longest text of a finding.
 const FINDING_SHOWN: usize = 2_000;
@@ -103,8 +106,16 @@ pub(super) fn troubles(runs: &Runs<'_>) -> Markup {
 }
 
 fn failures(runs: &Runs<'_>) -> Markup {
-    let broken =
-        |mark: &Mark| matches!(mark, Mark::Judged(Outcome::Fail | Outcome::UnexpectedPass));
+    let broken = is_broken;
+    let causes: Vec<_> = runs
+        .runs
+        .iter()
+        .flat_map(|run| {
+            causes(run.digest)
+                .into_iter()
+                .map(move |cause| (run, cause))
+        })
+        .collect();
     let mut failing: Vec<_> = runs
         .entries()
         .filter(|entry| entry.marks().any(|mark| broken(&mark)))
@@ -114,6 +125,15 @@ fn failures(runs: &Runs<'_>) -> Markup {
         let mut rows = entry.rows.iter().flatten();
         !rows.any(|row| broken(&Mark::Judged(row.outcome)) && !failure::blocked(row))
     });
+    let grouped = |entry: &&&Entry<'_>| {
+        let mut causes = causes.iter();
+        causes.any(|(_, cause)| cause.rules.contains(&entry.rule))
+    };
+    let alone: Vec<_> = failing
+        .iter()
+        .filter(|entry| !grouped(entry))
+        .copied()
+        .collect();
     html! {
         @if !failing.is_empty() {
             section id="failures" aria-labelledby="failures-title" {
@@ -123,30 +143,55 @@ fn failures(runs: &Runs<'_>) -> Markup {
                         p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
                     }
                 }
-                ol.failures {
-                    @for entry in failing.iter().take(FAILURES) {
-                        li {
-                            a href={ "#" (entry.rule) } { (prose(entry.states)) }
-                            @for ((run, row), mark) in runs.runs.iter().zip(&entry.rows).zip(entry.marks()) {
-                                @if let (true, Some(row)) = (broken(&mark), row) {
-                                    span.headline {
-                                        @if runs.several() { b { (visible(&run.label)) } ": " }
-                                        @match &row.judged.verdict {
-                                            Verdict::Fail(failure) => (shown(&failure::headline(failure), 240)),
-                                            _ => "passes, though it is listed as known to fail",
-                                        }
+                @for (run, cause) in &causes {
+                    h3.cause {
+                        @if runs.several() { (visible(&run.label)) ": " }
+                        (prose(&cause.sentence()))
+                    }
+                    (list(runs, &failing, |entry| cause.rules.contains(&entry.rule)))
+                }
+                @if !causes.is_empty() && !alone.is_empty() { h3.cause { "Others" } }
+                (list(runs, &alone, |_| true))
+            }
+        }
+    }
+}
+
+/// The failing rules that are wanted: method and path, the clause, and what differs.
+fn list(runs: &Runs<'_>, failing: &[&Entry<'_>], wanted: impl Fn(&Entry<'_>) -> bool) -> Markup {
+    let wanted: Vec<_> = failing.iter().filter(|entry| wanted(entry)).collect();
+    html! {
+        @if !wanted.is_empty() {
+            ol.failures {
+                @for entry in wanted.iter().take(FAILURES) {
+                    li {
+                        @if let Some(failure) = entry.rows.iter().flatten().find_map(|row| cause::failed(row)) {
+                            code.request { (shown(&failure.request, REQUEST_SHOWN)) }
+                        }
+                        a href={ "#" (entry.rule) } { (prose(entry.states)) }
+                        @for ((run, row), mark) in runs.runs.iter().zip(&entry.rows).zip(entry.marks()) {
+                            @if let (true, Some(row)) = (is_broken(&mark), row) {
+                                span.headline {
+                                    @if runs.several() { b { (visible(&run.label)) } ": " }
+                                    @match &row.judged.verdict {
+                                        Verdict::Fail(failure) => (shown(&failure::differs(failure), 240)),
+                                        _ => "passes, though it is listed as known to fail",
                                     }
                                 }
                             }
                         }
                     }
                 }
-                @if failing.len() > FAILURES {
-                    p.aside { "And " (failing.len() - FAILURES) " more, among all clauses below." }
-                }
+            }
+            @if wanted.len() > FAILURES {
+                p.aside { "And " (wanted.len() - FAILURES) " more, among all clauses below." }
             }
         }
     }
+}
+
+fn is_broken(mark: &Mark) -> bool {
+    matches!(mark, Mark::Judged(Outcome::Fail | Outcome::UnexpectedPass))
 }
 
 /// The table by section, which leads to the clauses.

@@ -5,6 +5,7 @@
 //! that a later request repeats: the script reads it with `jq`, Hurl captures it.
 
 mod call;
+mod check;
 mod hurl;
 mod shell;
 pub(crate) mod shrink;

@@ -4,24 +4,40 @@
 use base64::Engine as _;
 use serde_json::json;
 
-use super::Story;
 use super::call::{Call, Part, parts, segments};
+use super::{Story, check};
 use crate::client::wire::{Outgoing, Wire};
 
-/// The whole script. Each answer is shown; the last one is what fails.
+/// The whole script. Each answer is shown; the last one is what fails. It ends with 1 where the
+/// failure shows, with 0 where it does not, and with 125 where that cannot be said, as
+/// `git bisect run` takes it.
 pub(super) fn script(story: &Story<'_>) -> String {
     let mut lines = vec!["#!/bin/sh".to_owned()];
     lines.extend(story.head().iter().map(|line| format!("# {line}")));
     let calls = &story.calls;
     let mut needs = vec!["curl"];
-    if calls.captures() {
+    let conditions = check::conditions(story);
+    if calls.captures() || conditions.iter().any(|one| one.json) {
         needs.push("jq");
     }
     if calls.are_raw() {
         needs.push("nc (for https openssl)");
     }
     lines.push(format!("# Needs {}.", needs.join(", ")));
+    lines.push(
+        "# Ends with 1 if the server shows the failure, 0 if not, 125 if that is not clear."
+            .to_owned(),
+    );
     lines.push("set -eu".to_owned());
+    let tools = needs.iter().filter(|tool| !tool.contains(' '));
+    lines.extend(tools.map(|tool| {
+        format!("command -v {tool} > /dev/null || {{ echo '{tool} is missing'; exit 125; }}")
+    }));
+    // 6 and 7 of curl: there is no such host, and nothing listens.
+    lines.push(
+        "unanswered() { case $1 in 6 | 7) exit 125 ;; *) echo 'fails: no answer'; exit 1 ;; esac; }"
+            .to_owned(),
+    );
     match &calls.base {
         Some(url) => {
             lines.push(format!("default={}", word(url)));
@@ -46,6 +62,7 @@ pub(super) fn script(story: &Story<'_>) -> String {
         ));
         lines.extend(request(call));
     }
+    lines.extend(check::lines(&conditions));
     lines.join("\n") + "\n"
 }
 
@@ -62,10 +79,13 @@ fn request(call: &Call<'_>) -> Vec<String> {
                 format!("printf %s {} | case $BASE in", word(&bytes)),
                 "  https:*) openssl s_client -quiet -connect \"$host\" ;;".to_owned(),
                 "  *) nc \"$(echo \"${host%:*}\" | tr -d '[]')\" \"${host##*:}\" ;;".to_owned(),
-                "esac".to_owned(),
+                "esac | tee \"$answer\"".to_owned(),
             ]
         }
-        Wire::Http(request) => vec![http(request), "cat \"$answer\"; echo".to_owned()],
+        Wire::Http(request) => vec![
+            format!("{} || unanswered $?", http(request)),
+            "cat \"$answer\"; echo".to_owned(),
+        ],
     };
     for (name, pointer) in &call.step.capture {
         let path: Vec<_> = segments(pointer)
@@ -110,9 +130,13 @@ fn http(request: &Outgoing) -> String {
     format!("{input}{line} \"$BASE\"{}", word(&request.path))
 }
 
+/// A text as one word of the shell.
+pub(super) fn quoted(text: &str) -> String {
+    format!("'{}'", text.replace('\'', "'\\''"))
+}
+
 /// A word of the shell, with its variables.
 fn word(text: &str) -> String {
-    let quoted = |text: &str| format!("'{}'", text.replace('\'', "'\\''"));
     let parts = parts(text);
     if parts.is_empty() {
         return "''".to_owned();

@@ -1,0 +1,123 @@
+//! The policies that a server holds before a run: what they define may be what a rule defines.
+
+use std::collections::BTreeSet;
+
+use serde_json::Value;
+
+use crate::client::answer::Answer;
+use crate::scenario::{Body, Scenario, Send};
+
+/// A policy, by what could be in the way of another.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Module {
+    /// Its name in the Policy API.
+    pub(crate) id: String,
+    /// Its package, as `system`.
+    package: String,
+    /// The rules that it defines.
+    names: BTreeSet<String>,
+}
+
+impl Module {
+    /// Whether it decides what `POST /` answers.
+    pub(super) fn decides(&self) -> bool {
+        self.package == "system" && self.names.contains("main")
+    }
+}
+
+/// The policies of a list that the Policy API answers.
+pub(crate) fn of(list: &Answer) -> Vec<Module> {
+    let items = list.at("/result").and_then(Value::as_array);
+    let modules = items.into_iter().flatten().filter_map(|item| {
+        let id = item.get("id")?.as_str()?;
+        module(id, item.get("raw")?.as_str()?)
+    });
+    modules.collect()
+}
+
+/// The policy with this text; none where it names no package.
+fn module(id: &str, text: &str) -> Option<Module> {
+    let mut lines = text.lines();
+    let package = lines.find_map(|line| line.strip_prefix("package "))?;
+    let package = package.split('#').next().unwrap_or_default().trim();
+    Some(Module {
+        id: id.to_owned(),
+        package: package.to_owned(),
+        names: lines.filter_map(name).map(str::to_owned).collect(),
+    })
+}
+
+/// The rule that begins on a line, if one does.
+fn name(line: &str) -> Option<&str> {
+    let line = line.strip_prefix("default ").unwrap_or(line);
+    let plain = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let end = line.find(|c: char| !plain(c)).unwrap_or(line.len());
+    let name = line.get(..end)?;
+    let begins = name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
+    (begins && name != "import").then_some(name)
+}
+
+/// The rule of a scenario that a policy defines too, as `system.main`, and the policy.
+pub(crate) fn in_the_way<'m>(
+    modules: &'m [Module],
+    scenario: &Scenario,
+) -> Option<(&'m Module, String)> {
+    let texts = scenario
+        .steps
+        .iter()
+        .filter_map(|step| match &step.request {
+            Send::Http { body, .. } => text_of(body),
+            Send::Raw(_) => None,
+        });
+    let own: Vec<Module> = texts.filter_map(|text| module("", text)).collect();
+    modules.iter().find_map(|theirs| {
+        let mut same = own.iter().filter(|own| own.package == theirs.package);
+        let name = same.find_map(|own| own.names.intersection(&theirs.names).next())?;
+        Some((theirs, format!("{}.{name}", theirs.package)))
+    })
+}
+
+fn text_of(body: &Body) -> Option<&str> {
+    match body {
+        Body::Text(_, text) => Some(text),
+        Body::Gzip(inner) => text_of(inner),
+        Body::Empty | Body::Json(_) | Body::Bytes(..) => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scenario::*;
+
+    #[test]
+    fn what_both_define_is_in_the_way() {
+        let own = |text: &str| {
+            let put = put("/v1/policies/{ns}");
+            scenario().given(put.text("text/plain", text.to_owned()))
+        };
+        for (theirs, ours, expected) in [
+            (
+                "# theirs\npackage system # of ours\n\nimport rego.v1\ndefault main := 1\n",
+                "package system\nmain := {ns}",
+                Some("system.main"),
+            ),
+            (
+                "package system\nother := 1",
+                "package system\nmain := 1",
+                None,
+            ),
+            (
+                "package systems\nmain := 1",
+                "package system\nmain := 1",
+                None,
+            ),
+            ("package a.{ns}\nmain := 1", "package a\nmain := 1", None),
+            ("no module", "package system\nmain := 1", None),
+        ] {
+            let modules: Vec<_> = module("theirs", theirs).into_iter().collect();
+            let found = in_the_way(&modules, &own(ours)).map(|(_, what)| what);
+            assert_eq!(found.as_deref(), expected, "{theirs}");
+        }
+    }
+}

@@ -1,0 +1,279 @@
+//! What many failures have in common: the request, and how it was answered. A reader is told of
+//! the cause once, and of the rules below it.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde::Serialize;
+
+use super::failure::{endpoint, first_difference};
+use super::{Digest, Outcome, Row};
+use crate::catalogue::Catalogue;
+use crate::judge::verdict::{Failure, Verdict};
+
+/// So many rules that fail alike have a cause of their own; fewer are told one by one.
+const ALIKE: usize = 3;
+/// The longest difference that rules can have in common, in characters.
+const SIDE_SHOWN: usize = 80;
+
+/// What several rules fail by.
+#[derive(Debug, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub(super) struct Cause<'a> {
+    /// Method and path of the request, the path with its parameters.
+    pub(super) request: String,
+    /// The status of the answer; none when no answer came.
+    pub(super) status: Option<u16>,
+    /// What the answers have in common: their message, or what differs. What is not alike in them
+    /// stands as `…`.
+    pub(super) message: String,
+    /// What to look at, where that can be said.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) advice: Option<String>,
+    /// The rules, in the order of the report.
+    pub(super) rules: Vec<&'a str>,
+    #[serde(skip)]
+    pub(super) rows: Vec<&'a Row>,
+    /// Whether the message is that of the answer.
+    #[serde(skip)]
+    told: bool,
+}
+
+/// What rules that fail alike share: request, status, message, and whether the server says it.
+type Key = (String, Option<u16>, String, bool);
+
+/// The causes that have several rules, those with the most first.
+pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
+    let mut groups: BTreeMap<Key, Vec<&Row>> = BTreeMap::new();
+    for row in &digest.rows {
+        if let Some(failure) = fails(row) {
+            groups.entry(key(row, failure)).or_default().push(row);
+        }
+    }
+    groups.retain(|_, rows| rows.len() >= ALIKE);
+    let mut causes: Vec<Cause<'_>> = groups
+        .into_iter()
+        .map(|((request, status, message, told), rows)| Cause {
+            advice: advice(digest, status, &rows),
+            rules: rows.iter().map(|row| row.judged.rule.as_str()).collect(),
+            request,
+            status,
+            message,
+            rows,
+            told,
+        })
+        .collect();
+    causes.sort_by_key(|cause| Reverse(cause.rows.len()));
+    causes
+}
+
+/// The rules that stand below a cause.
+pub(super) fn grouped<'a>(causes: &[Cause<'a>]) -> BTreeSet<&'a str> {
+    let rules = causes.iter().flat_map(|cause| &cause.rules);
+    rules.copied().collect()
+}
+
+/// How a row failed, known or not.
+pub(super) fn failed(row: &Row) -> Option<&Failure> {
+    match &row.judged.verdict {
+        Verdict::Fail(failure) => Some(failure),
+        _ => None,
+    }
+}
+
+/// How a row failed, if it did and nobody knew.
+pub(super) fn fails(row: &Row) -> Option<&Failure> {
+    failed(row).filter(|_| row.outcome == Outcome::Fail)
+}
+
+impl Cause<'_> {
+    /// In one line: how many rules, the request, the answer, what to look at.
+    pub(super) fn sentence(&self) -> String {
+        let Self {
+            request, message, ..
+        } = self;
+        let mut line = format!("{} rules: `{request}`", self.rows.len());
+        match self.status {
+            Some(status) => line.push_str(&format!(" answered {status}")),
+            None => line.push_str(" was not answered"),
+        }
+        match (message.is_empty(), self.told) {
+            (true, _) => {}
+            (false, true) => line.push_str(&format!(" `{message}`")),
+            (false, false) => line.push_str(&format!(", {message}")),
+        }
+        if let Some(advice) = &self.advice {
+            line.push_str(&format!("; {advice}"));
+        }
+        line
+    }
+}
+
+fn key(row: &Row, failure: &Failure) -> Key {
+    let request = endpoint(row.document, &failure.request);
+    let answered = failure.answered.as_ref();
+    let differs = failure.differences.first();
+    let told = differs.filter(|one| one.path == "status");
+    // Older evidence holds the status of an answer only where it is not as expected.
+    let status = answered.map(|answered| answered.status);
+    let status = status.or_else(|| told?.got.parse().ok());
+    let Some(code) = status else {
+        let why = told.map(|one| &one.got).or(failure.notes.first());
+        return (
+            request,
+            None,
+            general(why.map_or("", String::as_str)),
+            false,
+        );
+    };
+    // Whatever is missed in a refusal, the refusal is the cause.
+    if failure.blocked || told.is_some() || code >= 400 {
+        let message = answered.map_or("", |answered| answered.message.as_str());
+        return (request, status, general(message), true);
+    }
+    let differs = differs.map_or_else(
+        || general(failure.notes.first().map_or("", String::as_str)),
+        |one| cut(&first_difference(one), SIDE_SHOWN),
+    );
+    (request, status, differs, false)
+}
+
+/// A message without the words that are of one request: paths, names, numbers, what is quoted.
+fn general(message: &str) -> String {
+    let mut words: Vec<&str> = Vec::new();
+    for word in message.split_whitespace() {
+        let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
+        let word = if word.contains(own) { "…" } else { word };
+        if word != "…" || words.last() != Some(&"…") {
+            words.push(word);
+        }
+    }
+    cut(&words.join(" "), SIDE_SHOWN)
+}
+
+fn cut(text: &str, most: usize) -> String {
+    match text.char_indices().nth(most) {
+        Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
+        None => text.to_owned(),
+    }
+}
+
+/// What to look at when a server answers so.
+fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String> {
+    let messages = rows.iter().filter_map(|row| fails(row)?.answered.as_ref());
+    let mut messages = messages.map(|answered| answered.message.as_str());
+    match status {
+        None => Some("what does the server's log say?".to_owned()),
+        Some(401) => Some("is a token missing or wrong? --token-env names it".to_owned()),
+        Some(403) => Some("is the token an administrator's?".to_owned()),
+        Some(400 | 406 | 415) if messages.any(|message| message.contains("/vnd.")) => {
+            let started = digest.started.as_ref()?;
+            let vendor = match started.target.vendor.as_str() {
+                "opa" => "engine",
+                _ => "opa",
+            };
+            Some(format!("is `--vendor {vendor}` meant?"))
+        }
+        Some(404 | 405 | 501) => {
+            let capability = one_capability(rows)?;
+            let holds = |row: &&Row| row.is_proven() && self::capability(row) == Some(capability);
+            let some = digest.rows.iter().find(holds);
+            some.is_none()
+                .then(|| format!("does it have `{capability}`? --capabilities names what it has"))
+        }
+        Some(_) => None,
+    }
+}
+
+/// The capability that all of these rules are of.
+fn one_capability(rows: &[&Row]) -> Option<&'static str> {
+    let first = capability(rows.first()?)?;
+    let same = |row: &&Row| capability(row) == Some(first);
+    rows.iter().all(same).then_some(first)
+}
+
+fn capability(row: &Row) -> Option<&'static str> {
+    let catalogue = Catalogue::embedded().ok()?;
+    Some(&catalogue.clause(&row.judged.rule)?.capability)
+}
+
+#[cfg(test)]
+#[expect(clippy::expect_used, reason = "a test fails by panicking")]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::{Answered, Difference};
+    use crate::report::digest::samples;
+
+    fn failing(rules: &[&str], status: u16, message: &str) -> Digest {
+        let failure = |number: usize| Failure {
+            step: 2,
+            request: format!("POST /v1/compile/<ns>/a{number}"),
+            answered: Some(Answered {
+                status,
+                message: message.replace("{n}", &number.to_string()),
+            }),
+            differences: vec![Difference {
+                path: "status".to_owned(),
+                expected: "200".to_owned(),
+                got: status.to_string(),
+            }],
+            ..Failure::default()
+        };
+        let rows = rules.iter().enumerate();
+        samples::judged(rows.map(|(number, rule)| (*rule, Verdict::Fail(failure(number)))))
+    }
+
+    #[test]
+    fn rules_that_fail_alike_are_told_in_one_line() {
+        let rules = [
+            "engine/v1/compile/filters/post/a",
+            "engine/v1/compile/filters/post/b",
+            "engine/v1/compile/filters/post/c",
+        ];
+        for (status, message, expected) in [
+            (
+                406,
+                "unsupported header: application/vnd.engine.a{n}+json",
+                "3 rules: `POST /v1/compile/{path}` answered 406 `unsupported header: …`; is `--vendor opa` meant?",
+            ),
+            (
+                401,
+                "",
+                "3 rules: `POST /v1/compile/{path}` answered 401; is a token missing or wrong? --token-env names it",
+            ),
+            (
+                500,
+                "boom",
+                "3 rules: `POST /v1/compile/{path}` answered 500 `boom`",
+            ),
+        ] {
+            let digest = failing(&rules, status, message);
+            let causes = causes(&digest);
+            let told: Vec<_> = causes.iter().map(Cause::sentence).collect();
+            assert_eq!(told, [expected]);
+            assert_eq!(causes.first().expect("a cause").rules, rules);
+            // Two are no group.
+            assert!(
+                super::causes(&failing(rules.get(1..).expect("two"), status, message)).is_empty()
+            );
+        }
+    }
+
+    #[test]
+    fn what_is_of_one_request_is_taken_out_of_a_message() {
+        for (message, expected) in [
+            ("", ""),
+            (
+                "document does not exist: /<ns>/a",
+                "document does not exist: …",
+            ),
+            (
+                "prerequisite failed: status 404, body \"x y\"",
+                "prerequisite failed: status … body …",
+            ),
+            ("a 1 2 b", "a … b"),
+        ] {
+            assert_eq!(general(message), expected);
+        }
+    }
+}

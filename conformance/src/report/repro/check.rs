@@ -1,0 +1,176 @@
+//! The end of a reproducer in shell: whether the last answer shows the failure.
+
+use serde_json::{Value, json};
+
+use super::Story;
+use super::call::{Call, segments};
+use super::shell::quoted;
+use crate::judge::verdict::Difference;
+use crate::scenario::Check;
+
+/// Reads the status of the last answer; heads of `100 Continue` stand before it.
+const STATUS: &str = "status=$(awk 'toupper($1) ~ /^HTTP\\// { s = $2 } /^\\r?$/ && s >= 200 { exit } END { print s + 0 }' \"$answer\")";
+/// Reads the body of the last answer.
+const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
+
+/// A condition of the shell that holds where the server keeps the rule, and what it asks for.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Condition {
+    pub(super) shell: String,
+    asks: String,
+    /// Whether it reads JSON.
+    pub(super) json: bool,
+}
+
+/// What the last answer must hold, as far as a shell can say it.
+pub(super) fn conditions(story: &Story<'_>) -> Vec<Condition> {
+    let differences = story.failure.differences.iter();
+    let differ: Vec<_> = differences.filter_map(of_difference).collect();
+    match story.calls.calls.last() {
+        Some(last) if differ.is_empty() && last.step.given => of_scene(last),
+        _ => differ,
+    }
+}
+
+/// The lines that look at the last answer and end the script: with 1 if it shows the failure, with
+/// 0 if not, with 125 if a shell cannot tell.
+pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
+    if conditions.is_empty() {
+        let told = "echo 'Compare the answer with what is expected, at the head of this file.'";
+        return vec![String::new(), told.to_owned(), "exit 125".to_owned()];
+    }
+    let mut lines = vec![String::new(), STATUS.to_owned(), BODY.to_owned()];
+    for Condition { shell, asks, .. } in conditions {
+        let told = quoted(&format!("fails: {asks}"));
+        lines.push(format!("if ! {shell}; then echo {told}; exit 1; fi"));
+    }
+    lines.push("echo holds".to_owned());
+    lines
+}
+
+fn of_difference(difference: &Difference) -> Option<Condition> {
+    let expected = difference.expected.as_str();
+    let path = match difference.path.strip_prefix("body") {
+        Some("") => "",
+        Some(inside) if inside.starts_with('/') => inside,
+        _ => &difference.path,
+    };
+    let (shell, json) = match path {
+        "status" => (status(expected)?, false),
+        path if path.is_empty() || path.starts_with('/') => (value(path, expected)?, true),
+        _ => return None,
+    };
+    let asks = format!("{}: expected {expected}", difference.path);
+    Some(Condition { shell, asks, json })
+}
+
+/// What a request that sets the scene must be answered.
+fn of_scene(call: &Call<'_>) -> Vec<Condition> {
+    let condition = |shell: String, asks: String| Condition {
+        shell,
+        asks,
+        json: false,
+    };
+    if call.step.shows.is_empty() {
+        let success = status("<success>").unwrap_or_default();
+        return vec![condition(success, "expected success".to_owned())];
+    }
+    let codes = call.step.shows.iter().filter_map(|check| match check {
+        Check::Status(code) => {
+            let shell = status(&code.to_string())?;
+            Some(condition(shell, format!("status: expected {code}")))
+        }
+        _ => None,
+    });
+    codes.collect()
+}
+
+fn status(expected: &str) -> Option<String> {
+    match expected {
+        "<success>" => Some("[ \"$status\" -ge 200 -a \"$status\" -lt 300 ]".to_owned()),
+        "<error>" => Some("[ \"$status\" -ge 400 ]".to_owned()),
+        _ => {
+            let inner = expected
+                .strip_prefix('<')
+                .and_then(|rest| rest.strip_suffix('>'));
+            let codes = inner.unwrap_or(expected).split(" or ");
+            let codes: Option<Vec<u16>> = codes.map(|code| code.parse().ok()).collect();
+            let tests = codes?
+                .into_iter()
+                .map(|code| format!("\"$status\" = {code}"));
+            Some(format!("[ {} ]", tests.collect::<Vec<_>>().join(" -o ")))
+        }
+    }
+}
+
+/// A condition on a place of the body, if its value can be named.
+fn value(pointer: &str, expected: &str) -> Option<String> {
+    if pointer.contains("<ns>") {
+        return None;
+    }
+    let path: Vec<Value> = segments(pointer)
+        .into_iter()
+        .map(|segment| segment.map_or_else(|key| json!(key), |index| json!(index)))
+        .collect();
+    let path = json!(path);
+    let filter = match expected {
+        "<absent>" => format!("any(paths; . == {path}) | not"),
+        "<string>" | "<text>" => of_type(&path, "string"),
+        "<number>" | "<integer>" => of_type(&path, "number"),
+        "<boolean>" => of_type(&path, "boolean"),
+        "<array>" => of_type(&path, "array"),
+        "<object>" => of_type(&path, "object"),
+        _ if expected.contains('<') => return None,
+        _ => {
+            let wanted: Value = serde_json::from_str(expected).ok()?;
+            format!("getpath({path}) == {wanted}")
+        }
+    };
+    // A number of a path may stand for a member of that name, which `getpath` refuses.
+    let filter = quoted(&format!("try ({filter}) catch false"));
+    Some(format!(
+        "printf %s \"$body\" | jq -e {filter} > /dev/null 2>&1"
+    ))
+}
+
+fn of_type(path: &Value, name: &str) -> String {
+    format!("(getpath({path}) | type) == \"{name}\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_expected_is_asked_as_far_as_a_shell_can_say_it() {
+        for (path, expected, asked) in [
+            ("status", "204", Some("[ \"$status\" = 204 ]")),
+            (
+                "status",
+                "<400 or 500>",
+                Some("[ \"$status\" = 400 -o \"$status\" = 500 ]"),
+            ),
+            ("status", "<some>", None),
+            ("/a", "1", Some("getpath([\"a\"]) == 1")),
+            ("/a/0", "<absent>", Some("any(paths; . == [\"a\",0]) | not")),
+            ("body", "<array>", Some("(getpath([]) | type) == \"array\"")),
+            ("body/a", "<number from 0>", None),
+            ("/a", "\"<ns>\"", None),
+            ("header Allow", "GET", None),
+        ] {
+            let difference = Difference {
+                path: path.to_owned(),
+                expected: expected.to_owned(),
+                got: String::new(),
+            };
+            let found = of_difference(&difference).map(|one| one.shell);
+            let same = match (&found, asked) {
+                (Some(found), Some(asked)) => found.contains(asked),
+                (found, asked) => found.is_none() && asked.is_none(),
+            };
+            assert!(same, "{path} {expected}: {found:?}");
+        }
+        // A script that cannot tell says neither yes nor no.
+        assert_eq!(lines(&[]).last().map(String::as_str), Some("exit 125"));
+    }
+}

@@ -1,0 +1,177 @@
+//! The look that a run takes at an address before its first rule.
+
+use serde_json::{Value, json};
+
+use crate::program::Program;
+use crate::server::{Answers, Server};
+use crate::store::{Manner, Store};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_target_that_refuses_everything_is_not_judged", refused),
+    ("what_a_look_finds_is_used_and_said", used),
+    ("a_description_is_judged_by_its_address", described),
+    ("a_policy_in_the_way_is_named", in_the_way),
+    ("rules_that_fail_alike_are_told_once", alike),
+];
+
+const WRITES: &str = "engine/v1/data/put/create-stores-document";
+const MAIN: &str = "engine/root/post/evaluates-system-main";
+
+fn refused() {
+    let program = Program::new().variable("TOKEN_OF_MINE", "not-the-right-one");
+    for (answers, arguments, code, text) in [
+        (
+            Answers::Denies,
+            &[][..],
+            3,
+            "it asks for a token: 401 application/json no entry: put the administrator's token",
+        ),
+        (
+            Answers::Denies,
+            &["--token-env=TOKEN_OF_MINE"],
+            3,
+            "is refused with this token: 401",
+        ),
+        (Answers::Missing, &[], 3, "nothing is there: check host"),
+        (Answers::Page, &[], 3, "this is a page for people"),
+        (
+            Answers::WantsTls,
+            &[],
+            4,
+            "it speaks TLS: use an https address",
+        ),
+    ] {
+        let server = Server::start(answers);
+        let reports = ["--engine-url", &server.url, "--report=json=r.json"];
+        let ran = program.run(&[&reports[..], arguments, &["engine/v1/data"]].concat());
+        ran.expect(code, &[text]);
+        assert!(!ran.out.contains("FAIL"), "{ran:?}");
+        assert!(!ran.out.contains("cleanup"), "{ran:?}");
+        let written = |line: String| line.starts_with("PUT ") || line.starts_with("PATCH ");
+        assert!(!server.requests.try_iter().any(written), "{answers:?}");
+        assert!(program.read("r.json").contains("\"not-run\""));
+    }
+    let server = Server::start(Answers::Empty);
+    // Another API than the one that is asked for.
+    program
+        .run(&["--control-url", &server.url, "control"])
+        .expect(3, &["is an engine: its address goes with --engine-url"]);
+    // Who names capabilities knows that it is one.
+    let server = Server::start(Answers::Missing);
+    let claims = [
+        "--engine-url",
+        &server.url,
+        "--capabilities=documents",
+        WRITES,
+    ];
+    program.run(&claims).expect(1, &["FAIL"]);
+}
+
+fn used() {
+    let program = Program::new();
+    let store = Store::start(Manner::Opa);
+    let inside = format!("{}/v1/data", store.url);
+    let found = [
+        "is inside the API",
+        "version 1.22.0, vendor opa, asks for no token, without ",
+        &format!(
+            "again: conformance run --engine-url {} --vendor opa",
+            store.url
+        ),
+    ];
+    let rules = ["engine/v1/data/get/defined-document-answers-ok", WRITES];
+    let ran = program.run(&[&["--engine-url", &inside][..], &rules].concat());
+    ran.expect(1, &found);
+    let line = ran.err.lines().find(|line| line.contains("vendor opa"));
+    assert!(line.is_some_and(|line| line.contains("query")), "{ran:?}");
+    // What the user says counts more.
+    let said = ["--vendor=acme", "--capabilities=documents"];
+    let on = ["--engine-url", &store.url];
+    program.run(&[&on[..], &said, &rules].concat()).expect(
+        1,
+        &["vendor acme", "--vendor acme --capabilities documents"],
+    );
+    // A read-only look sends nothing but GET.
+    store.requests.try_iter().for_each(drop);
+    let reads = ["--mode=read-only", "engine/health/get"];
+    program.run(&[&on[..], &reads].concat());
+    let mut lines = store.requests.try_iter();
+    assert!(lines.all(|line| line.starts_with("GET ")));
+}
+
+fn described() {
+    let store = Store::start(Manner::Opa);
+    let program = Program::new();
+    let on = ["--target=opa", "--engine-url", &store.url];
+    // Rules of other setups are no reason against it.
+    let rules = [
+        "engine/health/get/healthy-is-empty*",
+        "engine/v1/data/put/create-answers*",
+        "engine/common/authentication",
+    ];
+    let [health, ..] = rules;
+    let as_opa = ["--known-failing=opa", "--engine-url", &store.url, health];
+    program.run(&as_opa).expect(0, &["proven 1 of 1 rules"]);
+    program.run(&[&on[..], &rules].concat()).expect(
+        0,
+        &[
+            "opa 1.22.0",
+            "conformant",
+            "more need setups, tokens or servers of their own",
+        ],
+    );
+}
+
+fn in_the_way() {
+    let store = Store::start(Manner::Main);
+    let program = Program::new();
+    let on = ["--engine-url", &store.url];
+    program.run(&[&on[..], &[MAIN]].concat()).expect(
+        3,
+        &["the target has a policy of its own, `main.rego`, that defines `system.main`"],
+    );
+}
+
+fn alike() {
+    let server = Server::start(Answers::Missing);
+    let program = Program::new();
+    let ran = program.run(&[
+        "--engine-url",
+        &server.url,
+        "--capabilities=documents",
+        "--report=markdown=r.md",
+        "--report=html=r.html",
+        "--report=json=r.json",
+        "engine/v1/data/put",
+    ]);
+    let told =
+        "rules: `PUT /v1/data/{path}` answered 404 `… page not found`; does it have `documents`?";
+    ran.expect(1, &[told]);
+    // First of all, and at the end once more.
+    assert_eq!(ran.out.matches(told).count(), 2, "{ran:?}");
+    let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
+    let cause = report.pointer("/causes/0").expect("a cause");
+    for (member, value) in [
+        ("request", json!("PUT /v1/data/{path}")),
+        ("status", json!(404)),
+        ("message", json!("… page not found")),
+    ] {
+        assert_eq!(cause.get(member), Some(&value), "{cause}");
+    }
+    let rules = cause.get("rules").and_then(Value::as_array).expect("rules");
+    assert!(
+        ran.out.contains(&format!("{} {told}", rules.len())),
+        "{ran:?}"
+    );
+    let [page, markdown] = ["r.html", "r.md"].map(|name| program.read(name));
+    for rule in rules.iter().filter_map(Value::as_str) {
+        assert!(
+            markdown.contains(&format!("| `{rule}` | `PUT /v1/data/")),
+            "{rule}"
+        );
+        assert!(page.contains(&format!("href=\"#{rule}\"")), "{rule}");
+    }
+    // One of them is told in full.
+    assert_eq!(markdown.matches("\n## fail").count(), 1, "{markdown}");
+    assert_eq!(ran.out.matches("\nFAIL ").count(), 1, "{ran:?}");
+}
