@@ -143,6 +143,7 @@ impl FilterRequest<'_> {
             .collect();
         let decision = Decision {
             id: Some(id::random()),
+            batch_id: None,
             input: self.options.input.clone(),
             outcome: Ok(Outcome {
                 result: Some(result.clone()),
