@@ -258,8 +258,8 @@ mod tests {
         for (names, expected) in [
             ("", Ok(6)),
             (SPOKEN, Ok(6)),
-            (&some, Ok(1)),
-            (&weak, Err("none of these is spoken")),
+            (some.as_str(), Ok(1)),
+            (weak.as_str(), Err("none of these is spoken")),
             ("TLS_AES_128_GCM_SHA256", Err("is of TLS 1.3")),
             (
                 "TLS_ECDHE_RSA_WITH_NOTHING",
