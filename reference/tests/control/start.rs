@@ -117,15 +117,19 @@ fn named_by_configuration(environment: Environment) -> Outcome {
                 "{TOKENS}\ndatabase: {{sql: {{driver: {driver}, dsn: 'file:{named}?_pragma=x'}}}}\n\
                  service: {{api_prefix: /my/api}}\nmetrics: {{enabled: false}}\n\
                  metadata: {{exported_from: elsewhere}}\n\
-                 sources: {{s: , t: {{some.product.v1: x, directory: d}}}}\n"
+                 sources: {{s: , t: {{some.product.v1: x, datasources: [{{type: http, config: {{url: 'x${{PATH}}'}}}}]}}}}\n"
             )
         };
         let control = environment.open_alone(&config("sqlite3"), &[]).await?;
+        let path = serde_json::Value::from(format!("x{}", std::env::var("PATH")?));
+        let shown = format!(
+            r#"admin GET /my/api/v1/sources/t => 200 {{"result":{{"name":"t","datasources":[{{"type":"http","config":{{"url":{path}}}}}]}}}}"#
+        );
+        play(&control, &shown).await?;
         play(
             &control,
             r#"
             nobody GET /my/api/health => 200 {}
-            admin GET /my/api/v1/sources/t => 200 {"result":{"name":"t","directory":"d"}}
             admin GET /my/api/v1/sources/s => 200 {"result":{"name":"s"}}
             nobody GET /my/api/v1/bundles => 401
             nobody GET /health => 404

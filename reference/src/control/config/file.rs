@@ -8,9 +8,9 @@ use std::path::Path;
 use serde::de::value::MapAccessDeserializer;
 use serde::de::{Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
-use serde_json::{Map, Value};
+use serde_json::Map;
 
-use super::token::{Token, expand};
+use super::token::{Token, expand_strings};
 use super::{ConfigError, database, service, source};
 use crate::control::model::{Bundle, GivenSecret, Kind, Secret, Stack, wipe};
 
@@ -155,14 +155,4 @@ impl<'de> Visitor<'de> for Fields {
         let secret = read.map_err(A::Error::custom)?;
         secret.map(Declared).map_err(A::Error::custom)
     }
-}
-
-fn expand_strings(value: &mut Value) -> Result<(), String> {
-    match value {
-        Value::String(text) => *text = expand(text)?,
-        Value::Array(items) => items.iter_mut().try_for_each(expand_strings)?,
-        Value::Object(members) => members.values_mut().try_for_each(expand_strings)?,
-        Value::Null | Value::Bool(_) | Value::Number(_) => {}
-    }
-    Ok(())
 }

@@ -7,9 +7,11 @@ use serde::de::{DeserializeSeed, Error, IgnoredAny, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use tracing::warn;
 
+use super::token::expand_strings;
 use crate::control::model::Source;
 
-/// A declared source, which may be empty. Members with a dot in their names are those of other
+/// A declared source, which may be empty. Variables of the environment in the config of its
+/// datasources are put in. Members with a dot in their names are those of other
 /// products, which OPA Control Plane passes over; the log names them.
 #[derive(Debug)]
 pub(super) struct Declared(pub(super) Source);
@@ -34,7 +36,13 @@ impl<'de> Visitor<'de> for Fields {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, map: A) -> Result<Declared, A::Error> {
-        Source::deserialize(MapAccessDeserializer::new(Own(map))).map(Declared)
+        let mut source = Source::deserialize(MapAccessDeserializer::new(Own(map)))?;
+        let datasources = source.datasources.iter_mut().flatten();
+        let mut configs = datasources.filter_map(|datasource| datasource.config.as_mut());
+        let expanded =
+            configs.try_for_each(|config| config.values_mut().try_for_each(expand_strings));
+        expanded.map_err(A::Error::custom)?;
+        Ok(Declared(source))
     }
 }
 

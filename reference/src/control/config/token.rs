@@ -2,6 +2,7 @@
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer};
+use serde_json::Value;
 use zeroize::Zeroizing;
 
 use crate::control::principal::{KeyDigest, Role};
@@ -78,4 +79,18 @@ pub(super) fn expand(text: &str) -> Result<String, String> {
     }
     expanded.push_str(rest);
     Ok(expanded)
+}
+
+/// Replaces variables of the environment in every string of a value.
+///
+/// # Errors
+/// When one is not set, or its braces are not closed.
+pub(super) fn expand_strings(value: &mut Value) -> Result<(), String> {
+    match value {
+        Value::String(text) => *text = expand(text)?,
+        Value::Array(items) => items.iter_mut().try_for_each(expand_strings)?,
+        Value::Object(members) => members.values_mut().try_for_each(expand_strings)?,
+        Value::Null | Value::Bool(_) | Value::Number(_) => {}
+    }
+    Ok(())
 }

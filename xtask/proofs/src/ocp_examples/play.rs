@@ -15,7 +15,6 @@ use serde_json::{Value, json};
 
 use super::script::{Example, Step};
 use super::{Bundles, endpoint};
-use crate::postgres::done;
 use crate::servers::{Foreign, free_address};
 
 /// The key that the bundles are looked up with.
@@ -130,12 +129,17 @@ impl Stage {
                         continue;
                     };
                     let mut command = Command::new(program);
-                    done(
-                        command
-                            .args(arguments)
-                            .current_dir(&here)
-                            .envs(&environment),
-                    )?;
+                    command
+                        .args(arguments)
+                        .current_dir(&here)
+                        .envs(&environment);
+                    let done = command
+                        .output()
+                        .map_err(|why| format!("{program}: {why}"))?;
+                    if !done.status.success() {
+                        let said = String::from_utf8_lossy(&done.stderr).into_owned();
+                        return Err(format!("{}: {said}", words.join(" ")).into());
+                    }
                 }
             }
         }

@@ -7,7 +7,8 @@ use super::{FetchError, directory};
 use crate::control::builder::files::{FileQuota, Files, Selection};
 
 /// Reads the files of a library: the folder of its name in the first of these folders that has
-/// one. A name may have several segments, and colons.
+/// one. A name may have several segments, and colons. In the names of files `#` stands for a
+/// colon, as in the libraries that come with OPA Control Plane.
 ///
 /// # Errors
 /// When there is no such library, a link in it leads out of its root, or a file cannot be read or
@@ -27,7 +28,11 @@ pub(super) fn read(
     };
     let own = std::slice::from_ref(root);
     let read = directory::read(folder, own, &Selection::default(), quota, cancelled);
-    read.map_err(|failure| failure.of(&format!("built-in source `{name}`")))
+    let files = read.map_err(|failure| failure.of(&format!("built-in source `{name}`")))?;
+    let files = files.into_iter();
+    Ok(files
+        .map(|(path, bytes)| (path.replace('#', ":"), bytes))
+        .collect())
 }
 
 /// The folder of a library below a root, if there is one that its name leads to by itself.

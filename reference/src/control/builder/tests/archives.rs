@@ -90,7 +90,7 @@ const CASES: &[(&str, &str, &str)] = &[
           own: {builtin: own}
           deep: {builtin: acme/deep}
         files:
-          library/acme:rules-v1/rules/r.rego: package rules
+          library/acme:rules-v1/rules/r#1.rego: package rules
           library/acme:rules-v1/README.md: nothing
           library/own/own.rego: package shadowed
           local-library/own/own.rego: package own
@@ -99,7 +99,7 @@ const CASES: &[(&str, &str, &str)] = &[
         "#,
         r#"
         /data.json {"vendor":{"deep":{"n":1}}}
-        /app/rules/r.rego package rules
+        /app/rules/r:1.rego package rules
         /app1/a.rego package a
         /own/own.rego package own
         /.manifest {"rego_version":1,"revision":"REV","roots":["a","rules","own","vendor"]}
