@@ -66,7 +66,10 @@ fn evaluation(error: EvalError) -> ApiError {
 
 /// 500: an input of a batch that has taken as long as one evaluation may.
 pub(super) fn batch_timeout() -> ApiError {
-    ApiError::new(Code::InternalError, "the batch took too long before its turn")
+    ApiError::new(
+        Code::InternalError,
+        "the batch took too long before its turn",
+    )
 }
 
 /// 500: a response of a batch that cannot be written.

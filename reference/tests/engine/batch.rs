@@ -55,7 +55,9 @@ fn what_is_no_batch_is_refused_or_warned_of() {
         play(&format!("POST /v1/batch/data/a {body} => 200 {answer}"));
     }
     for body in ["[]", "3", r#"{"inputs": [1]}"#, r#"{"inputs": 1}"#, "{bad"] {
-        play(&format!("POST /v1/batch/data/a {body} => 400 invalid_parameter"));
+        play(&format!(
+            "POST /v1/batch/data/a {body} => 400 invalid_parameter"
+        ));
     }
     play("GET /v1/batch/data/a => 405 Method Not Allowed");
 }
@@ -64,7 +66,11 @@ fn what_is_no_batch_is_refused_or_warned_of() {
 fn failures_concern_their_input_alone() {
     let engine = prepared(Options::default());
     let code = |response: &Value| response["code"].clone();
-    let (status, answer) = decide(&engine, "/app/one", &json!({"inputs": {"a": {"user": 1}, "b": {}}}));
+    let (status, answer) = decide(
+        &engine,
+        "/app/one",
+        &json!({"inputs": {"a": {"user": 1}, "b": {}}}),
+    );
     assert_eq!(status, 207);
     let responses = &answer["responses"];
     assert_eq!(code(&responses["a"]), "internal_error");
@@ -72,11 +78,17 @@ fn failures_concern_their_input_alone() {
     assert_eq!(responses["b"], json!({"http_status_code": "200"}));
 
     let (status, answer) = decide(&engine, "/app/one", &json!({"inputs": {"a": {"user": 1}}}));
-    assert_eq!((status, code(&answer["responses"]["a"])), (500, json!("internal_error")));
+    assert_eq!(
+        (status, code(&answer["responses"]["a"])),
+        (500, json!("internal_error"))
+    );
     assert_eq!(answer["responses"]["a"]["http_status_code"], Value::Null);
 
     let wrong = json!({"inputs": {"a": {"n": "x"}}});
-    assert_eq!(decide(&engine, "/app/n", &wrong), (200, json!({"responses": {"a": {}}})));
+    assert_eq!(
+        decide(&engine, "/app/n", &wrong),
+        (200, json!({"responses": {"a": {}}}))
+    );
     let (status, _) = decide(&engine, "/app/n?strict-builtin-errors", &wrong);
     assert_eq!(status, 500);
 }
@@ -102,7 +114,11 @@ fn logged_batches_and_their_decisions_have_ids() {
     let inputs = json!({"inputs": {"a": {"user": 1}, "b": {}}});
     let (_, answer) = decide(&engine, "/app/one", &inputs);
     let responses = &answer["responses"];
-    let ids = [&answer["batch_decision_id"], &responses["a"]["decision_id"], &responses["b"]["decision_id"]];
+    let ids = [
+        &answer["batch_decision_id"],
+        &responses["a"]["decision_id"],
+        &responses["b"]["decision_id"],
+    ];
     let ids: std::collections::BTreeSet<&str> = ids.iter().filter_map(|id| id.as_str()).collect();
     assert_eq!(ids.len(), 3, "{answer}");
 }
@@ -128,5 +144,8 @@ fn a_batch_ends_in_the_time_of_one_evaluation() {
         message.is_some_and(|message| message.contains("before its turn"))
     });
     let late = late.count();
-    assert!(status == 500 && (190..200).contains(&late), "{status}, {late} late");
+    assert!(
+        status == 500 && (190..200).contains(&late),
+        "{status}, {late} late"
+    );
 }
