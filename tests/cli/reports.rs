@@ -50,8 +50,8 @@ fn every_report() {
         &[
             &format!("FAIL {FAILS}"),
             "Policy Engine REST API, Endpoints / Data API: ",
-            "/result: expected ",
-            " | got ",
+            "/result:\n      expected 1\n",
+            "      got      ",
             "curl ",
             FAILS,
             "proven 0 of",
