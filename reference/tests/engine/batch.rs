@@ -9,13 +9,33 @@ use serde_json::{Value, json};
 use crate::exchange::{engine, play, play_on, request};
 
 const POLICY: &str = r#"
-    PUT /v1/policies/app package app; default allow := false; allow if input.user == "ann"; who := input.user; one := 1 if input.user; one := 2 if input.user; n := to_number(input.n) => 200 {}
+package app
+
+default allow := false
+
+allow if input.user == "ann"
+
+who := input.user
+
+one := 1 if input.user
+
+one := 2 if input.user
+
+n := to_number(input.n)
+
+endless := count([x |
+    some x in numbers.range(1, 100000)
+    some y in numbers.range(1, 100000)
+    x + y < 0
+])
 "#;
 
 /// An engine with the policy.
 fn prepared(options: Options) -> Engine {
     let engine = engine(options);
-    play_on(&engine, POLICY);
+    let policy = POLICY.as_bytes().to_vec();
+    let reply = engine.respond(request("PUT", "/v1/policies/app", HeaderMap::new(), policy));
+    assert_eq!(reply.status.as_u16(), 200);
     engine
 }
 
@@ -125,17 +145,13 @@ fn logged_batches_and_their_decisions_have_ids() {
 
 #[test]
 fn a_batch_ends_in_the_time_of_one_evaluation() {
-    let engine = engine(Options {
+    let engine = prepared(Options {
         evaluation: EvaluationOptions {
             evaluation_timeout: Duration::from_millis(50),
             ..EvaluationOptions::default()
         },
         ..Options::default()
     });
-    play_on(
-        &engine,
-        "PUT /v1/policies/app package app; endless := count([x | some x in numbers.range(1, 100000); some y in numbers.range(1, 100000); x + y < 0]) => 200 {}",
-    );
     let inputs: serde_json::Map<_, _> = (0..200).map(|n| (n.to_string(), json!({}))).collect();
     let (status, answer) = decide(&engine, "/app/endless", &json!({"inputs": inputs}));
     let responses = answer["responses"].as_object().into_iter().flatten();
