@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::catalogue::{Catalogue, Document};
+use crate::catalogue::{Catalogue, Document, Level};
 use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
@@ -330,7 +330,7 @@ impl Digest {
     }
 
     /// Whether it makes a run incomplete that this clause was not judged: the user named it,
-    /// or nothing but the suite or the target's own description stands in the way. What a
+    /// or nothing but the suite or the target's own description stands in the way of a rule. What a
     /// target does not claim, what is still to be written, and what plain addresses cannot
     /// provide, is shown and counted as not proven instead.
     fn had_to_run(&self, row: &Row, reason: &Reason) -> bool {
@@ -342,7 +342,9 @@ impl Digest {
             .as_ref()
             .is_some_and(|started| started.target.by_address || started.target.name == "custom");
         match reason {
-            Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => !addresses_only,
+            Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => {
+                row.judged.level == Level::Rule && !addresses_only
+            }
             Reason::NoSnapshot => true,
             _ => false,
         }

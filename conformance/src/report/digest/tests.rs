@@ -83,6 +83,13 @@ fn a_run_comes_to_what_weighs_most() {
         })
     };
     let no_setup = || not_run(Reason::NoSetup("config".to_owned()));
+    let open_without_setup = || match no_setup() {
+        Event::Judged(open) => Event::Judged(Box::new(Judged {
+            level: Level::Open,
+            ..*open
+        })),
+        other => other,
+    };
     let no_mock = || not_run(Reason::NoMock("config".to_owned()));
     let unclaimed = || not_run(Reason::NotClaimed("config".to_owned()));
     let dead = || not_run(Reason::Unreachable("gone".to_owned()));
@@ -123,6 +130,12 @@ fn a_run_comes_to_what_weighs_most() {
             "opa",
             vec![pass(), no_setup(), end()],
             Conclusion::Incomplete,
+        ),
+        (
+            "setup of an open clause",
+            "opa",
+            vec![pass(), open_without_setup(), end()],
+            Conclusion::Conformant,
         ),
         (
             "setup of a target without a mock server",
