@@ -85,6 +85,8 @@ impl Home {
         let log = fs::File::options().create(true).append(true).open(&path)?;
         let process = Command::new(program())
             .arg("control")
+            // Builds are told apart by when they ended.
+            .args(["--log-timestamp-format", "2006-01-02T15:04:05.000000Z07:00"])
             .args(["--addr", &address.to_string(), "--database", &self.database])
             .arg("--encryption-key-file")
             .arg(self.folder.join("key"))

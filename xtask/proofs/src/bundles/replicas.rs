@@ -146,11 +146,11 @@ fn single(home: &Home) -> Result<usize, Box<dyn Error>> {
         let log = fs::read_to_string(home.folder.join(format!("{name}.log")))?;
         for line in log.lines() {
             let entry: Value = serde_json::from_str(line).unwrap_or_default();
-            if *at(&entry, "/message") != "bundle built" {
+            if *at(&entry, "/msg") != "bundle built" {
                 continue;
             }
             let bundle = at(&entry, "/bundle").as_str().unwrap_or_default();
-            let ended = at(&entry, "/timestamp").as_str().unwrap_or_default();
+            let ended = at(&entry, "/time").as_str().unwrap_or_default();
             let ended = DateTime::parse_from_rfc3339(ended)?.timestamp_micros() as f64 / 1e3;
             let took = at(&entry, "/duration_ms").as_f64();
             let took = took.ok_or_else(|| format!("a build without its duration: {line}"))?;
