@@ -29,23 +29,7 @@ impl Mappings {
     /// # Errors
     /// Says which name is no string.
     pub fn select(all: &Value, target: Target) -> Result<Self, String> {
-        let Value::Object(levels) = all else {
-            return Err(format!(
-                "invalid mappings: expected object, got {}",
-                all.kind()
-            ));
-        };
-        let mut chosen: &Object = levels;
-        for (level, what) in [(target.dialect(), "dialect"), (target.language(), "target")] {
-            match levels.get(level) {
-                None | Some(Value::Null) => {}
-                Some(Value::Object(tables)) => {
-                    chosen = tables;
-                    break;
-                }
-                Some(_) => return Err(format!("invalid mappings for {what} {level}")),
-            }
-        }
+        let chosen = target.own_part(all)?;
         for (table, names) in chosen {
             let columns = names.as_object().into_iter().flatten();
             for (column, name) in columns {
@@ -57,7 +41,7 @@ impl Mappings {
                     other => {
                         let at = |key: &Value| key.as_str().unwrap_or_default().to_owned();
                         return Err(format!(
-                            "invalid mappings: {}.{}: expected string, got {}",
+                            "{}.{}: expected string, got {}",
                             at(table),
                             at(column),
                             other.kind()

@@ -6,6 +6,7 @@
 //! the condition, so that a row is selected exactly if the rule is true for it. A column without
 //! a value is Rego's null; a row has every column.
 
+mod column_types;
 mod condition;
 mod declared;
 mod mappings;
@@ -21,6 +22,7 @@ mod tests;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+pub use column_types::{ColumnType, ColumnTypes};
 pub use condition::{Ask, Column, Comparison, Condition, Place, Test};
 pub use declared::{Declared, query, rule_path};
 pub use mappings::Mappings;
@@ -78,8 +80,13 @@ impl Filter {
     ///
     /// # Errors
     /// What the database cannot say exactly, such as a number with too many digits.
-    pub fn to_sql(&self, dialect: Dialect, mappings: &Mappings) -> Result<Option<String>, Refusal> {
-        sql::write(&self.simple(), dialect, mappings)
+    pub fn to_sql(
+        &self,
+        dialect: Dialect,
+        mappings: &Mappings,
+        types: &ColumnTypes,
+    ) -> Result<Option<String>, Refusal> {
+        sql::write(&self.simple(), dialect, mappings, types)
     }
 
     /// The condition without what holds for every row.

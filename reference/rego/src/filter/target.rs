@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 
 use super::Refusal;
 use super::condition::{Ask, Condition};
+use crate::Value;
+use crate::value::Object;
 
 /// A language that filters are written in.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -90,6 +92,27 @@ impl Target {
         Self::ALL
             .into_iter()
             .find(|target| target.language() == language && target.dialect() == dialect)
+    }
+
+    /// What a request gives for this target: what stands under its dialect, else what stands under
+    /// its language, else all.
+    ///
+    /// # Errors
+    /// Says what is no object.
+    pub(super) fn own_part(self, all: &Value) -> Result<&Object, String> {
+        let Value::Object(levels) = all else {
+            return Err(format!("expected object, got {}", all.kind()));
+        };
+        for level in [self.dialect(), self.language()] {
+            match levels.get(level) {
+                None | Some(Value::Null) => {}
+                Some(Value::Object(tables)) => return Ok(tables),
+                Some(other) => {
+                    return Err(format!("{level}: expected object, got {}", other.kind()));
+                }
+            }
+        }
+        Ok(levels)
     }
 
     /// The name in messages.

@@ -3,6 +3,8 @@
 use rego::Value;
 use rego::value::from_json;
 
+use super::names::Schema;
+
 /// A policy on the rows of the table `t`, or on those of `t` and `u` joined, with its documents and input.
 #[derive(Debug, Clone)]
 pub(super) struct Case {
@@ -14,8 +16,8 @@ pub(super) struct Case {
     pub(super) confuses_kinds: bool,
     /// Whether it is one of the table here, which must not be refused.
     pub(super) written: bool,
-    /// Whether the databases have other names for tables and columns.
-    pub(super) is_mapped: bool,
+    /// The tables that the databases have for it.
+    pub(super) schema: Schema,
 }
 
 impl Case {
@@ -184,12 +186,12 @@ pub(super) fn written() -> Vec<Case> {
         }
     }
     cases.extend(JOINED.iter().map(|rules| case(rules, false)));
-    let mut mapped = cases.clone();
-    mapped.extend(SHORT.iter().map(|rules| case(rules, false)));
-    for case in &mut mapped {
-        case.is_mapped = true;
+    let plain = cases.clone();
+    for schema in [Schema::Renamed, Schema::Typed] {
+        let short = SHORT.iter().map(|rules| case(rules, false));
+        let others = plain.iter().cloned().chain(short);
+        cases.extend(others.map(|case| Case { schema, ..case }));
     }
-    cases.extend(mapped);
     for case in &mut cases {
         case.written = true;
     }
@@ -203,7 +205,7 @@ pub(super) fn case(rules: &str, confuses_kinds: bool) -> Case {
         documents: json(DOCUMENTS),
         confuses_kinds,
         written: false,
-        is_mapped: false,
+        schema: Schema::Plain,
     }
 }
 

@@ -8,7 +8,7 @@ use rego::filter::Dialect;
 use sqlx::{AssertSqlSafe, Connection, Executor, Row as _};
 
 use super::mariadb::MariaDb;
-use super::names;
+use super::names::{self, Schema};
 use super::rows::tables;
 use crate::postgres::Postgres;
 
@@ -67,11 +67,11 @@ pub(super) fn select(
 /// as bytes, so that no escape is relied on.
 fn script(dialect: Dialect) -> String {
     let mut statements = Vec::new();
-    for (table, is_mapped) in tables()
+    for (table, schema) in tables()
         .iter()
-        .flat_map(|table| [(table, false), (table, true)])
+        .flat_map(|table| Schema::ALL.map(|schema| (table, schema)))
     {
-        let name = names::quoted(dialect, names::table(table.name, is_mapped));
+        let name = names::quoted(dialect, names::table(table.name, schema));
         let types = table
             .columns
             .iter()
@@ -81,8 +81,12 @@ fn script(dialect: Dialect) -> String {
                     Dialect::MySql => mysql,
                     _ => postgresql,
                 };
-                let column = names::column(table.name, own, is_mapped);
-                format!("{} {of}", names::quoted(dialect, column))
+                let column = names::column(table.name, own, schema);
+                let collation = match schema {
+                    Schema::Typed => exact_collation(dialect, of),
+                    Schema::Plain | Schema::Renamed => "",
+                };
+                format!("{} {of}{collation}", names::quoted(dialect, column))
             });
         let types = types.collect::<Vec<_>>().join(", ");
         statements.push(format!("CREATE TABLE {name} (id bigint, {types})"));
@@ -97,6 +101,15 @@ fn script(dialect: Dialect) -> String {
     }
     statements.push(String::new());
     statements.join(";\n")
+}
+
+/// What makes a column of strings tell all of them apart; SQLite does.
+fn exact_collation(dialect: Dialect, of: &str) -> &'static str {
+    match (dialect, of) {
+        (Dialect::PostgreSql, "text") => " COLLATE \"C\"",
+        (Dialect::MySql, "varchar(200)") => " COLLATE utf8mb4_nopad_bin",
+        _ => "",
+    }
 }
 
 fn literal(dialect: Dialect, value: &Value) -> String {

@@ -43,14 +43,15 @@ struct Compiled {
 impl Compiled {
     /// The query in a database; absent if no row is selected.
     fn sql(&self, dialect: Dialect) -> Result<Result<Option<String>, Refusal>, Box<dyn Error>> {
-        let names = names::of(Target::Sql(dialect), self.case.is_mapped)?;
-        let clause = self.filter.to_sql(dialect, &names);
+        let (target, schema) = (Target::Sql(dialect), self.case.schema);
+        let (names, types) = (names::of(target, schema)?, names::types(target, schema)?);
+        let clause = self.filter.to_sql(dialect, &names, &types);
         Ok(clause.map(|clause| clause.map(|clause| self.query(dialect, &clause))))
     }
 
     fn query(&self, dialect: Dialect, clause: &str) -> String {
         let case = &self.case;
-        names::query(dialect, case.is_joined(), case.is_mapped, clause)
+        names::query(dialect, case.is_joined(), case.schema, clause)
     }
 }
 
@@ -158,7 +159,7 @@ fn residual(case: &Case) -> Result<Result<Filter, String>, Box<dyn Error>> {
     evaluation.input = Some(case.input.clone());
     let residual = query.evaluate(&mut evaluation, &options);
     let residual = residual.map_err(|why| case.failed("cannot be evaluated", &why))?;
-    let short_names = names::short(case.is_mapped);
+    let short_names = names::short(case.schema);
     let filter = Filter::of(&residual.queries, &residual.support, &short_names);
     Ok(filter.map_err(|refused| {
         let messages = refused.iter().map(ToString::to_string);
@@ -182,15 +183,15 @@ fn check_ucast(compiled: &[Compiled]) -> Result<Vec<String>, Box<dyn Error>> {
             continue;
         }
         count += 1;
-        let is_mapped = one.case.is_mapped;
-        let names = names::of(Target::Ucast(Variant::All), is_mapped)?;
+        let schema = one.case.schema;
+        let names = names::of(Target::Ucast(Variant::All), schema)?;
         let query = one.filter.to_ucast(&names);
         let rows = rows::all(one.case.is_joined()).into_iter();
         let found: Result<BTreeSet<i64>, String> = rows
             .filter_map(|row| {
                 let holds = query
                     .as_ref()
-                    .map(|query| ucast::holds(query, &row, is_mapped));
+                    .map(|query| ucast::holds(query, &row, schema));
                 match holds.unwrap_or(Ok(false)) {
                     Ok(true) => Some(Ok(row.id)),
                     Ok(false) => None,

@@ -1,13 +1,31 @@
-//! The names that databases have for tables and columns: those of the policies, or others, which
-//! mappings tell.
+//! The tables that databases have: with the names of the policies, with others, which mappings tell,
+//! or with types that are told, too.
 
 use rego::Value;
-use rego::filter::{Dialect, Mappings, Target};
+use rego::filter::{ColumnTypes, Dialect, Mappings, Target};
 
-use super::rows::{Row, STEP};
+use super::rows::{COLUMNS, JOINED, Row, STEP};
+
+/// Which of the tables a filter is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Schema {
+    /// Those with the names of the policies.
+    Plain,
+    /// Those with other names.
+    Renamed,
+    /// Those with other names whose columns of strings compare exactly; the types are told.
+    Typed,
+}
+
+impl Schema {
+    pub(super) const ALL: [Self; 3] = [Self::Plain, Self::Renamed, Self::Typed];
+}
 
 /// A name of the policies, and another one.
 type Names = (&'static str, &'static str);
+
+/// The tables whose types are told.
+const TYPED: &[(&str, &str)] = &[("t", "typed_t"), ("u", "typed_u")];
 
 /// The other names: of tables, and of those of their columns that have one.
 const OTHER: &[(&str, &str, &[Names])] = &[
@@ -23,12 +41,13 @@ const OTHER: &[(&str, &str, &[Names])] = &[
 pub(super) const SHORT: &[&str] = &["s", "n"];
 
 /// The mappings that a request gives.
-fn mappings() -> Value {
+fn mappings(schema: Schema) -> Value {
     let text = |name: &str| Value::from(name);
-    let tables = OTHER.iter().map(|(table, other, columns)| {
-        let columns = columns.iter().map(|(name, other)| (*name, text(other)));
-        let own = [("$self", text(other))];
-        (*table, Value::object(own.into_iter().chain(columns)))
+    let tables = OTHER.iter().map(|(own, _, columns)| {
+        let columns = columns.iter().map(|(name, _)| *name);
+        let columns = columns.map(|name| (name, text(column(own, name, schema))));
+        let table = [("$self", text(table(own, schema)))];
+        (*own, Value::object(table.into_iter().chain(columns)))
     });
     let short = SHORT.iter();
     let short = short.map(|name| (*name, Value::object([("$table", text("t"))])));
@@ -40,33 +59,61 @@ fn mappings() -> Value {
 ///
 /// # Errors
 /// When the mappings are none.
-pub(super) fn of(target: Target, is_mapped: bool) -> Result<Mappings, String> {
-    match is_mapped {
-        true => Mappings::select(&mappings(), target),
-        false => Ok(Mappings::default()),
+pub(super) fn of(target: Target, schema: Schema) -> Result<Mappings, String> {
+    match schema {
+        Schema::Plain => Ok(Mappings::default()),
+        schema => Mappings::select(&mappings(schema), target),
     }
 }
 
+/// The types of columns for a target.
+///
+/// # Errors
+/// When one is no type.
+pub(super) fn types(target: Target, schema: Schema) -> Result<ColumnTypes, String> {
+    if schema != Schema::Typed {
+        return Ok(ColumnTypes::default());
+    }
+    let of_column = |(name, [_, postgresql, _]): &(&'static str, [&str; 3])| {
+        let told = match *postgresql {
+            "text" => "string",
+            "boolean" => "boolean",
+            _ => "number",
+        };
+        (*name, Value::from(told))
+    };
+    let tables = [("t", COLUMNS), ("u", JOINED)];
+    let tables =
+        tables.map(|(table, columns)| (table, Value::object(columns.iter().map(of_column))));
+    let short = COLUMNS.iter().filter(|(name, _)| SHORT.contains(name));
+    let all = Value::object(tables.into_iter().chain(short.map(of_column)));
+    ColumnTypes::select(&Value::object([("sql", all)]), target)
+}
+
 /// The names that stand for columns without a table.
-pub(super) fn short(is_mapped: bool) -> std::collections::BTreeSet<std::sync::Arc<str>> {
-    match is_mapped {
-        true => Mappings::short_names(&mappings()),
-        false => Default::default(),
+pub(super) fn short(schema: Schema) -> std::collections::BTreeSet<std::sync::Arc<str>> {
+    match schema {
+        Schema::Plain => Default::default(),
+        schema => Mappings::short_names(&mappings(schema)),
     }
 }
 
 /// The name of a table.
-pub(super) fn table(own: &'static str, is_mapped: bool) -> &'static str {
-    let found = OTHER.iter().find(|(table, ..)| *table == own);
-    let other = found.filter(|_| is_mapped).map(|(_, other, _)| *other);
-    other.unwrap_or(own)
+pub(super) fn table(own: &'static str, schema: Schema) -> &'static str {
+    let renamed = || OTHER.iter().map(|(table, other, _)| (*table, *other));
+    let found = match schema {
+        Schema::Plain => None,
+        Schema::Renamed => renamed().find(|(table, _)| *table == own),
+        Schema::Typed => TYPED.iter().copied().find(|(table, _)| *table == own),
+    };
+    found.map_or(own, |(_, other)| other)
 }
 
 /// The name of a column.
-pub(super) fn column(table: &str, own: &'static str, is_mapped: bool) -> &'static str {
+pub(super) fn column(table: &str, own: &'static str, schema: Schema) -> &'static str {
     let found = OTHER
         .iter()
-        .filter(|_| is_mapped)
+        .filter(|_| schema != Schema::Plain)
         .find(|(name, ..)| *name == table);
     let mut columns = found.into_iter().flat_map(|(.., columns)| columns.iter());
     let found = columns.find(|(name, _)| *name == own);
@@ -82,11 +129,11 @@ pub(super) fn quoted(dialect: Dialect, name: &str) -> String {
 }
 
 /// The columns of a row by the fields of UCAST.
-pub(super) fn fields(row: &Row, is_mapped: bool) -> Vec<(String, &Value)> {
+pub(super) fn fields(row: &Row, schema: Schema) -> Vec<(String, &Value)> {
     let tables = row.tables.iter();
     let fields = tables.flat_map(|(own, columns)| {
         columns.iter().map(move |(name, value)| {
-            let (table, name) = (table(own, is_mapped), column(own, name, is_mapped));
+            let (table, name) = (table(own, schema), column(own, name, schema));
             (format!("{table}.{name}"), value)
         })
     });
@@ -94,8 +141,8 @@ pub(super) fn fields(row: &Row, is_mapped: bool) -> Vec<(String, &Value)> {
 }
 
 /// The query for the rows that a clause selects.
-pub(super) fn query(dialect: Dialect, is_joined: bool, is_mapped: bool, clause: &str) -> String {
-    let name = |own| quoted(dialect, table(own, is_mapped));
+pub(super) fn query(dialect: Dialect, is_joined: bool, schema: Schema, clause: &str) -> String {
+    let name = |own| quoted(dialect, table(own, schema));
     let (first, second) = (name("t"), name("u"));
     match is_joined {
         true => format!("SELECT {first}.id * {STEP} + {second}.id FROM {first}, {second} {clause}"),

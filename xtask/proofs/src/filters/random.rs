@@ -8,6 +8,7 @@ use rego::Value;
 use rego_generate::Choices;
 
 use super::cases::{Case, case};
+use super::names::Schema;
 use super::rows::TEXTS;
 use crate::random_cases;
 
@@ -42,10 +43,15 @@ pub(super) fn cases(count: usize, seed: u64) -> Result<Vec<Case>, Reason> {
             is_joined: false,
             confuses_kinds: false,
         };
-        let is_mapped = policy.choices.rarely(4);
+        let is_renamed = policy.choices.rarely(4);
+        let schema = match is_renamed {
+            true => Schema::Renamed,
+            false if policy.choices.rarely(3) => Schema::Typed,
+            false => Schema::Plain,
+        };
         let rules = policy.rules();
         let case = case(&rules, policy.confuses_kinds);
-        Ok(Case { is_mapped, ..case })
+        Ok(Case { schema, ..case })
     });
     policies.collect()
 }

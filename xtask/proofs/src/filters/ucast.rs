@@ -3,11 +3,11 @@
 
 use rego::Value;
 
-use super::names;
+use super::names::{self, Schema};
 use super::rows::Row;
 
 /// Whether a row meets a condition.
-pub(super) fn holds(query: &Value, row: &Row, is_mapped: bool) -> Result<bool, String> {
+pub(super) fn holds(query: &Value, row: &Row, schema: Schema) -> Result<bool, String> {
     if query.as_object().is_some_and(rego::value::Object::is_empty) {
         return Ok(true);
     }
@@ -17,7 +17,7 @@ pub(super) fn holds(query: &Value, row: &Row, is_mapped: bool) -> Result<bool, S
     match text("type") {
         Some("compound") => {
             let parts = value.as_array().ok_or("`value` is no array")?;
-            let parts = parts.iter().map(|part| holds(part, row, is_mapped));
+            let parts = parts.iter().map(|part| holds(part, row, schema));
             let parts = parts.collect::<Result<Vec<_>, _>>()?;
             match (operator, parts.as_slice()) {
                 ("and", parts) => Ok(parts.iter().all(|holds| *holds)),
@@ -28,9 +28,9 @@ pub(super) fn holds(query: &Value, row: &Row, is_mapped: bool) -> Result<bool, S
         }
         Some("field") => {
             let field = text("field").ok_or("`field` is missing")?;
-            let left = column(field, row, is_mapped)?;
+            let left = column(field, row, schema)?;
             match value.get("field").and_then(Value::as_str) {
-                Some(other) => compare(&left, operator, &column(other, row, is_mapped)?),
+                Some(other) => compare(&left, operator, &column(other, row, schema)?),
                 None => compare(&left, operator, value),
             }
         }
@@ -38,8 +38,8 @@ pub(super) fn holds(query: &Value, row: &Row, is_mapped: bool) -> Result<bool, S
     }
 }
 
-fn column(field: &str, row: &Row, is_mapped: bool) -> Result<Value, String> {
-    let known = names::fields(row, is_mapped);
+fn column(field: &str, row: &Row, schema: Schema) -> Result<Value, String> {
+    let known = names::fields(row, schema);
     let value = known.into_iter().find(|(name, _)| name == field);
     value
         .map(|(_, value)| value.clone())

@@ -21,8 +21,11 @@ pub(super) trait Kinds {
     /// Whether a column has exactly one of these texts, apart from its kind.
     fn one_of_texts(&self, column: &str, texts: &[&str]) -> String;
 
-    /// Whether a column has a text somewhere, apart from its kind.
-    fn like(&self, column: &str, place: Place, text: &str) -> String;
+    /// The text of a column, in a collation that tells all texts apart.
+    fn exact_text(&self, column: &str) -> String;
+
+    /// What follows `LIKE` to find a text somewhere.
+    fn pattern(&self, place: Place, text: &str) -> String;
 
     /// Whether two columns are equal by the database's own rules.
     fn equal(&self, left: &str, right: &str) -> String;
@@ -139,8 +142,21 @@ impl<K: Kinds> Writer for ByKinds<K> {
         Ok(if text.is_empty() {
             kind
         } else {
-            format!("({} AND {kind})", self.0.like(column, place, text))
+            let (exact, pattern) = (self.0.exact_text(column), self.0.pattern(place, text));
+            format!("({exact} LIKE {pattern} AND {kind})")
         })
+    }
+
+    fn exact(&self, value: &Scalar) -> Option<String> {
+        match value {
+            // Without the spaces, it may be what a column has.
+            Scalar::Text(text) if text.ends_with(' ') => None,
+            value => self.0.constant(value).ok(),
+        }
+    }
+
+    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+        Some(format!("{column} LIKE {}", self.0.pattern(place, text)))
     }
 }
 

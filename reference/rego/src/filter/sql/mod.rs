@@ -13,10 +13,12 @@ mod pattern;
 mod postgresql;
 mod sqlite;
 mod sqlserver;
+mod typed;
 
 use std::collections::BTreeMap;
 
 use super::Refusal;
+use super::column_types::{ColumnType, ColumnTypes};
 use super::condition::{Ask, Column, Comparison, Condition, Place, Test};
 use super::mappings::Mappings;
 use super::target::Dialect;
@@ -48,6 +50,14 @@ trait Writer {
 
     /// Whether a column is a string that has a text somewhere.
     fn text(&self, column: &Subject, place: Place, text: &str) -> Written;
+
+    /// A constant that is compared with a column of its type; absent if the database does not
+    /// have exactly this value, or does not tell it from all others.
+    fn exact(&self, value: &Scalar) -> Option<String>;
+
+    /// Whether a column of strings has a text, which is not empty, somewhere; absent as in
+    /// [`Writer::exact`].
+    fn search(&self, column: &str, place: Place, text: &str) -> Option<String>;
 }
 
 /// A test, or why the database cannot say it.
@@ -60,6 +70,8 @@ struct Subject {
     /// Whether the condition compares it to values of several kinds, so that it is unknown which
     /// it has.
     mixed: bool,
+    /// The type that the request tells.
+    of: Option<ColumnType>,
 }
 
 /// A constant that is compared with columns.
@@ -87,6 +99,14 @@ impl Scalar {
             Self::Text(_) => 4,
         }
     }
+
+    fn column_type(&self) -> ColumnType {
+        match self {
+            Self::Bool(_) => ColumnType::Boolean,
+            Self::Number(_) => ColumnType::Number,
+            Self::Text(_) => ColumnType::String,
+        }
+    }
 }
 
 /// The clause, empty if the condition always holds; absent if it never does.
@@ -94,6 +114,7 @@ pub(super) fn write(
     condition: &Condition,
     dialect: Dialect,
     mappings: &Mappings,
+    types: &ColumnTypes,
 ) -> Result<Option<String>, Refusal> {
     let writer: &dyn Writer = match dialect {
         Dialect::SqlServer => &kinds::ByKinds(sqlserver::SqlServer),
@@ -110,6 +131,7 @@ pub(super) fn write(
                 writer,
                 dialect,
                 mappings,
+                types,
                 kinds: kinds_of_columns(condition),
             };
             format!("WHERE {}", clause.condition(condition, false)?)
@@ -123,6 +145,7 @@ struct Clause<'c> {
     writer: &'c dyn Writer,
     dialect: Dialect,
     mappings: &'c Mappings,
+    types: &'c ColumnTypes,
     /// The kinds of values that columns are compared with, as sets of [`Scalar::kind`].
     kinds: BTreeMap<&'c Column, u8>,
 }
@@ -147,13 +170,7 @@ impl Clause<'_> {
     }
 
     fn test(&self, test: &Test, negated: bool) -> Written {
-        let column = Subject {
-            name: self.name(&test.column)?,
-            mixed: self
-                .kinds
-                .get(&test.column)
-                .is_some_and(|kinds| kinds.count_ones() > 1),
-        };
+        let column = self.subject(&test.column)?;
         let effective = |comparison: Comparison| match negated {
             true => comparison.opposite(),
             false => comparison,
@@ -162,15 +179,16 @@ impl Clause<'_> {
             Ask::Compare(comparison, value) => {
                 let comparison = effective(*comparison);
                 match Scalar::of(value) {
-                    Some(value) => self.writer.compare(&column, comparison, &value),
+                    Some(value) => typed::compare(self.writer, &column, comparison, &value)
+                        .map_or_else(|| self.writer.compare(&column, comparison, &value), Ok),
                     None => Ok(null_test(self.writer, &column.name, comparison)),
                 }
             }
             Ask::CompareColumn(comparison, other) => {
-                let other = self.name(other)?;
-                Ok(self
-                    .writer
-                    .columns(&column.name, effective(*comparison), &other))
+                let (comparison, other) = (effective(*comparison), self.subject(other)?);
+                let plain = typed::columns(&column, comparison, &other);
+                Ok(plain
+                    .unwrap_or_else(|| self.writer.columns(&column.name, comparison, &other.name)))
             }
             Ask::Among(values) => {
                 let holds = self.among(&column, values)?;
@@ -185,7 +203,10 @@ impl Clause<'_> {
                 })
             }
             Ask::Text(place, text) => {
-                let holds = self.writer.text(&column, *place, text)?;
+                let holds = match typed::text(self.writer, &column, *place, text) {
+                    Some(holds) => holds,
+                    None => self.writer.text(&column, *place, text)?,
+                };
                 Ok(if negated {
                     otherwise(&column.name, &holds)
                 } else {
@@ -206,12 +227,24 @@ impl Clause<'_> {
                 .filter(|value| value.kind() == kind)
                 .collect();
             if !of_kind.is_empty() {
-                tests.push(self.writer.among(column, &of_kind)?);
+                tests.push(match typed::among(self.writer, column, &of_kind) {
+                    Some(test) => test,
+                    None => self.writer.among(column, &of_kind)?,
+                });
             }
         }
         Ok(match tests.len() {
             0 | 1 => tests.pop().unwrap_or_default(),
             _ => format!("({})", tests.join(" OR ")),
+        })
+    }
+
+    fn subject(&self, column: &Column) -> Result<Subject, String> {
+        let kinds = self.kinds.get(column);
+        Ok(Subject {
+            name: self.name(column)?,
+            mixed: kinds.is_some_and(|kinds| kinds.count_ones() > 1),
+            of: self.types.get(column),
         })
     }
 

@@ -41,10 +41,13 @@ impl Kinds for MySql {
         )
     }
 
-    fn like(&self, column: &str, place: Place, text: &str) -> String {
+    fn exact_text(&self, column: &str) -> String {
+        format!("CONVERT({column} USING utf8mb4) COLLATE utf8mb4_bin")
+    }
+
+    fn pattern(&self, place: Place, text: &str) -> String {
         let (pattern, escape) = pattern::like(place, text, &[]);
-        let pattern = string(&pattern);
-        format!("CONVERT({column} USING utf8mb4) COLLATE utf8mb4_bin LIKE {pattern}{escape}")
+        format!("{}{escape}", string(&pattern))
     }
 
     fn equal(&self, left: &str, right: &str) -> String {

@@ -132,6 +132,23 @@ impl Writer for PostgreSql {
             format!("{name} LIKE {pattern}{escape}")
         })
     }
+
+    fn exact(&self, value: &Scalar) -> Option<String> {
+        match value {
+            // A column of floats would round it.
+            Scalar::Number(value) if !number::is_float(value) => None,
+            Scalar::Text(text) if text.contains('\0') => None,
+            value => constant(value).ok(),
+        }
+    }
+
+    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+        if text.contains('\0') {
+            return None;
+        }
+        let (pattern, escape) = pattern::like(place, text, &[]);
+        Some(format!("{column} LIKE {}{escape}", string(&pattern)))
+    }
 }
 
 fn compare_text(column: &Subject, comparison: Comparison, value: &str) -> String {

@@ -82,30 +82,42 @@ impl Writer for Sqlite {
         if text.is_empty() {
             return Ok(kind);
         }
-        let value = string(text);
-        // Behind a NUL the functions for strings see nothing, those for bytes do.
-        let bytes = text.contains('\0');
-        let of = if bytes {
-            format!("CAST({column} AS BLOB)")
-        } else {
-            column.clone()
-        };
-        let length = if bytes {
-            text.len()
-        } else {
-            text.chars().count()
-        };
-        let value = if bytes {
-            format!("CAST({value} AS BLOB)")
-        } else {
-            value
-        };
-        let found = match place {
-            Place::Start => format!("substr({of}, 1, {length}) = {value}"),
-            Place::End => format!("substr({of}, -{length}) = {value}"),
-            Place::Anywhere => format!("instr({of}, {value}) > 0"),
-        };
-        Ok(format!("({found} AND {kind})"))
+        Ok(format!("({} AND {kind})", find(column, place, text)))
+    }
+
+    fn exact(&self, value: &Scalar) -> Option<String> {
+        item(value)
+    }
+
+    fn search(&self, column: &str, place: Place, text: &str) -> Option<String> {
+        Some(find(column, place, text))
+    }
+}
+
+/// Whether a column's text has a text somewhere.
+fn find(column: &str, place: Place, text: &str) -> String {
+    let value = string(text);
+    // Behind a NUL the functions for strings see nothing, those for bytes do.
+    let bytes = text.contains('\0');
+    let of = if bytes {
+        format!("CAST({column} AS BLOB)")
+    } else {
+        column.to_owned()
+    };
+    let length = if bytes {
+        text.len()
+    } else {
+        text.chars().count()
+    };
+    let value = if bytes {
+        format!("CAST({value} AS BLOB)")
+    } else {
+        value
+    };
+    match place {
+        Place::Start => format!("substr({of}, 1, {length}) = {value}"),
+        Place::End => format!("substr({of}, -{length}) = {value}"),
+        Place::Anywhere => format!("instr({of}, {value}) > 0"),
     }
 }
 

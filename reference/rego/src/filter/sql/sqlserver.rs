@@ -47,10 +47,13 @@ impl Kinds for SqlServer {
         format!("{column} IN ({}) AND {exact}", values.join(", "))
     }
 
-    fn like(&self, column: &str, place: Place, text: &str) -> String {
+    fn exact_text(&self, column: &str) -> String {
+        format!("CAST({column} AS nvarchar(max)) {EXACT}")
+    }
+
+    fn pattern(&self, place: Place, text: &str) -> String {
         let (pattern, escape) = pattern::like(place, text, &['[', ']', '^', '-']);
-        let pattern = string(&pattern);
-        format!("CAST({column} AS nvarchar(max)) {EXACT} LIKE {pattern}{escape}")
+        format!("{}{escape}", string(&pattern))
     }
 
     fn equal(&self, left: &str, right: &str) -> String {

@@ -58,27 +58,23 @@ fn renames_tables_and_columns() {
         (
             "input.t.c",
             r#"{"mysql": 1}"#,
-            "invalid mappings for dialect mysql",
+            "mysql: expected object, got number",
         ),
         (
             "input.t.c",
             r#"{"sql": 1}"#,
-            "invalid mappings for target sql",
+            "sql: expected object, got number",
         ),
-        (
-            "input.t.c",
-            "[]",
-            "invalid mappings: expected object, got array",
-        ),
+        ("input.t.c", "[]", "expected object, got array"),
         (
             "input.t.c",
             r#"{"t": {"c": 1}}"#,
-            "invalid mappings: t.c: expected string, got number",
+            "t.c: expected string, got number",
         ),
         (
             "input.t.c",
             r#"{"t": {"$self": {}}}"#,
-            "invalid mappings: t.$self: expected string, got object",
+            "t.$self: expected string, got object",
         ),
     ];
     for (column, mappings, expected) in cases {

@@ -6,11 +6,12 @@ mod mappings;
 mod refusals;
 mod sql;
 mod support;
+mod typed;
 mod ucast;
 
 use std::collections::BTreeSet;
 
-use super::{Dialect, Filter, Mappings, Refusal, Target, Variant};
+use super::{ColumnTypes, Dialect, Filter, Mappings, Refusal, Target, Variant};
 use crate::syntax::{Module, parse_module, parse_query};
 
 /// The filter of queries, one on each line, and of a support module.
@@ -35,6 +36,15 @@ fn filter(queries: &str) -> Result<Filter, Vec<Refusal>> {
 }
 
 fn written(filter: &Filter, target: Target, mappings: &Mappings) -> String {
+    written_with(filter, target, mappings, &ColumnTypes::default())
+}
+
+fn written_with(
+    filter: &Filter,
+    target: Target,
+    mappings: &Mappings,
+    types: &ColumnTypes,
+) -> String {
     if let Err(refused) = filter.check(&[target]) {
         return shown(&refused);
     }
@@ -43,7 +53,7 @@ fn written(filter: &Filter, target: Target, mappings: &Mappings) -> String {
             Some(query) => query.to_string(),
             None => "never".to_owned(),
         },
-        Target::Sql(dialect) => match filter.to_sql(dialect, mappings) {
+        Target::Sql(dialect) => match filter.to_sql(dialect, mappings, types) {
             Ok(Some(text)) => text,
             Ok(None) => "never".to_owned(),
             Err(refusal) => refusal.message,

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
-use rego::filter::{Declared, Mappings, Target};
+use rego::filter::{ColumnTypes, Declared, Mappings, Target};
 use rego::value::Object;
 use rego::{References, Value};
 
@@ -23,6 +23,7 @@ pub(super) struct FilterOptions {
     /// The targets of an answer with several.
     pub(super) targets: Vec<Target>,
     mappings: Option<Value>,
+    column_types: Option<Value>,
     /// The texts of the references, and the options, as they were sent.
     sent: Object,
 }
@@ -76,11 +77,8 @@ impl FilterOptions {
             let targets = targets.into_iter().map(target);
             read.targets = targets.collect::<Result<_, _>>()?;
         }
-        let mappings = options.get("targetSQLTableMappings");
-        if let Some(mappings) = mappings.filter(|mappings| **mappings != Value::Null) {
-            object(mappings, "`targetSQLTableMappings`")?;
-            read.mappings = Some(mappings.clone());
-        }
+        read.mappings = member(options, "targetSQLTableMappings")?;
+        read.column_types = member(options, "targetSQLColumnTypes")?;
         Ok(read)
     }
 
@@ -132,8 +130,22 @@ impl FilterOptions {
         let Some(all) = &self.mappings else {
             return Ok(Mappings::default());
         };
-        Mappings::select(all, target)
-            .map_err(|message| ApiError::invalid_parameter(format!("mappings: {message}")))
+        Mappings::select(all, target).map_err(|message| {
+            ApiError::invalid_parameter(format!("`targetSQLTableMappings`: {message}"))
+        })
+    }
+
+    /// The types of columns for a target.
+    ///
+    /// # Errors
+    /// `invalid_parameter` when one is no type.
+    pub(super) fn column_types(&self, target: Target) -> Result<ColumnTypes, ApiError> {
+        let Some(all) = &self.column_types else {
+            return Ok(ColumnTypes::default());
+        };
+        ColumnTypes::select(all, target).map_err(|message| {
+            ApiError::invalid_parameter(format!("`targetSQLColumnTypes`: {message}"))
+        })
     }
 
     /// The names of columns that stand without their table.
@@ -158,6 +170,15 @@ fn target(text: &str) -> Result<Target, ApiError> {
     found.ok_or_else(|| {
         ApiError::invalid_parameter(format!("`targetDialects`: unknown target {text:?}"))
     })
+}
+
+/// An option that is an object.
+fn member(options: &Value, name: &str) -> Result<Option<Value>, ApiError> {
+    let Some(value) = options.get(name) else {
+        return Ok(None);
+    };
+    let is_there = object(value, &format!("`{name}`"))?.is_some();
+    Ok(is_there.then(|| value.clone()))
 }
 
 /// The members, if a value is an object; none if it is null.

@@ -1,0 +1,93 @@
+//! Tests of columns whose type is told. They stand as a person would write them.
+
+use super::super::column_types::ColumnType;
+use super::{Comparison, Place, Scalar, Subject, Writer};
+
+/// A comparison with a boolean, a number or a string; absent if the type is not told, or the
+/// database cannot have the value exactly.
+pub(super) fn compare(
+    writer: &dyn Writer,
+    column: &Subject,
+    comparison: Comparison,
+    value: &Scalar,
+) -> Option<String> {
+    let (name, own, other) = (&column.name, column.of?, value.column_type());
+    if own != other {
+        return Some(compare_types(writer, name, comparison, own < other));
+    }
+    let value = writer.exact(value)?;
+    let compared = format!("{name} {} {value}", comparison.sql());
+    Some(match comparison {
+        Comparison::Equal | Comparison::Greater | Comparison::GreaterOrEqual => compared,
+        Comparison::NotEqual | Comparison::Less | Comparison::LessOrEqual => {
+            format!("({compared} OR {name} IS NULL)")
+        }
+    })
+}
+
+/// A comparison with a value of another type, which the order of types decides.
+fn compare_types(
+    writer: &dyn Writer,
+    name: &str,
+    comparison: Comparison,
+    is_below: bool,
+) -> String {
+    match (comparison, is_below) {
+        (Comparison::Equal, _) => writer.constant(false).to_owned(),
+        (Comparison::NotEqual, _) => writer.constant(true).to_owned(),
+        (Comparison::Less | Comparison::LessOrEqual, true) => writer.constant(true).to_owned(),
+        (Comparison::Less | Comparison::LessOrEqual, false) => format!("{name} IS NULL"),
+        (Comparison::Greater | Comparison::GreaterOrEqual, true) => {
+            writer.constant(false).to_owned()
+        }
+        (Comparison::Greater | Comparison::GreaterOrEqual, false) => format!("{name} IS NOT NULL"),
+    }
+}
+
+/// A comparison of two columns, where two without values are equal; absent unless both are told
+/// to have the same type.
+pub(super) fn columns(left: &Subject, comparison: Comparison, right: &Subject) -> Option<String> {
+    if left.of? != right.of? {
+        return None;
+    }
+    let (left, right) = (&left.name, &right.name);
+    let compared = format!("{left} {} {right}", comparison.sql());
+    Some(match comparison {
+        Comparison::Equal => format!("({compared} OR ({left} IS NULL AND {right} IS NULL))"),
+        Comparison::NotEqual => format!(
+            "({compared} OR ({left} IS NULL AND {right} IS NOT NULL) \
+             OR ({left} IS NOT NULL AND {right} IS NULL))"
+        ),
+        Comparison::Less => format!("({compared} OR ({left} IS NULL AND {right} IS NOT NULL))"),
+        Comparison::LessOrEqual => format!("({compared} OR {left} IS NULL)"),
+        Comparison::Greater => format!("({compared} OR ({left} IS NOT NULL AND {right} IS NULL))"),
+        Comparison::GreaterOrEqual => format!("({compared} OR {right} IS NULL)"),
+    })
+}
+
+/// Whether a column is one of these values, of which there is at least one and all have one type;
+/// absent as in [`compare`].
+pub(super) fn among(writer: &dyn Writer, column: &Subject, values: &[&Scalar]) -> Option<String> {
+    let own = column.of?;
+    if values.iter().any(|value| value.column_type() != own) {
+        return Some(writer.constant(false).to_owned());
+    }
+    let values = values.iter().map(|value| writer.exact(value));
+    let values = values.collect::<Option<Vec<_>>>()?.join(", ");
+    Some(format!("{} IN ({values})", column.name))
+}
+
+/// Whether a column has a text somewhere; absent as in [`compare`].
+pub(super) fn text(
+    writer: &dyn Writer,
+    column: &Subject,
+    place: Place,
+    text: &str,
+) -> Option<String> {
+    let name = &column.name;
+    match column.of? {
+        ColumnType::String if text.is_empty() => Some(format!("{name} IS NOT NULL")),
+        ColumnType::String => writer.search(name, place, text),
+        ColumnType::Boolean | ColumnType::Number => Some(writer.constant(false).to_owned()),
+    }
+}
