@@ -172,6 +172,7 @@ impl Clause<'_> {
                     .writer
                     .columns(&column.name, effective(*comparison), &other))
             }
+            Ask::Among(values) if values.is_empty() => Ok(self.writer.constant(negated).to_owned()),
             Ask::Among(values) => {
                 let holds = self.among(&column, values)?;
                 let has_null = values.contains(&Value::Null);
