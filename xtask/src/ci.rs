@@ -48,6 +48,10 @@ const STEPS: &[(&str, Step)] = &[
         Step::Proofs(&[&["opa-logs"]]),
     ),
     (
+        "what callers of client libraries see",
+        Step::Proofs(&[&["clients"]]),
+    ),
+    (
         "released versions of the real OPA",
         Step::Proofs(&[&["matrix"]]),
     ),

@@ -24,6 +24,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Compare the keys and types of what the engine and the real OPA write to their logs",
     ),
     (
+        "clients",
+        "Compare what callers of client libraries see of the engine and of the real OPA",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

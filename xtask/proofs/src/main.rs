@@ -7,6 +7,7 @@ mod bench;
 mod bundles;
 #[path = "../../src/cargo.rs"]
 mod cargo;
+mod clients;
 mod coverage;
 mod filters;
 mod findings;
@@ -69,6 +70,8 @@ enum Task {
     OcpExamples(ocp_examples::Options),
     /// Compare the keys and types of what the engine and the real OPA write to their logs
     OpaLogs,
+    /// Compare what callers of client libraries see of the engine and of the real OPA
+    Clients,
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -168,6 +171,7 @@ fn main() -> ExitCode {
         Task::Findings { only, bless } => findings::run(only.as_deref(), bless),
         Task::OcpExamples(options) => ocp_examples::run(&options),
         Task::OpaLogs => opa_logs::run(),
+        Task::Clients => clients::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

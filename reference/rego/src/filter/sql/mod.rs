@@ -190,6 +190,7 @@ impl Clause<'_> {
                 Ok(plain
                     .unwrap_or_else(|| self.writer.columns(&column.name, comparison, &other.name)))
             }
+            Ask::Among(values) if values.is_empty() => Ok(self.writer.constant(negated).to_owned()),
             Ask::Among(values) => {
                 let holds = self.among(&column, values)?;
                 let has_null = values.contains(&Value::Null);

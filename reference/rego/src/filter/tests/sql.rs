@@ -72,8 +72,12 @@ fn compares_columns_and_lists() {
         ],
     );
     check("input.t.x in [null]", ["WHERE t.x IS NULL"; 4]);
-    check("input.t.x in []", ["never"; 4]);
-    check("not input.t.x in set()", [""; 4]);
+    check("input.t.x in []", ["WHERE 1 = 0"; 4]);
+    check("not input.t.x in set()", ["WHERE 1 = 1"; 4]);
+    check(
+        "input.t.x in []; input.t.y == null",
+        ["WHERE (1 = 0 AND t.y IS NULL)"; 4],
+    );
     check("input.t.x != input.t.x", ["never"; 4]);
 }
 

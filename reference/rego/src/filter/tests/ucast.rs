@@ -19,6 +19,17 @@ fn writes_objects() {
         Variant::All,
         r#"{"operator":"or","type":"compound","value":[{"field":"t.a","operator":"eq","type":"field","value":{"field":"u.b"}},{"field":"t.c","operator":"ne","type":"field","value":false}]}"#,
     );
+    // A reader of conditions can read this one, too.
+    check(
+        "input.t.a in []",
+        Variant::Prisma,
+        r#"{"field":"t.a","operator":"in","type":"field","value":[]}"#,
+    );
+    check(
+        "_ = input.t.a; not input.t.a in set()",
+        Variant::All,
+        r#"{"operator":"not","type":"compound","value":[{"field":"t.a","operator":"in","type":"field","value":[]}]}"#,
+    );
     check("always", Variant::Minimal, "{}");
     check("", Variant::Minimal, "never");
 }

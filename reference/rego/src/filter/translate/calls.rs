@@ -155,10 +155,9 @@ impl Translator<'_> {
             };
             let scalars: Option<Vec<Value>> = members.iter().map(scalar).collect();
             if let Some(scalars) = scalars {
-                return Ok(match scalars.is_empty() {
-                    true => Condition::Constant(false),
-                    false => test(column, Ask::Among(scalars), location),
-                });
+                // None at all remain a condition, so that clients, which build their queries of
+                // it, get the same form and the same masks whatever the input lists.
+                return Ok(test(column, Ask::Among(scalars), location));
             }
         }
         let equal = members

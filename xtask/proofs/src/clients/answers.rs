@@ -1,0 +1,116 @@
+//! What a program prints: one line of JSON for each case.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+
+use serde_json::{Map, Value};
+
+/// The cases in their order, each with its result or error.
+#[derive(Debug, Default)]
+pub(super) struct Answers(Vec<(String, Value)>);
+
+impl Answers {
+    /// Reads the lines.
+    ///
+    /// # Errors
+    /// No line at all, one that is no case, a case without or with both result and error, and one
+    /// that is there twice.
+    pub(super) fn read(lines: &str) -> Result<Self, Box<dyn Error>> {
+        let mut answers = Vec::new();
+        let mut names = BTreeSet::new();
+        for line in lines.lines() {
+            let wrong = |why: &dyn std::fmt::Display| format!("{why}: {line}");
+            let mut members: Map<String, Value> =
+                serde_json::from_str(line).map_err(|why| wrong(&why))?;
+            let Some(Value::String(name)) = members.remove("case") else {
+                return Err(wrong(&"a line without a case").into());
+            };
+            if members.len() != 1
+                || !(members.contains_key("result") || members.contains_key("error"))
+            {
+                return Err(wrong(&"neither a result nor an error").into());
+            }
+            if !names.insert(name.clone()) {
+                return Err(wrong(&"a case that is there twice").into());
+            }
+            answers.push((name, Value::Object(members)));
+        }
+        match answers.is_empty() {
+            true => Err("no case".into()),
+            false => Ok(Self(answers)),
+        }
+    }
+
+    /// The cases of two servers beside each other.
+    ///
+    /// # Errors
+    /// When the program did not run the same cases on both.
+    pub(super) fn beside<'a>(
+        &'a self,
+        other: &'a Self,
+    ) -> Result<impl Iterator<Item = (&'a str, &'a Value, &'a Value)>, String> {
+        let names = |answers: &'a Self| answers.0.iter().map(|(name, _)| name.as_str());
+        if let Some((one, two)) = names(self).zip(names(other)).find(|(one, two)| one != two) {
+            return Err(format!("one server was asked {one}, the other {two}"));
+        }
+        if self.0.len() != other.0.len() {
+            let (one, two) = (self.0.len(), other.0.len());
+            return Err(format!("{one} cases on one server, {two} on the other"));
+        }
+        let both = self.0.iter().zip(&other.0);
+        Ok(both.map(|((name, one), (_, two))| (name.as_str(), one, two)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lines_are_cases() {
+        for (lines, expected) in [
+            (
+                "{\"case\":\"a\",\"result\":1}\n{\"case\":\"b\",\"error\":{}}\n",
+                Ok(2),
+            ),
+            ("", Err("no case")),
+            (
+                "{\"case\":\"a\",\"result\":1}\ntext",
+                Err("expected ident at line 1 column 2: text"),
+            ),
+            (
+                "{\"result\":1}",
+                Err("a line without a case: {\"result\":1}"),
+            ),
+            (
+                "{\"case\":\"a\"}",
+                Err("neither a result nor an error: {\"case\":\"a\"}"),
+            ),
+            (
+                "{\"case\":\"a\",\"result\":1}\n{\"case\":\"a\",\"result\":1}",
+                Err("a case that is there twice: {\"case\":\"a\",\"result\":1}"),
+            ),
+        ] {
+            let found = Answers::read(lines);
+            let found = found
+                .map(|answers| answers.0.len())
+                .map_err(|why| why.to_string());
+            assert_eq!(found, expected.map_err(str::to_owned), "{lines}");
+        }
+    }
+
+    #[test]
+    fn both_are_asked_the_same() -> Result<(), Box<dyn Error>> {
+        let answers = |names: &str| {
+            let lines = names
+                .chars()
+                .map(|name| format!("{{\"case\":\"{name}\",\"result\":1}}\n"));
+            Answers::read(&lines.collect::<String>())
+        };
+        for (one, two, alike) in [("ab", "ab", true), ("ab", "ba", false), ("ab", "a", false)] {
+            let (one, two) = (answers(one)?, answers(two)?);
+            assert_eq!(one.beside(&two).is_ok(), alike, "{one:?} {two:?}");
+        }
+        Ok(())
+    }
+}

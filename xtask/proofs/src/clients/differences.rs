@@ -1,0 +1,194 @@
+//! Where callers see something else of the engine than of the real OPA, and why.
+
+use std::collections::BTreeSet;
+use std::error::Error;
+
+use serde::Deserialize;
+use serde_json::Value;
+
+use super::answers::Answers;
+
+/// The list, and which of it was met.
+#[derive(Debug)]
+pub(super) struct Differences {
+    listed: Vec<Listed>,
+    /// By the places of an entry and of its pattern.
+    met: BTreeSet<(usize, usize)>,
+}
+
+/// Cases that differ in the same way.
+#[derive(Debug)]
+struct Listed {
+    /// Names of cases behind that of their client; one that ends in `*` stands for all that begin
+    /// so.
+    cases: Vec<String>,
+    opa: Value,
+    ours: Value,
+}
+
+/// The file.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    #[serde(default)]
+    difference: Vec<Reason>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Reason {
+    reason: String,
+    seen: Vec<Seen>,
+}
+
+/// What both servers show, as JSON.
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Seen {
+    cases: Vec<String>,
+    opa: String,
+    ours: String,
+}
+
+/// What was found of one client.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub(super) struct Compared {
+    pub(super) alike: usize,
+    pub(super) listed: usize,
+    /// What is not as it is listed, for people.
+    pub(super) wrong: Vec<String>,
+}
+
+impl Differences {
+    /// Reads the list.
+    ///
+    /// # Errors
+    /// What is no such list, a difference without a reason or without a case, and one between
+    /// equals.
+    pub(super) fn read(text: &str) -> Result<Self, Box<dyn Error>> {
+        let mut listed = Vec::new();
+        for Reason { reason, seen } in toml::from_str::<File>(text)?.difference {
+            if reason.trim().is_empty() {
+                return Err("a difference without a reason".into());
+            }
+            for Seen { cases, opa, ours } in seen {
+                let (opa, ours) = (serde_json::from_str(&opa)?, serde_json::from_str(&ours)?);
+                if cases.is_empty() || opa == ours {
+                    return Err(format!("no difference of a case: {reason}").into());
+                }
+                listed.push(Listed { cases, opa, ours });
+            }
+        }
+        Ok(Self {
+            listed,
+            met: BTreeSet::new(),
+        })
+    }
+
+    /// Compares what a client's callers see of both servers.
+    ///
+    /// # Errors
+    /// When they were not asked the same.
+    pub(super) fn compare(
+        &mut self,
+        client: &str,
+        opa: &Answers,
+        ours: &Answers,
+    ) -> Result<Compared, String> {
+        let mut compared = Compared::default();
+        for (case, opa, ours) in opa.beside(ours)? {
+            let case = format!("{client}/{case}");
+            if opa == ours {
+                compared.alike += 1;
+                continue;
+            }
+            let found = self.listed.iter().enumerate().find_map(|(entry, listed)| {
+                let mut patterns = listed.cases.iter();
+                let pattern = patterns.position(|listed| is_about(listed, &case))?;
+                (listed.opa == *opa && listed.ours == *ours).then_some((entry, pattern))
+            });
+            match found {
+                Some(place) => {
+                    compared.listed += 1;
+                    self.met.insert(place);
+                }
+                None => {
+                    let line = format!("{case}: the real OPA shows {opa}, the engine {ours}");
+                    compared.wrong.push(line);
+                }
+            }
+        }
+        Ok(compared)
+    }
+
+    /// Sentences on what is listed and was not met.
+    pub(super) fn unused(&self) -> Vec<String> {
+        let all = self.listed.iter().enumerate();
+        let all = all.flat_map(|(entry, listed)| {
+            let patterns = listed.cases.iter().enumerate();
+            patterns.map(move |(place, pattern)| ((entry, place), pattern))
+        });
+        let unused = all.filter(|(place, _)| !self.met.contains(place));
+        unused
+            .map(|(_, pattern)| format!("{pattern} is listed, but does not differ so"))
+            .collect()
+    }
+}
+
+fn is_about(listed: &str, case: &str) -> bool {
+    match listed.strip_suffix('*') {
+        Some(begin) => case.starts_with(begin),
+        None => listed == case,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LIST: &str = r#"
+        [[difference]]
+        reason = "It is so."
+        seen = [
+          { cases = ["c/x", "c/deep/*"], opa = '{"result": 1}', ours = '{"error": {}}' },
+        ]
+    "#;
+
+    #[test]
+    fn only_what_is_listed_differs() -> Result<(), Box<dyn Error>> {
+        let (one, two, error) = (r#""result":1"#, r#""result":2"#, r#""error":{}"#);
+        for (answers, alike, listed, wrong, unused) in [
+            ([("x", one, error), ("deep/er", one, error)], 0, 2, 0, 0),
+            ([("x", one, error), ("deep/er", one, one)], 1, 1, 0, 1),
+            ([("x", one, two), ("deep/er", one, error)], 0, 1, 1, 1),
+            ([("y", one, two), ("deep", one, error)], 0, 0, 2, 2),
+        ] {
+            let side = |of: fn(&(&'static str, &'static str, &'static str)) -> &'static str| {
+                let lines = answers
+                    .iter()
+                    .map(|answer| format!("{{\"case\":\"{}\",{}}}\n", answer.0, of(answer)));
+                Answers::read(&lines.collect::<String>())
+            };
+            let mut differences = Differences::read(LIST)?;
+            let compared = differences.compare("c", &side(|it| it.1)?, &side(|it| it.2)?)?;
+            let found = (compared.alike, compared.listed, compared.wrong.len());
+            assert_eq!(found, (alike, listed, wrong), "{answers:?}");
+            assert_eq!(differences.unused().len(), unused, "{answers:?}");
+        }
+        Ok(())
+    }
+
+    #[test]
+    fn a_list_says_why_and_what() {
+        for (was, is) in [
+            ("It is so.", ""),
+            (r#"["c/x", "c/deep/*"]"#, "[]"),
+            (r#"{"error": {}}"#, r#"{"result":1}"#),
+            (r#"{"error": {}}"#, "nothing"),
+            ("reason", "why"),
+        ] {
+            assert!(Differences::read(&LIST.replace(was, is)).is_err(), "{is}");
+        }
+        assert!(Differences::read(LIST).is_ok());
+    }
+}
