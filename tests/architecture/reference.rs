@@ -37,12 +37,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
+    ("id", &[]),
     ("latency", &[]),
     ("store", &[]),
     ("watch", &[]),
     (
         "plugins",
-        &["config", "decision", "options", "state", "watch"],
+        &["config", "decision", "id", "options", "state", "watch"],
     ),
 ];
 

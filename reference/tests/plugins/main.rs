@@ -4,6 +4,7 @@
 
 mod bundles;
 mod caching;
+mod clouds;
 mod console;
 mod discovery;
 mod disk;
@@ -11,6 +12,7 @@ mod environment;
 mod flags;
 mod logs;
 mod mock_services;
+mod oauth2;
 mod program;
 mod services;
 mod started;

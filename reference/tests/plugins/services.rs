@@ -255,11 +255,11 @@ async fn tokens_are_fetched_once() -> Done {
     }
     let asked = mock.seen("/token");
     assert_eq!(asked.len(), 1);
-    let form = "grant_type=client_credentials&scope=read%20write&more=a%20b";
+    let form = "grant_type=client_credentials&more=a+b&scope=read+write";
     assert_eq!(asked[0].text, form);
     assert_eq!(
         asked[0].header("authorization"),
-        Some("Basic bWU6YSUyMHNlY3JldA==")
+        Some("Basic bWU6YSBzZWNyZXQ=")
     );
     assert_eq!(asked[0].header("x-more"), Some("header"));
     Ok(())

@@ -7,8 +7,9 @@ use rego::CacheLimits;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, OnlyBundleShape, Source};
+use super::bundles::{BundleShape, Discovery, DiscoveryShape, Known, OnlyBundleShape, Source};
 use super::caching::CachingShape;
+use super::keys::Key;
 use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
 use super::services::Services;
 
@@ -189,6 +190,7 @@ impl Shape {
         for (name, key) in &keys {
             key.check(name)?;
         }
+        self.services.take_keys(&keys)?;
         let known = Known {
             services: &self.services,
             keys: &keys,

@@ -1,7 +1,6 @@
 //! Plugins: what the engine does by itself beside answering requests.
 
 mod activation;
-mod aws;
 mod bundles;
 mod clock;
 mod credentials;

@@ -89,7 +89,7 @@ impl Client {
             timeout: service
                 .response_header_timeout_seconds
                 .map_or(HEAD_TIMEOUT, |given| given.0),
-            credentials: Credentials::new(&service.credentials, http.clone()),
+            credentials: Credentials::new(&service.credentials, &http),
             http,
         })
     }
@@ -218,7 +218,7 @@ fn connector(service: &Service) -> Result<reqwest::Client, String> {
 }
 
 /// Whether a host is this machine, which no proxy can reach for us.
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }
