@@ -317,10 +317,6 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ),
         ("services.s.url=ftp://x", "`url` must be an HTTP address"),
         (
-            "services.s.url=http://x,services.s.type=oci",
-            "images of `type: oci` are not fetched",
-        ),
-        (
             "services.s.url=http://x,services.s.credentials.bearer.scheme=x",
             "either `token` or `token_path`",
         ),

@@ -10,6 +10,7 @@ mod discovery;
 mod disk;
 mod environment;
 mod flags;
+mod images;
 mod logs;
 mod mock_services;
 mod oauth2;

@@ -27,7 +27,7 @@ mod shape;
 pub(super) use bundles::{BundleLocation, Discovery, Source};
 pub(super) use credentials::{
     Assertion, AwsAssumedRole, AwsKeys, AwsMetadata, AwsProfile, AwsSigning, AwsWebIdentity,
-    AzureIdentity, Bearer, Credentials, GcpMetadata, GcpToken, Grant, OAuth2,
+    AzureIdentity, Bearer, GcpMetadata, GcpToken, Grant, OAuth2,
 };
 pub(super) use disk::{BufferFull, BufferSync, Disk};
 pub(super) use keys::Key;

@@ -93,14 +93,16 @@ pub(in crate::engine) struct Tls {
 }
 
 impl Service {
+    /// Whether it is a registry, of which bundles are images.
+    pub(in crate::engine) fn is_registry(&self) -> bool {
+        self.protocol.as_deref() == Some("oci")
+    }
+
     /// Says what of it cannot be used.
     pub(super) fn check(&self) -> Result<(), String> {
         let wrong = |why: &str| Err(format!("services: `{}`: {why}", self.name));
         if !is_http(&self.url) {
             return wrong("`url` must be an HTTP address");
-        }
-        if self.protocol.as_deref() == Some("oci") {
-            return wrong("images of `type: oci` are not fetched; serve the bundle over HTTP");
         }
         self.credentials.check().or_else(|why| wrong(&why))
     }

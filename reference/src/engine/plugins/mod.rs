@@ -11,6 +11,7 @@ mod manager;
 mod persistence;
 mod poll;
 mod prometheus;
+mod registry;
 mod service;
 mod status;
 pub(in crate::engine) mod status_registry;

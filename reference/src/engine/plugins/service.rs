@@ -5,7 +5,8 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    USER_AGENT,
 };
 use http::{Method, StatusCode};
 use reqwest::{Certificate, Identity, Url, redirect};
@@ -66,11 +67,23 @@ pub(super) struct ServiceResponse {
     pub(super) body: Bytes,
 }
 
+/// What shows who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Proof<'p> {
+    /// The headers and the credentials of the service.
+    Service,
+    /// The credentials alone, for those to whom the service sends for a token.
+    Credentials,
+    /// The headers, and a token that was given for the credentials.
+    Token(&'p HeaderValue),
+}
+
 /// What requests to one service have in common.
 #[derive(Debug)]
 pub(super) struct Client {
     http: reqwest::Client,
     url: String,
+    is_registry: bool,
     headers: HeaderMap,
     timeout: Duration,
     credentials: Credentials,
@@ -85,21 +98,25 @@ impl Client {
         let http = connector(service)?;
         Ok(Self {
             url: service.url.trim_end_matches('/').to_owned(),
+            is_registry: service.is_registry(),
             headers: headers(service)?,
             timeout: service
                 .response_header_timeout_seconds
                 .map_or(HEAD_TIMEOUT, |given| given.0),
-            credentials: Credentials::new(&service.credentials, &http),
+            credentials: Credentials::new(service, &http),
             http,
         })
     }
 
-    /// Gets a resource of at most `limit` bytes. Redirections are followed; what proves who asks
-    /// goes to the service only.
+    /// Whether the service is a registry of images.
+    pub(super) fn is_registry(&self) -> bool {
+        self.is_registry
+    }
+
+    /// Gets a resource of at most `limit` bytes, as [`get_at`](Self::get_at) does.
     ///
     /// # Errors
-    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
-    /// of any status but a redirection is returned.
+    /// As there.
     pub(super) async fn get(
         &self,
         resource: &str,
@@ -107,7 +124,24 @@ impl Client {
         wait: Duration,
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
-        let own = self.address(resource)?;
+        let url = self.address(resource)?;
+        self.get_at(url, headers, Proof::Service, wait, limit).await
+    }
+
+    /// Gets at most `limit` bytes from an address. Redirections are followed; what shows who asks
+    /// goes to the origin of the address only.
+    ///
+    /// # Errors
+    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
+    /// of any status but a redirection is returned.
+    pub(super) async fn get_at(
+        &self,
+        own: Url,
+        headers: &HeaderMap,
+        proof: Proof<'_>,
+        wait: Duration,
+        limit: usize,
+    ) -> Result<ServiceResponse, ServiceError> {
         let mut url = own.clone();
         for _ in 0..=MAX_REDIRECTS {
             let mut request = reqwest::Request::new(Method::GET, url.clone());
@@ -115,7 +149,7 @@ impl Client {
             let gzip = HeaderValue::from_static("gzip");
             request.headers_mut().insert(ACCEPT_ENCODING, gzip);
             if url.origin() == own.origin() {
-                self.prove(&mut request).await?;
+                self.prove(&mut request, proof).await?;
             }
             let response = self.send(request, wait).await?;
             match target(&url, &response)? {
@@ -143,7 +177,7 @@ impl Client {
         let mut request = reqwest::Request::new(Method::POST, self.address(resource)?);
         *request.headers_mut() = headers.clone();
         *request.body_mut() = Some(body.into());
-        self.prove(&mut request).await?;
+        self.prove(&mut request, Proof::Service).await?;
         let status = self.send(request, Duration::ZERO).await?.status();
         match status.is_success() {
             true => Ok(()),
@@ -156,10 +190,31 @@ impl Client {
         Url::parse(&text).map_err(ServiceError::failed)
     }
 
-    /// Adds what the configuration wants in every request, and what proves who asks.
-    async fn prove(&self, request: &mut reqwest::Request) -> Result<(), ServiceError> {
-        for (name, value) in &self.headers {
-            request.headers_mut().insert(name, value.clone());
+    /// The address of a path of the service's host.
+    ///
+    /// # Errors
+    /// When the service has no address.
+    pub(super) fn at_host(&self, path: &str) -> Result<Url, ServiceError> {
+        let mut url = Url::parse(&self.url).map_err(ServiceError::failed)?;
+        url.set_path(path);
+        url.set_query(None);
+        Ok(url)
+    }
+
+    /// Adds what shows who asks.
+    async fn prove(
+        &self,
+        request: &mut reqwest::Request,
+        proof: Proof<'_>,
+    ) -> Result<(), ServiceError> {
+        if !matches!(proof, Proof::Credentials) {
+            for (name, value) in &self.headers {
+                request.headers_mut().insert(name, value.clone());
+            }
+        }
+        if let Proof::Token(token) = proof {
+            request.headers_mut().insert(AUTHORIZATION, token.clone());
+            return Ok(());
         }
         let proven = self.credentials.add(request).await;
         proven.map_err(ServiceError::Failed)

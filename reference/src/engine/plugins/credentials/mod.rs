@@ -7,10 +7,12 @@ mod gcp;
 mod oauth2;
 mod token;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
 use http::header::{AUTHORIZATION, HeaderValue};
 use tokio::sync::Mutex;
 
-use crate::engine::config::{self, AzureIdentity, Bearer, GcpMetadata, OAuth2};
+use crate::engine::config::{AzureIdentity, Bearer, GcpMetadata, OAuth2, Service};
 use aws::Aws;
 use token::Token;
 
@@ -19,7 +21,11 @@ use token::Token;
 pub(super) enum Credentials {
     /// Nothing; a certificate is shown by the connection.
     None,
-    Bearer(Bearer),
+    Bearer {
+        bearer: Bearer,
+        /// Whether it is sent in base64, as registries want it.
+        in_base64: bool,
+    },
     /// A token that somebody gives, until it ends.
     Given {
         by: Giver,
@@ -51,10 +57,14 @@ impl Giver {
 }
 
 impl Credentials {
-    /// The credentials that the configuration gives; `http` talks to the service.
-    pub(super) fn new(given: &config::Credentials, http: &reqwest::Client) -> Self {
+    /// The credentials that the configuration gives for a service; `http` talks to it.
+    pub(super) fn new(service: &Service, http: &reqwest::Client) -> Self {
+        let given = &service.credentials;
         if let Some(bearer) = &given.bearer {
-            return Self::Bearer(bearer.clone());
+            return Self::Bearer {
+                bearer: bearer.clone(),
+                in_base64: service.is_registry(),
+            };
         }
         if let Some(signing) = &given.s3_signing {
             return Self::Aws(Aws::new(signing));
@@ -80,9 +90,13 @@ impl Credentials {
         let proof = match self {
             Self::None => return Ok(()),
             Self::Aws(aws) => return aws.sign(request).await,
-            Self::Bearer(bearer) => {
+            Self::Bearer { bearer, in_base64 } => {
                 let scheme = bearer.scheme.as_deref().unwrap_or("Bearer");
-                format!("{scheme} {}", bearer_token(bearer).await?)
+                let token = bearer_token(bearer).await?;
+                match in_base64 {
+                    true => format!("{scheme} {}", STANDARD.encode(token)),
+                    false => format!("{scheme} {token}"),
+                }
             }
             Self::Given { by, token } => {
                 let mut held = token.lock().await;
