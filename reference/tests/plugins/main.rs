@@ -12,6 +12,7 @@ mod flags;
 mod logs;
 mod mock_services;
 mod program;
+mod rule_labels;
 mod services;
 mod started;
 mod status;
