@@ -81,6 +81,10 @@ impl Engine {
         let Some(id) = &decision.id else {
             return Ok(());
         };
+        let is_only = decision.batch_id.is_none() && !matches!(subject, Subject::Filter(..));
+        if let Some(span) = request.span.as_ref().filter(|_| is_only) {
+            span.decided(id);
+        }
         let entry = Entry {
             id,
             request,

@@ -4,6 +4,8 @@
 
 mod bundles;
 mod caching;
+mod certificates;
+mod collector;
 mod console;
 mod discovery;
 mod disk;
@@ -16,4 +18,6 @@ mod rule_labels;
 mod services;
 mod started;
 mod status;
+mod tracing;
+mod tracing_collectors;
 mod watching;

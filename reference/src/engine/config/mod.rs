@@ -13,6 +13,7 @@ use crate::StartError;
 mod bundles;
 mod caching;
 mod disk;
+mod distributed_tracing;
 mod redact;
 mod reports;
 mod seconds;

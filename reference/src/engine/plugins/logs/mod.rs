@@ -119,6 +119,11 @@ impl Entry<'_> {
         if let Some(batch) = &decision.batch_id {
             event.insert("batch_decision_id", Value::from(&**batch));
         }
+        if let Some(span) = &self.request.span {
+            let (trace, span) = span.ids();
+            event.insert("trace_id", Value::from(trace));
+            event.insert("span_id", Value::from(span));
+        }
         let bundles = &state.contents().bundles;
         if !bundles.is_empty() {
             event.insert("bundles", bundles.revisions());
