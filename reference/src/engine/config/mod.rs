@@ -14,6 +14,7 @@ mod bundles;
 mod caching;
 mod credentials;
 mod disk;
+mod distributed_tracing;
 mod http_address;
 mod keys;
 mod redact;

@@ -13,6 +13,7 @@ use reqwest::{Certificate, Identity, Url, redirect};
 
 use super::credentials::Credentials;
 use crate::engine::config::Service;
+use crate::telemetry::Current;
 
 /// How long the head of an answer may take unless the service says so.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -87,14 +88,15 @@ pub(super) struct Client {
     headers: HeaderMap,
     timeout: Duration,
     credentials: Credentials,
+    telemetry: Current,
 }
 
 impl Client {
-    /// A client for a service.
+    /// A client for a service, whose requests have spans if anything has.
     ///
     /// # Errors
     /// When a file that its configuration names cannot be used, or a header cannot be sent.
-    pub(super) fn new(service: &Service) -> Result<Self, String> {
+    pub(super) fn new(service: &Service, telemetry: &Current) -> Result<Self, String> {
         let http = connector(service)?;
         Ok(Self {
             url: service.url.trim_end_matches('/').to_owned(),
@@ -105,6 +107,7 @@ impl Client {
                 .map_or(HEAD_TIMEOUT, |given| given.0),
             credentials: Credentials::new(service, &http),
             http,
+            telemetry: telemetry.clone(),
         })
     }
 
@@ -230,12 +233,22 @@ impl Client {
         headers
             .entry(USER_AGENT)
             .or_insert(HeaderValue::from_static(agent));
+        let span = self.telemetry.get().map(|telemetry| {
+            let (method, url) = (request.method().clone(), request.url().clone());
+            telemetry.client(&method, &url, request.headers_mut())
+        });
         let sent = self.http.execute(request);
-        match tokio::time::timeout(self.timeout + wait, sent).await {
+        let outcome = match tokio::time::timeout(self.timeout + wait, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(failure)) => Err(ServiceError::Failed(cause(&failure))),
             Err(_) => Err(ServiceError::failed("no answer in time")),
+        };
+        match (&span, &outcome) {
+            (Some(span), Ok(response)) => span.answered(response.status(), response.version()),
+            (Some(span), Err(why)) => span.failed(why.to_string()),
+            (None, _) => {}
         }
+        outcome
     }
 }
 
