@@ -4,6 +4,7 @@
 //!
 //! - leaves: why a server does not start (`error`), durations and sizes (`units`), error objects
 //!   of policies and evaluations (`diagnostic`), the choice of cryptography (`crypto`), the log;
+//! - `telemetry`: spans of requests, and what sends them to a collector;
 //! - `host`: servers, names, files and the environment, as the built-in functions of policies see
 //!   them;
 //! - [`http`]: connections, requests, replies and route tables; it knows neither server;
@@ -24,6 +25,7 @@ mod error;
 mod host;
 pub mod http;
 pub mod log;
+mod telemetry;
 mod units;
 
 pub use command::{CommandLine, Running, start};

@@ -13,8 +13,9 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("crypto", &[]),
     ("diagnostic", &[]),
     ("log", &[]),
-    ("host", &[]),
-    ("http", &["error", "log", "units"]),
+    ("telemetry", &["crypto"]),
+    ("host", &["telemetry"]),
+    ("http", &["error", "log", "telemetry", "units"]),
     ("bundle", &["diagnostic"]),
     (
         "engine",
@@ -26,6 +27,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "host",
             "http",
             "log",
+            "telemetry",
             "units",
         ],
     ),
@@ -37,12 +39,13 @@ const LAYERS: &[(&str, &[&str])] = &[
 const ENGINE: &[(&str, &[&str])] = &[
     ("config", &["options"]),
     ("decision", &[]),
+    ("id", &[]),
     ("latency", &[]),
     ("store", &[]),
     ("watch", &[]),
     (
         "plugins",
-        &["config", "decision", "options", "state", "watch"],
+        &["config", "decision", "id", "options", "state", "watch"],
     ),
 ];
 

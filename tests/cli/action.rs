@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::path::Path;
 use std::process::Command;
 
 use serde_json::Value;
@@ -13,7 +12,6 @@ use crate::server::{Answers, Server};
 pub(crate) const TESTS: &[(&str, fn())] = &[
     ("the_action_takes_what_a_run_takes", inputs),
     ("the_action_judges_as_its_inputs_say", played),
-    ("the_action_keeps_what_it_builds", kept),
 ];
 
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
@@ -73,40 +71,20 @@ fn inputs() {
     }
 }
 
-/// The step of this name.
-fn step<'a>(action: &'a Value, id: &str) -> &'a Value {
-    let steps = action.pointer("/runs/steps").and_then(Value::as_array);
-    let mut steps = steps.expect("steps").iter();
-    steps.find(|step| step["id"] == id).expect(id)
-}
-
-/// What runs a step on a runner, which has this folder for what it keeps no longer than the job.
-fn script(step: &Value, folder: &Path) -> Command {
-    let script = step["run"].as_str().expect("a script");
-    let mut command = Command::new("bash");
-    command
-        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
-        .current_dir(folder)
-        .env("RUNNER_TEMP", folder)
-        .env("GITHUB_OUTPUT", folder.join("output"))
-        .env("GITHUB_STEP_SUMMARY", folder.join("summary"));
-    command
-}
-
 /// Plays the step that judges, with these inputs: what it did, and what it says to the job.
 fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
     let action = action();
-    let step = step(&action, "judge");
+    let step = action.pointer("/runs/steps/1").expect("the step");
     let folder = program.folder.path();
     let bin = folder.join("conformance/bin");
     std::fs::create_dir_all(&bin).expect("a folder");
     let executable = std::env::current_exe().expect("this executable");
-    let program = format!(
+    let script = format!(
         "#!/bin/sh\n{WANTED}=1 exec '{}' \"$@\"\n",
         executable.display()
     );
     let path = bin.join("conformance");
-    std::fs::write(&path, program).expect("a script");
+    std::fs::write(&path, script).expect("a script");
     let runs = std::fs::Permissions::from_mode(0o755);
     std::fs::set_permissions(&path, runs).expect("a program");
     let default = |name: &str| {
@@ -122,8 +100,18 @@ fn play(program: &Program, given: &[(&str, &str)]) -> (Ran, String, String) {
         let value = given.get(input).copied();
         (name, value.unwrap_or_else(|| default(input)))
     });
-    let mut command = script(step, folder);
-    command.env("XDG_STATE_HOME", folder.join("state"));
+    let script = step
+        .pointer("/run")
+        .and_then(Value::as_str)
+        .expect("a script");
+    let mut command = Command::new("bash");
+    command
+        .args(["--noprofile", "--norc", "-eo", "pipefail", "-c", script])
+        .current_dir(folder)
+        .env("XDG_STATE_HOME", folder.join("state"))
+        .env("RUNNER_TEMP", folder)
+        .env("GITHUB_OUTPUT", folder.join("output"))
+        .env("GITHUB_STEP_SUMMARY", folder.join("summary"));
     for (name, _) in std::env::vars().filter(|(name, _)| name.starts_with("CONFORMANCE_")) {
         command.env_remove(name);
     }
@@ -175,41 +163,4 @@ fn played() {
     assert!(!program.folder.path().join("taken").exists());
     let page = program.read("conformance-reports/report.html");
     assert!(page.contains("Conformance report"), "{page}");
-}
-
-/// The name under which the action keeps what it builds of these files.
-fn key(files: &[(&str, &str)]) -> String {
-    let (sources, folder) = (Program::new(), Program::new());
-    let sources = files
-        .iter()
-        .fold(sources, |sources, (name, text)| sources.file(name, text));
-    let action = action();
-    let mut command = script(step(&action, "program"), folder.folder.path());
-    command
-        .env("GITHUB_ACTION_PATH", sources.folder.path())
-        .env("RUNNER_OS", "Linux")
-        .env("RUNNER_ARCH", "X64");
-    Ran::of(&command.output().expect("bash")).expect(0, &[]);
-    folder.read("output")
-}
-
-fn kept() {
-    let source = [("a.rs", "1"), ("b c.rs", "2")];
-    let with = |more: &[(&'static str, &'static str)]| key(&[&source[..], more].concat());
-    let first = with(&[]);
-    assert!(first.starts_with("key=conformance-Linux-X64-"), "{first}");
-    assert_eq!(first, with(&[("target/built", "3"), (".git/HEAD", "4")]));
-    assert_ne!(first, with(&[("d.rs", "")]));
-    assert_ne!(first, key(&[("a.rs", "2"), ("b c.rs", "2")]));
-    let steps = action();
-    let steps = steps.pointer("/runs/steps").and_then(Value::as_array);
-    for step in steps.expect("steps") {
-        let place = step.pointer("/with/path").and_then(Value::as_str);
-        if step["uses"]
-            .as_str()
-            .is_some_and(|uses| uses.starts_with("actions/cache"))
-        {
-            assert_eq!(place, Some("${{ runner.temp }}/conformance"));
-        }
-    }
 }

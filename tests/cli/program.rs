@@ -52,10 +52,7 @@ impl Program {
     }
 
     pub(crate) fn file(self, name: &str, text: &str) -> Self {
-        let path = self.folder.path().join(name);
-        let parent = path.parent().expect("a folder");
-        std::fs::create_dir_all(parent).expect("a folder in the folder");
-        std::fs::write(path, text).expect("a file in the folder");
+        std::fs::write(self.folder.path().join(name), text).expect("a file in the folder");
         self
     }
 

@@ -15,7 +15,7 @@ pub mod syntax;
 pub mod trace;
 pub mod value;
 
-pub use builtins::{CacheLimits, Caches};
+pub use builtins::{CacheLimits, Caches, Glob};
 pub use compile::{CompiledModule, Compiler, Policy};
 pub use error::{Errors, EvalError};
 pub use eval::{Evaluation, Print, Query, QueryOptions, Solution};

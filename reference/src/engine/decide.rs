@@ -46,13 +46,13 @@ impl Engine {
             logged,
             mut metrics,
         } = wanted;
-        let calls = logged.then(RefCell::default);
+        let noted = logged.then(RefCell::default);
         let options = EvalOptions {
             input: input.as_ref(),
             strict,
             explain: Explain::from_request(request),
             request,
-            calls: calls.as_ref(),
+            noted: noted.as_ref(),
         };
         let outcome = metrics.time("timer_rego_query_eval_ns", || evaluate(&options));
         let shows_metrics = metrics.is_shown();
@@ -61,7 +61,7 @@ impl Engine {
             batch_id: None,
             input,
             outcome,
-            calls: calls.map(RefCell::into_inner),
+            noted: noted.map(RefCell::into_inner),
             metrics: (logged || shows_metrics).then(|| metrics.finish()),
             shows_metrics,
         }
@@ -81,6 +81,10 @@ impl Engine {
         let Some(id) = &decision.id else {
             return Ok(());
         };
+        let is_only = decision.batch_id.is_none() && !matches!(subject, Subject::Filter(..));
+        if let Some(span) = request.span.as_ref().filter(|_| is_only) {
+            span.decided(id);
+        }
         let entry = Entry {
             id,
             request,

@@ -31,12 +31,21 @@ pub(super) struct Decision {
     pub(super) input: Option<Value>,
     /// What was decided, or why nothing was.
     pub(super) outcome: Result<Outcome, DecisionError>,
-    /// What non-deterministic functions answered, if that is known.
-    pub(super) calls: Option<Object>,
+    /// What the log tells of the evaluation, if it is logged.
+    pub(super) noted: Option<Noted>,
     /// What was measured, if anything was.
     pub(super) metrics: Option<Value>,
     /// Whether the request asks for the measurements.
     pub(super) shows_metrics: bool,
+}
+
+/// What the log tells of an evaluation.
+#[derive(Debug, Default)]
+pub(super) struct Noted {
+    /// What non-deterministic functions answered.
+    pub(super) calls: Object,
+    /// The labels of the rules that had an answer.
+    pub(super) rule_labels: Vec<Value>,
 }
 
 /// What an evaluation gave.

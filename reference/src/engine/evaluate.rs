@@ -8,7 +8,7 @@ use rego::{Query, Solution, Value};
 use tracing::info;
 
 use super::Engine;
-use super::decision::{DecisionError, Outcome};
+use super::decision::{DecisionError, Noted, Outcome};
 use super::explain::Explain;
 use super::metrics::Metrics;
 use super::state::{Prepared, State, without_system};
@@ -25,8 +25,8 @@ pub(super) struct EvalOptions<'r> {
     pub(super) explain: Option<Explain>,
     /// The request, which may be given up.
     pub(super) request: &'r Request,
-    /// If present, takes what non-deterministic functions answered.
-    pub(super) calls: Option<&'r RefCell<Object>>,
+    /// If present, takes what the log tells of the evaluation.
+    pub(super) noted: Option<&'r RefCell<Noted>>,
 }
 
 impl<'r> EvalOptions<'r> {
@@ -37,7 +37,7 @@ impl<'r> EvalOptions<'r> {
             strict: false,
             explain: None,
             request,
-            calls: None,
+            noted: None,
         }
     }
 }
@@ -73,10 +73,14 @@ impl Engine {
         evaluation.tracer = recorder
             .as_mut()
             .map(|recorder| recorder as &mut dyn rego::Tracer);
-        evaluation.calls = options.calls.map(|_| Object::new());
+        evaluation.calls = options.noted.map(|_| Object::new());
+        evaluation.rule_labels = options.noted.map(|_| Vec::new());
         let answers = query.evaluate(&mut evaluation);
-        if let (Some(taken), Some(calls)) = (options.calls, evaluation.calls.take()) {
-            taken.replace(calls);
+        if let Some(noted) = options.noted {
+            noted.replace(Noted {
+                calls: evaluation.calls.take().unwrap_or_default(),
+                rule_labels: evaluation.rule_labels.take().unwrap_or_default(),
+            });
         }
         let answers = answers.map_err(|error| DecisionError::of(options.request, error))?;
         let explanation = recorder.map(|recorder| recorder.finish());

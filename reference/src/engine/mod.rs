@@ -37,6 +37,7 @@ mod request_body;
 mod root;
 mod routes;
 mod schedule;
+mod spans;
 mod state;
 mod store;
 mod v0;

@@ -29,6 +29,8 @@ pub(super) struct Endpoint {
     is_probe: bool,
     /// Whether it is also there at the addresses for diagnostics.
     is_diagnostic: bool,
+    /// Whether its requests have spans.
+    is_traced: bool,
 }
 
 const fn route(
@@ -45,6 +47,7 @@ const fn route(
         is_quiet: false,
         is_probe: false,
         is_diagnostic: false,
+        is_traced: true,
     };
     Route {
         method,
@@ -71,6 +74,11 @@ impl Route<Endpoint> {
 
     const fn diagnostic(mut self) -> Self {
         self.endpoint.is_diagnostic = true;
+        self
+    }
+
+    const fn untraced(mut self) -> Self {
+        self.endpoint.is_traced = false;
         self
     }
 
@@ -113,7 +121,7 @@ static ROUTES: &[Route<Endpoint>] = &[
     route(GET, "/v1/status", v1::status::get::handle, Workload::Evaluation),
     route(GET, "/health", health::get::handle, Workload::Inline).probe().diagnostic(),
     route(GET, "/health/{rule...}", health::rule::get::handle, Workload::Evaluation).diagnostic(),
-    route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe().diagnostic(),
+    route(GET, "/metrics", metrics::get::handle, Workload::Inline).probe().diagnostic().untraced(),
     route(GET, "/", root::get::handle, Workload::Inline),
     route(POST, "/", root::post::handle, Workload::Evaluation).body_shown(),
 ];
@@ -161,6 +169,28 @@ impl Destination {
     }
 }
 
+impl Destination {
+    /// The route of a request as its span names it, if it has one there: with `{path...}` for all
+    /// that is open. Like Open Policy Agent's router, which knows some paths with every method.
+    pub(super) fn traced_as(&self, request: &Request) -> Option<String> {
+        let fixed = match self {
+            Self::Route(route) => Some(*route).filter(|route| route.endpoint.is_traced),
+            Self::Answer(Reply {
+                status: StatusCode::METHOD_NOT_ALLOWED | StatusCode::MOVED_PERMANENTLY,
+                ..
+            }) => ROUTES.iter().find(|route| {
+                route.endpoint.is_quiet && is_below(&request.path, route.fixed_part())
+            }),
+            Self::Answer(_) => None,
+        };
+        Some(match fixed?.fixed_part() {
+            "/" => "/{$}".to_owned(),
+            fixed if fixed == request.path => fixed.to_owned(),
+            fixed => format!("{fixed}/{{path...}}"),
+        })
+    }
+}
+
 /// Whether a request asks only how the server is.
 pub(super) fn is_probe(method: &Method, path: &str) -> bool {
     ROUTES
@@ -196,7 +226,7 @@ impl Engine {
             Destination::Route(route) => handler_name(route),
             Destination::Answer(_) => "none",
         };
-        let reply = self.reply(destination, request);
+        let mut reply = self.reply(destination, request);
         if request
             .trial
             .as_ref()
@@ -204,6 +234,7 @@ impl Engine {
         {
             return reply;
         }
+        reply.span.clone_from(&request.span);
         let totals = self.totals();
         totals.observe(handler, &request.method, reply.status, begun.elapsed());
         reply
@@ -216,6 +247,9 @@ impl Engine {
             Destination::Answer(_) if !self.authorizes() => Ok(()),
             destination => self.admit(destination, request),
         };
+        if admitted.is_ok() {
+            self.begin_span(&destination, request);
+        }
         match destination {
             Destination::Route(Route { endpoint, .. }) => {
                 let answered = admitted.and_then(|()| (endpoint.handler)(self, request));

@@ -159,7 +159,16 @@ impl State {
         Evaluation {
             cancelled: Arc::clone(&request.cancelled),
             limits,
+            host: Some(self.host_for(request)),
             ..self.unlimited()
+        }
+    }
+
+    /// The system, which tells others on whose behalf it is used if the request has a span.
+    fn host_for(&self, request: &Request) -> Arc<System> {
+        match &request.span {
+            Some(span) => Arc::new(self.host.traced(span)),
+            None => Arc::clone(&self.host),
         }
     }
 

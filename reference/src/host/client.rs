@@ -10,6 +10,7 @@ use reqwest::{Client, Request};
 use tokio::runtime::Runtime;
 
 use super::{connection, waiting};
+use crate::telemetry::{ClientSpan, RequestSpan};
 
 /// Evaluations run where they cannot wait for input, so their requests have a thread of their own.
 static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
@@ -17,23 +18,32 @@ static RUNTIME: LazyLock<Option<Runtime>> = LazyLock::new(|| {
     builder.worker_threads(1).enable_all().build().ok()
 });
 
-/// Sends one request and waits for its response.
+/// Sends one request, on behalf of the one with a span if there is one, and waits for its response.
 pub(super) fn send(
     mut request: HttpRequest,
+    span: Option<&RequestSpan>,
     wanted: Wanted<'_>,
 ) -> Result<HttpResponse, HostError> {
     let client = connection::client(&mut request)?;
     let Some(runtime) = RUNTIME.as_ref() else {
         return Err(HostError::Broken("no threads can be started".to_owned()));
     };
+    let span = span.map(|span| span.client(&request.method, &request.url, &mut request.headers));
     let (sent, received) = channel();
     let task = runtime.spawn(async move {
-        let outcome = match request.timeout {
-            None => receive(client, request).await,
-            Some(timeout) => tokio::time::timeout(timeout, receive(client, request))
+        let timeout = request.timeout;
+        let received = receive(client, request, span.as_ref());
+        let outcome = match timeout {
+            None => received.await,
+            Some(timeout) => tokio::time::timeout(timeout, received)
                 .await
                 .unwrap_or(Err(HostError::TimedOut)),
         };
+        if let (Some(span), Err(why)) = (&span, &outcome) {
+            span.failed(format!("{why:?}"));
+        }
+        // It ends before the evaluation goes on.
+        drop(span);
         sent.send(outcome).ok();
     });
     let outcome = waiting::receive(&received, wanted).inspect_err(|_| task.abort())?;
@@ -41,13 +51,20 @@ pub(super) fn send(
     outcome.unwrap_or_else(broken)
 }
 
-async fn receive(client: Client, request: HttpRequest) -> Result<HttpResponse, HostError> {
+async fn receive(
+    client: Client,
+    request: HttpRequest,
+    span: Option<&ClientSpan>,
+) -> Result<HttpResponse, HostError> {
     let max_body = request.max_body;
     let mut sent = Request::new(request.method, request.url);
     *sent.headers_mut() = request.headers;
     *sent.body_mut() = request.body.map(Into::into);
     let mut response = client.execute(sent).await.map_err(|wrong| cause(&wrong))?;
     let code = response.status();
+    if let Some(span) = span {
+        span.answered(code, response.version());
+    }
     let reason = response.extensions().get::<hyper::ext::ReasonPhrase>();
     let reason = match reason {
         Some(reason) => String::from_utf8_lossy(reason.as_bytes()).into_owned(),

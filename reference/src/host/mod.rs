@@ -8,6 +8,8 @@ use std::time::Duration;
 use rego::host::{Host, HostError, HttpRequest, HttpResponse, Wanted};
 use rego::{Ended, Value};
 
+use crate::telemetry::RequestSpan;
+
 mod client;
 mod connection;
 #[cfg(test)]
@@ -20,6 +22,8 @@ mod waiting;
 pub(crate) struct System {
     /// What `opa.runtime` answers.
     runtime: Option<Value>,
+    /// The span of the request on whose behalf others are sent.
+    span: Option<RequestSpan>,
 }
 
 impl System {
@@ -27,13 +31,22 @@ impl System {
     pub(crate) fn telling(runtime: Value) -> Self {
         Self {
             runtime: Some(runtime),
+            span: None,
+        }
+    }
+
+    /// The same system, as it is used on behalf of a request.
+    pub(crate) fn traced(&self, span: &RequestSpan) -> Self {
+        Self {
+            runtime: self.runtime.clone(),
+            span: Some(span.clone()),
         }
     }
 }
 
 impl Host for System {
     fn send(&self, request: HttpRequest, wanted: Wanted<'_>) -> Result<HttpResponse, HostError> {
-        client::send(request, wanted)
+        client::send(request, self.span.as_ref(), wanted)
     }
 
     fn addresses(&self, name: &str, wanted: Wanted<'_>) -> Result<Vec<IpAddr>, HostError> {

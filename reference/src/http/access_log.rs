@@ -8,6 +8,7 @@ use tracing::{debug, error, info};
 
 use super::peer::Peer;
 use crate::log::LogLevel;
+use crate::telemetry::RequestSpan;
 
 /// How many requests this process has taken up, on all its listeners.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -56,11 +57,12 @@ impl Arrival {
         );
     }
 
-    /// The line of the answer with this status.
-    pub(super) fn answered(self, status: StatusCode) -> AccessLine {
+    /// The line of the answer with this status, and the span that ends with it.
+    pub(super) fn answered(self, status: StatusCode, span: Option<RequestSpan>) -> AccessLine {
         AccessLine {
             request: self,
             status,
+            span,
             sent: 0,
         }
     }
@@ -72,6 +74,7 @@ impl Arrival {
 pub(super) struct AccessLine {
     request: Arrival,
     status: StatusCode,
+    span: Option<RequestSpan>,
     /// The bytes of the body that were handed over.
     pub(super) sent: u64,
 }
@@ -90,5 +93,8 @@ impl Drop for AccessLine {
             resp_duration = request.begun.elapsed().as_secs_f64() * 1e3,
             "Sent response."
         );
+        if let Some(span) = &self.span {
+            span.answered(self.status, self.sent);
+        }
     }
 }

@@ -8,19 +8,14 @@ use prometheus_client::collector::Collector;
 use prometheus_client::encoding::{DescriptorEncoder, EncodeMetric};
 use prometheus_client::metrics::counter::ConstCounter;
 use prometheus_client::metrics::gauge::ConstGauge;
-use prometheus_client::metrics::info::Info;
 use prometheus_client::registry::Registry;
 
 /// Linux counts the time of processes in hundredths of a second wherever it tells programs of it.
 const TICKS_PER_SECOND: f64 = 100.0;
 
-/// A registry that shows which version runs, and its use of memory, time and files.
-pub(crate) fn registry() -> Registry {
-    let mut registry = Registry::default();
-    let version = Info::new([("version", env!("CARGO_PKG_VERSION"))]);
-    registry.register("reference_build", "The program that runs", version);
+/// Shows the use of memory, time and files in a registry.
+pub(crate) fn register(registry: &mut Registry) {
     registry.register_collector(Box::new(Process));
-    registry
 }
 
 #[derive(Debug)]

@@ -6,6 +6,7 @@ use serde::Serialize;
 
 use super::json_text::indented;
 use super::response_body::Body;
+use crate::telemetry::RequestSpan;
 
 /// An answer, ready to be sent.
 #[derive(Debug, Clone)]
@@ -16,6 +17,8 @@ pub struct Reply {
     pub headers: HeaderMap,
     /// The body.
     pub body: Body,
+    /// The span that ends when the answer is sent.
+    pub(crate) span: Option<RequestSpan>,
 }
 
 impl Reply {
@@ -25,6 +28,7 @@ impl Reply {
             status,
             headers: HeaderMap::new(),
             body: Body::from(&[][..]),
+            span: None,
         }
     }
 

@@ -5,12 +5,14 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
-use http::{HeaderMap, Method};
+use http::uri::Authority;
+use http::{HeaderMap, Method, Version};
 use percent_encoding::percent_decode_str;
 
 use super::error::ApiError;
 use super::memory_budget::RequestMemory;
 use super::peer::Peer;
+use crate::telemetry::RequestSpan;
 
 /// A request with its whole body.
 #[derive(Debug, Clone)]
@@ -31,12 +33,28 @@ pub struct Request {
     pub client: Option<Peer>,
     /// What tells it from others in the log; 0 if it came over no socket.
     pub number: u64,
+    /// How it came.
+    pub(crate) arrival: Arrival,
+    /// Its span, once it has one.
+    pub(crate) span: Option<RequestSpan>,
     /// What the body takes of the memory for bodies.
     pub(crate) memory: RequestMemory,
     /// Set when nobody waits for the answer any more.
     pub cancelled: Arc<AtomicBool>,
     /// Present while the thread that serves the connection tries to answer at once.
     pub trial: Option<Arc<InlineAttempt>>,
+}
+
+/// How a request came.
+#[derive(Debug, Clone)]
+pub(crate) struct Arrival {
+    /// When its head was there.
+    pub(crate) begun: Instant,
+    pub(crate) version: Version,
+    /// Whether it came over TLS.
+    pub(crate) secure: bool,
+    /// The host that the client asks, if it is not in the headers.
+    pub(crate) authority: Option<Authority>,
 }
 
 /// An attempt to answer at once, which is given up if that takes too long.
@@ -79,6 +97,13 @@ impl From<http::Request<Bytes>> for Request {
             segments: Vec::new(),
             client: None,
             number: 0,
+            arrival: Arrival {
+                begun: Instant::now(),
+                version: parts.version,
+                secure: false,
+                authority: parts.uri.authority().cloned(),
+            },
+            span: None,
             memory: RequestMemory::default(),
             cancelled: Arc::default(),
             trial: None,

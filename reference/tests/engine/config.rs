@@ -14,6 +14,14 @@ fn set(overrides: &[&str]) -> Options {
     }
 }
 
+/// Why an engine does not start with these options.
+fn refused(options: &Options) -> String {
+    match Engine::open(options) {
+        Ok(_) => "accepted".to_owned(),
+        Err(failure) => failure.to_string(),
+    }
+}
+
 /// Options with a configuration file of this name and text.
 fn file(name: &str, text: &str) -> (tempfile::TempDir, Options) {
     let Ok(folder) = tempfile::tempdir() else {
@@ -201,10 +209,6 @@ fn bodies_have_limits() {
 
 #[test]
 fn what_cannot_be_used_is_refused_with_its_place() {
-    let refused = |options: &Options| match Engine::open(options) {
-        Ok(_) => "accepted".to_owned(),
-        Err(failure) => failure.to_string(),
-    };
     for (name, text, part) in [
         (
             "c.yaml",
@@ -313,10 +317,6 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ),
         ("services.s.url=ftp://x", "`url` must be an HTTP address"),
         (
-            "services.s.url=http://x,services.s.type=oci",
-            "images of `type: oci` are not fetched",
-        ),
-        (
             "services.s.url=http://x,services.s.credentials.bearer.scheme=x",
             "either `token` or `token_path`",
         ),
@@ -330,7 +330,7 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ),
         (
             "services.s.url=http://x,services.s.credentials.s3_signing.service=s3",
-            "takes `environment_credentials` or `profile_credentials`",
+            "takes `environment_credentials` or other credentials",
         ),
         (
             "bundles.r.resource=x",
@@ -430,6 +430,106 @@ fn what_cannot_be_used_is_refused_with_its_place() {
         ..Options::default()
     };
     assert!(refused(&missing).contains("does-not-exist.yaml"));
+}
+
+#[test]
+fn credentials_that_cannot_prove_anything_are_refused() {
+    for (kind, given, part) in [
+        ("oauth2", "C.client_id=x", "takes one of"),
+        (
+            "oauth2",
+            "C.client_id=x,C.client_secret=x,C.client_assertion=x",
+            "takes one of",
+        ),
+        ("oauth2", "C.client_assertion=x", "`client_id` is missing"),
+        ("oauth2", "C.grant_type=jwt_bearer", "takes a `signing_key`"),
+        (
+            "oauth2",
+            "C.grant_type=password",
+            "unknown variant `password`",
+        ),
+        ("oauth2", "C.signing_key=k", "key `k` is not configured"),
+        (
+            "oauth2",
+            "C.signing_key=k,keys.k.key=x",
+            "key `k` has no `private_key`",
+        ),
+        (
+            "oauth2",
+            "C.signing_key=k,keys.k.private_key=hidden",
+            "key `k`: the key is not in PEM",
+        ),
+        (
+            "oauth2",
+            "C.client_id=x,C.client_secret=hidden,C.thumbprint=abc",
+            "pairs of hexadecimal digits",
+        ),
+        (
+            "oauth2",
+            "C.client_id=x,C.client_secret=hidden,C.thumbprint=é",
+            "pairs of hexadecimal digits",
+        ),
+        (
+            "oauth2",
+            "C.client_id=x,C.aws_kms.name=x",
+            "give a `signing_key`",
+        ),
+        (
+            "s3_signing",
+            "C.sso_credentials.profile=x",
+            "give `profile_credentials`",
+        ),
+        (
+            "s3_signing",
+            "C.metadata_credentials.iam_role=x",
+            "takes an `aws_region`",
+        ),
+        (
+            "s3_signing",
+            "C.assume_role_credentials.aws_region=x",
+            "takes `aws_signing`",
+        ),
+        (
+            "s3_signing",
+            "C.assume_role_credentials.aws_signing.service=x",
+            "takes `aws_signing`",
+        ),
+        (
+            "s3_signing",
+            "C.profile_credentials.path=x,C.signature_version=4a",
+            "the only `signature_version` is `4`",
+        ),
+        (
+            "gcp_metadata",
+            "C.endpoint=http://x",
+            "either `audience` or `scopes`",
+        ),
+        (
+            "gcp_metadata",
+            "C.audience=x,C.scopes={y}",
+            "either `audience` or `scopes`",
+        ),
+        (
+            "azure_managed_identity",
+            "C.audience=x",
+            "unknown field `audience`",
+        ),
+        (
+            "azure_managed_identity",
+            "C.client_id=x,services.s.credentials.bearer.token=hidden",
+            "more than one kind of credentials",
+        ),
+    ] {
+        let credentials = format!("services.s.credentials.{kind}.");
+        let given = given.replace("C.", &credentials);
+        let url = match kind {
+            "oauth2" => format!("services.s.url=http://x,{credentials}token_url=http://x"),
+            _ => "services.s.url=http://x".to_owned(),
+        };
+        let message = refused(&set(&[&format!("{url},{given}")]));
+        assert!(message.contains(part), "`{part}` in: {message}");
+        assert!(!message.contains("hidden"), "{message}");
+    }
 }
 
 #[test]

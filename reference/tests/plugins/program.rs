@@ -30,6 +30,19 @@ impl Program {
         )
     }
 
+    /// Starts the engine with a configuration and with more in its environment.
+    pub(crate) fn start_within(
+        environment: &Environment,
+        config: Value,
+        variables: &[(&str, String)],
+    ) -> Done<(Self, SocketAddr)> {
+        let mut program = Command::new(env!("CARGO_BIN_EXE_reference"));
+        Self::preset(&mut program);
+        let variables = variables.iter().map(|(name, value)| (name, value));
+        program.envs(variables);
+        Self::run(environment, config, program)
+    }
+
     /// Starts the engine so that no file of it can be longer than so many blocks of 512 bytes.
     pub(crate) fn start_with_short_files(
         environment: &Environment,
@@ -47,13 +60,27 @@ impl Program {
         config: Value,
         mut program: Command,
     ) -> Done<(Self, SocketAddr)> {
+        Self::preset(&mut program);
+        Self::run(environment, config, program)
+    }
+
+    /// Gives a program a key of AWS.
+    fn preset(program: &mut Command) {
+        program
+            .env("AWS_ACCESS_KEY_ID", "access")
+            .env("AWS_SECRET_ACCESS_KEY", "secret")
+            .env("AWS_REGION", "west");
+    }
+
+    fn run(
+        environment: &Environment,
+        config: Value,
+        mut program: Command,
+    ) -> Done<(Self, SocketAddr)> {
         let file = environment.configure(config)?;
         let child = program
             .args(["engine", "--addr", "127.0.0.1:0", "--config-file"])
             .arg(file)
-            .env("AWS_ACCESS_KEY_ID", "access")
-            .env("AWS_SECRET_ACCESS_KEY", "secret")
-            .env("AWS_REGION", "west")
             .stderr(Stdio::piped())
             .spawn()?;
         let mut program = Self(child);

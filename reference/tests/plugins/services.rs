@@ -2,12 +2,10 @@
 
 use std::sync::Arc;
 
-use rustls::pki_types::PrivateKeyDer;
-use rustls::server::WebPkiClientVerifier;
-use rustls::{RootCertStore, ServerConfig};
 use serde_json::{Value, json};
 use tokio_rustls::TlsAcceptor;
 
+use crate::certificates;
 use crate::environment::{Done, Environment, quick, until};
 use crate::mock_services::{Fixture, MockServices, bundle};
 
@@ -137,33 +135,12 @@ async fn what_cannot_be_fetched_is_reported() -> Done {
 struct Secure(Environment);
 
 impl Secure {
-    /// Starts the server, and writes the files `server.pem`, `client.pem` and `client.key`.
+    /// Starts the server.
     async fn start(demands: bool) -> Done<Self> {
         let mut environment = Environment::new().await?;
-        let own = rcgen::generate_simple_self_signed(["localhost".to_owned()])?;
-        let client = rcgen::generate_simple_self_signed(["client".to_owned()])?;
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let mut roots = RootCertStore::empty();
-        roots.add(client.cert.der().clone())?;
-        let verifier = match demands {
-            true => WebPkiClientVerifier::builder_with_provider(Arc::new(roots), provider.clone())
-                .build()?,
-            false => WebPkiClientVerifier::no_client_auth(),
-        };
-        let key = PrivateKeyDer::try_from(own.signing_key.serialize_der())?;
-        let config = ServerConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()?
-            .with_client_cert_verifier(verifier)
-            .with_single_cert(vec![own.cert.der().clone()], key)?;
+        let config = certificates::server(environment.folder.path(), demands)?;
         let acceptor = TlsAcceptor::from(Arc::new(config));
         environment.mock = MockServices::start_with(Some(acceptor)).await?;
-        for (name, text) in [
-            ("server.pem", own.cert.pem()),
-            ("client.pem", client.cert.pem()),
-            ("client.key", client.signing_key.serialize_pem()),
-        ] {
-            std::fs::write(environment.folder.path().join(name), text)?;
-        }
         let archive = bundle(&[
             (".manifest", r#"{"roots": ["a"]}"#),
             ("data.json", r#"{"a": 1}"#),
@@ -255,11 +232,11 @@ async fn tokens_are_fetched_once() -> Done {
     }
     let asked = mock.seen("/token");
     assert_eq!(asked.len(), 1);
-    let form = "grant_type=client_credentials&scope=read%20write&more=a%20b";
+    let form = "grant_type=client_credentials&more=a+b&scope=read+write";
     assert_eq!(asked[0].text, form);
     assert_eq!(
         asked[0].header("authorization"),
-        Some("Basic bWU6YSUyMHNlY3JldA==")
+        Some("Basic bWU6YSBzZWNyZXQ=")
     );
     assert_eq!(asked[0].header("x-more"), Some("header"));
     Ok(())

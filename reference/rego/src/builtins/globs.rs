@@ -27,6 +27,30 @@ const MAX_SIZE: usize = 10 << 20;
 /// Alternatives may be nested so deep.
 const MAX_DEPTH: usize = 100;
 
+/// A pattern as `glob.match` knows them.
+#[derive(Debug, Clone)]
+pub struct Glob(Regex);
+
+impl Glob {
+    /// A pattern whose single stars match none of the separators.
+    ///
+    /// # Errors
+    /// When it is no pattern, with the reason.
+    pub fn new(pattern: &str, separators: &str) -> Result<Self, String> {
+        let compiled = compile(pattern, separators).map_err(|failure| match failure {
+            Failure::Type(why) | Failure::Value(why) | Failure::Halt(why) => why,
+            Failure::Ended(_) => "it was not compiled".to_owned(),
+        });
+        compiled.map(Self)
+    }
+
+    /// Whether it matches the whole of a text.
+    #[must_use]
+    pub fn is_match(&self, text: &str) -> bool {
+        self.0.is_match(text)
+    }
+}
+
 fn is_match(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let pattern = text(operands, 1)?;
     let separators = separators(operands)?;

@@ -68,6 +68,7 @@ mod tables;
 pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use cost::{Cost, cost, makes};
+pub use globs::Glob;
 pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.

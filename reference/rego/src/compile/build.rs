@@ -246,6 +246,7 @@ impl Build {
                 place.push(rule.clone());
                 finished.push(rule);
             }
+            world.labelled += usize::from(unit.outline.has_labels());
             let order = self.orders.get(&unit.id).copied().unwrap_or_default();
             let module = CompiledModule {
                 id: unit.id.clone(),
@@ -299,6 +300,8 @@ pub(super) fn limit_reached() -> LanguageError {
 fn uproot(world: &mut World, id: &str) -> Option<u64> {
     let module = world.modules.get(id)?.clone();
     world.modules.remove_mut(id);
+    let labelled = usize::from(module.outline.has_labels());
+    world.labelled = world.labelled.saturating_sub(labelled);
     for path in &module.reads {
         world.readers.remove(path, id);
     }

@@ -2,7 +2,7 @@
 //! are constants of its body.
 
 use super::names::{Names, equal, expression};
-use super::terms::{constant, data_path, dotted, operator};
+use super::terms::{constant, dotted, operator};
 use super::tree::ground_steps;
 use super::vars::steps;
 use super::visit::{self, Rewrite, Visit};
@@ -124,31 +124,19 @@ impl Around<'_> {
         if links.is_empty() {
             links.push(link(&path, None));
         }
-        let rules = self.world.rules(&path);
-        let annotations = rules
-            .iter()
-            .flat_map(|rules| rules.all())
-            .flat_map(|rule| &rule.ast.annotations);
-        let mut documents = annotations.filter(|block| &*block.scope == "document");
-        if let Some(block) = documents.next() {
+        if let Some(block) = self.world.block_of_document(&path) {
             links.push(link(&path, Some(block)));
         }
-        if let Some(block) = self.of_package(package, "package") {
-            links.push(link(package, Some(&block)));
+        if let Some(block) = self.world.block_of_package(package, "package") {
+            links.push(link(package, Some(block)));
         }
         for end in (1..=package.len()).rev() {
             let outer = package.get(..end).unwrap_or_default();
-            if let Some(block) = self.of_package(outer, "subpackages") {
-                links.push(link(outer, Some(&block)));
+            if let Some(block) = self.world.block_of_package(outer, "subpackages") {
+                links.push(link(outer, Some(block)));
             }
         }
         Value::from(links)
-    }
-
-    fn of_package(&self, package: &[Term], scope: &str) -> Option<std::sync::Arc<Annotations>> {
-        let node = self.world.find(&data_path(package)?)?;
-        let mut blocks = node.modules.iter().flat_map(|module| &module.annotations);
-        blocks.find(|block| &*block.scope == scope).cloned()
     }
 }
 

@@ -98,6 +98,14 @@ pub(crate) struct CompiledRule {
     pub(crate) lowered: OnceLock<Arc<Lowered>>,
 }
 
+impl Outline {
+    /// Whether one of its blocks has `labels`.
+    pub(super) fn has_labels(&self) -> bool {
+        let mut blocks = self.annotations.iter();
+        blocks.any(|block| block.labels().is_some())
+    }
+}
+
 impl CompiledRule {
     /// The steps below `data` to the place where the rule is.
     pub(crate) fn path(&self) -> impl Iterator<Item = Value> {

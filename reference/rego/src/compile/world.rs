@@ -11,7 +11,7 @@ use super::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use super::types::TypeNode;
 use crate::Value;
 use crate::builtins::signature;
-use crate::syntax::{Term, Var};
+use crate::syntax::{Annotations, Term, Var};
 
 /// All modules together. A clone shares the original, and a change copies only its way.
 #[derive(Debug, Clone, Default)]
@@ -27,6 +27,8 @@ pub(crate) struct World {
     pub(super) types: TypeNode,
     /// The heads of the rules of modules that are being compiled, in the order of the text.
     pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
+    /// How many modules have METADATA blocks with `labels`.
+    pub(super) labelled: usize,
     /// The number of the next module, to keep the order in which they came.
     pub(super) next: u64,
 }
@@ -82,6 +84,28 @@ impl World {
             places.extend(rules.map(|rule| rule.path().collect::<Path>()));
         }
         places
+    }
+
+    /// Whether anything has `labels`.
+    pub(crate) fn has_labels(&self) -> bool {
+        self.labelled > 0
+    }
+
+    /// The first METADATA block of a scope among the modules of a package, which begins with
+    /// `data`.
+    pub(crate) fn block_of_package(&self, package: &[Term], scope: &str) -> Option<&Annotations> {
+        let node = self.find(&data_path(package)?)?;
+        let mut blocks = node.modules.iter().flat_map(|module| &module.annotations);
+        blocks.find(|block| &*block.scope == scope).map(Arc::as_ref)
+    }
+
+    /// The first METADATA block about the document that a reference names.
+    pub(crate) fn block_of_document(&self, reference: &[Term]) -> Option<&Annotations> {
+        let rules = self.rules(reference)?.all().into_iter();
+        let mut blocks = rules.flat_map(|rule| &rule.ast.annotations);
+        blocks
+            .find(|block| &*block.scope == "document")
+            .map(Arc::as_ref)
     }
 
     /// The rules that a reference names in full; absent if a step is not constant or nothing is

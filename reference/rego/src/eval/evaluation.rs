@@ -42,6 +42,10 @@ pub struct Evaluation<'e> {
     /// If present, takes what calls of non-deterministic functions answered: an object by the
     /// names of the functions of objects by their operands, written as a JSON array.
     pub calls: Option<Object>,
+    /// If present, takes the `labels` that METADATA blocks give the rules that had an answer: an
+    /// object for each rule, those that are equal once, in the order of the first answers. Members
+    /// of a rule that was asked for a single member are left out.
+    pub rule_labels: Option<Vec<Value>>,
     /// What earlier evaluations left, and this one leaves for later ones; nothing if absent.
     pub caches: Option<Arc<Caches>>,
 }
@@ -61,6 +65,7 @@ impl<'e> Evaluation<'e> {
             host: None,
             allowed_hosts: None,
             calls: None,
+            rule_labels: None,
             caches: None,
         }
     }

@@ -233,8 +233,8 @@ impl<'p> Machine<'p> {
         let mark = self.trail.len();
         let flow = if self.takes(&child, program, &call.given) {
             self.body(&child, &mut |machine| {
-                if machine.watched() {
-                    machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+                if machine.notes_exits {
+                    machine.note_exit(&child, candidate);
                 }
                 let Some(value) = machine.head_value(&child, program) else {
                     return Ok(());

@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::evaluation::Print;
 use super::ir::{Body, Operand, Program, Slot};
+use super::labels::Labels;
 use super::memo::Memos;
 use super::mocks::Mocks;
 use super::trace::Watch;
@@ -102,6 +103,10 @@ pub(super) struct Machine<'p> {
     pub(super) strict: bool,
     /// Whoever watches.
     pub(super) watch: Option<Watch<'p>>,
+    /// The labels of rules that have had an answer, if anyone wants them.
+    pub(super) labels: Option<Labels>,
+    /// Whether someone is told when a rule has an answer: there is a `watch` or `labels`.
+    pub(super) notes_exits: bool,
     /// Where `print` goes.
     pub(super) print: Option<Print<'p>>,
 }
@@ -211,6 +216,8 @@ impl<'p> Machine<'p> {
             builtin_error: None,
             strict: false,
             watch: None,
+            labels: None,
+            notes_exits: false,
             print: None,
         }
     }

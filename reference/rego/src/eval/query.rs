@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::evaluation::{Evaluation, Solution};
 use super::ir::{Program, Slot};
+use super::labels::Labels;
 use super::lower;
 use super::machine::Machine;
 use super::trace::Watch;
@@ -172,6 +173,10 @@ impl Query {
             }
             None => None,
         };
+        let wanted = evaluation.rule_labels.is_some();
+        let labels = wanted && self.policy.world().has_labels();
+        machine.labels = labels.then(Labels::default);
+        machine.notes_exits = labels || machine.watch.is_some();
         let mut solutions = Vec::new();
         let evaluated = machine.for_each_solution(&self.program, &mut |value| {
             let bindings = self
@@ -187,6 +192,9 @@ impl Query {
                 values: values.map(|value| value.unwrap_or(Value::Null)).collect(),
             });
         });
+        if let Some(labels) = machine.labels.take() {
+            evaluation.rule_labels = Some(labels.found());
+        }
         let session = machine.session;
         evaluation.take_calls(session);
         evaluated?;

@@ -207,8 +207,8 @@ impl<'p> Machine<'p> {
             self.tell_enter_rule(&child, candidate);
         }
         let flow = self.body(&child, &mut |machine| {
-            if machine.watched() {
-                machine.tell(&child, Op::Exit, Subject::Rule(candidate));
+            if machine.notes_exits {
+                machine.note_exit(&child, candidate);
             }
             let Some(value) = machine.head_value(&child, program) else {
                 return Ok(());

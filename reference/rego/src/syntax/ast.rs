@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use super::{Location, Version};
 use crate::Value;
-use crate::value::Number;
+use crate::value::{Number, Object};
 
 /// The name of a variable. Names that authors cannot write mark generated variables: `$0` is a
 /// wildcard, `__local0__` a rewritten local.
@@ -264,6 +264,13 @@ pub struct Annotations {
     pub location: Location,
     /// The last row of the block.
     pub end_row: u32,
+}
+
+impl Annotations {
+    /// Its `labels`, if it has any.
+    pub(crate) fn labels(&self) -> Option<&Object> {
+        self.value.as_object()?.get("labels")?.as_object()
+    }
 }
 
 /// A comment.

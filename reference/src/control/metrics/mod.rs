@@ -77,7 +77,8 @@ pub(crate) struct Metrics {
 
 impl Default for Metrics {
     fn default() -> Self {
-        let mut registry = process_metrics::registry();
+        let mut registry = Registry::default();
+        process_metrics::register(&mut registry);
         let requests =
             RequestDurations::register(&mut registry, "ocp_http_request_duration_seconds");
         let builds = Family::default();

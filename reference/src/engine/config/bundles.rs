@@ -1,26 +1,18 @@
-//! The sections `bundles`, `discovery` and `keys`.
+//! The sections `bundles` and `discovery`.
 
 use std::path::PathBuf;
 
 use serde::Deserialize;
 
+use super::keys::Key;
 use super::seconds::{Delay, Seconds, Trigger};
-use super::services::{Secret, Services};
+use super::services::Services;
 
 /// The least and most seconds between two downloads.
 const USUAL_DELAY: [u64; 2] = [60, 120];
 
 /// A file in a bundle may have this many bytes.
 const USUAL_SIZE_LIMIT: u64 = 1 << 30;
-
-/// What signs bundles when the key does not say.
-const USUAL_ALGORITHM: &str = "RS256";
-
-/// The signature algorithms that keys may name.
-const ALGORITHMS: [&str; 12] = [
-    "ES256", "ES384", "ES512", "HS256", "HS384", "HS512", "PS256", "PS384", "PS512", "RS256",
-    "RS384", "RS512",
-];
 
 /// One bundle, or the discovery bundle, as it is given.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
@@ -96,39 +88,6 @@ pub(super) struct DiscoveryShape {
     persist: bool,
     signing: Option<SigningShape>,
     size_limit_bytes: Option<u64>,
-}
-
-/// A key that signs or verifies.
-#[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(expecting = "a key")]
-pub(in crate::engine) struct Key {
-    /// PEM, or the secret of an HMAC.
-    pub(in crate::engine) key: Option<Secret>,
-    private_key: Option<Secret>,
-    algorithm: Option<String>,
-    /// The scope that signatures must have.
-    pub(in crate::engine) scope: Option<String>,
-}
-
-impl Key {
-    /// How it signs.
-    pub(in crate::engine) fn algorithm(&self) -> &str {
-        self.algorithm.as_deref().unwrap_or(USUAL_ALGORITHM)
-    }
-
-    /// Says what of it cannot be used.
-    pub(super) fn check(&self, name: &str) -> Result<(), String> {
-        let algorithm = self.algorithm();
-        if !ALGORITHMS.contains(&algorithm) {
-            return Err(format!(
-                "keys: `{name}`: algorithm `{algorithm}` is not known"
-            ));
-        }
-        match (&self.key, &self.private_key) {
-            (None, None) => Err(format!("keys: `{name}`: `key` or `private_key` is missing")),
-            _ => Ok(()),
-        }
-    }
 }
 
 /// A bundle and where it comes from.

@@ -12,19 +12,29 @@ use crate::StartError;
 
 mod bundles;
 mod caching;
+mod credentials;
 mod disk;
+mod distributed_tracing;
+mod http_address;
+mod keys;
 mod redact;
 mod reports;
 mod seconds;
+mod secret;
 mod services;
 mod set;
 mod shape;
 
-pub(super) use bundles::{BundleLocation, Discovery, Key, Source};
+pub(super) use bundles::{BundleLocation, Discovery, Source};
+pub(super) use credentials::{
+    Assertion, AwsAssumedRole, AwsKeys, AwsMetadata, AwsProfile, AwsSigning, AwsWebIdentity,
+    AzureIdentity, Bearer, GcpMetadata, GcpToken, Grant, OAuth2,
+};
 pub(super) use disk::{BufferFull, BufferSync, Disk};
+pub(super) use keys::Key;
 pub(super) use reports::{DecisionLogs, Status, Upload};
 pub(super) use seconds::{Delay, Trigger};
-pub(super) use services::{AwsProfile, AwsSigning, Bearer, Credentials, OAuth2, Service};
+pub(super) use services::Service;
 pub(super) use shape::Plugins;
 
 use redact::redact_config;

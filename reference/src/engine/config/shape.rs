@@ -7,10 +7,13 @@ use rego::CacheLimits;
 use serde::Deserialize;
 use serde::de::IgnoredAny;
 
-use super::bundles::{BundleShape, Discovery, DiscoveryShape, Key, Known, OnlyBundleShape, Source};
+use super::bundles::{BundleShape, Discovery, DiscoveryShape, Known, OnlyBundleShape, Source};
 use super::caching::CachingShape;
+use super::distributed_tracing::DistributedTracingShape;
+use super::keys::Key;
 use super::reports::{DecisionLogs, DecisionLogsShape, Status, StatusShape};
 use super::services::Services;
+use crate::telemetry;
 
 const DEFAULT_MAX_BODY: usize = 256 << 20;
 const DEFAULT_MAX_DECODED_BODY: usize = 512 << 20;
@@ -37,6 +40,8 @@ pub(in crate::engine) struct Plugins {
     pub(in crate::engine) decision_logs: Option<DecisionLogs>,
     /// Who is told about the state of the engine.
     pub(in crate::engine) status: Option<Status>,
+    /// Where spans of requests are sent.
+    pub(in crate::engine) tracing: Option<telemetry::Settings>,
 }
 
 /// A whole configuration. What is not known is taken and has no effect, as in OPA; the log names it.
@@ -60,6 +65,7 @@ pub(super) struct Shape {
     nd_builtin_cache: bool,
     server: Option<Server>,
     storage: Option<Storage>,
+    distributed_tracing: Option<DistributedTracingShape>,
     pub(super) default_decision: Option<String>,
     pub(super) default_authorization_decision: Option<String>,
 }
@@ -189,6 +195,7 @@ impl Shape {
         for (name, key) in &keys {
             key.check(name)?;
         }
+        self.services.take_keys(&keys)?;
         let known = Known {
             services: &self.services,
             keys: &keys,
@@ -199,12 +206,15 @@ impl Shape {
             .as_ref()
             .map(|shape| shape.logs(known, self.nd_builtin_cache, &persistence));
         let status = self.status.as_ref().map(|shape| shape.status(known));
+        let tracing = self.distributed_tracing.as_ref();
+        let tracing = tracing.map(DistributedTracingShape::settings).transpose();
         let at = |section: &'static str| move |why: String| format!("{section}: {why}");
         Ok(Plugins {
             bundles: self.bundles(known)?,
             discovery: discovery.transpose().map_err(at("discovery"))?,
             decision_logs: logs.transpose().map_err(at("decision_logs"))?.flatten(),
             status: status.transpose().map_err(at("status"))?.flatten(),
+            tracing: tracing.map_err(at("distributed_tracing"))?.flatten(),
             persistence,
             services: self.services,
             keys,
@@ -319,8 +329,8 @@ mod tests {
                 &["bundles.b.folder", "keys.k.secret"],
             ),
             (
-                r#"{"server": {"metrics": {"own": {}}}, "distributed_tracing": {"type": "grpc"}}"#,
-                &["server.metrics.own", "distributed_tracing"],
+                r#"{"server": {"metrics": {"own": {}}}, "distributed_tracing": {"tpye": "grpc"}}"#,
+                &["server.metrics.own", "distributed_tracing.tpye"],
             ),
         ] {
             let mut found = unknown_keys(json);

@@ -25,7 +25,8 @@ const DURATIONS: &str = "http_request_duration_seconds";
 
 impl Default for Totals {
     fn default() -> Self {
-        let mut registry = process_metrics::registry();
+        let mut registry = Registry::default();
+        process_metrics::register(&mut registry);
         let requests = RequestDurations::register(&mut registry, DURATIONS);
         Self { registry, requests }
     }
@@ -34,7 +35,7 @@ impl Default for Totals {
 impl Totals {
     /// Measurements of which the durations are counted below these upper bounds, in seconds.
     pub(super) fn with_buckets(buckets: &[f64]) -> Self {
-        let mut registry = process_metrics::registry();
+        let mut registry = Registry::default();
         let requests = RequestDurations::register_with(&mut registry, DURATIONS, buckets);
         Self { registry, requests }
     }

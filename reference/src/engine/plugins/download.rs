@@ -10,6 +10,7 @@ use http::header::{CONTENT_TYPE, ETAG, HeaderName, IF_NONE_MATCH};
 use http::{HeaderMap, HeaderValue, StatusCode};
 use rego::Version;
 
+use super::registry;
 use super::service::{Client, ServiceError, ServiceResponse};
 use super::status_registry::{BundleStatus, Failure};
 use crate::bundle::{Bundle, BundleError, Key, Limits, Verification};
@@ -117,6 +118,11 @@ enum From {
         resource: String,
         long_poll: Option<Duration>,
     },
+    /// An image of a registry.
+    Registry {
+        client: Arc<Client>,
+        image: String,
+    },
     File(PathBuf),
 }
 
@@ -129,11 +135,20 @@ impl Downloader {
     ) -> Option<Self> {
         let from = match &source.place {
             BundleLocation::File(path) => From::File(path.clone()),
-            BundleLocation::Service { resource, .. } => From::Service {
-                client: client?,
-                resource: resource.clone(),
-                long_poll: source.long_poll,
-            },
+            BundleLocation::Service { resource, .. } => {
+                let client = client?;
+                match client.is_registry() {
+                    true => From::Registry {
+                        client,
+                        image: resource.clone(),
+                    },
+                    false => From::Service {
+                        client,
+                        resource: resource.clone(),
+                        long_poll: source.long_poll,
+                    },
+                }
+            }
         };
         Some(Self {
             from,
@@ -194,7 +209,7 @@ impl Downloader {
         let (reading, from) = (self.reading(), archive.clone());
         let file = match &self.from {
             From::File(path) => Some(path.clone()),
-            From::Service { .. } => None,
+            From::Service { .. } | From::Registry { .. } => None,
         };
         let begun = std::time::Instant::now();
         let read = tokio::task::spawn_blocking(move || match file {
@@ -215,13 +230,17 @@ impl Downloader {
 
     /// The archive and its version, unless it is the one that is in use.
     async fn ask(&mut self) -> Result<Option<(Bytes, String)>, ServiceError> {
-        let From::Service {
-            client,
-            resource,
-            long_poll,
-        } = &self.from
-        else {
-            return Ok(Some((Bytes::new(), String::new())));
+        let (client, resource, long_poll) = match &self.from {
+            From::File(_) => return Ok(Some((Bytes::new(), String::new()))),
+            From::Registry { client, image } => {
+                let used = self.etag.as_ref().and_then(|etag| etag.to_str().ok());
+                return registry::pull(client, image, used, MAX_ARCHIVE).await;
+            }
+            From::Service {
+                client,
+                resource,
+                long_poll,
+            } => (client, resource, long_poll),
         };
         let wait = long_poll.unwrap_or_default();
         let prefer = match long_poll {

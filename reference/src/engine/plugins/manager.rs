@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use globset::GlobSet;
 use rego::Value;
@@ -26,6 +26,7 @@ use crate::StartError;
 use crate::engine::config::{self, BundleLocation, Config, Discovery, Key, Service, Source};
 use crate::engine::options::Options;
 use crate::engine::watch::{Files, Watcher};
+use crate::telemetry::{Settings, Telemetry};
 
 /// The plugins that run. Dropping it ends them without waiting.
 #[derive(Debug)]
@@ -54,6 +55,17 @@ struct Tasks {
     discovery: Option<(Plan<Discovery>, Task)>,
     uploads: Option<(Plan<config::Upload>, Task)>,
     reports: Option<(Plan<config::Status>, Task)>,
+}
+
+/// What a configuration is carried out with.
+#[derive(Debug)]
+struct Prepared {
+    config: Config,
+    clients: Clients,
+    /// Where decisions wait on disk, if they do.
+    spool: Option<Arc<Spool>>,
+    /// What begins spans, if anything does.
+    telemetry: Option<Arc<Telemetry>>,
 }
 
 /// The services by name, and what talks to them.
@@ -169,12 +181,21 @@ impl Running {
             let reports = tasks.reports.take().map(|(_, task)| task);
             [uploads, reports]
         };
+        let begun = Instant::now();
         // What became of the uploads is part of the last report.
         let ended = async {
             for mut task in last.into_iter().flatten() {
                 task.stop.send_replace(true);
                 if let Err(why) = (&mut task.handle).await {
                     error!(%why, "a plugin ended early");
+                }
+            }
+            // The last uploads have spans, too.
+            if let Some(telemetry) = self.0.plugins.telemetry.get() {
+                let left = grace.saturating_sub(begun.elapsed());
+                let flushed = tokio::task::spawn_blocking(move || telemetry.flush(left));
+                if let Err(why) = flushed.await {
+                    error!(%why, "spans were not sent");
                 }
             }
         };
@@ -257,7 +278,7 @@ impl Manager {
         let before = (tasks.boot.clone(), tasks.discovered.clone());
         change(tasks);
         let prepared = self.prepare(tasks);
-        let (config, clients, spool) = match prepared {
+        let prepared = match prepared {
             _ if tasks.stopped => return Ok(()),
             Ok(prepared) => prepared,
             Err(why) => {
@@ -265,7 +286,14 @@ impl Manager {
                 return Err(why);
             }
         };
+        let Prepared {
+            config,
+            clients,
+            spool,
+            telemetry,
+        } = prepared;
         let plugins = config.plugins.clone();
+        self.plugins.telemetry.set(telemetry);
         tasks.clients = clients;
         let logs = plugins.decision_logs.as_ref();
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
@@ -278,12 +306,13 @@ impl Manager {
         Ok(())
     }
 
-    /// The configuration, clients of its services, and where decisions wait on disk if they do.
-    fn prepare(&self, tasks: &mut Tasks) -> Result<(Config, Clients, Option<Arc<Spool>>), String> {
+    /// The configuration, and what it is carried out with.
+    fn prepare(&self, tasks: &mut Tasks) -> Result<Prepared, String> {
         if tasks.boot.get("discovery").is_none() {
             tasks.discovered = None;
         }
         let boot = Config::of(&tasks.boot, self.host.id())?;
+        let tracing = boot.plugins.tracing.clone();
         let config = match &tasks.discovered {
             Some(discovered) => {
                 let merged = merge(discovered, &tasks.boot)?;
@@ -294,7 +323,7 @@ impl Manager {
         let clients = config.plugins.services.iter().map(|service| {
             let client = match tasks.clients.get(&service.name) {
                 Some((same, client)) if same == service => Arc::clone(client),
-                _ => Arc::new(Client::new(service)?),
+                _ => Arc::new(Client::new(service, &self.plugins.telemetry)?),
             };
             Ok((service.name.clone(), (service.clone(), client)))
         });
@@ -303,7 +332,27 @@ impl Manager {
         let disk = logs.and_then(|logs| logs.upload.as_ref()?.disk.as_ref());
         let spool = self.plugins.logs.prepare(disk);
         let spool = spool.map_err(|why| format!("decision_logs: {why}"))?;
-        Ok((config, clients, spool))
+        // What is discovered says nothing of it.
+        let telemetry = self.telemetry(tracing.as_ref());
+        let telemetry = telemetry.map_err(|why| format!("distributed_tracing: {why}"))?;
+        Ok(Prepared {
+            config,
+            clients,
+            spool,
+            telemetry,
+        })
+    }
+
+    /// What begins spans by these settings: what does so already, or another one.
+    fn telemetry(&self, settings: Option<&Settings>) -> Result<Option<Arc<Telemetry>>, String> {
+        let Some(settings) = settings else {
+            return Ok(None);
+        };
+        let current = self.plugins.telemetry.get();
+        Ok(Some(match current.filter(|same| same.goes_by(settings)) {
+            Some(same) => same,
+            None => Arc::new(Telemetry::new(settings)?),
+        }))
     }
 
     fn bundles(&self, tasks: &mut Tasks, plugins: &config::Plugins) {

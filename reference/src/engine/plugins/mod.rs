@@ -1,7 +1,6 @@
 //! Plugins: what the engine does by itself beside answering requests.
 
 mod activation;
-mod aws;
 mod bundles;
 mod clock;
 mod credentials;
@@ -12,6 +11,7 @@ mod manager;
 mod persistence;
 mod poll;
 mod prometheus;
+mod registry;
 mod service;
 mod status;
 pub(in crate::engine) mod status_registry;
@@ -24,6 +24,7 @@ use rego::{Value, Version};
 
 use super::config::{self, Config};
 use crate::bundle::{Bundle, BundleError};
+use crate::telemetry::Current;
 use activation::Activation;
 pub(in crate::engine) use logs::{Entry, Unlogged};
 pub(crate) use manager::Running;
@@ -65,6 +66,8 @@ pub(in crate::engine) struct Plugins {
     /// Decisions that wait for their upload.
     logs: logs::Backlog,
     activation: Activation,
+    /// What begins spans, if anything does.
+    pub(in crate::engine) telemetry: Current,
     /// What is counted for Prometheus, if anything is.
     collectors: ArcSwapOption<Collectors>,
 }

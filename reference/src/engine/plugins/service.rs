@@ -5,13 +5,15 @@ use std::time::Duration;
 
 use bytes::Bytes;
 use http::header::{
-    ACCEPT_ENCODING, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION, USER_AGENT,
+    ACCEPT_ENCODING, AUTHORIZATION, CONTENT_ENCODING, HeaderMap, HeaderName, HeaderValue, LOCATION,
+    USER_AGENT,
 };
 use http::{Method, StatusCode};
 use reqwest::{Certificate, Identity, Url, redirect};
 
 use super::credentials::Credentials;
 use crate::engine::config::Service;
+use crate::telemetry::Current;
 
 /// How long the head of an answer may take unless the service says so.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
@@ -66,40 +68,58 @@ pub(super) struct ServiceResponse {
     pub(super) body: Bytes,
 }
 
+/// What shows who asks.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Proof<'p> {
+    /// The headers and the credentials of the service.
+    Service,
+    /// The credentials alone, for those to whom the service sends for a token.
+    Credentials,
+    /// The headers, and a token that was given for the credentials.
+    Token(&'p HeaderValue),
+}
+
 /// What requests to one service have in common.
 #[derive(Debug)]
 pub(super) struct Client {
     http: reqwest::Client,
     url: String,
+    is_registry: bool,
     headers: HeaderMap,
     timeout: Duration,
     credentials: Credentials,
+    telemetry: Current,
 }
 
 impl Client {
-    /// A client for a service.
+    /// A client for a service, whose requests have spans if anything has.
     ///
     /// # Errors
     /// When a file that its configuration names cannot be used, or a header cannot be sent.
-    pub(super) fn new(service: &Service) -> Result<Self, String> {
+    pub(super) fn new(service: &Service, telemetry: &Current) -> Result<Self, String> {
         let http = connector(service)?;
         Ok(Self {
             url: service.url.trim_end_matches('/').to_owned(),
+            is_registry: service.is_registry(),
             headers: headers(service)?,
             timeout: service
                 .response_header_timeout_seconds
                 .map_or(HEAD_TIMEOUT, |given| given.0),
-            credentials: Credentials::new(&service.credentials, http.clone()),
+            credentials: Credentials::new(service, &http),
             http,
+            telemetry: telemetry.clone(),
         })
     }
 
-    /// Gets a resource of at most `limit` bytes. Redirections are followed; what proves who asks
-    /// goes to the service only.
+    /// Whether the service is a registry of images.
+    pub(super) fn is_registry(&self) -> bool {
+        self.is_registry
+    }
+
+    /// Gets a resource of at most `limit` bytes, as [`get_at`](Self::get_at) does.
     ///
     /// # Errors
-    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
-    /// of any status but a redirection is returned.
+    /// As there.
     pub(super) async fn get(
         &self,
         resource: &str,
@@ -107,7 +127,24 @@ impl Client {
         wait: Duration,
         limit: usize,
     ) -> Result<ServiceResponse, ServiceError> {
-        let own = self.address(resource)?;
+        let url = self.address(resource)?;
+        self.get_at(url, headers, Proof::Service, wait, limit).await
+    }
+
+    /// Gets at most `limit` bytes from an address. Redirections are followed; what shows who asks
+    /// goes to the origin of the address only.
+    ///
+    /// # Errors
+    /// When there is no answer in time, to which `wait` is added, or it is too long. An answer
+    /// of any status but a redirection is returned.
+    pub(super) async fn get_at(
+        &self,
+        own: Url,
+        headers: &HeaderMap,
+        proof: Proof<'_>,
+        wait: Duration,
+        limit: usize,
+    ) -> Result<ServiceResponse, ServiceError> {
         let mut url = own.clone();
         for _ in 0..=MAX_REDIRECTS {
             let mut request = reqwest::Request::new(Method::GET, url.clone());
@@ -115,7 +152,7 @@ impl Client {
             let gzip = HeaderValue::from_static("gzip");
             request.headers_mut().insert(ACCEPT_ENCODING, gzip);
             if url.origin() == own.origin() {
-                self.prove(&mut request).await?;
+                self.prove(&mut request, proof).await?;
             }
             let response = self.send(request, wait).await?;
             match target(&url, &response)? {
@@ -143,7 +180,7 @@ impl Client {
         let mut request = reqwest::Request::new(Method::POST, self.address(resource)?);
         *request.headers_mut() = headers.clone();
         *request.body_mut() = Some(body.into());
-        self.prove(&mut request).await?;
+        self.prove(&mut request, Proof::Service).await?;
         let status = self.send(request, Duration::ZERO).await?.status();
         match status.is_success() {
             true => Ok(()),
@@ -156,10 +193,31 @@ impl Client {
         Url::parse(&text).map_err(ServiceError::failed)
     }
 
-    /// Adds what the configuration wants in every request, and what proves who asks.
-    async fn prove(&self, request: &mut reqwest::Request) -> Result<(), ServiceError> {
-        for (name, value) in &self.headers {
-            request.headers_mut().insert(name, value.clone());
+    /// The address of a path of the service's host.
+    ///
+    /// # Errors
+    /// When the service has no address.
+    pub(super) fn at_host(&self, path: &str) -> Result<Url, ServiceError> {
+        let mut url = Url::parse(&self.url).map_err(ServiceError::failed)?;
+        url.set_path(path);
+        url.set_query(None);
+        Ok(url)
+    }
+
+    /// Adds what shows who asks.
+    async fn prove(
+        &self,
+        request: &mut reqwest::Request,
+        proof: Proof<'_>,
+    ) -> Result<(), ServiceError> {
+        if !matches!(proof, Proof::Credentials) {
+            for (name, value) in &self.headers {
+                request.headers_mut().insert(name, value.clone());
+            }
+        }
+        if let Proof::Token(token) = proof {
+            request.headers_mut().insert(AUTHORIZATION, token.clone());
+            return Ok(());
         }
         let proven = self.credentials.add(request).await;
         proven.map_err(ServiceError::Failed)
@@ -175,12 +233,22 @@ impl Client {
         headers
             .entry(USER_AGENT)
             .or_insert(HeaderValue::from_static(agent));
+        let span = self.telemetry.get().map(|telemetry| {
+            let (method, url) = (request.method().clone(), request.url().clone());
+            telemetry.client(&method, &url, request.headers_mut())
+        });
         let sent = self.http.execute(request);
-        match tokio::time::timeout(self.timeout + wait, sent).await {
+        let outcome = match tokio::time::timeout(self.timeout + wait, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(failure)) => Err(ServiceError::Failed(cause(&failure))),
             Err(_) => Err(ServiceError::failed("no answer in time")),
+        };
+        match (&span, &outcome) {
+            (Some(span), Ok(response)) => span.answered(response.status(), response.version()),
+            (Some(span), Err(why)) => span.failed(why.to_string()),
+            (None, _) => {}
         }
+        outcome
     }
 }
 
@@ -218,7 +286,7 @@ fn connector(service: &Service) -> Result<reqwest::Client, String> {
 }
 
 /// Whether a host is this machine, which no proxy can reach for us.
-fn is_loopback(host: &str) -> bool {
+pub(super) fn is_loopback(host: &str) -> bool {
     let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
     host == "localhost" || address.is_ok_and(|address| address.is_loopback())
 }

@@ -107,7 +107,8 @@ impl<S: Service> Connection<S> {
         };
         arrival.tell();
         let version = parts.version;
-        let reply = self.reply(parts, body, arrival.number, &exchange).await;
+        let mut reply = self.reply(parts, body, &arrival, &exchange).await;
+        let span = reply.span.take();
         let (mut reply, share) = admit(reply, &self.server.answers).await;
         // What is left of a body that did not come in time is not waited for.
         let late = reply.status == StatusCode::REQUEST_TIMEOUT;
@@ -115,17 +116,23 @@ impl<S: Service> Connection<S> {
             let close = HeaderValue::from_static("close");
             reply.headers.insert(CONNECTION, close);
         }
-        let line = arrival.answered(reply.status);
+        let line = arrival.answered(reply.status, span);
         let exchange = Arc::new(exchange);
         Sending::response(reply, share, line).map(|body| Sent::new(body, exchange))
     }
 
     /// The answer to one request, which is given up when the client has closed its side.
-    async fn reply(&self, parts: Parts, body: Incoming, number: u64, exchange: &Exchange) -> Reply {
+    async fn reply(
+        &self,
+        parts: Parts,
+        body: Incoming,
+        arrival: &Arrival,
+        exchange: &Exchange,
+    ) -> Reply {
         self.activity.set_answering(true);
         let reply = tokio::select! {
             biased;
-            reply = self.work(parts, body, number, exchange) => reply,
+            reply = self.work(parts, body, arrival, exchange) => reply,
             () = exchange.abandoned() => {
                 ApiError::new(Code::Unavailable, "the client closed the connection").reply()
             }
@@ -135,7 +142,13 @@ impl<S: Service> Connection<S> {
     }
 
     /// Waits for a place, reads the request, and has it answered.
-    async fn work(&self, parts: Parts, body: Incoming, number: u64, exchange: &Exchange) -> Reply {
+    async fn work(
+        &self,
+        parts: Parts,
+        body: Incoming,
+        arrival: &Arrival,
+        exchange: &Exchange,
+    ) -> Reply {
         let probes =
             body.is_end_stream() && (self.server.service).is_probe(&parts.method, parts.uri.path());
         if !probes && self.activity.turn().await == Admission::Refused {
@@ -154,7 +167,9 @@ impl<S: Service> Connection<S> {
         };
         self.activity.set_answering(true);
         request.client = Some(self.peer);
-        request.number = number;
+        request.number = arrival.number;
+        request.arrival.begun = arrival.begun;
+        request.arrival.secure = self.server.tls.is_some();
         request.cancelled = Arc::clone(&exchange.cancelled);
         let answered =
             AssertUnwindSafe(Arc::clone(&self.server.service).answer(request)).catch_unwind();

@@ -7,13 +7,10 @@ use std::net::SocketAddr;
 use std::os::unix::fs::{FileTypeExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 
-use tokio::net::{TcpListener, UnixListener, UnixSocket};
+use tokio::net::{TcpListener, UnixListener};
 
 use crate::http::peer::Peer;
 use crate::http::transport::Transport;
-
-/// So many connections to a socket may wait to be accepted.
-const BACKLOG: u32 = 1024;
 
 /// Something that is listened on.
 #[derive(Debug)]
@@ -85,12 +82,10 @@ impl Door {
             }
             Err(_) => {}
         }
-        let socket = UnixSocket::new_stream()?;
-        socket.bind(path)?;
+        let listener = UnixListener::bind(path)?;
         let file = SocketFile::of(path)?;
-        // Nobody can connect before it is listened on.
         fs::set_permissions(path, Permissions::from_mode(permissions))?;
-        Ok(Self::Unix(socket.listen(BACKLOG)?, file))
+        Ok(Self::Unix(listener, file))
     }
 
     /// Where it is.

@@ -1,11 +1,11 @@
-//! Tokens that others than policies verify, such as those that sign bundles.
+//! Tokens that others than policies make and verify, such as those that sign bundles.
 
 use x509_parser::prelude::{FromDer, X509Certificate};
 
 use super::token::{Token, object};
 use crate::builtins::Failure;
-use crate::builtins::armor::next_block;
-use crate::builtins::keys::{Algorithm, Public, der};
+use crate::builtins::armor::{encode_url, next_block};
+use crate::builtins::keys::{Algorithm, Private, Public, der};
 use crate::value::Object;
 
 /// The header and the claims of a token, whoever made it.
@@ -52,6 +52,36 @@ pub fn verify(token: &str, algorithm: &str, key: &str) -> Result<(), String> {
         true => Ok(()),
         false => Err("the signature is not right".to_owned()),
     }
+}
+
+/// The token of a header and claims, both in JSON, that a key signs: a shared secret for the
+/// algorithms `HS…`, or else a private key in PEM. The header has to name the algorithm.
+///
+/// # Errors
+/// When the algorithm or the key is of no use, which is told without the key.
+pub fn sign(header: &str, claims: &str, algorithm: &str, key: &str) -> Result<String, String> {
+    let method = Algorithm::named(algorithm);
+    let method = method.ok_or_else(|| format!("the algorithm `{algorithm}` is not known"))?;
+    let [header, claims] = [header, claims].map(|part| encode_url(part.as_bytes()));
+    let signed = format!("{header}.{claims}");
+    let signature = match method {
+        Algorithm::Hmac(_) => method.authenticate(key.as_bytes(), signed.as_bytes()),
+        _ => method.sign(&private(key)?, signed.as_bytes()),
+    };
+    let signature = signature.ok_or_else(|| format!("the key cannot sign by `{algorithm}`"))?;
+    Ok(format!("{signed}.{}", encode_url(&signature)))
+}
+
+/// The private key in the first block of a text.
+fn private(text: &str) -> Result<Private, String> {
+    let (block, _) = next_block(text).ok_or("the key is not in PEM")?;
+    let key = match block.label.as_str() {
+        "RSA PRIVATE KEY" => der::rsa_private(&block.bytes),
+        "PRIVATE KEY" => der::private(&block.bytes),
+        "EC PRIVATE KEY" => der::curve_private(&block.bytes),
+        label => return Err(format!("the key is a `{label}`, not a private key")),
+    };
+    key.ok_or_else(|| format!("the {} is malformed", block.label.to_lowercase()))
 }
 
 /// The key in the first block of a text.

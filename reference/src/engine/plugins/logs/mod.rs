@@ -89,6 +89,28 @@ impl Plugins {
 }
 
 impl Entry<'_> {
+    /// Adds what was noted of the evaluation.
+    fn note(&self, event: &mut Object, logs: &DecisionLogs) {
+        let Some(noted) = &self.decision.noted else {
+            return;
+        };
+        if logs.calls {
+            event.insert("nd_builtin_cache", Value::from(noted.calls.clone()));
+        }
+        if self.has_answer() && !noted.rule_labels.is_empty() {
+            let labels = Value::from(noted.rule_labels.clone());
+            event.insert("rule_labels", labels);
+        }
+    }
+
+    /// Whether there is an answer. That a query has no solution is one.
+    fn has_answer(&self) -> bool {
+        let outcome = self.decision.outcome.as_ref();
+        outcome.is_ok_and(|outcome| {
+            outcome.result.is_some() || matches!(self.subject, Subject::Query(_))
+        })
+    }
+
     fn event(&self, state: &State, labels: &Value, logs: &DecisionLogs) -> Object {
         let decision = self.decision;
         let mut event = Object::new();
@@ -96,6 +118,11 @@ impl Entry<'_> {
         event.insert("decision_id", Value::from(self.id));
         if let Some(batch) = &decision.batch_id {
             event.insert("batch_decision_id", Value::from(&**batch));
+        }
+        if let Some(span) = &self.request.span {
+            let (trace, span) = span.ids();
+            event.insert("trace_id", Value::from(trace));
+            event.insert("span_id", Value::from(span));
         }
         let bundles = &state.contents().bundles;
         if !bundles.is_empty() {
@@ -119,9 +146,7 @@ impl Entry<'_> {
             Ok(_) => None,
             Err(error) => event.insert("error", failure(error)),
         };
-        if let Some(calls) = decision.calls.as_ref().filter(|_| logs.calls) {
-            event.insert("nd_builtin_cache", Value::from(calls.clone()));
-        }
+        self.note(&mut event, logs);
         if let Some(client) = self.request.client {
             event.insert("requested_by", Value::from(client.to_string()));
         }

@@ -10,7 +10,7 @@ use rego::{PartialOptions, PartialQuery, QueryOptions, Residual, Value};
 use super::accept::{Accepted, accepted};
 use super::masks::masks;
 use super::options::{FilterOptions, references};
-use crate::engine::decision::{Decision, DecisionError, Outcome, Subject};
+use crate::engine::decision::{Decision, DecisionError, Noted, Outcome, Subject};
 use crate::engine::metrics::Metrics;
 use crate::engine::plugins::Unlogged;
 use crate::engine::state::{PreparedFilter, State};
@@ -149,7 +149,10 @@ impl FilterRequest<'_> {
                 result: Some(result.clone()),
                 explanation: None,
             }),
-            calls,
+            noted: calls.map(|calls| Noted {
+                calls,
+                ..Noted::default()
+            }),
             metrics: metrics.cloned(),
             shows_metrics: false,
         };

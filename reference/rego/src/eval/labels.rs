@@ -1,0 +1,85 @@
+//! The labels that METADATA blocks give rules.
+
+use std::collections::{BTreeSet, HashSet};
+
+use super::machine::{Frame, Machine};
+use super::rules::Candidate;
+use super::trace::Subject;
+use crate::Value;
+use crate::compile::World;
+use crate::compile::tree::ground_steps;
+use crate::meter::weight;
+use crate::syntax::Annotations;
+use crate::trace::Op;
+use crate::value::Object;
+
+/// The labels of rules that have had an answer.
+#[derive(Debug, Default)]
+pub(super) struct Labels {
+    /// The rules, each with the `else` behind it that was looked at.
+    rules: HashSet<(usize, usize)>,
+    known: BTreeSet<Value>,
+    /// In the order of the first answers.
+    found: Vec<Value>,
+}
+
+impl Labels {
+    /// Notes a rule that has an answer; gives its labels if they are new.
+    fn note(&mut self, world: &World, candidate: Candidate<'_>) -> Option<&Value> {
+        if !self.rules.insert((candidate.address(), candidate.branch)) {
+            return None;
+        }
+        let labels = labels(world, candidate);
+        if labels.is_empty() {
+            return None;
+        }
+        let labels = Value::from(labels);
+        if !self.known.insert(labels.clone()) {
+            return None;
+        }
+        self.found.push(labels);
+        self.found.last()
+    }
+
+    /// The labels of each rule.
+    pub(super) fn found(self) -> Vec<Value> {
+        self.found
+    }
+}
+
+impl<'p> Machine<'p> {
+    /// Tells whoever wants to know it that a rule has an answer.
+    pub(super) fn note_exit(&mut self, child: &Frame<'_>, candidate: Candidate<'p>) {
+        if self.watched() {
+            self.tell(child, Op::Exit, Subject::Rule(candidate));
+        }
+        if let Some(labels) = &mut self.labels
+            && let Some(new) = labels.note(self.policy.world(), candidate)
+        {
+            self.session.meter.make(weight(new));
+        }
+    }
+}
+
+/// The labels of a rule: those of the packages around it, of its package, of its document and its
+/// own, of which the innermost counts. An `else` has none of its own.
+fn labels(world: &World, candidate: Candidate<'_>) -> Object {
+    let rule = candidate.rule;
+    let package = rule.reference.get(..rule.package).unwrap_or_default();
+    let around = (1..=package.len()).filter_map(|end| {
+        let outer = package.get(..end)?;
+        world.block_of_package(outer, "subpackages")
+    });
+    let own = rule.ast.annotations.iter().map(AsRef::as_ref);
+    let own = own.filter(|block: &&Annotations| &*block.scope == "rule" && candidate.branch == 0);
+    let document = rule.reference.get(..ground_steps(&rule.reference));
+    let blocks = around
+        .chain(world.block_of_package(package, "package"))
+        .chain(document.and_then(|document| world.block_of_document(document)))
+        .chain(own);
+    let mut labels = Object::new();
+    for (name, value) in blocks.filter_map(Annotations::labels).flatten() {
+        labels.insert(name.clone(), value.clone());
+    }
+    labels
+}

@@ -1,0 +1,55 @@
+//! Tokens that machines of Google Cloud and Azure are given.
+
+use serde::Deserialize;
+
+/// A token of the metadata server of Google Cloud.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct GcpMetadata {
+    audience: Option<String>,
+    #[serde(default)]
+    scopes: Vec<String>,
+    pub(in crate::engine) endpoint: Option<String>,
+    pub(in crate::engine) access_token_path: Option<String>,
+    pub(in crate::engine) identity_token_path: Option<String>,
+}
+
+/// Which token of Google Cloud is wanted.
+#[derive(Debug)]
+pub(in crate::engine) enum GcpToken<'m> {
+    /// One that says to this audience who the engine is.
+    Identity(&'m str),
+    /// One that lets the engine do what these scopes allow.
+    Access(&'m [String]),
+}
+
+impl GcpMetadata {
+    /// Which token is wanted.
+    ///
+    /// # Errors
+    /// When none is, or both are.
+    pub(in crate::engine) fn token(&self) -> Result<GcpToken<'_>, String> {
+        let audience = self.audience.as_deref();
+        let audience = audience.filter(|audience| !audience.is_empty());
+        match (audience, self.scopes.as_slice()) {
+            (Some(audience), []) => Ok(GcpToken::Identity(audience)),
+            (None, scopes @ [_, ..]) => Ok(GcpToken::Access(scopes)),
+            _ => Err("`gcp_metadata` takes either `audience` or `scopes`".to_owned()),
+        }
+    }
+}
+
+/// A token for a managed identity of Azure. What is not given has the usual value.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct AzureIdentity {
+    pub(in crate::engine) endpoint: Option<String>,
+    pub(in crate::engine) api_version: Option<String>,
+    pub(in crate::engine) resource: Option<String>,
+    pub(in crate::engine) object_id: Option<String>,
+    pub(in crate::engine) client_id: Option<String>,
+    pub(in crate::engine) mi_res_id: Option<String>,
+    /// Whether the endpoint is that of applications (App Service), not of machines.
+    #[serde(default)]
+    pub(in crate::engine) use_app_service_msi: bool,
+}

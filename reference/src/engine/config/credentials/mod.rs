@@ -1,0 +1,92 @@
+//! How the engine proves to a service who it is.
+
+mod aws;
+mod clouds;
+mod oauth2;
+
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+use serde::Deserialize;
+
+use super::keys::Key;
+use super::secret::Secret;
+pub(in crate::engine) use aws::{
+    AwsAssumedRole, AwsKeys, AwsMetadata, AwsProfile, AwsSigning, AwsWebIdentity,
+};
+pub(in crate::engine) use clouds::{AzureIdentity, GcpMetadata, GcpToken};
+pub(in crate::engine) use oauth2::{Assertion, Grant, OAuth2};
+
+/// How the engine proves who it is: at most one of these. Another kind is refused, unlike keys that
+/// are not known elsewhere: without its credentials a service would only say that it wants some.
+#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct Credentials {
+    pub(in crate::engine) bearer: Option<Bearer>,
+    pub(in crate::engine) client_tls: Option<ClientTls>,
+    pub(in crate::engine) oauth2: Option<OAuth2>,
+    pub(in crate::engine) s3_signing: Option<AwsSigning>,
+    pub(in crate::engine) gcp_metadata: Option<GcpMetadata>,
+    pub(in crate::engine) azure_managed_identity: Option<AzureIdentity>,
+}
+
+/// A token that is sent as it is.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct Bearer {
+    pub(in crate::engine) token: Option<Secret>,
+    /// A file with the token, read for every request.
+    pub(in crate::engine) token_path: Option<PathBuf>,
+    /// What stands before the token; `Bearer` if it is not given.
+    pub(in crate::engine) scheme: Option<String>,
+}
+
+/// A certificate that the engine shows.
+#[derive(Debug, Clone, PartialEq, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(in crate::engine) struct ClientTls {
+    /// A file with the certificate.
+    pub(in crate::engine) cert: PathBuf,
+    /// A file with its key, which is not encrypted.
+    pub(in crate::engine) private_key: PathBuf,
+}
+
+impl Credentials {
+    /// Says what of them cannot be used.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let given = [
+            self.bearer.is_some(),
+            self.client_tls.is_some(),
+            self.oauth2.is_some(),
+            self.s3_signing.is_some(),
+            self.gcp_metadata.is_some(),
+            self.azure_managed_identity.is_some(),
+        ];
+        if given.into_iter().filter(|given| *given).count() > 1 {
+            return Err("more than one kind of credentials".to_owned());
+        }
+        if let Some(bearer) = &self.bearer
+            && bearer.token.is_some() == bearer.token_path.is_some()
+        {
+            return Err("`bearer` takes either `token` or `token_path`".to_owned());
+        }
+        self.oauth2.as_ref().map_or(Ok(()), OAuth2::check)?;
+        if let Some(metadata) = &self.gcp_metadata {
+            metadata.token()?;
+        }
+        self.s3_signing.as_ref().map_or(Ok(()), AwsSigning::check)
+    }
+
+    /// Takes the key that they name, if they name one.
+    pub(super) fn take_keys(&mut self, keys: &BTreeMap<String, Key>) -> Result<(), String> {
+        match &mut self.oauth2 {
+            Some(oauth2) => oauth2.take_key(keys),
+            None => Ok(()),
+        }
+    }
+}
+
+/// A value that is there and not empty.
+fn filled<T: AsRef<str>>(given: Option<&T>) -> Option<&T> {
+    given.filter(|given| !given.as_ref().is_empty())
+}

@@ -1,0 +1,16 @@
+//! What is configured and not shown.
+
+use std::fmt;
+
+use serde::Deserialize;
+
+/// A text that messages do not show.
+#[derive(Clone, PartialEq, Deserialize)]
+#[serde(transparent)]
+pub(in crate::engine) struct Secret(pub(in crate::engine) String);
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("…")
+    }
+}

@@ -1,0 +1,189 @@
+//! Signatures of AWS, version 4, and where the keys for them are.
+
+mod metadata;
+mod profile;
+mod sts;
+
+use std::fmt;
+use std::time::{Duration, SystemTime};
+
+use chrono::DateTime;
+use http::header::HeaderName;
+use rego::aws::{Signer, UnsignedRequest};
+use tokio::sync::Mutex;
+
+use super::{sensitive, variable};
+use crate::engine::config::{AwsKeys, AwsSigning};
+
+/// The AWS service that checks signatures unless the configuration says otherwise.
+const SERVICE: &str = "s3";
+
+/// How long those who give keys may take.
+const TIMEOUT: Duration = Duration::from_secs(10);
+
+/// A key that ends is not used in the last minutes of its life.
+const LEEWAY: Duration = Duration::from_secs(300);
+
+/// What signs.
+#[derive(Clone)]
+pub(in crate::engine::plugins) struct Key {
+    access: String,
+    secret: String,
+    region: String,
+    /// What proves that a temporary key is in use.
+    token: Option<String>,
+    /// When a temporary key ends.
+    end: Option<SystemTime>,
+}
+
+impl fmt::Debug for Key {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Key").finish_non_exhaustive()
+    }
+}
+
+impl Key {
+    /// A key that somebody gives until a time, as RFC 3339 writes it, in the words of AWS.
+    ///
+    /// # Errors
+    /// When something of it is missing.
+    fn temporary(whose: &str, region: String, parts: [Option<&str>; 4]) -> Result<Self, String> {
+        let [access, secret, token, end] = parts;
+        let part = |name: &str, given: Option<&str>| {
+            let given = given.filter(|given| !given.is_empty());
+            given
+                .map(str::to_owned)
+                .ok_or_else(|| format!("{whose} gave no `{name}`"))
+        };
+        let end = part("Expiration", end)?;
+        let end = DateTime::parse_from_rfc3339(&end);
+        let end = end.map_err(|_| format!("the `Expiration` that {whose} gave is no time"))?;
+        Ok(Self {
+            access: part("AccessKeyId", access)?,
+            secret: part("SecretAccessKey", secret)?,
+            region,
+            token: token.map(str::to_owned),
+            end: Some(end.into()),
+        })
+    }
+
+    /// Whether it is worth keeping, and can still be used.
+    fn lives(&self) -> bool {
+        let soon = SystemTime::now().checked_add(LEEWAY);
+        self.end
+            .is_some_and(|end| soon.is_some_and(|soon| soon < end))
+    }
+}
+
+/// Signs requests.
+#[derive(Debug)]
+pub(in crate::engine::plugins) struct Aws {
+    signing: AwsSigning,
+    /// The temporary key that is in use.
+    held: Mutex<Option<Key>>,
+}
+
+impl Aws {
+    /// What signs as the configuration says.
+    pub(super) fn new(signing: &AwsSigning) -> Self {
+        Self {
+            signing: signing.clone(),
+            held: Mutex::default(),
+        }
+    }
+
+    /// Signs a request.
+    ///
+    /// # Errors
+    /// When there is no key, or the request cannot be signed.
+    pub(super) async fn sign(&self, request: &mut reqwest::Request) -> Result<(), String> {
+        let key = self.key().await?;
+        let service = self.signing.service.as_deref().unwrap_or(SERVICE);
+        sign(request, service, &key)
+    }
+
+    /// The key: the one that is in use, or that of the first place that has one.
+    async fn key(&self) -> Result<Key, String> {
+        let mut held = self.held.lock().await;
+        if let Some(key) = held.take().filter(Key::lives) {
+            return Ok(held.insert(key).clone());
+        }
+        let mut failures = Vec::new();
+        for keys in self.signing.keys() {
+            let found = match keys {
+                AwsKeys::AssumedRole(role) => sts::assumed(role).await,
+                keys => own(keys, false).await,
+            };
+            match found {
+                Ok(key) => return Ok(held.insert(key).clone()),
+                Err(why) => failures.push(why),
+            }
+        }
+        Err(failures.join("; "))
+    }
+}
+
+/// A key that needs no other key, or only assumes another role (`within`).
+async fn own(keys: AwsKeys<'_>, within: bool) -> Result<Key, String> {
+    match keys {
+        AwsKeys::Environment => from_environment(),
+        AwsKeys::Profile(given) => profile::key(given).await,
+        AwsKeys::WebIdentity(identity) => sts::identified(identity, within).await,
+        AwsKeys::Metadata(given) => metadata::key(given).await,
+        AwsKeys::AssumedRole(_) => Err("a role is not assumed by another".to_owned()),
+    }
+}
+
+/// Signs a request with a key, for a service.
+fn sign(request: &mut reqwest::Request, service: &str, key: &Key) -> Result<(), String> {
+    let body = request.body().and_then(reqwest::Body::as_bytes);
+    // Texts are signed; what is compressed goes without a signature of its content.
+    let body = std::str::from_utf8(body.unwrap_or_default());
+    let headers = request.headers().iter();
+    let headers = headers.filter(|(name, _)| name.as_str().starts_with("x-amz-"));
+    let headers: Vec<(String, String)> = headers
+        .filter_map(|(name, value)| Some((name.to_string(), value.to_str().ok()?.to_owned())))
+        .collect();
+    let signer = Signer {
+        service,
+        access_key: &key.access,
+        secret_key: &key.secret,
+        region: &key.region,
+        token: key.token.as_deref(),
+        unsigned_payload: body.is_err(),
+    };
+    let unsigned = UnsignedRequest {
+        method: request.method().as_str(),
+        url: request.url().as_str(),
+        headers: &headers,
+        body: body.unwrap_or_default(),
+    };
+    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH);
+    let now = i64::try_from(since.map_err(|why| why.to_string())?.as_secs());
+    let signed = signer.sign_request(&unsigned, now.map_err(|why| why.to_string())?)?;
+    for (name, value) in &signed {
+        let name = HeaderName::from_bytes(name.as_bytes()).map_err(|why| why.to_string())?;
+        request.headers_mut().insert(name, sensitive(value)?);
+    }
+    Ok(())
+}
+
+fn from_environment() -> Result<Key, String> {
+    let required =
+        |name: &str| variable(name).ok_or_else(|| format!("no {name} set in environment"));
+    let token = variable("AWS_SECURITY_TOKEN").or_else(|| variable("AWS_SESSION_TOKEN"));
+    Ok(Key {
+        access: required("AWS_ACCESS_KEY_ID")?,
+        secret: required("AWS_SECRET_ACCESS_KEY")?,
+        region: required("AWS_REGION")?,
+        token,
+        end: None,
+    })
+}
+
+/// The region that is configured, or else that of the environment.
+fn region(given: Option<&String>) -> Result<String, String> {
+    let given = given.filter(|given| !given.is_empty()).cloned();
+    let region = given.or_else(|| variable("AWS_REGION"));
+    region.ok_or_else(|| "no AWS_REGION set in environment or configuration".to_owned())
+}

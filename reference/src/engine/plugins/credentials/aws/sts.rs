@@ -1,0 +1,142 @@
+//! Temporary keys of the Security Token Service.
+
+use std::path::Path;
+
+use reqwest::{Method, RequestBuilder};
+use serde::Deserialize;
+
+use super::{Key, TIMEOUT, own, region, sign};
+use crate::engine::config::{AwsAssumedRole, AwsWebIdentity};
+use crate::engine::plugins::credentials::ask::{ask, form, question};
+use crate::engine::plugins::credentials::{text, variable};
+
+/// The domain of AWS unless the configuration or the environment says otherwise.
+const DOMAIN: &str = "amazonaws.com";
+
+/// The version of the API.
+const VERSION: &str = "2011-06-15";
+
+/// What a session is called unless the configuration says otherwise.
+const SESSION: &str = "open-policy-agent";
+
+/// The variable that says where the service is, for places without access to that of AWS.
+const ENDPOINT: &str = "AWS_ENDPOINT_URL_STS";
+
+/// What messages call the service.
+const SERVICE: &str = "the token service";
+
+/// An answer. Only one of the two is in it.
+#[derive(Deserialize)]
+struct Answer {
+    #[serde(rename = "AssumeRoleResult", alias = "AssumeRoleWithWebIdentityResult")]
+    result: Outcome,
+}
+
+#[derive(Deserialize)]
+struct Outcome {
+    #[serde(rename = "Credentials")]
+    credentials: Given,
+}
+
+#[derive(Deserialize)]
+#[serde(rename_all = "PascalCase")]
+struct Given {
+    access_key_id: Option<String>,
+    secret_access_key: Option<String>,
+    session_token: Option<String>,
+    expiration: Option<String>,
+}
+
+/// The key of a role, for a token that proves who the engine is. The environment says which, or
+/// else the configuration; it is the other way round for a key that only assumes another role
+/// (`within`).
+///
+/// # Errors
+/// When both lack something, or the service gives none.
+pub(super) async fn identified(identity: &AwsWebIdentity, within: bool) -> Result<Key, String> {
+    let region = region(identity.aws_region.as_ref())?;
+    let given = |given: &Option<String>, name: &str| match (within, variable(name)) {
+        (false, Some(value)) => Ok(value),
+        _ => chosen(given.as_ref(), name),
+    };
+    let role = given(&identity.iam_role_arn, "AWS_ROLE_ARN")?;
+    let file = &identity.web_identity_token_file;
+    let file = given(file, "AWS_WEB_IDENTITY_TOKEN_FILE")?;
+    let token = text(Path::new(&file)).await?;
+    let body = form([
+        ("Action", "AssumeRoleWithWebIdentity"),
+        ("RoleArn", &role),
+        ("RoleSessionName", session(identity.session_name.as_ref())),
+        ("Version", VERSION),
+        ("WebIdentityToken", &token),
+    ]);
+    let request = request(&region, identity.aws_domain.as_ref(), body)?;
+    temporary(request, region).await
+}
+
+/// The key of a role that another key may assume.
+///
+/// # Errors
+/// When there is no other key, or the service gives none.
+pub(super) async fn assumed(role: &AwsAssumedRole) -> Result<Key, String> {
+    let region = region(role.aws_region.as_ref())?;
+    let arn = chosen(role.iam_role_arn.as_ref(), "AWS_ROLE_ARN")?;
+    let other = role
+        .other()
+        .ok_or("there is no key that assumes the role")?;
+    let other = own(other, true).await?;
+    let body = form([
+        ("Action", "AssumeRole"),
+        ("RoleArn", &arn),
+        ("RoleSessionName", session(role.session_name.as_ref())),
+        ("Version", VERSION),
+    ]);
+    let request = request(&region, role.aws_domain.as_ref(), body)?;
+    let (client, request) = request.build_split();
+    let mut request = request.map_err(|_| format!("{SERVICE} cannot be asked"))?;
+    sign(&mut request, "sts", &other)?;
+    temporary(RequestBuilder::from_parts(client, request), region).await
+}
+
+fn session(given: Option<&String>) -> &str {
+    let given = given.filter(|given| !given.is_empty());
+    given.map_or(SESSION, String::as_str)
+}
+
+/// What is configured, or else in the environment.
+fn chosen(given: Option<&String>, name: &str) -> Result<String, String> {
+    let given = given.filter(|given| !given.is_empty()).cloned();
+    let chosen = given.or_else(|| variable(name));
+    chosen.ok_or_else(|| format!("no {name} set in environment or configuration"))
+}
+
+/// Where the service of a region is.
+fn address(region: &str, domain: Option<&String>) -> String {
+    let given = domain.filter(|domain| !domain.is_empty()).cloned();
+    let domain = given.or_else(|| variable("AWS_DOMAIN"));
+    let domain = domain.unwrap_or_else(|| DOMAIN.to_owned());
+    let (region, domain) = (region.to_lowercase(), domain.to_lowercase());
+    variable(ENDPOINT).unwrap_or_else(|| format!("https://sts.{region}.{domain}/"))
+}
+
+/// A question to the service of a region.
+fn request(region: &str, domain: Option<&String>, body: String) -> Result<RequestBuilder, String> {
+    let request = question(Method::POST, &address(region, domain))?;
+    let request = request.header("content-type", "application/x-www-form-urlencoded");
+    Ok(request.body(body))
+}
+
+/// The key that the service gives.
+async fn temporary(request: RequestBuilder, region: String) -> Result<Key, String> {
+    let answer = ask(SERVICE, request, TIMEOUT).await?;
+    let answer: Result<Answer, _> = quick_xml::de::from_reader(answer.as_slice());
+    let answer = answer.map_err(|_| format!("{SERVICE} gave no key"))?;
+    let given = &answer.result.credentials;
+    let parts = [
+        &given.access_key_id,
+        &given.secret_access_key,
+        &given.session_token,
+        &given.expiration,
+    ];
+    Key::temporary(SERVICE, region, parts.map(Option::as_deref))
+}

@@ -1,0 +1,52 @@
+//! Tokens that are given for a time.
+
+use std::fmt;
+use std::time::{Duration, Instant};
+
+use rego::Value;
+
+/// A token is not used in the last seconds of its life.
+const LEEWAY: Duration = Duration::from_secs(10);
+
+/// A token until it ends.
+pub(in crate::engine::plugins) struct Token {
+    text: String,
+    end: Instant,
+}
+
+impl fmt::Debug for Token {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Token").finish_non_exhaustive()
+    }
+}
+
+impl Token {
+    /// A token that was asked for at a time and lives that long.
+    pub(super) fn new(text: &str, asked: Instant, lifetime: Duration) -> Self {
+        let end = asked.checked_add(lifetime.saturating_sub(LEEWAY));
+        Self {
+            text: text.trim().to_owned(),
+            end: end.unwrap_or(asked),
+        }
+    }
+
+    /// What is sent.
+    pub(super) fn text(&self) -> &str {
+        &self.text
+    }
+
+    /// Whether it can still be used.
+    pub(super) fn lives(&self) -> bool {
+        Instant::now() < self.end
+    }
+}
+
+/// How long what an answer gives lives, if the answer says so: a number of seconds, also as text.
+pub(super) fn lifetime(answer: &Value) -> Option<Duration> {
+    let seconds = match answer.get("expires_in")? {
+        Value::Number(seconds) => u64::try_from(seconds.as_i64()?).ok()?,
+        Value::String(seconds) => seconds.parse().ok()?,
+        _ => return None,
+    };
+    Some(Duration::from_secs(seconds))
+}

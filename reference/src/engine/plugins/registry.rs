@@ -1,0 +1,350 @@
+//! Bundles that are images of a registry, by the distribution API of the Open Container Initiative.
+
+use std::collections::BTreeSet;
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use bytes::Bytes;
+use http::header::{ACCEPT, WWW_AUTHENTICATE};
+use http::{HeaderMap, HeaderValue, StatusCode};
+use reqwest::Url;
+use serde::Deserialize;
+use sha2::{Digest as _, Sha256};
+
+use super::service::{Client, Proof, ServiceError, ServiceResponse};
+
+/// The media types of manifests that can be read.
+const MANIFESTS: HeaderValue = HeaderValue::from_static(
+    "application/vnd.oci.image.manifest.v1+json, application/vnd.oci.image.index.v1+json, \
+     application/vnd.docker.distribution.manifest.v2+json, \
+     application/vnd.docker.distribution.manifest.list.v2+json, */*",
+);
+
+/// The media type of the layer that is the bundle.
+const LAYER: &str = "application/vnd.oci.image.layer.v1.tar+gzip";
+
+/// The most bytes of a manifest or a token's answer; registries need not take longer manifests.
+const MAX_DOCUMENT: usize = 4 << 20;
+
+/// The most manifests that are read for one bundle, and how deep they may refer to each other.
+const MAX_MANIFESTS: usize = 64;
+const MAX_DEPTH: usize = 4;
+
+/// How digests of the only kind that is checked begin.
+const SHA256: &str = "sha256:";
+
+/// Gets the bundle of an image, `HOST/REPOSITORY:TAG` or `HOST/REPOSITORY@DIGEST`, and its digest,
+/// unless that is the one that is in use. Which host is asked says the service.
+///
+/// # Errors
+/// When the image is not there or holds no bundle, or what comes is not what its digest says.
+pub(super) async fn pull(
+    client: &Client,
+    image: &str,
+    used: Option<&str>,
+    limit: usize,
+) -> Result<Option<(Bytes, String)>, ServiceError> {
+    let image = Image::parse(image).ok_or_else(|| {
+        let why = format!("`{image}` is no image `HOST/REPOSITORY:TAG`");
+        ServiceError::Failed(why)
+    })?;
+    let mut repository = Repository {
+        client,
+        name: image.repository,
+        token: None,
+    };
+    let digest = repository.bundle(image.reference).await?;
+    let version = digest.trim_start_matches(SHA256);
+    if used == Some(version) {
+        return Ok(None);
+    }
+    let none = HeaderMap::new();
+    let archive = repository.get("blobs", &digest, &none, limit).await?;
+    Ok(Some((archive, version.to_owned())))
+}
+
+/// Which image is wanted.
+#[derive(Debug, PartialEq, Eq)]
+struct Image<'t> {
+    repository: &'t str,
+    /// A tag, or a digest.
+    reference: &'t str,
+}
+
+impl<'t> Image<'t> {
+    fn parse(text: &'t str) -> Option<Self> {
+        let (_, path) = text.split_once('/')?;
+        let (repository, reference) = match path.split_once('@') {
+            // A digest says more than a tag before it.
+            Some((path, digest)) => (path.split(':').next()?, digest),
+            None => path.split_once(':')?,
+        };
+        let plain = |c: char| c.is_ascii_alphanumeric() || "._-".contains(c);
+        let is_part =
+            |part: &str| part.starts_with(char::is_alphanumeric) && part.chars().all(plain);
+        let is_tag = reference.len() <= 128
+            && reference.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+            && reference.chars().all(plain);
+        let is_sound = repository.split('/').all(is_part) && (is_tag || is_digest(reference));
+        is_sound.then_some(Self {
+            repository,
+            reference,
+        })
+    }
+}
+
+/// Whether a text is a digest that can be checked.
+fn is_digest(text: &str) -> bool {
+    let digits = text.strip_prefix(SHA256);
+    let is_digit = |c: u8| c.is_ascii_digit() || (b'a'..=b'f').contains(&c);
+    digits.is_some_and(|digits| digits.len() == 64 && digits.bytes().all(is_digit))
+}
+
+/// What an image consists of, or which images an index names.
+#[derive(Debug, Deserialize)]
+struct Manifest {
+    layers: Option<Vec<Descriptor>>,
+    manifests: Option<Vec<Descriptor>>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(rename_all = "camelCase")]
+struct Descriptor {
+    media_type: Option<String>,
+    digest: String,
+    platform: Option<Platform>,
+}
+
+#[derive(Debug, Deserialize)]
+struct Platform {
+    os: Option<String>,
+}
+
+impl Descriptor {
+    /// The digest, which is one that can be checked.
+    fn checkable(self) -> Result<String, ServiceError> {
+        match is_digest(&self.digest) {
+            true => Ok(self.digest),
+            false => Err(ServiceError::failed("a digest is not SHA-256")),
+        }
+    }
+
+    /// Whether it says where an image comes from, and is no image.
+    fn is_attestation(&self) -> bool {
+        let os = self
+            .platform
+            .as_ref()
+            .and_then(|platform| platform.os.as_deref());
+        os == Some("unknown")
+    }
+}
+
+/// The answer to whoever asks for a token.
+#[derive(Deserialize)]
+struct Token {
+    token: Option<String>,
+    access_token: Option<String>,
+}
+
+/// One repository of a registry, for one download.
+struct Repository<'r> {
+    client: &'r Client,
+    name: &'r str,
+    /// What the registry wanted to see.
+    token: Option<HeaderValue>,
+}
+
+impl Repository<'_> {
+    /// The digest of the layer that is the bundle: the first in the image, or in the first image
+    /// of an index that has one.
+    async fn bundle(&mut self, reference: &str) -> Result<String, ServiceError> {
+        let mut open = vec![(reference.to_owned(), 0)];
+        let (mut seen, mut failed) = (BTreeSet::new(), None);
+        while let Some((reference, depth)) = open.pop() {
+            if seen.len() == MAX_MANIFESTS || !seen.insert(reference.clone()) {
+                continue;
+            }
+            let manifest = match self.manifest(&reference).await {
+                Ok(manifest) => manifest,
+                Err(why) => {
+                    failed = failed.or(Some(why));
+                    continue;
+                }
+            };
+            let mut layers = manifest.layers.into_iter().flatten();
+            if let Some(layer) = layers.find(|layer| layer.media_type.as_deref() == Some(LAYER)) {
+                return layer.checkable();
+            }
+            let images = manifest.manifests.into_iter().flatten().rev();
+            for image in images.filter(|image| depth < MAX_DEPTH && !image.is_attestation()) {
+                match image.checkable() {
+                    Ok(digest) => open.push((digest, depth + 1)),
+                    Err(why) => failed = failed.or(Some(why)),
+                }
+            }
+        }
+        let none = || ServiceError::Failed(format!("the image has no layer of type `{LAYER}`"));
+        Err(failed.unwrap_or_else(none))
+    }
+
+    async fn manifest(&mut self, reference: &str) -> Result<Manifest, ServiceError> {
+        let accept = HeaderMap::from_iter([(ACCEPT, MANIFESTS)]);
+        let manifest = self.get("manifests", reference, &accept, MAX_DOCUMENT);
+        serde_json::from_slice(&manifest.await?)
+            .map_err(|why| ServiceError::Failed(format!("the manifest cannot be read: {why}")))
+    }
+
+    /// Gets what a digest or a tag stands for. What a digest stands for is checked.
+    async fn get(
+        &mut self,
+        kind: &str,
+        reference: &str,
+        headers: &HeaderMap,
+        limit: usize,
+    ) -> Result<Bytes, ServiceError> {
+        let path = format!("/v2/{}/{kind}/{reference}", self.name);
+        let url = self.client.at_host(&path)?;
+        let mut answer = self.ask(&url, headers, limit).await?;
+        if answer.status == StatusCode::UNAUTHORIZED
+            && self.token.is_none()
+            && let Some(asked) = token_address(&url, &answer.headers)
+        {
+            self.token = Some(self.fetch_token(asked).await?);
+            answer = self.ask(&url, headers, limit).await?;
+        }
+        if answer.status != StatusCode::OK {
+            return Err(ServiceError::Status(answer.status));
+        }
+        if is_digest(reference) && digest(&answer.body) != reference {
+            return Err(ServiceError::failed(
+                "what came is not what its digest says",
+            ));
+        }
+        Ok(answer.body)
+    }
+
+    async fn ask(
+        &self,
+        url: &Url,
+        headers: &HeaderMap,
+        limit: usize,
+    ) -> Result<ServiceResponse, ServiceError> {
+        let proof = self.token.as_ref().map_or(Proof::Service, Proof::Token);
+        let answer = self
+            .client
+            .get_at(url.clone(), headers, proof, Duration::ZERO, limit);
+        answer.await
+    }
+
+    /// The token that is given for the credentials of the service, or to anybody.
+    async fn fetch_token(&self, url: Url) -> Result<HeaderValue, ServiceError> {
+        let none = HeaderMap::new();
+        let answer =
+            self.client
+                .get_at(url, &none, Proof::Credentials, Duration::ZERO, MAX_DOCUMENT);
+        let answer = answer.await?;
+        if answer.status != StatusCode::OK {
+            return Err(ServiceError::Status(answer.status));
+        }
+        let wrong = || ServiceError::failed("the registry's authorization server gave no token");
+        let token: Token = serde_json::from_slice(&answer.body).map_err(|_| wrong())?;
+        let token = token.token.or(token.access_token).ok_or_else(wrong)?;
+        let token = HeaderValue::from_str(&format!("Bearer {token}"));
+        let mut token = token.map_err(|_| wrong())?;
+        token.set_sensitive(true);
+        Ok(token)
+    }
+}
+
+/// Where a registry that refuses a request sends for a token. Nobody is sent from HTTPS to HTTP.
+fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
+    let challenges = headers.get_all(WWW_AUTHENTICATE).into_iter();
+    let challenges = challenges.filter_map(|given| given.to_str().ok());
+    let mut challenges = challenges.filter_map(|given| http_auth::parse_challenges(given).ok());
+    let challenge = challenges.find_map(|given| {
+        let mut given = given.into_iter();
+        given.find(|challenge| challenge.scheme.eq_ignore_ascii_case("bearer"))
+    })?;
+    let parameter = |name: &str| {
+        let mut given = challenge.params.iter();
+        let (_, value) = given.find(|(given, _)| given.eq_ignore_ascii_case(name))?;
+        Some(value.to_unescaped())
+    };
+    let mut asked = Url::parse(&parameter("realm")?).ok()?;
+    if asked.scheme() != "https" && !(asked.scheme() == "http" && url.scheme() == "http") {
+        return None;
+    }
+    for name in ["service", "scope"] {
+        if let Some(value) = parameter(name) {
+            asked.query_pairs_mut().append_pair(name, &value);
+        }
+    }
+    Some(asked)
+}
+
+/// The digest of some bytes, as registries write it.
+fn digest(bytes: &[u8]) -> String {
+    let mut text = SHA256.to_owned();
+    for byte in Sha256::digest(bytes) {
+        // Writing to a string cannot fail.
+        let _ = write!(text, "{byte:02x}");
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn images_have_a_repository_and_a_tag_or_digest() {
+        let zeros = format!("{SHA256}{}", "0".repeat(64));
+        let by_digest = format!("h/a@{zeros}");
+        let by_both = format!("h/a:1@{zeros}");
+        for (text, expected) in [
+            ("h/a:1", Some(("a", "1"))),
+            ("h:5000/a/b_c:v1.2-x", Some(("a/b_c", "v1.2-x"))),
+            (by_digest.as_str(), Some(("a", zeros.as_str()))),
+            (by_both.as_str(), Some(("a", zeros.as_str()))),
+            ("h/a@sha256:00", None),
+            ("h/a@md5:00", None),
+            ("h/a", None),
+            ("h/a:", None),
+            ("h/../a:1", None),
+            ("h/a//b:1", None),
+            ("h/a?b:1", None),
+            ("h/a:1/2", None),
+            ("h/:1", None),
+            ("a:1", None),
+            ("", None),
+        ] {
+            let image = Image::parse(text);
+            let found = image.map(|image| (image.repository, image.reference));
+            assert_eq!(found, expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn tokens_are_asked_for_where_a_registry_says() {
+        let over = |scheme: &str, challenge: &'static str| {
+            let url = Url::parse(&format!("{scheme}://registry/v2/")).ok()?;
+            let value = HeaderValue::from_static(challenge);
+            let headers = HeaderMap::from_iter([(WWW_AUTHENTICATE, value)]);
+            token_address(&url, &headers).map(String::from)
+        };
+        let full = r#"Basic realm="x", bearer Realm="http://auth/t?a=b",service="r s",scope="repository:a:pull,push""#;
+        let address = "http://auth/t?a=b&service=r+s&scope=repository%3Aa%3Apull%2Cpush";
+        assert_eq!(over("http", full).as_deref(), Some(address));
+        assert_eq!(over("https", full), None);
+        for refused in [
+            r#"Basic realm="http://auth/""#,
+            r#"Bearer service="x""#,
+            r#"Bearer realm="file:///etc/passwd""#,
+            r#"Bearer realm="auth""#,
+            "Bearer realm",
+            "",
+        ] {
+            assert_eq!(over("http", refused), None, "{refused}");
+        }
+    }
+}

@@ -1,0 +1,44 @@
+//! Spans of the requests that handlers answer.
+
+use percent_encoding::percent_decode_str;
+
+use super::Engine;
+use super::routes::Destination;
+use crate::http::Peer;
+use crate::http::Request;
+use crate::telemetry::{Arriving, RequestSpan};
+
+impl Engine {
+    /// Begins the span of a request, if it has one where it goes. One that has begun goes on.
+    pub(super) fn begin_span(&self, destination: &Destination, request: &mut Request) {
+        let telemetry = &self.plugins().telemetry;
+        let path = || {
+            percent_decode_str(&request.path)
+                .decode_utf8_lossy()
+                .into_owned()
+        };
+        if request.span.is_some() || !telemetry.covers(path) {
+            return;
+        }
+        let (Some(telemetry), Some(route)) = (telemetry.get(), destination.traced_as(request))
+        else {
+            return;
+        };
+        let arriving = Arriving {
+            method: &request.method,
+            path: path(),
+            route,
+            headers: &request.headers,
+            authority: request.arrival.authority.as_ref(),
+            version: request.arrival.version,
+            secure: request.arrival.secure,
+            client: request.client.map(|client| match client {
+                Peer::Tcp(address) => Ok(address),
+                Peer::Unix => Err(client.to_string()),
+            }),
+            length: request.body.len(),
+            begun: request.arrival.begun,
+        };
+        request.span = Some(RequestSpan::begin(telemetry, &arriving));
+    }
+}

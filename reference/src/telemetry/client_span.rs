@@ -1,0 +1,83 @@
+//! The span of a request that is sent to another server.
+
+use http::{HeaderMap, Method, StatusCode, Version};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{SpanBuilder, SpanKind, Status, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_http::HeaderInjector;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+use reqwest::Url;
+
+use super::{Telemetry, attributes};
+
+/// The span of a request that is sent. It ends when it is dropped.
+#[derive(Debug)]
+pub(crate) struct ClientSpan(Context);
+
+impl Telemetry {
+    /// Begins the span of a request that is sent on nobody's behalf, and names it in the headers.
+    pub(crate) fn client(&self, method: &Method, url: &Url, headers: &mut HeaderMap) -> ClientSpan {
+        ClientSpan::begin(self, &Context::new(), method, url, headers)
+    }
+}
+
+impl ClientSpan {
+    pub(super) fn begin(
+        telemetry: &Telemetry,
+        parent: &Context,
+        method: &Method,
+        url: &Url,
+        headers: &mut HeaderMap,
+    ) -> Self {
+        let secure = url.scheme() == "https";
+        let mut all = attributes::method(method);
+        all.push(attributes::text("url.full", &without_user(url)));
+        let host = url.host_str().unwrap_or_default();
+        all.extend(attributes::server(host, url.port(), secure));
+        let builder = SpanBuilder::from_name(format!("HTTP {method}"))
+            .with_kind(SpanKind::Client)
+            .with_attributes(all);
+        let span = telemetry.tracer.build_with_context(builder, parent);
+        let context = parent.with_span(span);
+        let propagator = TraceContextPropagator::new();
+        propagator.inject_context(&context, &mut HeaderInjector(headers));
+        // A trace without a state has none to send, whatever else the headers say.
+        if context
+            .span()
+            .span_context()
+            .trace_state()
+            .header()
+            .is_empty()
+        {
+            headers.remove("tracestate");
+        }
+        Self(context)
+    }
+
+    /// Notes the head of the answer.
+    pub(crate) fn answered(&self, status: StatusCode, version: Version) {
+        let span = self.0.span();
+        span.set_attribute(attributes::status(status));
+        span.set_attribute(attributes::version(version));
+        if status.is_client_error() || status.is_server_error() {
+            span.set_attribute(KeyValue::new("error.type", status.as_u16().to_string()));
+            span.set_status(attributes::failed());
+        }
+    }
+
+    /// Notes that there was no answer.
+    pub(crate) fn failed(&self, why: impl Into<String>) {
+        let span = self.0.span();
+        span.set_attribute(KeyValue::new("error.type", "_OTHER"));
+        span.set_status(Status::error(why.into()));
+    }
+}
+
+/// An address without the name and password in it.
+fn without_user(url: &Url) -> String {
+    let mut url = url.clone();
+    // An address that cannot have them has none.
+    let _ = url.set_username("");
+    let _ = url.set_password(None);
+    url.to_string()
+}

@@ -1,0 +1,72 @@
+//! A call over gRPC as a request over HTTP/2: a message in a frame each way, and the status of the
+//! call behind the answer.
+
+use bytes::{BufMut, Bytes, BytesMut};
+use http::{HeaderMap, StatusCode};
+
+/// What comes before a message: whether it is compressed, and its length.
+const PREFIX: usize = 5;
+
+/// A message that is not compressed, in its frame.
+pub(super) fn frame(message: &Bytes) -> Option<Bytes> {
+    let mut framed = BytesMut::with_capacity(PREFIX.saturating_add(message.len()));
+    framed.put_u8(0);
+    framed.put_u32(u32::try_from(message.len()).ok()?);
+    framed.put_slice(message);
+    Some(framed.freeze())
+}
+
+/// The message in a frame; nothing if there is none, or it is compressed or cut short.
+pub(super) fn message(framed: &Bytes) -> Option<Bytes> {
+    let (prefix, message) = framed.split_at_checked(PREFIX)?;
+    let (&compressed, length) = prefix.split_first()?;
+    let length = u32::from_be_bytes(length.try_into().ok()?);
+    let whole = usize::try_from(length).is_ok_and(|length| length == message.len());
+    (compressed == 0 && whole).then(|| framed.slice(PREFIX..))
+}
+
+/// The status of a call as one of HTTP that says as much: whether it was done, and if not whether
+/// it may be tried again.
+pub(super) fn status(trailers: &HeaderMap) -> StatusCode {
+    let status = trailers.get("grpc-status");
+    match status.and_then(|status| status.to_str().ok()) {
+        Some("0") => StatusCode::OK,
+        // Cancelled, too late, aborted, out of range, unavailable, data lost.
+        Some("1" | "4" | "10" | "11" | "14" | "15") | None => StatusCode::SERVICE_UNAVAILABLE,
+        Some(_) => StatusCode::BAD_REQUEST,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_message_survives_its_frame() {
+        for text in ["", "a", "some message"] {
+            let whole = frame(&Bytes::from(text)).unwrap_or_default();
+            assert_eq!(message(&whole), Some(Bytes::from(text)));
+            for end in 0..whole.len() {
+                assert_eq!(message(&whole.slice(..end)), None, "{text} up to {end}");
+            }
+        }
+        assert_eq!(message(&Bytes::from_static(b"\x01\0\0\0\0")), None);
+    }
+
+    #[test]
+    fn what_may_be_tried_again_is_told_apart() {
+        for (given, expected) in [
+            (Some("0"), 200),
+            (Some("14"), 503),
+            (None, 503),
+            (Some("3"), 400),
+            (Some("x"), 400),
+        ] {
+            let mut trailers = HeaderMap::new();
+            if let Some(value) = given.and_then(|given| given.parse().ok()) {
+                trailers.insert("grpc-status", value);
+            }
+            assert_eq!(status(&trailers), expected, "{given:?}");
+        }
+    }
+}

@@ -1,0 +1,143 @@
+//! Spans of what the engine does, for collectors that speak OTLP.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use arc_swap::ArcSwapOption;
+use opentelemetry::trace::TracerProvider;
+use opentelemetry::{InstrumentationScope, KeyValue};
+use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
+use opentelemetry_sdk::resource::{EnvResourceDetector, Resource};
+use opentelemetry_sdk::trace::{
+    BatchConfigBuilder, BatchSpanProcessor, Sampler, SdkTracer, SdkTracerProvider,
+};
+use rego::Glob;
+use tracing::warn;
+
+mod attributes;
+mod client_span;
+mod collector;
+mod grpc;
+mod request_span;
+mod settings;
+
+pub(crate) use client_span::ClientSpan;
+pub(crate) use request_span::{Arriving, RequestSpan};
+pub(crate) use settings::{Encryption, Settings, Transport};
+
+use collector::Collector;
+
+/// How long spans that wait may take to be sent when nobody waits for that.
+const LAST_WORDS: Duration = Duration::from_secs(5);
+
+/// What begins spans, and sends them when they have ended. Those that cannot be sent as fast as
+/// they end are dropped, so that nothing waits for a collector.
+#[derive(Debug)]
+pub(crate) struct Telemetry {
+    settings: Settings,
+    provider: SdkTracerProvider,
+    tracer: SdkTracer,
+    excluded: Vec<Glob>,
+}
+
+/// The telemetry of an engine as it is now, if there is any. Clones share it.
+#[derive(Debug, Clone, Default)]
+pub(crate) struct Current(Arc<ArcSwapOption<Telemetry>>);
+
+impl Current {
+    /// Replaces it.
+    pub(crate) fn set(&self, telemetry: Option<Arc<Telemetry>>) {
+        self.0.store(telemetry);
+    }
+
+    /// The telemetry, if there is any.
+    pub(crate) fn get(&self) -> Option<Arc<Telemetry>> {
+        self.0.load_full()
+    }
+
+    /// Whether a request at this path, decoded, has a span.
+    pub(crate) fn covers(&self, path: impl FnOnce() -> String) -> bool {
+        let telemetry = self.0.load();
+        let Some(telemetry) = &*telemetry else {
+            return false;
+        };
+        let excluded = &telemetry.excluded;
+        excluded.is_empty() || {
+            let path = path();
+            !excluded.iter().any(|glob| glob.is_match(&path))
+        }
+    }
+}
+
+impl Telemetry {
+    /// What sends spans to a collector. This has to be called within a runtime, which sends them.
+    ///
+    /// # Errors
+    /// When a file that the settings name cannot be used.
+    pub(crate) fn new(settings: &Settings) -> Result<Self, String> {
+        let exporter = SpanExporter::builder()
+            .with_http()
+            .with_protocol(Protocol::HttpBinary)
+            .with_endpoint(settings.endpoint())
+            .with_timeout(settings.export_timeout)
+            .with_http_client(Collector::new(settings)?)
+            .build()
+            .map_err(|why| why.to_string())?;
+        let batches = BatchConfigBuilder::default()
+            .with_max_queue_size(settings.queue)
+            .with_max_export_batch_size(settings.batch)
+            .with_scheduled_delay(settings.delay)
+            .build();
+        let processor = BatchSpanProcessor::builder(exporter).with_batch_config(batches);
+        let share = Sampler::TraceIdRatioBased(settings.sampled);
+        let provider = SdkTracerProvider::builder()
+            .with_span_processor(processor.build())
+            .with_sampler(Sampler::ParentBased(Box::new(share)))
+            .with_resource(resource(settings))
+            .build();
+        let scope = InstrumentationScope::builder("reference")
+            .with_version(env!("CARGO_PKG_VERSION"))
+            .build();
+        Ok(Self {
+            tracer: provider.tracer_with_scope(scope),
+            provider,
+            excluded: settings.excluded()?,
+            settings: settings.clone(),
+        })
+    }
+
+    /// Whether it goes by these settings. Of files that they name it is not known, as those may
+    /// have changed.
+    pub(crate) fn goes_by(&self, settings: &Settings) -> bool {
+        let names_files = settings.authorities.is_some() || settings.identity.is_some();
+        self.settings == *settings && !names_files
+    }
+
+    /// Sends the spans that wait, for as long as this may take. This blocks.
+    pub(crate) fn flush(&self, time: Duration) {
+        if let Err(why) = self.provider.shutdown_with_timeout(time) {
+            warn!(%why, "spans were not sent in time");
+        }
+    }
+}
+
+impl Drop for Telemetry {
+    /// The last spans are sent by a thread of their own. The last span may be what drops this, on
+    /// a thread that must not wait.
+    fn drop(&mut self) {
+        let provider = self.provider.clone();
+        let last_words = move || provider.shutdown_with_timeout(LAST_WORDS);
+        // Where no thread can be started, what is dropped with it waits all the same.
+        std::thread::Builder::new().spawn(last_words).ok();
+    }
+}
+
+/// Who sends the spans.
+fn resource(settings: &Settings) -> Resource {
+    let given = settings.resource.iter();
+    let given = given.map(|(name, value)| KeyValue::new(*name, value.clone()));
+    Resource::builder_empty()
+        .with_detector(Box::new(EnvResourceDetector::new()))
+        .with_attributes(given)
+        .build()
+}

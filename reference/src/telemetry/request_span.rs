@@ -1,0 +1,152 @@
+//! The span of a request that is answered.
+
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::time::{Instant, SystemTime};
+
+use http::header::USER_AGENT;
+use http::uri::Authority;
+use http::{HeaderMap, Method, StatusCode, Version};
+use opentelemetry::propagation::TextMapPropagator;
+use opentelemetry::trace::{SpanBuilder, SpanKind, TraceContextExt, Tracer};
+use opentelemetry::{Context, KeyValue};
+use opentelemetry_http::HeaderExtractor;
+use opentelemetry_sdk::propagation::TraceContextPropagator;
+
+use super::{ClientSpan, Telemetry, attributes};
+
+/// What a span tells of a request.
+#[derive(Debug)]
+pub(crate) struct Arriving<'r> {
+    pub(crate) method: &'r Method,
+    /// The path, decoded.
+    pub(crate) path: String,
+    /// The route that answers it, with names for what is open.
+    pub(crate) route: String,
+    pub(crate) headers: &'r HeaderMap,
+    /// The host that the client asks, if it is not in the headers.
+    pub(crate) authority: Option<&'r Authority>,
+    pub(crate) version: Version,
+    /// Whether it came over TLS.
+    pub(crate) secure: bool,
+    /// Where it comes from: an address, or a name for what has none.
+    pub(crate) client: Option<Result<SocketAddr, String>>,
+    /// The bytes of its body.
+    pub(crate) length: usize,
+    pub(crate) begun: Instant,
+}
+
+/// The span of a request. It ends when the request is answered, or when it is dropped. Clones are
+/// the same span.
+#[derive(Debug, Clone)]
+pub(crate) struct RequestSpan {
+    telemetry: Arc<Telemetry>,
+    context: Context,
+}
+
+impl RequestSpan {
+    /// Begins the span of a request, as part of the trace that its client names.
+    pub(crate) fn begin(telemetry: Arc<Telemetry>, request: &Arriving<'_>) -> Self {
+        let headers = HeaderExtractor(request.headers);
+        let propagator = TraceContextPropagator::new();
+        let parent = propagator.extract_with_context(&Context::new(), &headers);
+        let method = match attributes::is_known(request.method) {
+            true => request.method.as_str(),
+            false => "HTTP",
+        };
+        let begun = SystemTime::now().checked_sub(request.begun.elapsed());
+        let builder = SpanBuilder::from_name(format!("{method} {}", request.route))
+            .with_kind(SpanKind::Server)
+            .with_start_time(begun.unwrap_or_else(SystemTime::now))
+            .with_attributes(request.attributes());
+        let span = telemetry.tracer.build_with_context(builder, &parent);
+        Self {
+            context: parent.with_span(span),
+            telemetry,
+        }
+    }
+
+    /// What tells the trace from others, and the span from others of the trace, in hexadecimal.
+    pub(crate) fn ids(&self) -> (String, String) {
+        let span = self.context.span();
+        let context = span.span_context();
+        (
+            context.trace_id().to_string(),
+            context.span_id().to_string(),
+        )
+    }
+
+    /// Notes the id of the decision that was made for the request.
+    pub(crate) fn decided(&self, id: &str) {
+        let id = KeyValue::new("opa.decision_id", id.to_owned());
+        self.context.span().set_attribute(id);
+    }
+
+    /// Ends the span of a request whose answer had this status and so many bytes.
+    pub(crate) fn answered(&self, status: StatusCode, sent: u64) {
+        let span = self.context.span();
+        span.set_attribute(attributes::status(status));
+        if let Some(sent) = i64::try_from(sent).ok().filter(|sent| *sent > 0) {
+            span.set_attribute(KeyValue::new("http.response.body.size", sent));
+        }
+        if status.is_server_error() {
+            span.set_status(attributes::failed());
+        }
+        span.end();
+    }
+
+    /// Begins the span of a request that is sent on its behalf.
+    pub(crate) fn client(
+        &self,
+        method: &Method,
+        url: &reqwest::Url,
+        headers: &mut HeaderMap,
+    ) -> ClientSpan {
+        ClientSpan::begin(&self.telemetry, &self.context, method, url, headers)
+    }
+}
+
+impl Arriving<'_> {
+    fn header(&self, name: impl http::header::AsHeaderName) -> Option<&str> {
+        self.headers.get(name)?.to_str().ok()
+    }
+
+    fn attributes(&self) -> Vec<KeyValue> {
+        let mut all = attributes::method(self.method);
+        let host = self.header(http::header::HOST);
+        let host = host.and_then(|host| host.parse::<Authority>().ok());
+        if let Some(asked) = host.as_ref().or(self.authority) {
+            let port = asked.port_u16();
+            all.extend(attributes::server(asked.host(), port, self.secure));
+        }
+        let scheme = if self.secure { "https" } else { "http" };
+        all.push(KeyValue::new("url.scheme", scheme));
+        all.push(attributes::text("url.path", &self.path));
+        all.push(KeyValue::new("http.route", self.route.clone()));
+        all.push(attributes::version(self.version));
+        let peer = self.client.as_ref().map(|client| match client {
+            Ok(address) => (address.ip().to_string(), Some(address.port())),
+            Err(name) => (name.clone(), None),
+        });
+        if let Some((address, port)) = &peer {
+            all.push(KeyValue::new("network.peer.address", address.clone()));
+            let port = port.map(|port| KeyValue::new("network.peer.port", i64::from(port)));
+            all.extend(port);
+        }
+        let forwarded = self.header("x-forwarded-for").unwrap_or_default();
+        let first = forwarded
+            .split(',')
+            .next()
+            .filter(|first| !first.is_empty());
+        let client = first
+            .map(str::to_owned)
+            .or(peer.map(|(address, _)| address));
+        all.extend(client.map(|client| attributes::text("client.address", &client)));
+        let agent = self.header(USER_AGENT).filter(|agent| !agent.is_empty());
+        all.extend(agent.map(|agent| attributes::text("user_agent.original", agent)));
+        if let Some(length) = i64::try_from(self.length).ok().filter(|length| *length > 0) {
+            all.push(KeyValue::new("http.request.body.size", length));
+        }
+        all
+    }
+}

@@ -1,0 +1,246 @@
+//! Tokens that an authorization server gives.
+
+use rego::jwt;
+use serde_json::{Value, json};
+
+use crate::environment::{Done, Environment, quick, until};
+use crate::mock_services::{Fixture, Seen, bundle};
+
+/// The secret of the key `shared`.
+const SHARED: &str = "shared secret of thirty two bytes";
+
+/// What is shown as the digest of a certificate, and how a header names it.
+const THUMBPRINT: (&str, &str) = (
+    "8F1BDDDE9982299E62749C20EDDBAAC57F619D04",
+    "jxvd3pmCKZ5idJwg7duqxX9hnQQ=",
+);
+
+const ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bearer";
+
+/// An answer of the server with these members beside the token.
+fn answer(more: &Value) -> Fixture {
+    let mut answer = json!({"access_token": " given\n", "token_type": "bEARER"});
+    if let (Some(members), Some(more)) = (answer.as_object_mut(), more.as_object()) {
+        members.extend(more.clone());
+    }
+    Fixture {
+        body: answer.to_string().into_bytes(),
+        ..Fixture::default()
+    }
+}
+
+/// An engine that gets a bundle with a token of the server at `/token`, and has these keys.
+async fn engine(mut oauth2: Value, keys: Value, gives: Fixture) -> Done<Environment> {
+    let mut environment = Environment::new().await?;
+    let archive = bundle(&[
+        (".manifest", r#"{"roots": ["a"]}"#),
+        ("data.json", r#"{"a": 1}"#),
+    ])?;
+    environment.mock.put("/rules", Fixture::of(archive, "1"));
+    environment.mock.put("/token", gives);
+    oauth2["token_url"] = json!(format!("{}/token", environment.url()));
+    let credentials = json!({"oauth2": oauth2});
+    let config = json!({
+        "services": {"s": {"url": environment.url(), "credentials": credentials}},
+        "keys": keys,
+        "bundles": {"rules": {"resource": "/rules", "polling": quick()}},
+        "status": {"console": true},
+    });
+    environment.engine(config).await?;
+    Ok(environment)
+}
+
+/// The pairs of a form, decoded, in their order.
+fn pairs(form: &str) -> Done<Vec<(String, String)>> {
+    let url = reqwest::Url::parse(&format!("http://form/?{form}"))?;
+    let pairs = url.query_pairs().into_owned();
+    Ok(pairs.collect())
+}
+
+/// What one grant asks for.
+struct Case {
+    oauth2: Value,
+    authorization: Option<&'static str>,
+    /// The form, but for assertions that the engine made.
+    form: Vec<(&'static str, &'static str)>,
+    /// What stands in the form for an assertion, and the key that verifies it.
+    signed: Option<(&'static str, &'static str)>,
+}
+
+fn cases(file: &str) -> Vec<Case> {
+    vec![
+        Case {
+            oauth2: json!({
+                "client_id": "me", "client_secret": "a b+c", "scopes": ["read", "write"],
+                "additional_parameters": {"more": "a b", "grant_type": "own"},
+            }),
+            authorization: Some("Basic bWU6YSBiK2M="),
+            form: vec![
+                ("grant_type", "client_credentials"),
+                ("more", "a b"),
+                ("scope", "read write"),
+            ],
+            signed: None,
+        },
+        Case {
+            oauth2: json!({"client_id": "me", "client_assertion": "abc", "client_secret": ""}),
+            authorization: None,
+            form: vec![
+                ("client_assertion", "abc"),
+                ("client_assertion_type", ASSERTION),
+                ("client_id", "me"),
+                ("grant_type", "client_credentials"),
+            ],
+            signed: None,
+        },
+        Case {
+            oauth2: json!({
+                "client_id": "me", "client_assertion_path": file, "client_assertion_type": "own",
+            }),
+            authorization: None,
+            form: vec![
+                ("client_assertion", "from-file"),
+                ("client_assertion_type", "own"),
+                ("client_id", "me"),
+                ("grant_type", "client_credentials"),
+            ],
+            signed: None,
+        },
+        Case {
+            oauth2: json!({"client_id": "me", "signing_key": "curve"}),
+            authorization: None,
+            form: vec![
+                ("client_assertion_type", ASSERTION),
+                ("client_id", "me"),
+                ("grant_type", "client_credentials"),
+            ],
+            signed: Some(("client_assertion", "ES256")),
+        },
+        Case {
+            oauth2: json!({
+                "grant_type": "jwt_bearer", "signing_key": "shared", "scopes": ["a", "b"],
+                "additional_claims": {"iss": "me", "n": 5}, "include_jti_claim": true,
+                "thumbprint": THUMBPRINT.0,
+            }),
+            authorization: None,
+            form: vec![
+                ("grant_type", "urn:ietf:params:oauth:grant-type:jwt-bearer"),
+                ("scope", "a b"),
+            ],
+            signed: Some(("assertion", "HS256")),
+        },
+    ]
+}
+
+#[tokio::test]
+async fn each_grant_shows_what_it_is() -> Done {
+    let folder = tempfile::tempdir()?;
+    let file = folder.path().join("assertion");
+    std::fs::write(&file, "from-file\n")?;
+    let own = rcgen::KeyPair::generate()?;
+    let keys = json!({
+        "shared": {"algorithm": "HS256", "private_key": SHARED},
+        "curve": {"algorithm": "ES256", "private_key": own.serialize_pem()},
+    });
+    for case in cases(&file.to_string_lossy()) {
+        let given = answer(&json!({"expires_in": 3600}));
+        let environment = engine(case.oauth2.clone(), keys.clone(), given).await?;
+        environment.wait_for_data("a", json!(1)).await?;
+        let asked = environment.mock.seen("/token");
+        let [asked]: [Seen; 1] = asked.try_into().map_err(|_| "one question")?;
+        let what = &case.oauth2;
+        assert_eq!(asked.header("authorization"), case.authorization, "{what}");
+        let mut form = pairs(&asked.text)?;
+        if let Some((name, algorithm)) = case.signed {
+            let at = form.iter().position(|(found, _)| found == name);
+            let (_, token) = form.remove(at.ok_or("no assertion")?);
+            let verifies = match algorithm {
+                "HS256" => SHARED.to_owned(),
+                _ => own.public_key_pem(),
+            };
+            jwt::verify(&token, algorithm, &verifies)?;
+            assert_claims(&token, what)?;
+        }
+        let form: Vec<(&str, &str)> = form.iter().map(|(n, v)| (n.as_str(), v.as_str())).collect();
+        assert_eq!(form, case.form, "{what}");
+        for seen in environment.mock.seen("/rules") {
+            assert_eq!(seen.header("authorization"), Some("Bearer given"));
+        }
+    }
+    Ok(())
+}
+
+/// The claims and the header of an assertion are those that the configuration wants.
+fn assert_claims(token: &str, oauth2: &Value) -> Done {
+    let (header, claims) = jwt::unverified(token)?;
+    let text = |value: Option<&rego::Value>| value.map(ToString::to_string);
+    let number = |name| text(claims.get(name)).and_then(|text| text.parse::<u64>().ok());
+    let (issued, ends) = (number("iat").ok_or("iat")?, number("exp").ok_or("exp")?);
+    assert_eq!(ends - issued, 600);
+    let now = std::time::SystemTime::UNIX_EPOCH.elapsed()?.as_secs();
+    assert!(now.abs_diff(issued) < 60, "{now} {issued}");
+    let wanted = oauth2["additional_claims"].as_object();
+    for (name, value) in wanted.into_iter().flatten() {
+        assert_eq!(text(claims.get(name.as_str())), Some(value.to_string()));
+    }
+    let scopes = oauth2.get("scopes").map(|_| "\"a b\"".to_owned());
+    assert_eq!(text(claims.get("scope")), scopes);
+    let id = text(claims.get("jti")).map(|id| id.len());
+    let expected = oauth2.get("include_jti_claim").map(|_| 38);
+    assert_eq!(id, expected);
+    assert_eq!(text(header.get("typ")), Some("\"JWT\"".to_owned()));
+    let digest = oauth2
+        .get("thumbprint")
+        .map(|_| format!("\"{}\"", THUMBPRINT.1));
+    assert_eq!(text(header.get("x5t")), digest);
+    Ok(())
+}
+
+#[tokio::test]
+async fn tokens_are_used_until_shortly_before_their_end() -> Done {
+    for (more, once) in [
+        (json!({"expires_in": 3600}), true),
+        (json!({"expires_in": "3600"}), true),
+        (json!({}), true),
+        (json!({"expires_in": 9}), false),
+        (json!({"expires_in": -1}), true),
+    ] {
+        let secret = json!({"client_id": "me", "client_secret": "x"});
+        let environment = engine(secret, json!({}), answer(&more)).await?;
+        let mock = &environment.mock;
+        let enough = || Some(mock.seen("/rules")).filter(|seen| seen.len() > 3);
+        until("four requests", enough).await?;
+        let asked = mock.seen("/token").len();
+        assert_eq!(asked == 1, once, "{more}: asked {asked} times");
+    }
+    Ok(())
+}
+
+#[tokio::test]
+async fn what_gives_no_token_is_reported_without_a_secret() -> Done {
+    let mut circle = Fixture::status(307);
+    circle.headers.push(("location", "/token".to_owned()));
+    for (given, part) in [
+        (
+            Fixture::status(401),
+            "the authorization server replied with 401",
+        ),
+        (circle, "the authorization server replied with 307"),
+        (Fixture::of(b"hidden".to_vec(), "1"), "gave no token"),
+        (answer(&json!({"token_type": "mac"})), "is no bearer token"),
+        (answer(&json!({"access_token": 5})), "gave no token"),
+        (Fixture::of(vec![b' '; (1 << 20) + 1], "1"), "is too long"),
+        (answer(&json!({"access_token": "a\nb"})), "cannot be sent"),
+    ] {
+        let secret = json!({"client_id": "me", "client_secret": "hidden"});
+        let environment = engine(secret, json!({}), given).await?;
+        let failed = |_, answer: &Value| {
+            let message = answer["result"]["bundles"]["rules"]["message"].as_str();
+            message.is_some_and(|message| message.contains(part))
+        };
+        let answer = environment.wait_for("/v1/status", failed).await?;
+        assert!(!answer.to_string().contains("hidden"), "{answer}");
+        assert!(environment.mock.seen("/rules").is_empty(), "{part}");
+    }
+    Ok(())
+}
