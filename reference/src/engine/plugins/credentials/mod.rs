@@ -32,7 +32,7 @@ pub(super) enum Credentials {
         token: Mutex<Option<Token>>,
     },
     /// A signature with a key of AWS.
-    Aws(Aws),
+    Aws(Box<Aws>),
 }
 
 /// Who gives tokens.
@@ -67,7 +67,7 @@ impl Credentials {
             };
         }
         if let Some(signing) = &given.s3_signing {
-            return Self::Aws(Aws::new(signing));
+            return Self::Aws(Box::new(Aws::new(signing)));
         }
         let by = if let Some(client) = &given.oauth2 {
             Giver::OAuth2(Box::new(client.clone()), http.clone())

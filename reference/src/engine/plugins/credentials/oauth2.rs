@@ -115,14 +115,18 @@ fn signed(client: &OAuth2, key: &Key) -> Result<String, String> {
     if client.include_jti_claim {
         claim("jti", json!(id::random()));
     }
-    let mut header = json!({"alg": key.algorithm(), "typ": "JWT"});
+    let mut header = serde_json::Map::new();
+    let mut parameter = |name: &str, value| header.insert(name.to_owned(), value);
+    parameter("alg", json!(key.algorithm()));
+    parameter("typ", json!("JWT"));
     if let Some(digest) = client.thumbprint()? {
         // With padding, as servers get it that others ask.
-        header["x5t"] = json!(URL_SAFE.encode(digest));
+        parameter("x5t", json!(URL_SAFE.encode(digest)));
     }
+    let header = serde_json::Value::Object(header).to_string();
     let claims = serde_json::Value::Object(claims).to_string();
     let private = key.private_key().ok_or("there is no `private_key`")?;
-    jwt::sign(&header.to_string(), &claims, key.algorithm(), private)
+    jwt::sign(&header, &claims, key.algorithm(), private)
 }
 
 /// The token in the answer to a question.
