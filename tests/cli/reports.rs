@@ -124,7 +124,7 @@ fn every_report() {
             "the page.html",
             &[
                 &format!("id=\"{FAILS}\" data-marks=\"fail\""),
-                "What the document says",
+                "The rule, and where it stands",
                 "Requests and answers",
                 "curl ",
             ],

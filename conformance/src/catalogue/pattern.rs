@@ -28,7 +28,7 @@ pub enum PatternError {
 
 impl PatternError {
     /// Of an id or path that none of the ids has.
-    pub(crate) fn unknown<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Self {
+    pub(crate) fn unknown<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Self {
         Self::Unknown(text.to_owned(), nearest(text, ids))
     }
 }
@@ -36,8 +36,15 @@ impl PatternError {
 /// From this likeness on, of 0 to 1, one text is taken for a slip of the other.
 const NEAR: f64 = 0.75;
 
-/// The id, or the path above ids, that the text is a slip of.
-fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str>) -> Option<String> {
+/// The id, or the path above ids, that the text is a slip of, or the end of.
+fn nearest<'a>(text: &str, ids: impl Iterator<Item = &'a str> + Clone) -> Option<String> {
+    let ends = |id: &&str| {
+        id.strip_suffix(text)
+            .is_some_and(|above| above.ends_with('/'))
+    };
+    if let Some(id) = ids.clone().find(ends).filter(|_| !text.is_empty()) {
+        return Some(id.to_owned());
+    }
     let paths = ids.flat_map(|id| {
         let above = id.match_indices('/').filter_map(|(end, _)| id.get(..end));
         above.chain([id])
@@ -166,6 +173,7 @@ mod tests {
             ),
             ("engine/v1/data/ptu", "is `engine/v1/data/put` meant?"),
             ("contrl", "is `control` meant?"),
+            ("creates", "is `engine/v1/data/put/creates` meant?"),
             ("nonsense", "`conformance list` shows them all"),
         ] {
             let checked = Pattern::parse(text).and_then(|pattern| pattern.check(ids.into_iter()));

@@ -6,7 +6,7 @@ use clap::Args;
 
 use super::{Failed, catalogue};
 use crate::assets::{KNOWN, SNAPSHOTS};
-use crate::catalogue::pattern::PatternError;
+use crate::catalogue::pattern::{Pattern, PatternError};
 use crate::catalogue::{Catalogue, Clause};
 use crate::judge::snapshot_text;
 use crate::known::KnownList;
@@ -24,10 +24,8 @@ pub(super) struct Arguments {
 /// Shows one clause.
 pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
-    let clause = catalogue.clause(&arguments.id).ok_or_else(|| {
-        let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
-        Failed::usage(PatternError::unknown(&arguments.id, ids))
-    })?;
+    let clause = catalogue.clause(&arguments.id);
+    let clause = clause.ok_or_else(|| unknown(catalogue, &arguments.id))?;
     statement(catalogue, clause, out)?;
     match rules::scenario(&clause.id) {
         Some(scenario) => requests(&scenario, out)?,
@@ -48,6 +46,18 @@ pub(super) fn explain(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, 
     }
     deviations(catalogue, clause, out)?;
     Ok(0)
+}
+
+/// An id that no clause has, which may be one above several.
+fn unknown(catalogue: &Catalogue, id: &str) -> Failed {
+    let ids = || catalogue.with_packs().map(|clause| clause.id.as_str());
+    let below = Pattern::parse(id).map(|path| ids().filter(|id| path.matches(id)).count());
+    match below {
+        Ok(rules @ 1..) => Failed::usage(format!(
+            "`{id}` is above {rules} rules: `conformance list '{id}'` shows them"
+        )),
+        _ => Failed::usage(PatternError::unknown(id, ids())),
+    }
 }
 
 fn statement(catalogue: &Catalogue, clause: &Clause, out: &mut dyn Write) -> Result<(), Failed> {

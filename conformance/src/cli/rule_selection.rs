@@ -101,6 +101,11 @@ fn patterns(catalogue: &Catalogue, texts: &[String]) -> Result<Vec<Pattern>, Fai
 }
 
 fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
+    if text.contains("://") {
+        let why =
+            format!("`{text}` is no rule: an address goes with --engine-url or --control-url");
+        return Err(Failed::usage(why));
+    }
     let pattern = Pattern::parse(text).map_err(Failed::usage)?;
     let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     pattern.check(ids).map_err(Failed::usage)?;

@@ -35,21 +35,28 @@ pub(super) enum Sight {
     Broken,
     /// Nothing is there.
     Missing,
+    /// Fewer requests are asked for.
+    Limited,
+    /// It is called JSON, and is none.
+    Garbled,
     /// Something else.
     Other,
 }
 
 impl Sight {
     pub(super) fn of(document: Document, answer: &Answer) -> Self {
-        let page = answer
-            .header("Content-Type")
-            .is_some_and(|kind| kind.to_ascii_lowercase().contains("html"));
+        let kind = answer.header("Content-Type").unwrap_or_default();
+        let kind = kind.to_ascii_lowercase();
+        let page = kind.contains("html");
+        let garbled = kind.contains("json") && answer.json().is_none();
         match answer.status {
             401 | 403 => Self::Locked,
             300..=399 => Self::Elsewhere,
             502..=504 => Self::Gateway,
             500..=599 => Self::Broken,
             404 | 405 => Self::Missing,
+            429 => Self::Limited,
+            200 if garbled => Self::Garbled,
             _ if page => Self::Page,
             200 if is_api(document, answer) => Self::Api,
             _ => Self::Other,
@@ -74,6 +81,11 @@ pub(super) fn alike(unknown: &Answer, answer: &Answer) -> bool {
     unknown.status == answer.status && unknown.at("/code") == answer.at("/code")
 }
 
+/// Whether an answer says of a document that it is not there, and not of a path.
+pub(super) fn denies_document(unknown: &Answer, answer: &Answer) -> bool {
+    answer.at("/code").is_some() && !alike(unknown, answer)
+}
+
 /// A document's API, in words.
 pub(super) fn title(document: Document) -> &'static str {
     match document {
@@ -95,6 +107,10 @@ pub(super) fn stranger(path: &str, sight: Sight, told: &str) -> Finding {
         Sight::Broken => "the server fails: look into its log",
         Sight::Missing => {
             "nothing is there: check host, port and path, and whether the server has this API"
+        }
+        Sight::Limited => "it asks for fewer requests: lift its limit for the time of a run",
+        Sight::Garbled => {
+            "the body is not JSON, though it is called so: let the server send nothing else"
         }
         Sight::Api | Sight::Locked | Sight::Other => {
             "this is another API: check host, port and path"

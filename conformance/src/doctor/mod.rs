@@ -273,6 +273,17 @@ impl Doctor<'_> {
                 seen.apis.push(*document);
             }
         }
+        if let Some((_, path, Sight::Missing, answer)) = sights.first()
+            && seen.apis.is_empty()
+            && self.denies_documents(answer).await
+        {
+            let what = format!("GET {path} answers 404, where nothing is defined");
+            let advice =
+                "an engine answers 200 there, with an object without `result`: rules about it fail";
+            let finding = Finding::new(Mark::Note, "api", what).advice(advice);
+            seen.findings.push(finding);
+            seen.apis.push(Document::Engine);
+        }
         let locked = sights
             .iter()
             .find(|(_, _, sight, _)| *sight == Sight::Locked);
@@ -303,6 +314,16 @@ impl Doctor<'_> {
             self.engine(seen, health).await;
         }
         seen.findings.extend(api::summary(seen));
+    }
+
+    /// Whether a server that answers so where nothing is defined has documents all the same.
+    async fn denies_documents(&self, answer: &Answer) -> bool {
+        let root = self.ask("/v1/data", true).await;
+        if root.is_ok_and(|root| root.is_success() && root.at("/result").is_some()) {
+            return true;
+        }
+        let unknown = self.ask(api::UNKNOWN, true).await;
+        unknown.is_ok_and(|unknown| api::denies_document(&unknown, answer))
     }
 
     /// Whether the token is needed, where one is given.

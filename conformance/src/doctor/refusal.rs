@@ -40,23 +40,25 @@ pub(super) fn says_json(answer: &Answer) -> bool {
 }
 
 impl Doctor<'_> {
-    /// Why nothing here is an API, where each place that tells one was seen so. A server that fails,
-    /// or says something else in JSON, is judged all the same: it may be meant to be one.
+    /// Why nothing here is an API, where each place that tells one was seen so. A server that says
+    /// something else in JSON is judged all the same: it may be meant to be one.
     pub(super) async fn nowhere(&self, strange: &[(Sight, bool, Finding)]) -> Option<Refusal> {
         let (sight, json, finding) = strange.first()?;
         let nothing = match sight {
-            Sight::Elsewhere | Sight::Gateway | Sight::Page => true,
+            Sight::Elsewhere | Sight::Gateway | Sight::Page | Sight::Limited | Sight::Garbled => {
+                true
+            }
             Sight::Other => !json,
-            Sight::Missing => {
+            Sight::Missing | Sight::Broken => {
                 for path in ELSEWHERE {
                     let answer = self.ask(path, true).await.ok()?;
-                    if !matches!(answer.status, 404 | 405) {
+                    if !matches!(answer.status, 404 | 405 | 500..=599) {
                         return None;
                     }
                 }
                 true
             }
-            Sight::Api | Sight::Locked | Sight::Broken => false,
+            Sight::Api | Sight::Locked => false,
         };
         nothing.then(|| Refusal::told(finding))
     }

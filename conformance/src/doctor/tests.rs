@@ -202,6 +202,50 @@ fn servers_are_told_apart() {
             &["note api it answers 200 to a path that no document knows"],
         ),
         (
+            "limited",
+            |_, _| ("HTTP/1.1 429 Too Many Requests", String::new()),
+            None,
+            &[],
+            &["problem api", "asks for fewer requests"],
+        ),
+        (
+            "failing",
+            |_, _| ("HTTP/1.1 500 Internal Server Error", String::new()),
+            None,
+            &[],
+            &["problem api", "the server fails"],
+        ),
+        (
+            "garbled",
+            |_, _| (JSON, "{}}".to_owned()),
+            None,
+            &[],
+            &["problem api", "the body is not JSON"],
+        ),
+        (
+            "denying",
+            |path, known| match path {
+                path if path.starts_with("/v1/data/") => {
+                    (MISSING, r#"{"code": "nothing"}"#.to_owned())
+                }
+                path => engine(path, known),
+            },
+            None,
+            &[Engine],
+            &["note api GET /v1/data/conformance_doctor answers 404"],
+        ),
+        (
+            "denying all but the root",
+            |path, known| match path {
+                "/v1/data" => (JSON, r#"{"result": {}}"#.to_owned()),
+                path if path.starts_with("/v1/data/") => (MISSING, "404".to_owned()),
+                path => engine(path, known),
+            },
+            None,
+            &[Engine],
+            &["note api GET /v1/data/conformance_doctor answers 404"],
+        ),
+        (
             "TLS",
             |_, _| {
                 (

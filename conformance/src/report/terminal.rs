@@ -15,6 +15,8 @@ use crate::report::capability;
 
 /// So many rules are listed below what they fail by.
 const RULES_SHOWN: usize = 12;
+/// So many rules that fail for other reasons are named at the end.
+const OTHERS_SHOWN: usize = 3;
 /// So many causes are named again at the end.
 const CAUSES_SHOWN: usize = 5;
 
@@ -209,6 +211,25 @@ fn document_block(out: &mut String, digest: &Digest, document: Document, paint: 
     }
 }
 
+/// The rules that fail for other reasons than the causes that are named at the end.
+fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
+    let named = grouped(causes.get(..CAUSES_SHOWN).unwrap_or(causes));
+    let failed = digest
+        .rows
+        .iter()
+        .filter(|row| row.outcome == Outcome::Fail);
+    let others = failed.map(|row| row.judged.rule.as_str());
+    let others: Vec<&str> = others.filter(|rule| !named.contains(rule)).collect();
+    let shown = others.get(..OTHERS_SHOWN).unwrap_or(&others).join(", ");
+    let what = if named.is_empty() { "" } else { "other " };
+    let _ = match others.len() {
+        0 => Ok(()),
+        1 => writeln!(out, "1 {what}rule is broken: {shown}"),
+        count @ ..=OTHERS_SHOWN => writeln!(out, "{count} {what}rules are broken: {shown}"),
+        count => writeln!(out, "{count} {what}rules are broken: {shown}, …"),
+    };
+}
+
 fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], paint: Paint) {
     let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
@@ -241,6 +262,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     for cause in causes.iter().take(CAUSES_SHOWN) {
         let _ = writeln!(out, "{}", visible(&cause.sentence()));
     }
+    other_failures(out, digest, causes);
     if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
     }

@@ -279,6 +279,10 @@ impl Digest {
         if let (Conclusion::Incomplete, Some(why)) = (conclusion, self.refused()) {
             return format!("not judged: {why}");
         }
+        if conclusion == Conclusion::Defective && self.leaked.is_empty() && self.defects.is_empty()
+        {
+            return "the target holds other things than before, see above: does somebody else write to it?".into();
+        }
         let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
         match (conclusion, self.rows.iter().filter(expected).count()) {
             (Conclusion::Conformant, 1) => {

@@ -61,11 +61,11 @@ pub(super) fn verdict(mark: Mark, target: Option<&str>) -> Markup {
     }
 }
 
-/// What the document says, and where.
+/// What the clause states, and where the document does.
 fn source(entry: &Entry<'_>) -> Markup {
     let title = |document| Catalogue::embedded().map_or("", |known| known.title(document));
     html! {
-        h4 { "What the document says" }
+        h4 { "The rule, and where it stands" }
         blockquote { p { (prose(entry.states)) } }
         @if let Some(clause) = entry.clause {
             p.source {
