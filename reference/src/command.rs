@@ -9,6 +9,7 @@ use rego::Value;
 use tracing::{error, info};
 
 use crate::StartError;
+use crate::flag_forms::of_opa;
 use crate::http::ServeOptions;
 use crate::http::serve::{Listening, Place, listen};
 use crate::log::{Json, LogLevel, LogOptions, STRUCTURED};
@@ -39,6 +40,7 @@ enum Role {
 }
 
 #[derive(Debug, Args)]
+#[command(mut_args(of_opa), args_override_self = true)]
 struct EngineCommand {
     /// Address to listen on, [http://|https://]HOST:PORT; may be repeated
     #[arg(
@@ -353,6 +355,8 @@ mod tests {
         for (args, address) in [
             ("engine", "127.0.0.1:8181"),
             ("engine --v0-compatible", ":8181"),
+            ("engine --v0-compatible=true", ":8181"),
+            ("engine --v0-compatible=false", "127.0.0.1:8181"),
             ("engine --v0-compatible --addr localhost:1", "localhost:1"),
             ("all --v0-compatible", ":8181"),
         ] {
@@ -374,6 +378,7 @@ mod tests {
             "--v1-compatible --skip-known-schema-check --optimize-store-for-read-speed",
             "--max-errors 5 --format json --history FILE",
             "-m 5 -f json -H FILE",
+            "--server=true --bundle=false -b=1 --v0-compatible=f --skip-version-check=T --watch=F",
         ] {
             let args = ["reference", "engine"].into_iter().chain(flags.split(' '));
             assert!(CommandLine::try_parse_from(args).is_ok(), "{flags}");

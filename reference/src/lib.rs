@@ -22,6 +22,7 @@ mod crypto;
 mod diagnostic;
 pub mod engine;
 mod error;
+mod flag_forms;
 mod host;
 pub mod http;
 pub mod log;

@@ -12,6 +12,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("units", &[]),
     ("crypto", &[]),
     ("diagnostic", &[]),
+    ("flag_forms", &[]),
     ("log", &[]),
     ("telemetry", &["crypto"]),
     ("host", &["telemetry"]),
@@ -32,7 +33,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     ("control", &["bundle", "crypto", "error", "http", "units"]),
-    ("command", &["control", "engine", "error", "http", "log"]),
+    (
+        "command",
+        &["control", "engine", "error", "flag_forms", "http", "log"],
+    ),
 ];
 
 /// What the modules of the engine that others build on may import of the engine.

@@ -9,8 +9,9 @@ use serde_json::json;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 use tokio::net::UnixStream;
 
-use crate::environment::{Done, Environment, quick, until};
+use crate::environment::{Done, Environment, get, quick, until};
 use crate::mock_services::{Fixture, bundle};
+use crate::program::Program;
 use crate::started::Started;
 
 /// What `opa run --help` of 1.22.0 lists.
@@ -100,6 +101,22 @@ fn folder() -> Done<tempfile::TempDir> {
     write("cert.pem", &certificate.cert.pem())?;
     write("key.pem", &certificate.signing_key.serialize_pem())?;
     Ok(folder)
+}
+
+#[tokio::test(flavor = "multi_thread")]
+async fn flags_may_stand_in_the_environment() -> Done {
+    let environment = Environment::new().await?;
+    let variables = [
+        ("OPA_RUN_SET", "labels.from=environment"),
+        // The flag that is given counts.
+        ("OPA_RUN_ADDR", "nowhere:0"),
+        ("OPA_RUN_AUTHORIZATION", ""),
+    ];
+    let variables = variables.map(|(name, value)| (name, value.to_owned()));
+    let (_program, address) = Program::start_within(&environment, json!({}), &variables)?;
+    let (_, answer) = get(address, "/v1/config").await?;
+    assert_eq!(answer["result"]["labels"]["from"], "environment");
+    Ok(())
 }
 
 #[test]

@@ -311,6 +311,9 @@ impl Digest {
             return 0;
         }
         let beyond = |row: &&Row| {
+            if row.judged.level != Level::Rule {
+                return false;
+            }
             use Reason::{NoMock, NoSetup, NoToken, NotStarted};
             let verdict = &row.judged.verdict;
             matches!(

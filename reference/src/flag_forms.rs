@@ -1,0 +1,39 @@
+//! The forms in which Open Policy Agent takes its flags.
+
+use clap::{Arg, ArgAction};
+
+/// A flag that may also stand in a variable of the environment, such as `OPA_RUN_LOG_LEVEL` for
+/// `--log-level`, and that takes `=true` and `=false` if it is one of two things.
+pub(crate) fn of_opa(flag: Arg) -> Arg {
+    let Some(name) = flag.get_long() else {
+        return flag;
+    };
+    let variable = format!("OPA_RUN_{}", name.to_uppercase().replace('-', "_"));
+    // One that is empty says nothing.
+    let is_set = std::env::var_os(&variable).is_some_and(|value| !value.is_empty());
+    let flag = match flag.get_action() {
+        ArgAction::SetTrue => flag
+            .action(ArgAction::Set)
+            .num_args(0..=1)
+            .require_equals(true)
+            .default_value("false")
+            .default_missing_value("true")
+            .hide_default_value(true)
+            .value_name("BOOL")
+            .value_parser(boolean),
+        _ => flag,
+    };
+    match is_set {
+        true => flag.env(variable).hide_env(true),
+        false => flag,
+    }
+}
+
+/// What Open Policy Agent takes for true and for false.
+fn boolean(text: &str) -> Result<bool, String> {
+    match text {
+        "1" | "t" | "T" | "true" | "TRUE" | "True" => Ok(true),
+        "0" | "f" | "F" | "false" | "FALSE" | "False" => Ok(false),
+        _ => Err("neither `true` nor `false`".to_owned()),
+    }
+}
