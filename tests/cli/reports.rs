@@ -55,6 +55,7 @@ fn every_report() {
             "curl ",
             FAILS,
             "proven 0 of",
+            &format!("1 rule is broken: {FAILS}\n"),
         ],
     );
 

@@ -6,8 +6,8 @@ use serde_json::Value;
 
 use super::normalize::Normalizer;
 use crate::evidence::{Received, recording};
-use crate::judge::facts::shorten;
 use crate::judge::openapi::media_type;
+use crate::judge::shorten::shorten;
 use crate::scenario::names::canonical;
 
 /// An answer without what depends on the run.

@@ -3,7 +3,8 @@
 
 use serde_json::Value;
 
-use crate::judge::facts::{Fact, shorten};
+use crate::judge::facts::Fact;
+use crate::judge::shorten::shorten;
 use crate::judge::transcript::{Entry, Transcript};
 use crate::judge::verdict::Difference;
 

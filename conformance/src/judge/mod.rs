@@ -6,6 +6,7 @@ pub mod openapi;
 pub(crate) mod residual;
 mod rows;
 pub(crate) mod run_trace;
+pub(crate) mod shorten;
 mod trace;
 pub(crate) mod transcript;
 pub mod verdict;

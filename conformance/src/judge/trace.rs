@@ -10,7 +10,7 @@ use std::collections::BTreeMap;
 use serde_json::Value;
 
 use crate::client::answer::Answer;
-use crate::judge::facts::shorten;
+use crate::judge::shorten::shorten;
 use crate::scenario::json_pointers::places;
 use crate::scenario::kinds::kind_names;
 use crate::scenario::names::{canonical, quoted};

@@ -8,18 +8,12 @@ use serde_json::{Map, Value};
 
 use crate::client::answer::{Answer, Wait};
 use crate::judge::residual;
+use crate::judge::shorten::{shorten, truncate};
 use crate::scenario::json_pointers::places;
 use crate::scenario::kinds::kind_names;
 use crate::scenario::names::{canonical, fill, fill_json, mask_namespace, quoted};
 use crate::scenario::numbers::same;
 use crate::scenario::{Alternative, Check, Expectation, Kind};
-use crate::sha256::sha256;
-
-/// Longest text of a body that stands in for a fact that does not hold.
-const EXCERPT: usize = 400;
-
-/// Longest value of a fact, in bytes.
-const LONGEST: usize = 64 * 1024;
 
 /// So long, in milliseconds, an answer may take whatever the wait that it is part of.
 const NOTICED: f64 = 250.0;
@@ -591,30 +585,6 @@ fn sorted_list(items: impl Iterator<Item = String>) -> String {
     let mut items: Vec<String> = items.collect();
     items.sort();
     format!("[{}]", items.join(","))
-}
-
-/// The value of a fact. One that is longer than any a scenario expects is told by its start and its
-/// digest, so that what a server answers cannot swell transcripts and reports.
-fn truncate(value: String) -> String {
-    if value.len() <= LONGEST {
-        return value;
-    }
-    let start = value.get(..value.floor_char_boundary(LONGEST));
-    format!(
-        "{}… ({} bytes, SHA-256 {})",
-        start.unwrap_or_default(),
-        value.len(),
-        sha256(value.as_bytes())
-    )
-}
-
-/// The text, or its beginning and how long it is.
-pub(crate) fn shorten(text: &str) -> String {
-    if text.chars().nth(EXCERPT).is_none() {
-        return text.to_owned();
-    }
-    let start: String = text.chars().take(EXCERPT).collect();
-    format!("{start}… ({} bytes)", text.len())
 }
 
 #[cfg(test)]

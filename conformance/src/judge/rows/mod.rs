@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use serde_json::{Map, Value};
 
 use crate::client::answer::Answer;
-use crate::judge::facts::shorten;
+use crate::judge::shorten::shorten;
 use crate::scenario::names::{canonical, mask_namespace, quoted};
 use crate::scenario::{Language, Rows, Table, Unless};
 
