@@ -14,6 +14,7 @@ mod residual;
 pub mod syntax;
 pub mod trace;
 pub mod value;
+pub mod x509;
 
 pub use builtins::{CacheLimits, Caches, Glob};
 pub use compile::{CompiledModule, Compiler, Policy};

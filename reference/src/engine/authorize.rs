@@ -9,7 +9,7 @@ use super::evaluate::EvalOptions;
 use super::request_body::LARGE_BODY;
 use super::routes::Destination;
 use super::state::State;
-use super::{Engine, errors, gzip, request_body};
+use super::{Engine, errors, gzip, identity, request_body};
 use crate::http::{ApiError, Request};
 
 impl Engine {
@@ -127,9 +127,7 @@ fn bodiless_input(engine: &Engine, request: &Request) -> Result<Object, ApiError
     input.insert("path", path(request)?);
     input.insert("params", parameters(request));
     input.insert("headers", headers(request));
-    if let Some(token) = token(request).filter(|_| engine.0.identifies) {
-        input.insert("identity", Value::from(token));
-    }
+    identity::add(&mut input, engine, request);
     Ok(input)
 }
 
@@ -184,12 +182,4 @@ fn canonical(name: &str) -> String {
         first.to_ascii_uppercase() + &rest.to_ascii_lowercase()
     });
     words.collect::<Vec<_>>().join("-")
-}
-
-/// The one word behind `Bearer` in the header `Authorization`.
-fn token(request: &Request) -> Option<&str> {
-    let rest = request.header("authorization")?.strip_prefix("Bearer")?;
-    let token = rest.trim_start_matches(' ');
-    let one_word = !token.is_empty() && !token.contains(char::is_whitespace);
-    (one_word && token.len() < rest.len()).then_some(token)
 }

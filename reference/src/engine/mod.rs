@@ -26,6 +26,7 @@ mod flags_without_effect;
 mod gzip;
 mod health;
 mod id;
+mod identity;
 mod latency;
 mod limits;
 mod load;
@@ -56,6 +57,7 @@ pub(crate) use reload::Before;
 pub(crate) use watch::Watcher;
 
 use config::Config;
+use identity::Authentication;
 use limits::EvaluationLimits;
 use metrics::Totals;
 use options::MEDIA_TYPE_VENDORS;
@@ -81,8 +83,8 @@ struct Inner {
     version: Version,
     /// Whether a policy decides on each request.
     authorizes: bool,
-    /// Whether that policy is told who sends it.
-    identifies: bool,
+    /// How that policy is told who sends it.
+    authentication: Authentication,
     /// What requests see: whole, unchanging, replaced by writers.
     state: ArcSwap<State>,
     /// Held by the writer whose changes come next.
@@ -127,7 +129,7 @@ impl Engine {
             },
             version,
             authorizes: options.authorization == "basic",
-            identifies: options.authentication == "token",
+            authentication: Authentication::named(&options.authentication),
             state: ArcSwap::from_pointee(State::new(contents, caches, limits)),
             writing: Mutex::new(()),
             totals,
@@ -255,7 +257,7 @@ impl Default for Engine {
             vendors: MEDIA_TYPE_VENDORS.map(String::from).into(),
             version: Version::V1,
             authorizes: false,
-            identifies: false,
+            authentication: Authentication::Off,
             state: ArcSwap::from_pointee(State::default()),
             writing: Mutex::new(()),
             totals: Totals::default(),

@@ -1,6 +1,7 @@
 //! How requests arrive and answers leave. Knows neither of the servers.
 
 mod access_log;
+mod client_certificates;
 mod connection;
 pub mod error;
 mod header_checks;

@@ -31,6 +31,9 @@ pub struct Request {
     pub segments: Vec<String>,
     /// Where the request comes from, if it came over a socket.
     pub client: Option<Peer>,
+    /// The certificates that the client has shown, its own first, one behind the other in DER.
+    /// Empty if it was not asked for any.
+    pub client_certificates: Bytes,
     /// What tells it from others in the log; 0 if it came over no socket.
     pub number: u64,
     /// How it came.
@@ -96,6 +99,7 @@ impl From<http::Request<Bytes>> for Request {
             body,
             segments: Vec::new(),
             client: None,
+            client_certificates: Bytes::new(),
             number: 0,
             arrival: Arrival {
                 begun: Instant::now(),

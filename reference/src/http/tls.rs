@@ -8,15 +8,15 @@ use arc_swap::ArcSwap;
 use rustls::crypto::{CryptoProvider, ring};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::server::danger::ClientCertVerifier;
 use rustls::server::{ClientHello, ResolvesServerCert, WebPkiClientVerifier};
 use rustls::sign::CertifiedKey;
 use rustls::version::{TLS12, TLS13};
-use rustls::{RootCertStore, ServerConfig, SupportedCipherSuite};
+use rustls::{ServerConfig, SupportedCipherSuite};
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::server::TlsStream;
 use tracing::{info, warn};
 
+use super::client_certificates;
 use super::options::ServeOptions;
 use super::transport::Transport;
 use crate::StartError;
@@ -56,7 +56,8 @@ impl Tls {
             &[&TLS13, &TLS12]
         };
         let clients = match &options.tls_ca_cert_file {
-            Some(file) => clients(file, &provider)?,
+            Some(file) => client_certificates::verifier(certificates(file)?, &provider)
+                .map_err(|source| refused(file, &source))?,
             None => WebPkiClientVerifier::no_client_auth(),
         };
         let mut config = ServerConfig::builder_with_provider(provider)
@@ -134,22 +135,6 @@ fn provider(names: &[String]) -> Result<CryptoProvider, StartError> {
         true => Ok(provider),
         false => Err(refused("none of these is spoken".to_owned())),
     }
-}
-
-/// What checks that clients show a certificate signed by one of those in the file.
-fn clients(
-    file: &Path,
-    provider: &Arc<CryptoProvider>,
-) -> Result<Arc<dyn ClientCertVerifier>, StartError> {
-    let mut roots = RootCertStore::empty();
-    for certificate in certificates(file)? {
-        roots
-            .add(certificate)
-            .map_err(|source| refused(file, &source))?;
-    }
-    WebPkiClientVerifier::builder_with_provider(Arc::new(roots), Arc::clone(provider))
-        .build()
-        .map_err(|source| refused(file, &source))
 }
 
 /// The certificates in a file, of which there is at least one.

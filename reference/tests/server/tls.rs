@@ -5,7 +5,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use rcgen::{CertifiedKey, KeyPair};
+use rcgen::{BasicConstraints, CertificateParams, CertifiedKey, DnType, IsCa, KeyPair};
 use reference::{Running, start};
 use rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use rustls::{ClientConfig, RootCertStore};
@@ -16,6 +16,26 @@ use crate::wire::{GET, all, connect, engine, send};
 /// A new certificate for `localhost`.
 fn certificate() -> CertifiedKey<KeyPair> {
     match rcgen::generate_simple_self_signed(["localhost".to_owned()]) {
+        Ok(certificate) => certificate,
+        Err(failure) => panic!("no certificate: {failure}"),
+    }
+}
+
+/// A new certificate of a client that may sign others, as those that `openssl req -x509` makes.
+fn client_certificate() -> CertifiedKey<KeyPair> {
+    let made = KeyPair::generate().and_then(|signing_key| {
+        let mut params = CertificateParams::default();
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        params
+            .distinguished_name
+            .push(DnType::CommonName, "ann, the first");
+        params
+            .distinguished_name
+            .push(DnType::OrganizationName, "example");
+        let cert = params.self_signed(&signing_key)?;
+        Ok(CertifiedKey { cert, signing_key })
+    });
+    match made {
         Ok(certificate) => certificate,
         Err(failure) => panic!("no certificate: {failure}"),
     }
@@ -134,10 +154,10 @@ async fn clients_that_speak_no_tls_are_let_go() {
 #[tokio::test]
 async fn clients_show_a_certificate_when_that_is_demanded() {
     let folder = folder();
-    let (server, client) = (certificate(), certificate());
+    let (server, client, signer) = (certificate(), certificate(), client_certificate());
     store(folder.path(), &server);
     let known = folder.path().join("clients.pem");
-    assert!(fs::write(&known, client.cert.pem()).is_ok());
+    assert!(fs::write(&known, client.cert.pem() + &signer.cert.pem()).is_ok());
     let known = known.to_string_lossy();
     let ca = ["--tls-ca-cert-file", &*known];
     for (scheme, shown, served) in [
@@ -145,6 +165,7 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
         ("token", None, true),
         ("tls", None, false),
         ("tls", Some(&client), true),
+        ("tls", Some(&signer), true),
         ("tls", Some(&server), false),
     ] {
         let flags = [&ca[..], &["--authentication", scheme]].concat();
@@ -160,6 +181,46 @@ async fn clients_show_a_certificate_when_that_is_demanded() {
     }
     let flags = ["engine", "--authentication", "tls"].map(str::to_owned);
     assert!(start(flags).await.is_err());
+}
+
+/// Tells everybody what it is told of him.
+const WHO: &str = r#"package system.authz
+
+allow := {"allowed": false, "reason": sprintf("%v of %v", [
+    object.get(input, "identity", "nobody"),
+    [c.Subject.CommonName | some c in object.get(input, "client_certificates", [])],
+])}
+"#;
+
+#[tokio::test]
+async fn policies_see_the_certificate_of_the_client() {
+    let folder = folder();
+    let (server, client) = (certificate(), client_certificate());
+    store(folder.path(), &server);
+    let [known, policy] = ["clients.pem", "authz.rego"].map(|name| folder.path().join(name));
+    let written = fs::write(&known, client.cert.pem()).and_then(|()| fs::write(&policy, WHO));
+    assert!(written.is_ok());
+    let flags = [
+        "--tls-ca-cert-file",
+        &*known.to_string_lossy(),
+        "--authorization",
+        "basic",
+    ];
+    for (scheme, shown) in [
+        (
+            "tls",
+            r#"CN=ann\\, the first,O=example of [\"ann, the first\"]"#,
+        ),
+        ("off", "nobody of []"),
+    ] {
+        let policy = policy.to_string_lossy();
+        let flags = [&flags[..], &["--authentication", scheme, &*policy]].concat();
+        let running = tls_engine(folder.path(), &flags).await;
+        let answer = ask_as(&running, server.cert.der(), Some(&client)).await;
+        let answer = answer.unwrap_or_default();
+        assert!(answer.contains(shown), "{scheme}: {answer}");
+        running.shutdown().await;
+    }
 }
 
 #[tokio::test]

@@ -13,7 +13,7 @@ mod caches;
 mod call;
 mod comparison;
 mod cost;
-mod crypto;
+pub(crate) mod crypto;
 mod digests;
 mod encoding;
 mod expected;

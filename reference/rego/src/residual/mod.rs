@@ -6,13 +6,15 @@
 //! What needs to know whether something holds at all looks at that by itself ([`choice`]).
 //! Expressions that depend on nothing unknown ([`depends`]) are left to the evaluator, and those
 //! that cannot be taken apart stay as they are ([`keep`]), with copies of the rules they refer to
-//! ([`support`]). [`finish`] makes bodies of what was saved.
+//! ([`support`]). [`propagate`] takes variables away that only hand references on, and [`finish`]
+//! makes bodies of what was saved.
 
 mod calls;
 mod choice;
 mod depends;
 mod finish;
 mod keep;
+mod propagate;
 mod reference;
 mod rules;
 mod solver;
@@ -186,7 +188,7 @@ impl PartialQuery {
                     }
                 }
                 solver.grow(&saved)?;
-                found.push(saved);
+                found.push(propagate::references(saved));
             }
             Ok(())
         });

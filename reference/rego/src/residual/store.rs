@@ -276,7 +276,7 @@ impl Rewrite for Resolve<'_> {
 }
 
 /// Joins references that begin with references.
-struct Flatten;
+pub(super) struct Flatten;
 
 impl Rewrite for Flatten {
     fn term(&mut self, term: &mut Term) -> bool {

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 
 use crate::Value;
-use crate::compile::terms::{constant, of_value};
+use crate::compile::terms::{self as compile, constant, of_value};
 use crate::compile::visit::{self, Visit};
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Term, TermValue, Var};
 
@@ -122,6 +122,18 @@ pub(super) fn call(name: &str, operands: Vec<Term>, location: &Location) -> Expr
     let mut parts = vec![operator(name, location)];
     parts.extend(operands);
     expr(ExprTerms::Call(parts), location)
+}
+
+/// The two terms that an expression says are equal.
+pub(super) fn sides(expr: &Expr) -> Option<(&Term, &Term)> {
+    let ExprTerms::Call(call) = &expr.terms else {
+        return None;
+    };
+    let [_, left, right] = call.as_slice() else {
+        return None;
+    };
+    let name = compile::operator(call).and_then(compile::dotted)?;
+    (&*name == "eq").then_some((left, right))
 }
 
 /// A term as an expression.

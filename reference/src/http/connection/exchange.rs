@@ -167,6 +167,7 @@ impl<S: Service> Connection<S> {
         };
         self.activity.set_answering(true);
         request.client = Some(self.peer);
+        request.client_certificates = self.certificates.clone();
         request.number = arrival.number;
         request.arrival.begun = arrival.begun;
         request.arrival.secure = self.server.tls.is_some();

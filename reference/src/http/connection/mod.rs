@@ -4,9 +4,11 @@ use std::convert::Infallible;
 use std::future::Future;
 use std::sync::Arc;
 
+use bytes::Bytes;
 use hyper::body::Incoming;
+use rustls::Error;
 use tokio::time::timeout;
-use tracing::debug;
+use tracing::{debug, warn};
 
 use super::header_checks::Fragment;
 use super::peer::Peer;
@@ -33,12 +35,14 @@ pub(super) struct Connection<S> {
     pub(super) server: Arc<Server<S>>,
     pub(super) activity: Arc<Activity>,
     pub(super) peer: Peer,
+    /// Those of the client, its own first, one behind the other in DER.
+    pub(super) certificates: Bytes,
 }
 
 impl<S: Service> Connection<S> {
     /// Serves the connection, after its TLS handshake if there is TLS, until its client closes
     /// it, or it is told to end.
-    pub(super) async fn run(self, stream: Transport) {
+    pub(super) async fn run(mut self, stream: Transport) {
         let peer = self.peer;
         if let Err(failure) = stream.set_nodelay() {
             debug!(%peer, %failure, "cannot switch off delayed sending");
@@ -53,7 +57,15 @@ impl<S: Service> Connection<S> {
             () = self.activity.until_leaving(Leaving::Yield) => return,
         };
         match shaken {
-            Ok(Ok(stream)) => self.speak(stream).await,
+            Ok(Ok(stream)) => {
+                let shown = stream.get_ref().1.peer_certificates().unwrap_or_default();
+                let shown: Vec<_> = shown.iter().map(|one| one.as_ref()).collect();
+                self.certificates = shown.concat().into();
+                self.speak(stream).await;
+            }
+            Ok(Err(failure)) if is_refusal(&failure) => {
+                warn!(%peer, %failure, "the client's certificate is refused");
+            }
             Ok(Err(failure)) => debug!(%peer, %failure, "TLS handshake failed"),
             Err(_) => debug!(%peer, "TLS handshake timed out"),
         }
@@ -99,4 +111,13 @@ impl<S: Service> Connection<S> {
         let connection = Arc::clone(self);
         async move { Ok(connection.answer(request, exchange).await) }
     }
+}
+
+/// Whether a handshake failed because of the certificate that the client has shown, or has not.
+fn is_refusal(failure: &std::io::Error) -> bool {
+    let inner = failure.get_ref().and_then(|inner| inner.downcast_ref());
+    matches!(
+        inner,
+        Some(Error::InvalidCertificate(_) | Error::NoCertificatesPresented)
+    )
 }

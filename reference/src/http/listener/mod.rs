@@ -5,6 +5,7 @@ use std::num::NonZeroUsize;
 use std::sync::Arc;
 use std::time::Duration;
 
+use bytes::Bytes;
 use tokio::sync::watch;
 use tokio::task::{Id, JoinSet};
 use tokio::time::{Interval, MissedTickBehavior, interval, sleep, timeout};
@@ -120,6 +121,7 @@ impl<S: Service> Acceptor<S> {
             server: Arc::clone(&self.server),
             activity: Arc::clone(&activity),
             peer,
+            certificates: Bytes::new(),
         };
         let task = self.connections.spawn(connection.run(stream));
         self.registry.insert(task.id(), peer.ip(), activity, place);

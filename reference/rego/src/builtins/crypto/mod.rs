@@ -10,7 +10,7 @@ mod hostname;
 mod name;
 mod options;
 mod private;
-mod read;
+pub(crate) mod read;
 mod request;
 mod tlv;
 

@@ -55,6 +55,14 @@ fn verified(
     }
 }
 
+/// Certificates that stand one behind the other in DER, in the order in which they stand: each an
+/// object with the members that `crypto.x509.parse_and_verify_certificates_with_options` gives.
+/// Absent when one is malformed.
+pub fn certificates(der: &[u8]) -> Option<Value> {
+    let certificates = Certificate::read_all(der)?;
+    Some(shown(&certificates.iter().collect::<Vec<_>>(), false))
+}
+
 fn shown(certificates: &[&Certificate<'_>], with_uris: bool) -> Value {
     let values = certificates
         .iter()

@@ -1,0 +1,162 @@
+//! References in the place of the variables that only hand them on.
+//!
+//! `eq(x, data.reports[i].level); gt(x, 4)` says the same as `gt(data.reports[i].level, 4)`, and
+//! readers of residuals that look at one expression at a time understand only the second form.
+
+use std::collections::HashMap;
+
+use super::store::{Flatten, Saved};
+use super::terms::{self, all_vars, sides};
+use crate::compile::visit::{self, Rewrite, Visit};
+use crate::syntax::{ExprTerms, Term, TermValue, Var};
+
+/// A residual grows by at most this many terms for each variable that goes.
+const MAX_GROWTH: usize = 200;
+
+/// The same, in which a reference stands wherever a variable had its value: if nobody named the
+/// variable, and all that uses it demands that it has a value.
+pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
+    let mut parts: Vec<_> = saved.into_iter().map(Some).collect();
+    let mut uses: HashMap<Var, Vec<usize>> = HashMap::new();
+    for (place, part) in parts.iter().enumerate() {
+        for name in part.iter().flat_map(variables) {
+            uses.entry(name).or_default().push(place);
+        }
+    }
+    for place in 0..parts.len() {
+        let Some((name, to)) = parts.get(place).and_then(Option::as_ref).and_then(given) else {
+            continue;
+        };
+        let others: Vec<_> = uses.get(&name).into_iter().flatten().copied().collect();
+        let others: Vec<_> = others.into_iter().filter(|other| *other != place).collect();
+        let growth = terms::size(&to).saturating_mul(others.len().saturating_sub(1));
+        let is_plain = |other: &usize| {
+            let part = parts.get(*other).and_then(Option::as_ref);
+            part.is_some_and(|part| demands(part, &name))
+        };
+        if others.is_empty() || growth > MAX_GROWTH || !others.iter().all(is_plain) {
+            continue;
+        }
+        for other in &others {
+            if let Some(Some(part)) = parts.get_mut(*other) {
+                put(part, &name, &to);
+            }
+        }
+        for inner in terms::vars(&to) {
+            let places = uses.entry(inner).or_default();
+            places.retain(|used| *used != place);
+            places.extend(&others);
+            places.sort_unstable();
+            places.dedup();
+        }
+        if let Some(part) = parts.get_mut(place) {
+            *part = None;
+        }
+    }
+    parts.into_iter().flatten().collect()
+}
+
+/// The variable that an expression gives a reference to, and the reference.
+fn given(part: &Saved) -> Option<(Var, Term)> {
+    let Saved::Expr(expr) = part else {
+        return None;
+    };
+    let (left, right) = sides(expr)?;
+    if expr.negated || !expr.with.is_empty() {
+        return None;
+    }
+    let pair = |own: &Term, to: &Term| match (&own.value, &to.value) {
+        (TermValue::Var(name), TermValue::Ref(_)) if name.is_generated() => {
+            (!mentions(to, name)).then(|| (name.clone(), to.clone()))
+        }
+        _ => None,
+    };
+    pair(left, right).or_else(|| pair(right, left))
+}
+
+fn variables(part: &Saved) -> Vec<Var> {
+    let expr = match part {
+        Saved::Expr(expr) => expr.clone(),
+        Saved::Defined(term) => terms::holds(term.clone()),
+    };
+    all_vars(&expr).into_iter().collect()
+}
+
+fn mentions(term: &Term, name: &Var) -> bool {
+    all_vars(&terms::holds(term.clone())).contains(name)
+}
+
+/// Whether a part of a residual does not hold where a variable of it has no value.
+fn demands(part: &Saved, name: &Var) -> bool {
+    let mut inner = Inner { name, found: false };
+    let expr = match part {
+        Saved::Expr(expr) if !expr.negated && expr.with.is_empty() => expr,
+        Saved::Expr(_) => return false,
+        Saved::Defined(term) => {
+            visit::term(term, &mut inner);
+            return !inner.found;
+        }
+    };
+    match &expr.terms {
+        ExprTerms::Call(call) => visit::terms(call, &mut inner),
+        ExprTerms::Term(term) => visit::term(term, &mut inner),
+        ExprTerms::Every(every) => {
+            visit::term(&every.domain, &mut inner);
+            inner.found |= every.body.iter().any(|part| all_vars(part).contains(name));
+        }
+        ExprTerms::Logic(_) | ExprTerms::Some(_) => return false,
+    }
+    !inner.found
+}
+
+fn put(part: &mut Saved, name: &Var, to: &Term) {
+    let mut put = Put { name, to };
+    match part {
+        Saved::Expr(expr) => {
+            visit::rewrite_expr(expr, &mut put);
+            visit::rewrite_expr(expr, &mut Flatten);
+        }
+        Saved::Defined(term) => {
+            visit::rewrite_term(term, &mut put);
+            visit::rewrite_term(term, &mut Flatten);
+        }
+    }
+}
+
+/// Looks for a variable in what may have a value where the variable has none.
+struct Inner<'n> {
+    name: &'n Var,
+    found: bool,
+}
+
+impl<'t> Visit<'t> for Inner<'_> {
+    fn term(&mut self, term: &'t Term) -> bool {
+        match &term.value {
+            TermValue::ArrayComprehension(_)
+            | TermValue::SetComprehension(_)
+            | TermValue::ObjectComprehension(_)
+            | TermValue::Template(_) => {
+                self.found |= mentions(term, self.name);
+                false
+            }
+            _ => true,
+        }
+    }
+}
+
+struct Put<'n> {
+    name: &'n Var,
+    to: &'n Term,
+}
+
+impl Rewrite for Put<'_> {
+    fn term(&mut self, term: &mut Term) -> bool {
+        match &term.value {
+            TermValue::Var(name) if name == self.name => {
+                term.value = self.to.value.clone();
+                false
+            }
+            _ => true,
+        }
+    }
+}

@@ -1,0 +1,3 @@
+//! Certificates outside of policies: those that clients show.
+
+pub use crate::builtins::crypto::read::certificates;

@@ -1,0 +1,140 @@
+//! Who asks, as the authorization policy sees it.
+
+use rego::Value;
+use rego::value::Object;
+
+use super::Engine;
+use crate::http::Request;
+
+/// How callers prove who they are.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Authentication {
+    /// They need not.
+    Off,
+    /// By a bearer token.
+    Token,
+    /// By a certificate.
+    Tls,
+}
+
+impl Authentication {
+    /// The scheme of this name: `token` and `tls`; any other is none.
+    pub(super) fn named(name: &str) -> Self {
+        match name {
+            "token" => Self::Token,
+            "tls" => Self::Tls,
+            _ => Self::Off,
+        }
+    }
+}
+
+/// Adds who asks to the input document: `identity`, the token or the subject of the certificate,
+/// and `client_certificates`, the caller's own first.
+pub(super) fn add(input: &mut Object, engine: &Engine, request: &Request) {
+    match engine.0.authentication {
+        Authentication::Off => {}
+        Authentication::Token => {
+            if let Some(token) = token(request) {
+                input.insert("identity", Value::from(token));
+            }
+        }
+        Authentication::Tls => {
+            let Some(certificates) = rego::x509::certificates(&request.client_certificates) else {
+                return;
+            };
+            let own = certificates.as_array().and_then(|all| all.iter().next());
+            let Some(subject) = own.and_then(|own| own.as_object()?.get("Subject")) else {
+                return;
+            };
+            input.insert("identity", Value::from(distinguished_name(subject)));
+            input.insert("client_certificates", certificates);
+        }
+    }
+}
+
+/// The one word behind `Bearer` in the header `Authorization`.
+fn token(request: &Request) -> Option<&str> {
+    let rest = request.header("authorization")?.strip_prefix("Bearer")?;
+    let token = rest.trim_start_matches(' ');
+    let one_word = !token.is_empty() && !token.contains(char::is_whitespace);
+    (one_word && token.len() < rest.len()).then_some(token)
+}
+
+/// The attributes that a name is written with, in their order, and what members hold them.
+const ATTRIBUTES: [(&str, &str); 9] = [
+    ("SERIALNUMBER", "SerialNumber"),
+    ("CN", "CommonName"),
+    ("POSTALCODE", "PostalCode"),
+    ("STREET", "StreetAddress"),
+    ("ST", "Province"),
+    ("L", "Locality"),
+    ("OU", "OrganizationalUnit"),
+    ("O", "Organization"),
+    ("C", "Country"),
+];
+
+/// A subject as text, as RFC 4514 writes it: the attributes that have members of their own,
+/// several of one kind joined by `+`.
+fn distinguished_name(subject: &Value) -> String {
+    let parts = ATTRIBUTES.iter().filter_map(|(short, member)| {
+        let values: Vec<_> = match subject.as_object()?.get(member)? {
+            Value::Array(values) => values.iter().filter_map(|value| value.as_str()).collect(),
+            value => value
+                .as_str()
+                .filter(|text| !text.is_empty())
+                .into_iter()
+                .collect(),
+        };
+        let values = values
+            .iter()
+            .map(|value| format!("{short}={}", escaped(value)));
+        let joined = values.collect::<Vec<_>>().join("+");
+        (!joined.is_empty()).then_some(joined)
+    });
+    parts.collect::<Vec<_>>().join(",")
+}
+
+/// A value in which nothing can be taken for the syntax of names.
+fn escaped(value: &str) -> String {
+    let last = value.chars().count().saturating_sub(1);
+    let mut text = String::with_capacity(value.len());
+    for (at, character) in value.chars().enumerate() {
+        let special = match character {
+            ',' | '+' | '"' | '\\' | '<' | '>' | ';' => true,
+            '#' => at == 0,
+            ' ' => at == 0 || at == last,
+            _ => false,
+        };
+        if special {
+            text.push('\\');
+        }
+        text.push(character);
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use rego::value::from_json;
+
+    use super::distinguished_name;
+
+    #[test]
+    fn subjects_are_written_as_names() -> Result<(), Box<dyn std::error::Error>> {
+        for (subject, written) in [
+            (r#"{}"#, ""),
+            (r#"{"CommonName": "ann", "Country": null}"#, "CN=ann"),
+            (
+                r#"{"CommonName": "a,b", "Organization": ["x", " y "], "Country": ["CH"]}"#,
+                r"CN=a\,b,O=x+O=\ y\ ,C=CH",
+            ),
+            (
+                r##"{"CommonName": "#1 <a>", "SerialNumber": "7", "OrganizationalUnit": ["a#"]}"##,
+                r"SERIALNUMBER=7,CN=\#1 \<a\>,OU=a#",
+            ),
+        ] {
+            assert_eq!(distinguished_name(&from_json(subject.as_bytes())?), written);
+        }
+        Ok(())
+    }
+}
