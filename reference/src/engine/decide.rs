@@ -46,7 +46,8 @@ impl Engine {
             logged,
             mut metrics,
         } = wanted;
-        let noted = logged.then(RefCell::default);
+        let shows_rule_labels = request.flag("rule_labels");
+        let noted = (logged || shows_rule_labels).then(RefCell::default);
         let options = EvalOptions {
             input: input.as_ref(),
             strict,
@@ -64,6 +65,7 @@ impl Engine {
             noted: noted.map(RefCell::into_inner),
             metrics: (logged || shows_metrics).then(|| metrics.finish()),
             shows_metrics,
+            shows_rule_labels,
         }
     }
 

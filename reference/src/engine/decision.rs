@@ -31,15 +31,17 @@ pub(super) struct Decision {
     pub(super) input: Option<Value>,
     /// What was decided, or why nothing was.
     pub(super) outcome: Result<Outcome, DecisionError>,
-    /// What the log tells of the evaluation, if it is logged.
+    /// What is told of the evaluation, if it is logged, or the request asks for the labels.
     pub(super) noted: Option<Noted>,
     /// What was measured, if anything was.
     pub(super) metrics: Option<Value>,
     /// Whether the request asks for the measurements.
     pub(super) shows_metrics: bool,
+    /// Whether the request asks for the labels of the rules that had an answer.
+    pub(super) shows_rule_labels: bool,
 }
 
-/// What the log tells of an evaluation.
+/// What is told of an evaluation.
 #[derive(Debug, Default)]
 pub(super) struct Noted {
     /// What non-deterministic functions answered.
@@ -98,11 +100,15 @@ impl Decision {
             explanation,
         } = self.outcome?;
         let metrics = self.metrics.filter(|_| self.shows_metrics);
+        let labels = self.noted.filter(|_| self.shows_rule_labels);
+        let labels = labels.map(|noted| noted.rule_labels).unwrap_or_default();
+        let labels = (!labels.is_empty()).then(|| Value::from(labels));
         let mut envelope = Object::new();
         for (name, member) in [
             ("explanation", explanation),
             ("result", result),
             ("metrics", metrics),
+            ("rule_labels", labels),
         ] {
             if let Some(member) = member {
                 envelope.insert(name, member);

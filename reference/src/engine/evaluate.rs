@@ -25,7 +25,7 @@ pub(super) struct EvalOptions<'r> {
     pub(super) explain: Option<Explain>,
     /// The request, which may be given up.
     pub(super) request: &'r Request,
-    /// If present, takes what the log tells of the evaluation.
+    /// If present, takes what is told of the evaluation.
     pub(super) noted: Option<&'r RefCell<Noted>>,
 }
 

@@ -64,12 +64,12 @@ fn token(request: &Request) -> Option<&str> {
 const ATTRIBUTES: [(&str, &str); 9] = [
     ("SERIALNUMBER", "SerialNumber"),
     ("CN", "CommonName"),
-    ("POSTALCODE", "PostalCode"),
-    ("STREET", "StreetAddress"),
-    ("ST", "Province"),
-    ("L", "Locality"),
     ("OU", "OrganizationalUnit"),
     ("O", "Organization"),
+    ("POSTALCODE", "PostalCode"),
+    ("STREET", "StreetAddress"),
+    ("L", "Locality"),
+    ("ST", "Province"),
     ("C", "Country"),
 ];
 
@@ -123,7 +123,10 @@ mod tests {
     fn subjects_are_written_as_names() -> Result<(), Box<dyn std::error::Error>> {
         for (subject, written) in [
             (r#"{}"#, ""),
-            (r#"{"CommonName": "ann", "Country": null}"#, "CN=ann"),
+            (
+                r#"{"CommonName": "ann", "Country": null, "Province": ["ZH"], "Organization": ["x"]}"#,
+                "CN=ann,O=x,ST=ZH",
+            ),
             (
                 r#"{"CommonName": "a,b", "Organization": ["x", " y "], "Country": ["CH"]}"#,
                 r"CN=a\,b,O=x+O=\ y\ ,C=CH",

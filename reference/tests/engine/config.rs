@@ -156,6 +156,22 @@ fn variables_and_files_are_put_in() {
 }
 
 #[test]
+fn merge_keys_and_unknown_keys_are_taken() {
+    let (_folder, options) = file(
+        "config.yaml",
+        "base: &base {a: x, b: y}\nlabels:\n  <<: *base\n  b: z\nservices:\n  s:\n    url: http://x\n    \
+         credentials: {bearer: {token: t, more: 1}}\n",
+    );
+    assert_eq!(
+        shown(&engine(options))["labels"],
+        json!({"a": "x", "b": "z"})
+    );
+    let (_folder, options) = file("config.yaml", "x: &x {a: [1]}\nlabels: {<<: *x}\n");
+    let message = refused(&options);
+    assert!(message.contains("invalid type: sequence"), "{message}");
+}
+
+#[test]
 fn the_default_decision_is_answered_at_the_root() {
     for path in ["checks/main", "/checks/main"] {
         play_on(
@@ -510,9 +526,14 @@ fn credentials_that_cannot_prove_anything_are_refused() {
             "either `audience` or `scopes`",
         ),
         (
-            "azure_managed_identity",
-            "C.audience=x",
-            "unknown field `audience`",
+            "azure_managed",
+            "C.client_id=x",
+            "unknown field `azure_managed`",
+        ),
+        (
+            "client_tls",
+            "C.cert=x,C.private_key=y,C.private_key_passphrase=hidden",
+            "`private_key` that is not encrypted",
         ),
         (
             "azure_managed_identity",

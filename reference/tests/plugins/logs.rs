@@ -215,6 +215,27 @@ async fn a_full_buffer_drops_the_oldest_and_what_is_left_is_sent_at_the_end() ->
 }
 
 #[tokio::test]
+async fn what_fills_an_upload_is_sent_at_once() -> Done {
+    let mut environment = Environment::new().await?;
+    let reporting = json!({
+        "trigger": "immediate",
+        "upload_size_limit_bytes": 1000,
+        "min_delay_seconds": 3600,
+        "max_delay_seconds": 3600,
+    });
+    let logs = json!({"service": "depot", "reporting": reporting});
+    environment.engine(json!({"decision_logs": logs})).await?;
+    for number in 0..20 {
+        environment
+            .get(&format!("/v1/data/number/{number}"))
+            .await?;
+    }
+    let sent = || Some(events(&environment, "/logs")).filter(|events| !events.is_empty());
+    until("an upload", sent).await?;
+    Ok(())
+}
+
+#[tokio::test]
 async fn too_many_decisions_in_a_second_are_dropped() -> Done {
     let mut environment = Environment::new().await?;
     let reporting = json!({"max_decisions_per_second": 0.001});

@@ -104,10 +104,12 @@ async fn put(environment: &Environment, id: &str, policy: &'static str) -> Done 
     Ok(())
 }
 
-/// Asks for something, and gives the event of that.
+/// Asks for something with the labels of its rules, and gives the event of that.
 async fn event(environment: &Environment, path: &str) -> Done<Value> {
     let before = environment.mock.seen("/logs").len();
-    environment.get(path).await?;
+    let separator = if path.contains('?') { '&' } else { '?' };
+    let asked = format!("{path}{separator}rule_labels");
+    let (_, answer) = environment.get(&asked).await?;
     let find = || {
         let uploads = environment.mock.seen("/logs").split_off(before);
         let mut events = uploads.into_iter().filter_map(|upload| match upload.body {
@@ -116,7 +118,9 @@ async fn event(environment: &Environment, path: &str) -> Done<Value> {
         });
         events.next()
     };
-    until(path, find).await
+    let event = until(path, find).await?;
+    assert_eq!(answer["rule_labels"], event["rule_labels"], "{path}");
+    Ok(event)
 }
 
 // What is expected is what Open Policy Agent 1.22 logs.

@@ -197,7 +197,36 @@ async fn certificates_are_checked_and_shown() -> Done {
             .gets(json!({"tls": trusted, "credentials": own}))
             .await?
     );
+    let mut alone = own;
+    alone["client_tls"]["ca_cert"] = trusted["ca_cert"].clone();
+    assert!(closed.gets(json!({"credentials": alone})).await?);
+    alone["client_tls"]["ca_cert"] = json!(closed.file("client.pem"));
+    assert!(!closed.gets(json!({"credentials": alone})).await?);
     Ok(())
+}
+
+#[tokio::test]
+async fn certificates_that_change_are_shown() -> Done {
+    let mut closed = Secure::start(true).await?;
+    let [cert, key, other] =
+        ["client.pem", "client.key", "server.pem"].map(|name| closed.file(name));
+    let (good_cert, good_key) = (std::fs::read(&cert)?, std::fs::read(&key)?);
+    let stranger = rcgen::generate_simple_self_signed(["client".to_owned()])?;
+    std::fs::write(&cert, stranger.cert.pem())?;
+    std::fs::write(&key, stranger.signing_key.serialize_pem())?;
+    let client_tls = json!({
+        "cert": cert, "private_key": key, "ca_cert": other, "cert_reread_interval_seconds": 0.01,
+    });
+    let credentials = json!({"client_tls": client_tls});
+    let service = json!({"name": "s", "url": closed.url(), "credentials": credentials});
+    closed.0.engine(config(service)).await?;
+    let refused = |_, answer: &Value| answer["result"]["bundles"]["rules"]["code"].is_string();
+    closed.0.wait_for("/v1/status", refused).await?;
+    // Half of a replacement is not used, and does no harm.
+    std::fs::write(&cert, good_cert)?;
+    closed.0.wait_for("/v1/status", refused).await?;
+    std::fs::write(&key, good_key)?;
+    closed.0.wait_for_data("a", json!(1)).await
 }
 
 #[tokio::test]

@@ -32,7 +32,7 @@ pub(super) use credentials::{
 };
 pub(super) use disk::{BufferFull, BufferSync, Disk};
 pub(super) use keys::Key;
-pub(super) use reports::{DecisionLogs, Status, Upload};
+pub(super) use reports::{DecisionLogs, Status, Upload, UploadTrigger};
 pub(super) use seconds::{Delay, Trigger};
 pub(super) use services::Service;
 pub(super) use shape::Plugins;
@@ -229,8 +229,14 @@ fn read(file: &Path) -> Result<Value, StartError> {
         shape::check(text.as_bytes()).map_err(|why| refused(&why))?;
         from_json(text.as_bytes()).map_err(|source| refused(&source))?
     } else {
-        shape::check_yaml(&text).map_err(|why| refused(&why))?;
-        from_yaml(text.as_bytes()).map_err(|source| refused(&source))?
+        let document = from_yaml(text.as_bytes()).map_err(|source| refused(&source));
+        // Merge keys are not resolved where places are known.
+        let checked = match (&document, text.contains("<<")) {
+            (Ok(document), true) => shape::check(document.to_string().as_bytes()),
+            _ => shape::check_yaml(&text),
+        };
+        checked.map_err(|why| refused(&why))?;
+        document?
     };
     match document {
         Value::Null => Ok(Value::from(Object::new())),

@@ -72,7 +72,20 @@ struct ReportingShape {
     upload_size_limit_bytes: Option<usize>,
     max_decisions_per_second: Option<f64>,
     #[serde(default)]
-    trigger: Trigger,
+    trigger: UploadTrigger,
+}
+
+/// When decisions are sent.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub(in crate::engine) enum UploadTrigger {
+    /// Again and again.
+    #[default]
+    Periodic,
+    /// Also as soon as they fill an upload.
+    Immediate,
+    /// Only at the end: nothing else can tell this program to.
+    Manual,
 }
 
 #[derive(Debug, Default, Clone, Copy, Deserialize)]
@@ -107,7 +120,7 @@ pub(in crate::engine) struct Upload {
     pub(in crate::engine) service: String,
     pub(in crate::engine) resource: String,
     pub(in crate::engine) delay: Delay,
-    pub(in crate::engine) trigger: Trigger,
+    pub(in crate::engine) trigger: UploadTrigger,
     /// The most decisions that wait in memory.
     pub(in crate::engine) events: usize,
     /// The most bytes of decisions that wait in memory.

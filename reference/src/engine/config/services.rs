@@ -74,7 +74,7 @@ pub(in crate::engine) struct Service {
     pub(in crate::engine) allow_insecure_tls: bool,
     /// Whose certificates will do.
     #[serde(default)]
-    pub(in crate::engine) tls: Tls,
+    tls: Tls,
     /// How the engine proves who it is.
     #[serde(default)]
     pub(in crate::engine) credentials: Credentials,
@@ -96,6 +96,14 @@ impl Service {
     /// Whether it is a registry, of which bundles are images.
     pub(in crate::engine) fn is_registry(&self) -> bool {
         self.protocol.as_deref() == Some("oci")
+    }
+
+    /// Whose certificates it may show.
+    pub(in crate::engine) fn tls(&self) -> &Tls {
+        match &self.credentials.client_tls {
+            Some(own) if self.tls.ca_cert.is_none() => &own.tls,
+            _ => &self.tls,
+        }
     }
 
     /// Says what of it cannot be used.

@@ -3,6 +3,7 @@
 mod activation;
 mod bundles;
 mod clock;
+mod connector;
 mod credentials;
 mod discovery;
 mod download;

@@ -9,17 +9,15 @@ use http::header::{
     USER_AGENT,
 };
 use http::{Method, StatusCode};
-use reqwest::{Certificate, Identity, Url, redirect};
+use reqwest::Url;
 
+use super::connector::Connector;
 use super::credentials::Credentials;
 use crate::engine::config::Service;
 use crate::telemetry::Current;
 
 /// How long the head of an answer may take unless the service says so.
 const HEAD_TIMEOUT: Duration = Duration::from_secs(10);
-
-/// How long a connection may take, and how long a body may pause.
-const PAUSE: Duration = Duration::from_secs(30);
 
 /// How long the body of an answer may take.
 const TRANSFER: Duration = Duration::from_secs(600);
@@ -82,7 +80,7 @@ pub(super) enum Proof<'p> {
 /// What requests to one service have in common.
 #[derive(Debug)]
 pub(super) struct Client {
-    http: reqwest::Client,
+    connector: Connector,
     url: String,
     is_registry: bool,
     headers: HeaderMap,
@@ -97,7 +95,7 @@ impl Client {
     /// # Errors
     /// When a file that its configuration names cannot be used, or a header cannot be sent.
     pub(super) fn new(service: &Service, telemetry: &Current) -> Result<Self, String> {
-        let http = connector(service)?;
+        let connector = Connector::new(service)?;
         Ok(Self {
             url: service.url.trim_end_matches('/').to_owned(),
             is_registry: service.is_registry(),
@@ -105,8 +103,8 @@ impl Client {
             timeout: service
                 .response_header_timeout_seconds
                 .map_or(HEAD_TIMEOUT, |given| given.0),
-            credentials: Credentials::new(service, &http),
-            http,
+            credentials: Credentials::new(service, &connector.client()),
+            connector,
             telemetry: telemetry.clone(),
         })
     }
@@ -237,7 +235,7 @@ impl Client {
             let (method, url) = (request.method().clone(), request.url().clone());
             telemetry.client(&method, &url, request.headers_mut())
         });
-        let sent = self.http.execute(request);
+        let sent = self.connector.client().execute(request);
         let outcome = match tokio::time::timeout(self.timeout + wait, sent).await {
             Ok(Ok(response)) => Ok(response),
             Ok(Err(failure)) => Err(ServiceError::Failed(cause(&failure))),
@@ -250,49 +248,6 @@ impl Client {
         }
         outcome
     }
-}
-
-/// What makes connections to a service.
-fn connector(service: &Service) -> Result<reqwest::Client, String> {
-    crate::crypto::install();
-    let wrong = |why: &dyn std::fmt::Display| format!("service `{}`: {why}", service.name);
-    let mut builder = reqwest::Client::builder()
-        .redirect(redirect::Policy::none())
-        .referer(false)
-        .connect_timeout(PAUSE)
-        .read_timeout(PAUSE)
-        .tls_danger_accept_invalid_certs(service.allow_insecure_tls);
-    let url = Url::parse(&service.url).map_err(|why| wrong(&why))?;
-    if url.host_str().is_some_and(is_loopback) {
-        builder = builder.no_proxy();
-    }
-    if let Some(file) = &service.tls.ca_cert {
-        let pem = read(file).map_err(|why| wrong(&why))?;
-        let authorities = Certificate::from_pem_bundle(&pem).map_err(|why| wrong(&why))?;
-        if authorities.is_empty() {
-            return Err(wrong(&format!("no certificate in `{}`", file.display())));
-        }
-        builder = match service.tls.system_ca_required {
-            true => builder.tls_certs_merge(authorities),
-            false => builder.tls_certs_only(authorities),
-        };
-    }
-    if let Some(own) = &service.credentials.client_tls {
-        let mut pem = read(&own.cert).map_err(|why| wrong(&why))?;
-        pem.extend(read(&own.private_key).map_err(|why| wrong(&why))?);
-        builder = builder.identity(Identity::from_pem(&pem).map_err(|why| wrong(&why))?);
-    }
-    builder.build().map_err(|why| wrong(&cause(&why)))
-}
-
-/// Whether a host is this machine, which no proxy can reach for us.
-pub(super) fn is_loopback(host: &str) -> bool {
-    let address = host.trim_matches(['[', ']']).parse::<std::net::IpAddr>();
-    host == "localhost" || address.is_ok_and(|address| address.is_loopback())
-}
-
-fn read(file: &std::path::Path) -> Result<Vec<u8>, String> {
-    std::fs::read(file).map_err(|why| format!("file `{}`: {why}", file.display()))
 }
 
 fn headers(service: &Service) -> Result<HeaderMap, String> {

@@ -2,11 +2,15 @@
 
 use ::url::Url;
 use http::Method;
-use http::header::{ACCEPT_ENCODING, HeaderMap, HeaderName, HeaderValue, USER_AGENT};
+use http::header::{
+    ACCEPT_ENCODING, AUTHORIZATION, HeaderMap, HeaderName, HeaderValue, USER_AGENT,
+};
+use percent_encoding::percent_decode_str;
 
 use super::client::MAX_BODY;
 use super::options::Options;
 use super::trouble::Trouble;
+use crate::builtins::armor::encode;
 use crate::builtins::url::{Url as Written, quote};
 use crate::host::{HttpRequest, Tls};
 
@@ -34,6 +38,11 @@ impl Hop {
             Trouble::Value(format!("net/http: invalid method {method}"))
         })?;
         let mut headers = headers(options)?;
+        if let Some(login) = login(&mut url)
+            && !headers.contains_key(AUTHORIZATION)
+        {
+            headers.insert(AUTHORIZATION, login);
+        }
         let gzip = !headers.contains_key(ACCEPT_ENCODING) && options.method != "HEAD";
         if gzip {
             headers.insert(ACCEPT_ENCODING, HeaderValue::from_static("gzip"));
@@ -69,6 +78,22 @@ pub(super) fn address(options: &Options) -> Result<Url, Trouble> {
         return Err(Trouble::network(options, "http: no Host in request URL"));
     }
     Url::parse(&options.url).map_err(|wrong| Trouble::network(options, wrong.to_string()))
+}
+
+/// Takes the user and the password out of an address, as the header that proves them.
+fn login(url: &mut Url) -> Option<HeaderValue> {
+    let user = percent_decode_str(url.username()).collect::<Vec<u8>>();
+    let password = percent_decode_str(url.password().unwrap_or_default()).collect::<Vec<u8>>();
+    if user.is_empty() && url.password().is_none() {
+        return None;
+    }
+    url.set_username("")
+        .and_then(|()| url.set_password(None))
+        .ok()?;
+    let login = encode(&[user, password].join(&b':'));
+    let mut header = HeaderValue::from_str(&format!("Basic {login}")).ok()?;
+    header.set_sensitive(true);
+    Some(header)
 }
 
 /// The path of the socket in an address such as `unix://localhost/path?socket=%2Ftmp%2Fsocket`,

@@ -9,7 +9,6 @@ use super::filled;
 
 /// A signature of each request.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AwsSigning {
     /// The AWS service that checks the signature; `s3` if it is not given.
     pub(in crate::engine) service: Option<String>,
@@ -35,7 +34,6 @@ pub(in crate::engine) enum AwsKeys<'s> {
 /// Where in a file of credentials a key is. What is not given is looked for in the environment,
 /// or has the usual value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AwsProfile {
     pub(in crate::engine) path: Option<PathBuf>,
     pub(in crate::engine) profile: Option<String>,
@@ -44,7 +42,6 @@ pub(in crate::engine) struct AwsProfile {
 
 /// The role of the machine that the engine runs on, or of its container.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AwsMetadata {
     /// The role of a machine; that of the container if it is not given.
     pub(in crate::engine) iam_role: Option<String>,
@@ -54,7 +51,6 @@ pub(in crate::engine) struct AwsMetadata {
 /// A role that the Security Token Service gives for a token in a file. What is not given is looked
 /// for in the environment, or has the usual value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AwsWebIdentity {
     pub(in crate::engine) iam_role_arn: Option<String>,
     pub(in crate::engine) web_identity_token_file: Option<String>,
@@ -66,7 +62,6 @@ pub(in crate::engine) struct AwsWebIdentity {
 /// A role that the Security Token Service gives for another key. What is not given is looked for in
 /// the environment, or has the usual value of AWS.
 #[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AwsAssumedRole {
     pub(in crate::engine) iam_role_arn: Option<String>,
     pub(in crate::engine) aws_region: Option<String>,
@@ -86,7 +81,6 @@ impl AwsAssumedRole {
 
 /// An object that has no members.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 struct Nothing {}
 
 impl AwsSigning {

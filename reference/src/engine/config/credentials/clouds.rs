@@ -4,7 +4,6 @@ use serde::Deserialize;
 
 /// A token of the metadata server of Google Cloud.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct GcpMetadata {
     audience: Option<String>,
     #[serde(default)]
@@ -41,7 +40,6 @@ impl GcpMetadata {
 
 /// A token for a managed identity of Azure. What is not given has the usual value.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct AzureIdentity {
     pub(in crate::engine) endpoint: Option<String>,
     pub(in crate::engine) api_version: Option<String>,

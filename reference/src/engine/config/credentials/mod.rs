@@ -6,11 +6,15 @@ mod oauth2;
 
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::time::Duration;
 
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::keys::Key;
+use super::seconds::Seconds;
 use super::secret::Secret;
+use super::services::Tls;
 pub(in crate::engine) use aws::{
     AwsAssumedRole, AwsKeys, AwsMetadata, AwsProfile, AwsSigning, AwsWebIdentity,
 };
@@ -32,7 +36,6 @@ pub(in crate::engine) struct Credentials {
 
 /// A token that is sent as it is.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct Bearer {
     pub(in crate::engine) token: Option<Secret>,
     /// A file with the token, read for every request.
@@ -43,12 +46,25 @@ pub(in crate::engine) struct Bearer {
 
 /// A certificate that the engine shows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct ClientTls {
     /// A file with the certificate.
     pub(in crate::engine) cert: PathBuf,
     /// A file with its key, which is not encrypted.
     pub(in crate::engine) private_key: PathBuf,
+    private_key_passphrase: Option<IgnoredAny>,
+    /// How often both are read again; never if it is not given.
+    cert_reread_interval_seconds: Option<Seconds>,
+    /// Whose certificates the service may show, unless it says so itself.
+    #[serde(flatten)]
+    pub(in crate::engine) tls: Tls,
+}
+
+impl ClientTls {
+    /// How often the files are read again, if they are.
+    pub(in crate::engine) fn reread(&self) -> Option<Duration> {
+        let given = self.cert_reread_interval_seconds.map(|given| given.0);
+        given.filter(|interval| !interval.is_zero())
+    }
 }
 
 impl Credentials {
@@ -69,6 +85,10 @@ impl Credentials {
             && bearer.token.is_some() == bearer.token_path.is_some()
         {
             return Err("`bearer` takes either `token` or `token_path`".to_owned());
+        }
+        let tls = self.client_tls.as_ref();
+        if tls.is_some_and(|tls| tls.private_key_passphrase.is_some()) {
+            return Err("`client_tls` takes a `private_key` that is not encrypted".to_owned());
         }
         self.oauth2.as_ref().map_or(Ok(()), OAuth2::check)?;
         if let Some(metadata) = &self.gcp_metadata {

@@ -18,7 +18,6 @@ const JWT_ASSERTION: &str = "urn:ietf:params:oauth:client-assertion-type:jwt-bea
 
 /// A token that an authorization server gives for what a client knows.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
-#[serde(deny_unknown_fields)]
 pub(in crate::engine) struct OAuth2 {
     #[serde(default)]
     grant_type: GrantType,

@@ -5,7 +5,8 @@ use std::time::Duration;
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use reqwest::{Method, RequestBuilder, Url, redirect};
 
-use crate::engine::plugins::service::{cause, is_loopback};
+use crate::engine::plugins::connector::is_loopback;
+use crate::engine::plugins::service::cause;
 
 /// The most bytes of an answer.
 const MAX_ANSWER: usize = 1 << 20;

@@ -5,6 +5,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use arc_swap::ArcSwapOption;
 use rego::Value;
+use tokio::sync::Notify;
 use tracing::{error, info};
 
 use super::buffer::Buffer;
@@ -12,7 +13,7 @@ use super::counts::Counts;
 use super::rate_limit::Allowance;
 use super::source::Source;
 use super::spool::{Spool, Unwritten};
-use crate::engine::config::{BufferFull, Disk, Upload};
+use crate::engine::config::{BufferFull, Disk, Upload, UploadTrigger};
 
 /// A decision that could not be logged and is therefore not answered.
 #[derive(Debug, thiserror::Error)]
@@ -28,6 +29,8 @@ pub(in crate::engine) struct Backlog {
     /// the oldest events.
     retired: Mutex<Vec<Arc<Spool>>>,
     allowance: Allowance,
+    /// Told when what waits fills an upload.
+    filled: Notify,
     counts: Mutex<Counts>,
     /// Whether the last event could not be written.
     failing: AtomicBool,
@@ -41,6 +44,19 @@ impl Backlog {
     /// # Errors
     /// When it cannot be kept, and the configuration wants its decision refused then.
     pub(super) fn put(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
+        self.keep(event, upload)?;
+        if upload.trigger == UploadTrigger::Immediate && self.size().1 >= upload.chunk as u64 {
+            self.filled.notify_one();
+        }
+        Ok(())
+    }
+
+    /// Waits until what waits fills an upload.
+    pub(super) async fn filled(&self) {
+        self.filled.notified().await;
+    }
+
+    fn keep(&self, event: Vec<u8>, upload: &Upload) -> Result<(), Unlogged> {
         if upload.rate.is_some_and(|rate| !self.allowance.take(rate)) {
             self.count(|counts| counts.too_fast += 1);
             return Ok(());

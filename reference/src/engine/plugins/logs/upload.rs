@@ -11,7 +11,7 @@ use tracing::{debug, error};
 
 use super::chunk::{Chunk, pack};
 use super::source::Source;
-use crate::engine::config::{Trigger, Upload};
+use crate::engine::config::{Upload, UploadTrigger};
 use crate::engine::plugins::Plugins;
 use crate::engine::plugins::clock::Pauses;
 use crate::engine::plugins::service::{Client, ServiceError};
@@ -35,7 +35,8 @@ impl Uploader {
     /// Goes on until it is told to stop, and then sends what is left. What an earlier process left
     /// on disk is sent at once.
     pub(in crate::engine::plugins) async fn run(self, mut stop: watch::Receiver<bool>) {
-        let periodic = self.upload.trigger == Trigger::Periodic;
+        let periodic = self.upload.trigger != UploadTrigger::Manual;
+        let immediate = self.upload.trigger == UploadTrigger::Immediate;
         let mut pauses = Pauses::new(self.upload.delay);
         let mut fine = true;
         let mut waited = self.upload.disk.is_some() && self.plugins.logs.size().0 > 0;
@@ -44,6 +45,8 @@ impl Uploader {
                 biased;
                 _ = stop.wait_for(|stop| *stop) => true,
                 () = std::future::ready(()), if periodic && waited => false,
+                // What could not be sent is not tried again before its time.
+                () = self.plugins.logs.filled(), if immediate && fine => false,
                 () = tokio::time::sleep(pauses.next(fine)), if periodic => false,
             };
             waited = false;

@@ -69,6 +69,8 @@ pub(in crate::engine) fn envelope(
     state: &State,
 ) -> Result<Object, DecisionError> {
     let id = decision.id.take();
+    // Rules have no part in it that there is no document.
+    decision.shows_rule_labels &= matches!(&decision.outcome, Ok(found) if found.result.is_some());
     let mut envelope = decision.into_envelope()?;
     if let Some(id) = id {
         envelope.insert("decision_id", Value::from(id));

@@ -112,6 +112,37 @@ fn requests_have_the_time_that_they_ask_for() {
 }
 
 #[test]
+fn users_in_addresses_prove_who_they_are() {
+    for (request, sent) in [
+        (
+            r#""url":"http://us%3aer:p%40ss@server.test/json""#,
+            "authorization: Basic dXM6ZXI6cEBzcw==",
+        ),
+        (
+            r#""url":"http://user@server.test/json""#,
+            "authorization: Basic dXNlcjo=",
+        ),
+        (
+            r#""url":"http://user:pass@server.test/json","headers":{"Authorization":"own"}"#,
+            "authorization: own",
+        ),
+        (r#""url":"http://@server.test/json""#, ""),
+    ] {
+        let shared = Shared::default();
+        let request = format!(r#"{{"method":"get","enable_redirect":true,{request}}}"#);
+        shared.send(&request).expect("an answer");
+        let last = shared.host.last();
+        assert_eq!(last.url.as_str(), "http://server.test/json", "{request}");
+        let sent = format!("accept-encoding: gzip, {sent}");
+        assert_eq!(
+            headers(&shared.host),
+            sent.trim_end_matches(", "),
+            "{request}"
+        );
+    }
+}
+
+#[test]
 fn redirections_are_followed_without_what_is_for_the_first_host() {
     let secrets = r#""headers":{"authorization":"a","cookie":"b","x":"c","host":"d"}"#;
     for (path, method, sent) in [

@@ -155,6 +155,7 @@ impl FilterRequest<'_> {
             }),
             metrics: metrics.cloned(),
             shows_metrics: false,
+            shows_rule_labels: false,
         };
         let asked = self.options.for_the_log(declared);
         let subject = Subject::Filter(&path, &asked);
