@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use http::header::HOST;
 use rego::value::Object;
 use rego::{PartialOptions, PartialQuery, QueryOptions, References, Value};
 
@@ -156,8 +157,9 @@ fn parameters(request: &Request) -> Value {
     group_by_name(pairs.map(|(name, value)| (name.clone(), value.as_str())))
 }
 
+/// The headers of the request. The host is none of them, as in Open Policy Agent.
 fn headers(request: &Request) -> Value {
-    let pairs = request.headers.iter();
+    let pairs = request.headers.iter().filter(|(name, _)| *name != HOST);
     group_by_name(
         pairs.filter_map(|(name, value)| Some((canonical(name.as_str()), value.to_str().ok()?))),
     )

@@ -9,6 +9,7 @@ use tracing::{debug, error, info};
 use super::peer::Peer;
 use crate::log::LogLevel;
 use crate::telemetry::RequestSpan;
+use crate::units::milliseconds;
 
 /// How many requests this process has taken up, on all its listeners.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
@@ -90,7 +91,7 @@ impl Drop for AccessLine {
             req_path = request.path,
             resp_status = self.status.as_u16(),
             resp_bytes = self.sent,
-            resp_duration = request.begun.elapsed().as_secs_f64() * 1e3,
+            resp_duration = milliseconds(request.begun.elapsed()),
             "Sent response."
         );
         if let Some(span) = &self.span {

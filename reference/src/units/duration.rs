@@ -28,6 +28,12 @@ pub(crate) fn seconds(text: &str) -> Result<Duration, String> {
     Ok(Duration::from_secs(seconds))
 }
 
+/// A duration in milliseconds with a fraction, as logs show it: the nearest to its nanoseconds.
+pub(crate) fn milliseconds(duration: Duration) -> f64 {
+    let nanoseconds = u64::try_from(duration.as_nanos()).unwrap_or(u64::MAX);
+    nanoseconds as f64 / 1e6
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

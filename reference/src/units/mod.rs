@@ -3,5 +3,5 @@
 mod duration;
 mod size;
 
-pub(crate) use duration::{duration, seconds};
+pub(crate) use duration::{duration, milliseconds, seconds};
 pub(crate) use size::size;

@@ -5,7 +5,7 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
-use http::header::{AUTHORIZATION, CONTENT_ENCODING};
+use http::header::{ACCEPT, AUTHORIZATION, CONTENT_ENCODING, HOST};
 use http::{HeaderMap, HeaderValue};
 use reference::engine::{Engine, Options};
 
@@ -63,6 +63,26 @@ fn gzip(text: &[u8]) -> Vec<u8> {
         Ok(compressed) => compressed,
         Err(failure) => panic!("cannot compress: {failure}"),
     }
+}
+
+#[test]
+fn the_host_is_no_header() {
+    let engine = guarded();
+    let text = "package system.authz\n\nallow if object.keys(input.headers) == {\"Accept\"}\n";
+    let put = ask(
+        &engine,
+        "PUT /v1/policies/authz",
+        "secret",
+        false,
+        text.into(),
+    );
+    assert_eq!(put, "200 {}");
+    let mut headers = HeaderMap::new();
+    for name in [HOST, ACCEPT] {
+        headers.insert(name, HeaderValue::from_static("x"));
+    }
+    let reply = engine.respond(request("GET", "/v1/data/x", headers, Vec::new()));
+    assert_eq!(shown(&reply), "200 {}");
 }
 
 #[test]

@@ -20,6 +20,7 @@ use crate::control::destination::{Destination, DestinationError};
 use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
 use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
+use crate::units::milliseconds;
 
 /// How often a lease is renewed.
 const RENEWAL: Duration = Duration::from_secs(3);
@@ -300,7 +301,7 @@ impl Shared {
             result,
             message,
         } = &finish.status;
-        let duration_ms = took.as_secs_f64() * 1e3;
+        let duration_ms = milliseconds(took);
         self.control.metrics.built(name, *result, took);
         if finish.succeeded && finish.published.as_ref() == Some(&claim.published) {
             debug!(bundle = name, revision, duration_ms, "bundle unchanged");
