@@ -1,5 +1,6 @@
 //! Our engine beside the real OPA, each at its best build, alternately in one run.
 
+mod bare;
 mod evaluator;
 mod growth;
 mod pair;

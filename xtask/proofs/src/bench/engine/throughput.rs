@@ -1,10 +1,11 @@
-//! Decisions over HTTP at sixteen connections.
+//! Decisions over HTTP.
 
 use std::error::Error;
 use std::net::SocketAddr;
 use std::thread;
 use std::time::{Duration, Instant};
 
+use super::bare::Bare;
 use super::pair::Pair;
 use super::{Bound, Wanted, load, median};
 use crate::servers::Client;
@@ -12,6 +13,10 @@ use rego_generate::measured::ROLES;
 
 const CONNECTIONS: usize = 16;
 const WINDOW: Duration = Duration::from_secs(3);
+
+/// The connections at which our server stands beside one that only speaks HTTP, and the part of
+/// its answers per second that is to be reached. The goal is 0.8; a busy machine takes some of it.
+const BESIDE_BARE: [(usize, f64); 3] = [(1, 0.6), (16, 0.6), (64, 0.6)];
 /// Windows of each server, in turns, after one that warms up.
 const ROUNDS: usize = 3;
 
@@ -21,8 +26,8 @@ pub(super) fn measure(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     load(&mut pair.opa.client()?, &ROLES)?;
     let (mut rates, mut tails) = (Vec::new(), Vec::new());
     for round in 0..=ROUNDS {
-        let ours = window(pair.ours.address)?;
-        let opa = window(pair.opa.address)?;
+        let ours = window(pair.ours.address, CONNECTIONS)?;
+        let opa = window(pair.opa.address, CONNECTIONS)?;
         if round > 0 {
             rates.push(ours.rate / opa.rate);
             tails.push(ours.tail / opa.tail);
@@ -45,9 +50,31 @@ struct Window {
     tail: f64,
 }
 
-fn window(address: SocketAddr) -> Result<Window, Box<dyn Error>> {
+/// Answers per second beside a server that gives the same bytes for nothing.
+pub(super) fn beside_bare(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut client = pair.ours.client()?;
+    load(&mut client, &ROLES)?;
+    client.exchange(&question())?;
+    let bare = Bare::start(client.body())?;
+    let mut bounds = Vec::new();
+    for (connections, least) in BESIDE_BARE {
+        let mut rates = Vec::new();
+        for round in 0..=ROUNDS {
+            let ours = window(pair.ours.address, connections)?;
+            let bare = window(bare.address, connections)?;
+            if round > 0 {
+                rates.push(ours.rate / bare.rate);
+            }
+        }
+        let what = format!("answers per second, {connections} connections, ours to bare HTTP");
+        bounds.push(Bound::new(what, median(&mut rates), Wanted::AtLeast(least)));
+    }
+    Ok(bounds)
+}
+
+fn window(address: SocketAddr, connections: usize) -> Result<Window, Box<dyn Error>> {
     let begun = Instant::now();
-    let clients: Vec<_> = (0..CONNECTIONS)
+    let clients: Vec<_> = (0..connections)
         .map(|_| thread::spawn(move || client(address).map_err(|why| why.to_string())))
         .collect();
     let mut times = Vec::new();
@@ -63,11 +90,15 @@ fn window(address: SocketAddr) -> Result<Window, Box<dyn Error>> {
     })
 }
 
+fn question() -> Vec<u8> {
+    let path = format!("/v1/data/{}/allow", ROLES.name);
+    Client::request("POST", &path, &ROLES.question())
+}
+
 /// Asks until the window closes; how long each answer took.
 fn client(address: SocketAddr) -> Result<Vec<f64>, Box<dyn Error>> {
     let mut client = Client::connect(address)?;
-    let path = format!("/v1/data/{}/allow", ROLES.name);
-    let request = Client::request("POST", &path, &ROLES.question());
+    let request = question();
     let mut times = Vec::new();
     let begun = Instant::now();
     while begun.elapsed() < WINDOW {
