@@ -37,8 +37,21 @@ impl Policy {
     }
 }
 
-/// Every policy that is measured.
+/// The policies that are measured beside every other implementation.
 pub const ALL: &[Policy] = &[ROLES, GRANTS, NUMBERS, EVERY];
+
+/// Those that are measured in one process, without a server: small calls, whose time a server
+/// would hide, and collections that are large.
+pub const IN_PROCESS: &[Policy] = &[
+    TRIVIAL,
+    MEMBERSHIP,
+    STRINGS,
+    NESTED,
+    LOOKUP_500,
+    LOOKUP_5_000,
+    LOOKUP_50_000,
+    LOOKUP_500_000,
+];
 
 /// The policy that throughput is measured with.
 pub const ROLES: Policy = Policy {
@@ -136,4 +149,167 @@ allow if {
         json!({"teams": teams})
     },
     input: || json!({"level": 3}),
+};
+
+const TRIVIAL: Policy = Policy {
+    name: "trivial",
+    told: "trivial policy",
+    text: "package trivial
+
+default allow := false
+
+allow if input.role == \"admin\"
+",
+    documents: || json!({}),
+    input: || json!({"role": "admin"}),
+};
+
+const MEMBERSHIP: Policy = Policy {
+    name: "membership",
+    told: "membership among 1,000 names",
+    text: "package membership
+
+default allow := false
+
+allow if input.user in data.membership_data.admins
+",
+    documents: || {
+        let admins = (0..1_000).map(|at| format!("user{at}"));
+        json!({"admins": admins.collect::<Vec<_>>()})
+    },
+    input: || json!({"user": "user750"}),
+};
+
+const STRINGS: Policy = Policy {
+    name: "strings",
+    told: "string work on 50 rules",
+    text: "package strings
+
+default allow := false
+
+allow if {
+	parts := split(trim_prefix(input.path, \"/\"), \"/\")
+	some rule in data.strings_data.rules
+	startswith(input.path, rule.prefix)
+	endswith(lower(input.host), rule.domain)
+	contains(input.agent, rule.agent)
+	sprintf(\"%s:%s\", [rule.verb, parts[1]]) == input.scope
+}
+",
+    documents: || {
+        let rules = (0..50).map(|at| {
+            json!({
+                "prefix": format!("/api/{}", if at % 2 == 0 { "orders" } else { "users" }),
+                "domain": ".example.com",
+                "agent": format!("client/{}", at % 10),
+                "verb": format!("verb{at}"),
+            })
+        });
+        json!({"rules": rules.collect::<Vec<_>>()})
+    },
+    input: || {
+        json!({
+            "path": "/api/orders/4711/lines",
+            "host": "Shop.Example.COM",
+            "agent": "Mozilla/5.0 (compatible; client/8; tests)",
+            "scope": "verb48:orders",
+        })
+    },
+};
+
+const NESTED: Policy = Policy {
+    name: "nested",
+    told: "nested objects",
+    text: "package nested
+
+default allow := false
+
+allow if {
+	some division in data.nested_data.orgs[input.org].divisions
+	some team in division.teams
+	team.members[input.user].level >= input.level
+	team.limits[input.resource][input.action].enabled == true
+}
+",
+    documents: || {
+        let team = |at: usize| {
+            let members = (0..20).map(|member| {
+                let name = format!("user{}", at * 20 + member);
+                (name, json!({"level": member}))
+            });
+            let limits = json!({
+                "orders": {"read": {"enabled": true}, "write": {"enabled": at % 2 == 1}},
+                "users": {"read": {"enabled": false}},
+            });
+            let members: serde_json::Map<_, _> = members.collect();
+            (
+                format!("team{at}"),
+                json!({"members": members, "limits": limits}),
+            )
+        };
+        let divisions = (0..10).map(|at| {
+            let teams: serde_json::Map<_, _> = (10 * at..10 * at + 10).map(team).collect();
+            (format!("division{at}"), json!({"teams": teams}))
+        });
+        let divisions: serde_json::Map<_, _> = divisions.collect();
+        json!({"orgs": {"acme": {"divisions": divisions}}})
+    },
+    input: || {
+        json!({
+            "org": "acme", "user": "user1515", "level": 15, "resource": "orders", "action": "write",
+        })
+    },
+};
+
+const LOOKUP: &str = "package lookup
+
+default allow := false
+
+allow if {
+	some grant in data.lookup_data.grants
+	grant.user == input.user
+	grant.action == input.action
+}
+";
+
+/// As many grants, four of each user.
+fn grants(count: usize) -> Value {
+    let grants = (0..count).map(|at| {
+        json!({"user": format!("user{}", at / 4), "action": format!("action{}", at % 4)})
+    });
+    json!({"grants": grants.collect::<Vec<_>>()})
+}
+
+/// Asks for the last grant of the user at three quarters of them.
+fn grantee(count: usize) -> Value {
+    json!({"user": format!("user{}", count * 3 / 16), "action": "action3"})
+}
+
+const LOOKUP_500: Policy = Policy {
+    name: "lookup",
+    told: "keyed lookup among 500 grants",
+    text: LOOKUP,
+    documents: || grants(500),
+    input: || grantee(500),
+};
+
+const LOOKUP_5_000: Policy = Policy {
+    told: "keyed lookup among 5,000 grants",
+    documents: || grants(5_000),
+    input: || grantee(5_000),
+    ..LOOKUP_500
+};
+
+const LOOKUP_50_000: Policy = Policy {
+    told: "keyed lookup among 50,000 grants",
+    documents: || grants(50_000),
+    input: || grantee(50_000),
+    ..LOOKUP_500
+};
+
+const LOOKUP_500_000: Policy = Policy {
+    told: "keyed lookup among 500,000 grants",
+    documents: || grants(500_000),
+    input: || grantee(500_000),
+    ..LOOKUP_500
 };

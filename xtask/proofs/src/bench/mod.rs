@@ -19,8 +19,9 @@ pub(crate) enum Bench {
     Control(control::Sizes),
     /// Residuals and filters beside the real OPA, with 1, 100 and 1,000 modules loaded.
     Compile,
-    /// Our engine beside the real OPA: evaluator, throughput, changes, memory, start-up.
-    Engine,
+    /// Our engine beside the real OPA: evaluator, throughput, changes, memory, start-up; and the
+    /// evaluator beside regorus.
+    Engine(engine::Choice),
     /// The suite's cost per request beside a bare client that sends the same requests.
     Suite,
 }
@@ -34,7 +35,7 @@ impl Bench {
         match self {
             Self::Control(sizes) => control::run(sizes),
             Self::Compile => compile::run(),
-            Self::Engine => engine::run(),
+            Self::Engine(choice) => engine::run(choice),
             Self::Suite => suite::run(),
         }
     }

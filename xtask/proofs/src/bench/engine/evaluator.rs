@@ -57,15 +57,17 @@ fn ask(client: &mut Client, path: &str, question: &str) -> Result<(Value, f64), 
     Ok((result.clone(), time))
 }
 
-/// Compares the evaluator with regorus' interpreter, both in one process: what they answer, then
-/// how fast.
-pub(super) fn beside_regorus() -> Result<(), Box<dyn Error>> {
-    for task in ["test", "run"] {
+/// Compares the evaluator with regorus, both in one process: what they answer (`test`), and how
+/// fast (`run`), the latter for some cases or all.
+pub(super) fn beside_regorus(tasks: &[&str], cases: &[String]) -> Result<(), Box<dyn Error>> {
+    for task in tasks {
         let mut command = cargo();
         command
             .current_dir(root().join("xtask/proofs/beside_regorus"))
             .args([task, "--quiet", "--release", "--target-dir"])
-            .arg(root().join("target/beside_regorus"));
+            .arg(root().join("target/beside_regorus"))
+            .arg("--")
+            .args(cases);
         done(&mut command)?;
     }
     Ok(())

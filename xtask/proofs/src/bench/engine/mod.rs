@@ -8,6 +8,7 @@ mod throughput;
 
 use std::error::Error;
 
+use clap::Args;
 use rego_generate::measured::Policy;
 
 use super::{median, scratch};
@@ -17,11 +18,25 @@ pub(super) use pair::{Pair, Programs};
 
 pub(super) type Outcome = Result<(), Box<dyn Error>>;
 
+/// What is measured.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Choice {
+    /// Only the evaluator beside regorus, which builds and starts no server.
+    #[arg(long)]
+    rvm: bool,
+    /// Of its cases those whose names contain one of these texts.
+    #[arg(requires = "rvm")]
+    cases: Vec<String>,
+}
+
 /// Takes every measure and then holds all of them against their bounds.
 ///
 /// # Errors
 /// When a bound is exceeded, or a server cannot be built or fails.
-pub(crate) fn run() -> Outcome {
+pub(crate) fn run(choice: &Choice) -> Outcome {
+    if choice.rvm {
+        return evaluator::beside_regorus(&["run"], &choice.cases);
+    }
     let folder = scratch()?;
     let mut pair = Programs::build()?.start(folder.path(), (&[], &[]), &[])?;
     let mut missed = Vec::new();
@@ -42,7 +57,7 @@ pub(crate) fn run() -> Outcome {
     growth::documents(&mut pair)?
         .into_iter()
         .for_each(&mut hold);
-    evaluator::beside_regorus()?;
+    evaluator::beside_regorus(&["test", "run"], &[])?;
     match missed.is_empty() {
         true => Ok(()),
         false => Err(format!("out of bounds: {}", missed.join("; ")).into()),

@@ -1,0 +1,159 @@
+//! One case, answered in turns.
+
+use std::error::Error;
+use std::time::{Duration, Instant};
+
+use rego::value::from_json;
+use rego::{Compiler, Evaluation, Module, Policy, Query, Solution, Value};
+use regorus::languages::rego::compiler::Compiler as Assembler;
+use regorus::rvm::vm::RegoVM;
+
+use crate::case::Case;
+
+/// A turn repeats what is shorter, so that the clock does not count.
+const TURN: Duration = Duration::from_micros(20);
+/// The turns of a case: as many as are over in this time, but at least and at most so many.
+const TIME: Duration = Duration::from_secs(3);
+const FEWEST: usize = 10;
+const MOST: usize = 400;
+const WARM_UP: usize = 10;
+
+/// How long one answer takes in the middle of all, in seconds.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Times {
+    pub(crate) ours: f64,
+    pub(crate) interpreter: f64,
+    pub(crate) rvm: f64,
+}
+
+/// Ours, prepared.
+struct Ours {
+    query: Query,
+    documents: Value,
+    input: Value,
+}
+
+/// Theirs, prepared.
+struct Theirs {
+    engine: regorus::Engine,
+    machine: RegoVM,
+    rule: String,
+    input: regorus::Value,
+}
+
+/// Compares what all three answer, then how long they take.
+pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
+    let ours = Ours::prepare(case)?;
+    let mut theirs = Theirs::prepare(case)?;
+    let answer = ours.answer()?.map(|value| value.to_string());
+    for their in [theirs.interpreted()?, theirs.executed()?] {
+        let their = (their != regorus::Value::Undefined).then_some(their);
+        let their = their.map(|value| value.to_json_str()).transpose()?;
+        // Both write objects in the order of their keys.
+        if answer != their {
+            return Err(format!("{}: {answer:?} is not {their:?}", case.name).into());
+        }
+    }
+    let mut calls = [1; 3];
+    let (mut our, mut interpreter, mut rvm) = (Vec::new(), Vec::new(), Vec::new());
+    let begun = Instant::now();
+    while our.len() < MOST + WARM_UP && (our.len() < FEWEST + WARM_UP || begun.elapsed() < TIME) {
+        let [ours_calls, interpreter_calls, rvm_calls] = &mut calls;
+        our.push(turn(ours_calls, || ours.answer().map(drop))?);
+        interpreter.push(turn(interpreter_calls, || theirs.interpreted().map(drop))?);
+        rvm.push(turn(rvm_calls, || theirs.executed().map(drop))?);
+    }
+    Ok(Times {
+        ours: median(our),
+        interpreter: median(interpreter),
+        rvm: median(rvm),
+    })
+}
+
+/// Lets ours alone answer a case for a while.
+pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
+    let ours = Ours::prepare(case)?;
+    let begun = Instant::now();
+    let mut calls = 1;
+    while begun.elapsed() < TIME {
+        turn(&mut calls, || ours.answer().map(drop))?;
+    }
+    Ok(())
+}
+
+/// How long one of some calls takes, in seconds. The next turn makes twice as many calls, if this
+/// one was short.
+fn turn(
+    calls: &mut u32,
+    mut call: impl FnMut() -> Result<(), Box<dyn Error>>,
+) -> Result<f64, Box<dyn Error>> {
+    let begun = Instant::now();
+    for _ in 0..*calls {
+        call()?;
+    }
+    let elapsed = begun.elapsed();
+    let time = elapsed.as_secs_f64() / f64::from(*calls);
+    if elapsed < TURN {
+        *calls *= 2;
+    }
+    Ok(time)
+}
+
+impl Ours {
+    fn prepare(case: &Case) -> Result<Self, Box<dyn Error>> {
+        let module = Module::parse("policy.rego", &case.text)?;
+        let policy = Compiler::new(&Policy::default())
+            .put("policy.rego", module)
+            .compile()?;
+        let path = case.rule.each_ref().map(|step| Value::from(step.as_str()));
+        Ok(Self {
+            query: Query::document(&policy, &path)?,
+            documents: from_json(case.documents.as_bytes())?,
+            input: from_json(case.input.as_bytes())?,
+        })
+    }
+
+    fn answer(&self) -> Result<Option<Value>, Box<dyn Error>> {
+        let mut evaluation = Evaluation::new(&self.documents);
+        evaluation.input = Some(self.input.clone());
+        let answers = self.query.evaluate(&mut evaluation)?;
+        Ok(answers.into_iter().next().and_then(Solution::into_document))
+    }
+}
+
+impl Theirs {
+    fn prepare(case: &Case) -> Result<Self, Box<dyn Error>> {
+        let rule = format!("data.{}", case.rule.join("."));
+        let documents = regorus::Value::from_json_str(&case.documents)?;
+        let mut engine = regorus::Engine::new();
+        engine.add_policy("policy.rego".to_owned(), case.text.clone())?;
+        engine.add_data(documents.clone())?;
+        let compiled = engine.compile_with_entrypoint(&rule.as_str().into())?;
+        let mut machine = RegoVM::new();
+        machine.load_program(Assembler::compile_from_policy(&compiled, &[&rule])?);
+        machine.set_max_instructions(usize::MAX);
+        machine.set_data(documents)?;
+        Ok(Self {
+            engine,
+            machine,
+            rule,
+            input: regorus::Value::from_json_str(&case.input)?,
+        })
+    }
+
+    fn interpreted(&mut self) -> Result<regorus::Value, Box<dyn Error>> {
+        self.engine.set_input(self.input.clone());
+        Ok(self.engine.eval_rule(self.rule.clone())?)
+    }
+
+    fn executed(&mut self) -> Result<regorus::Value, Box<dyn Error>> {
+        self.machine.set_input(self.input.clone());
+        Ok(self.machine.execute_entry_point_by_name(&self.rule)?)
+    }
+}
+
+fn median(samples: Vec<f64>) -> f64 {
+    let mut samples = samples.into_iter().skip(WARM_UP).collect::<Vec<_>>();
+    samples.sort_by(f64::total_cmp);
+    samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
+}
