@@ -6,7 +6,7 @@
 use std::fmt::Write as _;
 
 use super::cause::{self, Cause, causes, grouped};
-use super::{Digest, Outcome, Row, failure};
+use super::{Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document, sections};
 use crate::judge::verdict::{Failure, Verdict};
 
@@ -92,8 +92,9 @@ fn head(digest: &Digest) -> String {
         let _ = write!(out, ", {} requests in {seconds:.1} s", finished.requests);
     }
     out.push_str(".\n\n");
-    if let Some(blocked) = failure::blocked_by(digest) {
-        let _ = writeln!(out, "{}.\n", plain(&blocked));
+    let blocked = failure::blocked_by(digest);
+    for line in blocked.into_iter().chain(overload::remedy(digest)) {
+        let _ = writeln!(out, "{}.\n", plain(&line));
     }
     out
 }

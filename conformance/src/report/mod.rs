@@ -12,6 +12,7 @@ mod json;
 mod junit;
 mod labels;
 mod markdown;
+mod overload;
 pub(crate) mod repro;
 pub mod stability;
 mod tap;

@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::cause::{self, Cause, causes, grouped};
 use super::html::visible;
-use super::{Conclusion, Digest, Outcome, Row, failure};
+use super::{Conclusion, Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::judge::verdict::Verdict;
@@ -265,6 +265,9 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     other_failures(out, digest, causes);
     if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
+    }
+    if let Some(remedy) = overload::remedy(digest) {
+        let _ = writeln!(out, "{remedy}");
     }
     let colour = match conclusion {
         Conclusion::Conformant => "32",

@@ -35,6 +35,8 @@ pub struct Digest {
     /// The command line that judges in the same way, without rules. Evidence does not hold it, so
     /// there is none where a run is only read.
     pub again: Option<String>,
+    /// Whether the rules ran one at a time; false where the evidence does not say.
+    pub one_at_a_time: bool,
     /// Rules that the user named one by one: such a rule must be judged.
     named: Vec<String>,
 }

@@ -9,7 +9,7 @@ use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
 use crate::report::cause::{self, causes};
-use crate::report::{Conclusion, Outcome, failure};
+use crate::report::{Conclusion, Outcome, failure, overload};
 
 /// Longest request of a list.
 const REQUEST_SHOWN: usize = 200;
@@ -139,8 +139,8 @@ fn failures(runs: &Runs<'_>) -> Markup {
             section id="failures" aria-labelledby="failures-title" {
                 h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
                 @for run in &runs.runs {
-                    @if let Some(blocked) = failure::blocked_by(run.digest) {
-                        p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
+                    @for line in failure::blocked_by(run.digest).into_iter().chain(overload::remedy(run.digest)) {
+                        p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (prose(&line)) "." }
                     }
                 }
                 @for (run, cause) in &causes {
