@@ -6,6 +6,7 @@ pub mod capability;
 mod cause;
 pub mod coverage;
 mod digest;
+mod escaped;
 mod failure;
 mod html;
 mod json;

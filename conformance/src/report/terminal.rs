@@ -231,7 +231,6 @@ fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
 }
 
 fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], paint: Paint) {
-    let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
     if let Some(started) = &digest.started {
         let target = started.target.title();
@@ -248,7 +247,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     for line in stability.flat_map(|stability| stability.lines()) {
         let _ = writeln!(out, "{line}");
     }
-    let _ = writeln!(out, "proven {proven} of {rules} rules");
+    let _ = writeln!(out, "{}", digest.score_told());
     match digest.beyond_an_address() {
         0 => {}
         beyond => {

@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Document, Level};
-use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
+use crate::evidence::{
+    ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted, UNNAMED,
+};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
 use crate::report::capability;
@@ -183,6 +185,12 @@ impl Digest {
         (score.proven, score.rules)
     }
 
+    /// In words, how many rules are proven of those that the target claims, and how many there are.
+    pub(super) fn score_told(&self) -> String {
+        let rows = || self.rows.iter();
+        capability::told(capability::claimed(self, rows()), capability::score(rows()))
+    }
+
     /// The number of clauses of a document by outcome.
     pub fn outcomes(&self, document: Document) -> BTreeMap<Outcome, usize> {
         let mut counts = BTreeMap::new();
@@ -309,7 +317,7 @@ impl Digest {
     /// mock server, a token, a server of their own. None of a target that the suite starts.
     pub fn beyond_an_address(&self) -> usize {
         let target = self.started.as_ref().map(|started| &started.target);
-        if !target.is_some_and(|target| target.by_address || target.name == "custom") {
+        if !target.is_some_and(|target| target.by_address || target.name == UNNAMED) {
             return 0;
         }
         let beyond = |row: &&Row| {
@@ -349,7 +357,7 @@ impl Digest {
         let addresses_only = self
             .started
             .as_ref()
-            .is_some_and(|started| started.target.by_address || started.target.name == "custom");
+            .is_some_and(|started| started.target.by_address || started.target.name == UNNAMED);
         match reason {
             Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => {
                 row.judged.level == Level::Rule && !addresses_only
