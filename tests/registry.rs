@@ -13,7 +13,7 @@ use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
 use conformance::faults::Fault;
 use conformance::known::KnownList;
 use conformance::rules;
-use conformance::scenario::Scenario;
+use conformance::scenario::{Expectation, Scenario, Send, Step};
 use conformance::variants::{OverStrict, Variant};
 
 fn catalogue() -> &'static Catalogue {
@@ -322,4 +322,30 @@ fn every_variant_says_what_allows_it_and_stands_where_its_subject_does() {
             strays.map(str::to_owned).collect()
         }),
     ]);
+}
+
+/// A target that does not claim `v0` may answer there as at every path that it does not know.
+#[test]
+fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
+    let (scenarios, _) = scenarios();
+    let needs = |step: &Step| {
+        let Send::Http { path, .. } = &step.request else {
+            return false;
+        };
+        let bears = |expectation: &Expectation| {
+            use Expectation::{Error, Status, StatusAmong, Without};
+            matches!(expectation, Error | Status | StatusAmong(_) | Without(_))
+        };
+        path.starts_with("/v0/") && (step.given || !step.expectations.iter().all(bears))
+    };
+    let rules = catalogue().clauses().iter();
+    let rules = rules.filter(|clause| clause.level == Level::Rule && clause.capability != "v0");
+    let needy = rules.filter(|clause| {
+        let scenario = scenarios.get(&clause.id);
+        scenario.is_some_and(|scenario| scenario.steps.iter().any(needs))
+    });
+    report(vec![(
+        "rules that need what `v0` claims, and are not of it",
+        needy.map(|clause| clause.id.clone()).collect(),
+    )]);
 }

@@ -12,6 +12,8 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("a_description_is_judged_by_its_address", described),
     ("a_policy_in_the_way_is_named", in_the_way),
     ("rules_that_fail_alike_are_told_once", alike),
+    ("an_empty_control_plane_is_known", empty_control_plane),
+    ("rules_that_lock_each_other_out_are_to_run_alone", locked),
 ];
 
 const WRITES: &str = "engine/v1/data/put/create-stores-document";
@@ -174,4 +176,30 @@ fn alike() {
     // One of them is told in full.
     assert_eq!(markdown.matches("\n## fail").count(), 1, "{markdown}");
     assert_eq!(ran.out.matches("\nFAIL ").count(), 1, "{ran:?}");
+}
+
+fn empty_control_plane() {
+    let server = Server::start(Answers::Locked);
+    let program = Program::new();
+    let next = format!("next: conformance run --control-url={}", server.url);
+    program.run(&["doctor", &server.url]).expect(
+        0,
+        &[
+            "GET /v1/bundles?limit=1 answers {}, as a control plane",
+            &next,
+        ],
+    );
+}
+
+fn locked() {
+    let server = Server::start(Answers::Locked);
+    let program = Program::new();
+    let on = ["--control-url", &server.url, "--report=markdown=r.md"];
+    let ran = program.run(&[&on[..], &["--jobs=4", "control/common/errors"]].concat());
+    let remedy = "-j 1 runs one at a time";
+    let told = ["a control plane", "rules met `database is locked`", remedy];
+    ran.expect(1, &told);
+    assert!(program.read("r.md").contains("runs one at a time"));
+    let ran = program.run(&[&on[..], &["--jobs=1", "control/common/errors"]].concat());
+    assert!(ran.code == 1 && !ran.out.contains(remedy), "{ran:?}");
 }

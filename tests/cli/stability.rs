@@ -1,6 +1,7 @@
 //! Several runs side by side, runs that stop early, and what a target claims beside what it
 //! shows.
 
+use quick_junit::{Report, TestCaseStatus};
 use serde_json::Value;
 
 use crate::program::Program;
@@ -11,8 +12,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("the_reference_shows_the_same_every_time", stands_still),
     ("a_run_stops_after_as_many_failures_as_it_may", stops),
     ("claims_are_held_against_what_was_proven", claims),
+    ("the_claimed_part_is_scored_first", claimed_part),
 ];
 
+const OPEN: &str = "engine/v1/query/get/without-query";
 const RULE: &str = "engine/health/get/healthy-is-empty-object";
 
 fn moves() {
@@ -136,4 +139,83 @@ fn claims() {
         let score = report.pointer("/documents/engine/score/rules");
         assert_eq!(score, report.pointer("/score/rules"), "{report}");
     }
+}
+
+fn claimed_part() {
+    let server = Server::start(Answers::Empty);
+    let program = Program::new();
+    let reports = [
+        "json=r.json",
+        "html=r.html",
+        "markdown=r.md",
+        "junit=r.xml",
+        "tap=r.tap",
+    ];
+    let reports = reports.map(|report| format!("--report={report}"));
+    let mut run = vec!["--engine-url", &server.url, "--capabilities=health,query"];
+    run.extend(reports.iter().map(String::as_str));
+    // A rule that is claimed, one that is not, and an open clause.
+    run.extend([
+        "engine/health/get/healthy-is-empty*",
+        "engine/v1/config/get/labels*",
+    ]);
+    run.extend([OPEN]);
+    let ran = program.run(&run);
+    let score = "1 of 1 claimed rules (2 in all)";
+    ran.expect(
+        0,
+        &[
+            &format!("\nproven {score}\n"),
+            &format!("  proven {score}\n"),
+        ],
+    );
+    let place = server.url.trim_start_matches("http://");
+    for (name, texts) in [
+        (
+            "r.md",
+            &[
+                format!("**Proven {score}**"),
+                format!("# Conformance of `{place}`"),
+            ][..],
+        ),
+        (
+            "r.html",
+            &[
+                "<strong>1</strong> of 1 claimed rules proven".to_owned(),
+                "2 rules in all".to_owned(),
+                format!("<h1>{place}</h1>"),
+            ],
+        ),
+        (
+            "r.xml",
+            &[format!("conformance of {place}: proven {score}")],
+        ),
+        (
+            "r.tap",
+            &[
+                format!("\n# conformance of {place}: proven {score}\n"),
+                format!("- {OPEN} # SKIP"),
+            ],
+        ),
+    ] {
+        let report = program.read(name);
+        for text in texts {
+            assert!(report.contains(text), "no {text:?} in {name}:\n{report}");
+        }
+    }
+    let report: Value = serde_json::from_str(&program.read("r.json")).expect("JSON");
+    for (part, proven, rules) in [("claimed", 1, 1), ("score", 1, 2)] {
+        let expected = serde_json::json!({"proven": proven, "rules": rules});
+        assert_eq!(report.get(part), Some(&expected), "{report}");
+        let of_document = report.pointer(&format!("/documents/engine/{part}"));
+        assert_eq!(of_document, Some(&expected), "{report}");
+    }
+    // An open clause is none that could hold or break.
+    let junit = Report::deserialize_from_str(&program.read("r.xml")).expect("JUnit");
+    let cases = || junit.test_suites.iter().flat_map(|suite| &suite.test_cases);
+    let held = cases().filter(|case| matches!(case.status, TestCaseStatus::Success { .. }));
+    let held: Vec<_> = held.map(|case| case.name.as_str()).collect();
+    assert_eq!(held, [RULE]);
+    assert!(cases().any(|case| case.name.as_str() == OPEN));
+    assert!(junit.test_suites.iter().all(|suite| suite.time.is_some()));
 }

@@ -25,6 +25,9 @@ const ANSWER_WITHIN: Duration = Duration::from_secs(5);
 /// How long all of it may take.
 const LOOK_WITHIN: Duration = Duration::from_secs(20);
 
+/// The only product that says of itself which one it is.
+const PRODUCT: &str = "Open Policy Agent";
+
 /// What a look at a target showed, beside what it changed in the options.
 #[derive(Debug, Default)]
 pub(super) struct Look {
@@ -197,6 +200,7 @@ fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, catalo
     if options.target_version.is_none() && version.is_some() {
         target.version = version.cloned();
     }
+    target.product = seen.product.map(|_| PRODUCT.to_owned());
     if options.capabilities.is_empty() && !described && !seen.absent.is_empty() {
         target
             .capabilities
@@ -218,7 +222,7 @@ fn line(
     let what = match (document, seen.apis.is_empty()) {
         (_, true) => "no API that shows",
         (Document::Control, _) => "a control plane",
-        (Document::Engine, _) if seen.product.is_some() => "Open Policy Agent",
+        (Document::Engine, _) if seen.product.is_some() => PRODUCT,
         (Document::Engine, _) => "an engine",
     };
     let mut words = vec![what.to_owned()];

@@ -77,6 +77,7 @@ pub(super) fn judge(
     }
     let (suite, mut digest, mut write_error) = plan.round(0, None, console)?;
     digest.again = Some(again::command(options));
+    digest.one_at_a_time = options.jobs.map_or_else(default_jobs, |jobs| jobs.get()) == 1;
     let times = options.repeat.or(options.verify_stable);
     if let Some(times) = times.map(NonZeroU32::get).filter(|times| *times > 1) {
         write_error = plan.further(times, &mut digest, console)?.or(write_error);

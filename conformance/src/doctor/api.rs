@@ -23,6 +23,8 @@ pub(super) const UNKNOWN: &str = "/v1/conformance_doctor/conformance_doctor";
 pub(super) enum Sight {
     /// It is the API's.
     Api,
+    /// An object without anything in it, as a control plane may answer an empty list.
+    Bare,
     /// A token is asked for, or not taken.
     Locked,
     /// Another address is named.
@@ -59,6 +61,7 @@ impl Sight {
             200 if garbled => Self::Garbled,
             _ if page => Self::Page,
             200 if is_api(document, answer) => Self::Api,
+            200 if is_bare(document, answer) => Self::Bare,
             _ => Self::Other,
         }
     }
@@ -70,6 +73,12 @@ fn is_api(document: Document, answer: &Answer) -> bool {
         Document::Engine => is_object(answer),
         Document::Control => answer.at("/result").is_some_and(Value::is_array),
     }
+}
+
+/// Whether a list is an object without `result`, as Go leaves empty lists out.
+fn is_bare(document: Document, answer: &Answer) -> bool {
+    let object = answer.json().and_then(Value::as_object);
+    document == Document::Control && object.is_some_and(serde_json::Map::is_empty)
 }
 
 pub(super) fn is_object(answer: &Answer) -> bool {
@@ -112,7 +121,7 @@ pub(super) fn stranger(path: &str, sight: Sight, told: &str) -> Finding {
         Sight::Garbled => {
             "the body is not JSON, though it is called so: let the server send nothing else"
         }
-        Sight::Api | Sight::Locked | Sight::Other => {
+        Sight::Api | Sight::Bare | Sight::Locked | Sight::Other => {
             "this is another API: check host, port and path"
         }
     };

@@ -273,6 +273,15 @@ impl Doctor<'_> {
                 seen.apis.push(*document);
             }
         }
+        let bare = sights.iter().find(|(_, _, sight, _)| *sight == Sight::Bare);
+        if let Some((document, path, ..)) = bare
+            && !self.takes_everything().await
+        {
+            let title = api::title(*document);
+            let what = format!("GET {path} answers {{}}, as {title} may whose list is empty");
+            seen.findings.push(Finding::new(Mark::Ok, "api", what));
+            seen.apis.push(*document);
+        }
         if let Some((_, path, Sight::Missing, answer)) = sights.first()
             && seen.apis.is_empty()
             && self.denies_documents(answer).await
@@ -316,6 +325,12 @@ impl Doctor<'_> {
         seen.findings.extend(api::summary(seen));
     }
 
+    /// Whether a path that nobody knows is answered as well.
+    async fn takes_everything(&self) -> bool {
+        let unknown = self.ask(api::UNKNOWN, true).await;
+        unknown.is_ok_and(|unknown| unknown.is_success())
+    }
+
     /// Whether a server that answers so where nothing is defined has documents all the same.
     async fn denies_documents(&self, answer: &Answer) -> bool {
         let root = self.ask("/v1/data", true).await;
@@ -343,7 +358,7 @@ impl Doctor<'_> {
                         }
                         Finding::new(Mark::Ok, "token", "it asks for one, and takes yours")
                     }
-                    Sight::Api => {
+                    Sight::Api | Sight::Bare => {
                         let what = format!("GET {path} is answered without the token, too");
                         Finding::new(Mark::Note, "token", what)
                             .advice("leave --token-env out if it is not meant to ask for one")

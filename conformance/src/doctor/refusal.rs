@@ -48,7 +48,7 @@ impl Doctor<'_> {
             Sight::Elsewhere | Sight::Gateway | Sight::Page | Sight::Limited | Sight::Garbled => {
                 true
             }
-            Sight::Other => !json,
+            Sight::Bare | Sight::Other => !json,
             Sight::Missing | Sight::Broken => {
                 for path in ELSEWHERE {
                     let answer = self.ask(path, true).await.ok()?;

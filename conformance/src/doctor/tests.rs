@@ -131,6 +131,16 @@ fn servers_are_told_apart() {
             &["problem token GET /v1/bundles?limit=1 is refused"],
         ),
         (
+            "control without anything",
+            |path, known| match path {
+                "/v1/bundles?limit=1" if known => (JSON, "{}".to_owned()),
+                path => control(path, known),
+            },
+            Some(KEY),
+            &[Control],
+            &["may whose list is empty", "takes yours"],
+        ),
+        (
             "page",
             |_, _| {
                 (

@@ -4,6 +4,7 @@
 pub(crate) mod curl;
 pub(crate) mod recording;
 mod redact;
+mod title;
 
 use std::collections::HashMap;
 
@@ -17,6 +18,7 @@ use crate::judge::verdict::Verdict;
 use crate::scenario::default_vendor;
 use crate::scenario::names::run_in;
 use crate::sha256::sha256;
+pub(crate) use title::UNNAMED;
 
 /// One event of a run; one line of the evidence file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -70,6 +72,9 @@ pub struct TargetSummary {
     /// Its version, if it is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub version: Option<String>,
+    /// What a target of plain addresses calls itself, if it does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub product: Option<String>,
     /// Whether only addresses of it are reached, so that what needs a setup or a token of its own
     /// cannot be judged.
     #[serde(
@@ -78,16 +83,6 @@ pub struct TargetSummary {
         skip_serializing_if = "std::ops::Not::not"
     )]
     pub by_address: bool,
-}
-
-impl TargetSummary {
-    /// Its name, and the version that was judged where that is known.
-    pub(crate) fn title(&self) -> String {
-        match &self.version {
-            Some(version) => format!("{} {version}", self.name),
-            None => self.name.clone(),
-        }
-    }
 }
 
 /// A clause of the choice.
@@ -501,6 +496,7 @@ mod tests {
                     engine: Some("http://127.0.0.1:1".into()),
                     capabilities: vec!["documents".into()],
                     version: Some("1.18.2".into()),
+                    product: None,
                     by_address: true,
                 },
                 seed: u64::MAX,

@@ -55,6 +55,38 @@ pub fn score<'a>(rows: impl Iterator<Item = &'a Row>) -> Score {
     score
 }
 
+/// The score of the rows that the target claims: what it does not claim counts neither way.
+pub fn claimed<'a>(digest: &Digest, rows: impl Iterator<Item = &'a Row>) -> Score {
+    score(rows.filter(|row| is_claimed(digest, row)))
+}
+
+/// Whether the target claims what a row is about; of a clause that this suite does not know, the
+/// verdict says it.
+fn is_claimed(digest: &Digest, row: &Row) -> bool {
+    let clause = Catalogue::embedded().ok();
+    let clause = clause.and_then(|catalogue| catalogue.clause(&row.judged.rule));
+    match (clause, &digest.started) {
+        (Some(clause), Some(started)) => started.target.capabilities.contains(&clause.capability),
+        _ => !matches!(
+            row.judged.verdict,
+            Verdict::NotRun(Reason::NotClaimed(_) | Reason::HoldsUnclaimed(_))
+        ),
+    }
+}
+
+/// In words, what was proven of what the target claims, and how much there is in all. What is
+/// proven is claimed.
+pub(crate) fn told(claimed: Score, all: Score) -> String {
+    let Score { proven, rules } = claimed;
+    match rules == all.rules {
+        true => format!("proven {proven} of {rules} rules"),
+        false => format!(
+            "proven {proven} of {rules} claimed rules ({} in all)",
+            all.rules
+        ),
+    }
+}
+
 /// The capabilities of one document that the choice has rules of.
 pub fn capabilities(digest: &Digest, document: Document) -> Vec<Capability> {
     let (Ok(catalogue), Some(started)) = (Catalogue::embedded(), &digest.started) else {
@@ -101,10 +133,12 @@ impl Capability {
 
 /// What a person reads of a document's score and capabilities, line by line.
 pub(crate) fn lines(digest: &Digest, document: Document) -> Vec<String> {
-    let of_document = |row: &&Row| row.document == Some(document);
-    let Score { proven, rules } = score(digest.rows.iter().filter(of_document));
+    let rows = || {
+        let rows = digest.rows.iter();
+        rows.filter(|row| row.document == Some(document))
+    };
     let capabilities = capabilities(digest, document);
-    let mut lines = vec![format!("proven {proven} of {rules} rules")];
+    let mut lines = vec![told(claimed(digest, rows()), score(rows()))];
     for (support, title) in [
         (Support::Full, "full"),
         (Support::Partial, "partial"),

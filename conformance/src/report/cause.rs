@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::Serialize;
 
 use super::failure::{endpoint, first_difference};
-use super::{Digest, Outcome, Row};
+use super::{Digest, Outcome, Row, overload};
 use crate::catalogue::Catalogue;
 use crate::judge::verdict::{Failure, Verdict};
 
@@ -164,6 +164,9 @@ fn advice(digest: &Digest, status: Option<u16>, rows: &[&Row]) -> Option<String>
     let mut messages = messages.map(|answered| answered.message.as_str());
     match status {
         None => Some("what does the server's log say?".to_owned()),
+        Some(401) if overload::remedy(digest).is_some() => {
+            Some("is it given more at once than it bears? -j 1 runs one rule at a time".to_owned())
+        }
         Some(401) => Some("is a token missing or wrong? --token-env names it".to_owned()),
         Some(403) => Some("is the token an administrator's?".to_owned()),
         Some(400 | 406 | 415) if messages.any(|message| message.contains("/vnd.")) => {

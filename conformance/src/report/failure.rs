@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use super::{Digest, Outcome, Row};
 use crate::catalogue::{Catalogue, Document};
 use crate::client::curl::argument;
-use crate::evidence::TargetSummary;
+use crate::evidence::{TargetSummary, UNNAMED};
 use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::scenario::default_vendor;
@@ -207,7 +207,7 @@ fn command(target: &TargetSummary) -> String {
     let mut add = |flag: &str, value: &str| {
         command.push_str(&format!(" --{flag} {}", argument(value)));
     };
-    let plain = target.name == "custom";
+    let plain = target.name == UNNAMED;
     let by_address = plain || target.by_address;
     if !plain && (by_address || target.name != "reference") {
         add("target", &target.name);
@@ -248,6 +248,7 @@ mod tests {
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: capabilities.iter().map(|&name| name.to_owned()).collect(),
             version: None,
+            product: None,
             by_address: false,
         };
         for (target, options) in [

@@ -27,6 +27,7 @@ struct Report<'a> {
     conclusion: Conclusion,
     exit_code: u8,
     score: Score,
+    claimed: Score,
     documents: BTreeMap<&'static str, Summary>,
     leaked: &'a [String],
     changed: &'a [String],
@@ -42,6 +43,7 @@ struct Report<'a> {
 #[serde(rename_all = "kebab-case")]
 struct Summary {
     score: Score,
+    claimed: Score,
     capabilities: Vec<Capability>,
     outcomes: BTreeMap<&'static str, usize>,
     not_run: BTreeMap<String, usize>,
@@ -80,6 +82,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         conclusion,
         exit_code: conclusion.exit_code(),
         score: capability::score(digest.rows.iter()),
+        claimed: capability::claimed(digest, digest.rows.iter()),
         documents: Document::ALL
             .into_iter()
             .map(|document| (document.name(), summary(digest, document)))
@@ -98,9 +101,13 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
 fn summary(digest: &Digest, document: Document) -> Summary {
     let outcomes = digest.outcomes(document).into_iter();
     let reasons = digest.reasons(document).into_iter();
-    let rows = digest.rows.iter();
+    let rows = || {
+        let rows = digest.rows.iter();
+        rows.filter(|row| row.document == Some(document))
+    };
     Summary {
-        score: capability::score(rows.filter(|row| row.document == Some(document))),
+        score: capability::score(rows()),
+        claimed: capability::claimed(digest, rows()),
         capabilities: capability::capabilities(digest, document),
         outcomes: outcomes
             .map(|(outcome, count)| (outcome.name(), count))

@@ -11,17 +11,21 @@ use crate::judge::verdict::{Reason, Verdict};
 pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
     let mut suites: BTreeMap<&str, TestSuite> = BTreeMap::new();
     for row in &digest.rows {
-        let rule = row.judged.rule.as_str();
-        let path = rule.rsplit_once('/').map_or(rule, |(path, _)| path);
+        let path = path_of(&row.judged.rule);
         let suite = suites.entry(path).or_insert_with(|| TestSuite::new(path));
         suite.add_test_case(case(digest, row, path));
     }
     let target = digest
         .started
         .as_ref()
-        .map_or("", |started| &started.target.name);
-    let mut report = Report::new(format!("conformance of {target}"));
-    report.add_test_suites(suites.into_values());
+        .map_or_else(String::new, |started| started.target.title());
+    let mut report = Report::new(format!("conformance of {target}: {}", digest.score_told()));
+    for (path, mut suite) in suites {
+        let rows = digest.rows.iter();
+        let of_suite = rows.filter(|row| path_of(&row.judged.rule) == path);
+        suite.set_time(duration(of_suite.map(|row| row.judged.milliseconds).sum()));
+        report.add_test_suite(suite);
+    }
     if let Some(suite) = run_suite(digest) {
         report.add_test_suite(suite);
     }
@@ -29,6 +33,11 @@ pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
         report.set_time(duration(finished.milliseconds));
     }
     report.to_string()
+}
+
+/// The path of the clauses' file.
+fn path_of(rule: &str) -> &str {
+    rule.rsplit_once('/').map_or(rule, |(path, _)| path)
 }
 
 fn case(digest: &Digest, row: &Row, path: &str) -> TestCase {
@@ -68,7 +77,9 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
             error(&reason.to_string())
         }
         (Verdict::NotRun(_), _) => skipped(&row.reason().unwrap_or_default()),
-        (Verdict::Pass | Verdict::Recorded, _) => TestCaseStatus::success(),
+        // It is no rule that could hold.
+        (Verdict::Recorded, _) => skipped("open clause: recorded, not judged"),
+        (Verdict::Pass, _) => TestCaseStatus::success(),
     }
 }
 

@@ -6,7 +6,8 @@
 use std::fmt::Write as _;
 
 use super::cause::{self, Cause, causes, grouped};
-use super::{Digest, Outcome, Row, failure};
+use super::escaped::{code, fence, prose};
+use super::{Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document, sections};
 use crate::judge::verdict::{Failure, Verdict};
 
@@ -34,7 +35,7 @@ const COLUMNS: [(&str, &[Outcome]); 6] = [
 pub(super) fn render(digest: &Digest) -> String {
     let mut out = head(digest);
     for (kind, what) in digest.findings() {
-        let _ = writeln!(out, "**{}**: {}\n", plain(kind), plain(&what));
+        let _ = writeln!(out, "**{}**: {}\n", prose(kind), prose(&what));
     }
     for document in Document::ALL {
         table(&mut out, digest, document);
@@ -73,18 +74,16 @@ pub(super) fn render(digest: &Digest) -> String {
 }
 
 fn head(digest: &Digest) -> String {
-    let (proven, rules) = digest.score();
+    let score = digest.score_told();
     let conclusion = digest.sentence();
     let mut out = "# Conformance".to_owned();
     if let Some(started) = &digest.started {
         let _ = write!(out, " of {}", code(&started.target.title()));
     }
-    let _ = writeln!(
-        out,
-        "\n\n**Proven {proven} of {rules} rules**: {conclusion}\n"
-    );
+    let score = score.replacen("proven", "Proven", 1);
+    let _ = writeln!(out, "\n\n**{score}**: {}\n", prose(&conclusion));
     if let Some(started) = &digest.started {
-        let suite = plain(&started.suite);
+        let suite = prose(&started.suite);
         let _ = write!(out, "Suite {suite}, seed {}", started.seed);
     }
     if let Some(finished) = &digest.finished {
@@ -92,8 +91,9 @@ fn head(digest: &Digest) -> String {
         let _ = write!(out, ", {} requests in {seconds:.1} s", finished.requests);
     }
     out.push_str(".\n\n");
-    if let Some(blocked) = failure::blocked_by(digest) {
-        let _ = writeln!(out, "{}.\n", plain(&blocked));
+    let blocked = failure::blocked_by(digest);
+    for line in blocked.into_iter().chain(overload::remedy(digest)) {
+        let _ = writeln!(out, "{}.\n", prose(&line));
     }
     out
 }
@@ -129,7 +129,7 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
         let of_section = |row: &&&Row| row.judged.section == *section;
         let of_section: Vec<_> = rows.iter().filter(of_section).copied().collect();
         if !of_section.is_empty() {
-            line(&plain(section), &of_section);
+            line(&prose(section), &of_section);
         }
     }
     line("**all**", &rows);
@@ -138,7 +138,7 @@ fn table(out: &mut String, digest: &Digest, document: Document) {
 
 /// What several rules fail by, and the rules.
 fn alike(cause: &Cause<'_>) -> String {
-    let mut out = format!("\n## {}\n\n", plain(&cause.sentence()));
+    let mut out = format!("\n## {}\n\n", prose(&cause.sentence()));
     out.push_str("| rule | request | what differs |\n|---|---|---|\n");
     for row in &cause.rows {
         if let Some(failure) = cause::fails(row) {
@@ -161,12 +161,12 @@ fn block(digest: &Digest, row: &Row) -> String {
         let _ = writeln!(out, "Step {}: {}\n", failure.step, code(&failure.request));
     }
     let (place, states) = (failure::place(row), &row.judged.states);
-    let _ = writeln!(out, "> {}\n> ({})\n", plain(states), plain(&place));
+    let _ = writeln!(out, "> {}\n> ({})\n", prose(states), prose(&place));
     if let Some(known) = &row.known {
         let _ = writeln!(
             out,
             "Listed as a known deviation: {}\n",
-            plain(known.trim())
+            prose(known.trim())
         );
     }
     if let Verdict::Fail(failure) = &row.judged.verdict {
@@ -190,7 +190,7 @@ fn details(out: &mut String, failure: &Failure) {
         let _ = writeln!(out, "| {at} | {expected} | {got} |");
     }
     for note in &failure.notes {
-        let _ = writeln!(out, "\n- {}", plain(&cut(note, SIDE_SHOWN)));
+        let _ = writeln!(out, "\n- {}", prose(&cut(note, SIDE_SHOWN)));
     }
     if !failure.curl.is_empty() {
         let commands: Vec<_> = failure
@@ -206,85 +206,5 @@ fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         Some((end, _)) => format!("{}…", text.get(..end).unwrap_or_default()),
         None => text.to_owned(),
-    }
-}
-
-/// Prose on one line with nothing in it that Markdown or GitHub would take for markup.
-fn plain(text: &str) -> String {
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        match character {
-            '\n' | '\r' | '\t' => out.push(' '),
-            control if control.is_control() => out.extend(control.escape_unicode()),
-            '<' => out.push_str("&lt;"),
-            '&' => out.push_str("&amp;"),
-            // Without it there is neither a mention nor a link.
-            '@' => out.push_str("&#64;"),
-            ':' => out.push_str("&#58;"),
-            mark if mark.is_ascii_punctuation() && !",;.()'/-=".contains(mark) => {
-                out.push('\\');
-                out.push(mark);
-            }
-            other => out.push(other),
-        }
-    }
-    out
-}
-
-/// A code span: between more backticks than it holds in a row.
-fn code(text: &str) -> String {
-    let mut shown = String::with_capacity(text.len());
-    for character in text.chars() {
-        if character.is_control() {
-            shown.extend(character.escape_default());
-        } else {
-            shown.push(character);
-        }
-    }
-    let ticks = "`".repeat(longest_ticks(&shown) + 1);
-    let blank = if shown.starts_with('`') || shown.ends_with('`') || shown.is_empty() {
-        " "
-    } else {
-        ""
-    };
-    format!("{ticks}{blank}{shown}{blank}{ticks}")
-}
-
-/// A block of shell commands: between more backticks than it holds in a row.
-fn fence(text: &str) -> String {
-    let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
-    format!("{ticks}sh\n{text}\n{ticks}")
-}
-
-fn longest_ticks(text: &str) -> usize {
-    let runs = text.split(|character| character != '`');
-    runs.map(str::len).max().unwrap_or(0)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn markup_in_answers_stays_text() {
-        for (text, expected) in [
-            (
-                "a <b> @me http://x # *y*",
-                r"a &lt;b\> &#64;me http&#58;//x \# \*y\*",
-            ),
-            ("# one\n# two", r"\# one \# two"),
-        ] {
-            assert_eq!(plain(text), expected);
-        }
-        for (text, expected) in [
-            ("a", "`a`"),
-            ("a`b``c", "```a`b``c```"),
-            ("`", "`` ` ``"),
-            ("a\nb\u{1b}", r"`a\nb\u{1b}`"),
-            ("", "`  `"),
-        ] {
-            assert_eq!(code(text), expected);
-        }
-        assert_eq!(fence("```\nx"), "````sh\n```\nx\n````");
     }
 }

@@ -34,6 +34,9 @@ pub(super) fn render(digest: &Digest) -> Result<String, serde_yaml::Error> {
         "TAP version 14\n1..{}\n",
         digest.rows.len() + findings.len()
     );
+    let target = digest.started.as_ref();
+    let target = target.map_or(String::new(), |started| escape(&started.target.title()));
+    let _ = writeln!(out, "# conformance of {target}: {}", digest.score_told());
     let mut numbers = 1..;
     // Writing to a string cannot fail, hence `let _ =`.
     for (row, number) in digest.rows.iter().zip(&mut numbers) {
@@ -151,6 +154,9 @@ mod tests {
         assert_eq!(lines.next(), Some("TAP version 14"));
         let plan = lines.next().and_then(|line| line.strip_prefix("1.."));
         let plan: usize = plan.and_then(|last| last.parse().ok()).expect("a plan");
+        let heading = lines.next().expect("a heading");
+        assert!(heading.starts_with("# conformance of "), "{heading}");
+        assert!(heading.contains(": proven "), "{heading}");
         let mut points = Vec::new();
         while let Some(line) = lines.next() {
             if line == "  ---" {

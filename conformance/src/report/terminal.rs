@@ -7,7 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::cause::{self, Cause, causes, grouped};
 use super::html::visible;
-use super::{Conclusion, Digest, Outcome, Row, failure};
+use super::{Conclusion, Digest, Outcome, Row, failure, overload};
 use crate::catalogue::{Catalogue, Document};
 use crate::evidence::Event;
 use crate::judge::verdict::Verdict;
@@ -231,7 +231,6 @@ fn other_failures(out: &mut String, digest: &Digest, causes: &[Cause<'_>]) {
 }
 
 fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], paint: Paint) {
-    let (proven, rules) = digest.score();
     let conclusion = digest.conclusion();
     if let Some(started) = &digest.started {
         let target = started.target.title();
@@ -248,7 +247,7 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     for line in stability.flat_map(|stability| stability.lines()) {
         let _ = writeln!(out, "{line}");
     }
-    let _ = writeln!(out, "proven {proven} of {rules} rules");
+    let _ = writeln!(out, "{}", digest.score_told());
     match digest.beyond_an_address() {
         0 => {}
         beyond => {
@@ -265,6 +264,9 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     other_failures(out, digest, causes);
     if let Some(blocked) = failure::blocked_by(digest) {
         let _ = writeln!(out, "{blocked}");
+    }
+    if let Some(remedy) = overload::remedy(digest) {
+        let _ = writeln!(out, "{remedy}");
     }
     let colour = match conclusion {
         Conclusion::Conformant => "32",

@@ -231,6 +231,7 @@ impl Inner {
                 engine: url(Document::Engine),
                 capabilities: self.target.capabilities.iter().cloned().collect(),
                 version: self.target.version.clone(),
+                product: self.target.product.clone(),
                 by_address: self.target.by_address,
             },
             seed: self.seed,

@@ -13,6 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use serde::Deserialize;
 
 use crate::catalogue::Document;
+use crate::evidence::UNNAMED;
 use crate::scenario::default_vendor;
 
 /// An implementation under test: a file `targets/NAME.toml`, or addresses alone.
@@ -27,6 +28,9 @@ pub struct Target {
     /// Its version, for lists of known deviations that depend on it.
     #[serde(default)]
     pub version: Option<String>,
+    /// What a target of plain addresses calls itself, if it does.
+    #[serde(skip)]
+    pub product: Option<String>,
     /// What it claims to be able to do.
     pub capabilities: BTreeSet<String>,
     /// The program on the search path that starts it, where a launch names no other.
@@ -231,9 +235,10 @@ impl Target {
             engine: engine.map(launch),
         };
         Self {
-            name: "custom".to_owned(),
+            name: UNNAMED.to_owned(),
             vendor: default_vendor(),
             version: None,
+            product: None,
             capabilities,
             program: None,
             setups: BTreeMap::from([("default".to_owned(), setup)]),

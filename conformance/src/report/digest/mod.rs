@@ -5,7 +5,9 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Document, Level};
-use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
+use crate::evidence::{
+    ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted, UNNAMED,
+};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
 use crate::report::capability;
@@ -35,6 +37,8 @@ pub struct Digest {
     /// The command line that judges in the same way, without rules. Evidence does not hold it, so
     /// there is none where a run is only read.
     pub again: Option<String>,
+    /// Whether the rules ran one at a time; false where the evidence does not say.
+    pub one_at_a_time: bool,
     /// Rules that the user named one by one: such a rule must be judged.
     named: Vec<String>,
 }
@@ -181,6 +185,12 @@ impl Digest {
         (score.proven, score.rules)
     }
 
+    /// In words, how many rules are proven of those that the target claims, and how many there are.
+    pub(super) fn score_told(&self) -> String {
+        let rows = || self.rows.iter();
+        capability::told(capability::claimed(self, rows()), capability::score(rows()))
+    }
+
     /// The number of clauses of a document by outcome.
     pub fn outcomes(&self, document: Document) -> BTreeMap<Outcome, usize> {
         let mut counts = BTreeMap::new();
@@ -307,7 +317,7 @@ impl Digest {
     /// mock server, a token, a server of their own. None of a target that the suite starts.
     pub fn beyond_an_address(&self) -> usize {
         let target = self.started.as_ref().map(|started| &started.target);
-        if !target.is_some_and(|target| target.by_address || target.name == "custom") {
+        if !target.is_some_and(|target| target.by_address || target.name == UNNAMED) {
             return 0;
         }
         let beyond = |row: &&Row| {
@@ -347,7 +357,7 @@ impl Digest {
         let addresses_only = self
             .started
             .as_ref()
-            .is_some_and(|started| started.target.by_address || started.target.name == "custom");
+            .is_some_and(|started| started.target.by_address || started.target.name == UNNAMED);
         match reason {
             Reason::NoSetup(_) | Reason::NoMock(_) | Reason::NoToken(_) => {
                 row.judged.level == Level::Rule && !addresses_only

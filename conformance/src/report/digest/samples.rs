@@ -115,6 +115,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
             engine: Some("http://127.0.0.1:1".to_owned()),
             capabilities: vec!["documents".to_owned()],
             version: None,
+            product: None,
             by_address: false,
         },
         seed: u64::MAX,

@@ -41,6 +41,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
             engine: None,
             capabilities: Vec::new(),
             version: None,
+            product: None,
             by_address: false,
         },
         seed: 1,

@@ -8,8 +8,9 @@ use super::runs::{Entry, Mark, Run, Runs, Section};
 use super::text::{prose, shown, visible};
 use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
+use crate::report::capability::{Score, claimed, score};
 use crate::report::cause::{self, causes};
-use crate::report::{Conclusion, Outcome, failure};
+use crate::report::{Conclusion, Outcome, failure, overload};
 
 /// Longest request of a list.
 const REQUEST_SHOWN: usize = 200;
@@ -29,27 +30,41 @@ pub(super) fn cards(runs: &Runs<'_>) -> Markup {
             div.columns { @for (index, run) in runs.runs.iter().enumerate() { (card(runs, index, run)) } }
             p.aside {
                 "Proven means: the rule was tried and every judged fact was as documented. "
-                "What was not run counts as not proven. Open clauses are recorded and not counted."
+                "What was not run counts as not proven, and what the target does not claim stands beside. Open clauses are recorded and not counted."
             }
         }
     }
 }
 
 fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
-    let (proven, rules) = run.digest.score();
     let conclusion = run.digest.conclusion();
+    let scores = |document: Option<Document>| {
+        let rows = || {
+            let rows = run.digest.rows.iter();
+            rows.filter(move |row| document.is_none() || row.document == document)
+        };
+        (claimed(run.digest, rows()), score(rows()))
+    };
+    let (proven, all) = scores(None);
     let good = matches!(conclusion, Conclusion::Conformant);
     html! {
         article.column.card aria-label=(visible(&run.label)) {
             @if runs.several() { h3 { (visible(&run.label)) } }
-            p.proven { strong { (proven) } " of " (rules) " rules proven" span.percent { (percent(proven, rules)) } }
+            p.proven {
+                strong { (proven.proven) } " of " (proven.rules) (rules(proven, all)) " proven"
+                span.percent { (percent(proven.proven, proven.rules)) }
+            }
+            @if proven.rules != all.rules { p.aside { (all.rules) " rules in all" } }
             p.conclusion.good[good].bad[!good] { (run.digest.sentence()) }
             @for document in Document::ALL {
                 @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
                 @if counts.keys().any(|mark| matches!(mark, Mark::Judged(_))) {
-                    @let (proven, rules) = proven_of(runs.entries().filter(|entry| of(entry, document)), index);
+                    @let (proven, all) = scores(Some(document));
                     @if runs.several() { h4 { (title(document)) } } @else { h3.of { (title(document)) } }
-                    p { (proven) " of " (rules) " rules proven" }
+                    p {
+                        (proven.proven) " of " (proven.rules) (rules(proven, all)) " proven"
+                        @if proven.rules != all.rules { ", " (all.rules) " in all" }
+                    }
                     (bar(&counts))
                     ul.legend {
                         @for (mark, count) in order(&counts) {
@@ -60,6 +75,14 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
                 }
             }
         }
+    }
+}
+
+/// What is counted: the rules, or only those that the target claims.
+fn rules(claimed: Score, all: Score) -> &'static str {
+    match claimed.rules == all.rules {
+        true => " rules",
+        false => " claimed rules",
     }
 }
 
@@ -139,8 +162,8 @@ fn failures(runs: &Runs<'_>) -> Markup {
             section id="failures" aria-labelledby="failures-title" {
                 h2 id="failures-title" { "What fails" span.count { (failing.len()) } }
                 @for run in &runs.runs {
-                    @if let Some(blocked) = failure::blocked_by(run.digest) {
-                        p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (blocked) "." }
+                    @for line in failure::blocked_by(run.digest).into_iter().chain(overload::remedy(run.digest)) {
+                        p.aside { @if runs.several() { b { (visible(&run.label)) } ": " } (prose(&line)) "." }
                     }
                 }
                 @for (run, cause) in &causes {

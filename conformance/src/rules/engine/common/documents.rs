@@ -147,7 +147,6 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
     let start = scenario().given(put("/v1/data/{ns}").json(json!({"a": {"b": "beside"}})));
     let start = names.iter().fold(start, |scenario, (name, segment)| {
         let path = format!("/v1/data/{{ns}}/{segment}");
-        let bare = format!("/v0/data/{{ns}}/{segment}");
         let replaced = json!([{"op": "replace", "path": "/was", "value": "replaced"}]);
         scenario
             .when(
@@ -161,7 +160,6 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
                     .json(json!({"input": 1}))
                     .expect(at("/result")),
             )
-            .when(post(bare).json(json!(1)).expect(body()))
             .when(
                 patch(path)
                     .text("application/json-patch+json", replaced.to_string())
@@ -176,7 +174,7 @@ fn segments(names: &[(&str, &str)]) -> Scenario {
 }
 
 /// Decisions that answer their input, given in each way.
-fn seen(input: &Value) -> [Step; 4] {
+fn seen(input: &Value) -> [Step; 3] {
     let encoded = encode(&input.to_string());
     [
         policy("seen := input").expect(success()),
@@ -184,8 +182,5 @@ fn seen(input: &Value) -> [Step; 4] {
         post("/v1/data/{ns}/seen")
             .json(json!({"input": input}))
             .expect(at("/result")),
-        post("/v0/data/{ns}/seen")
-            .json(input.clone())
-            .expect(body()),
     ]
 }

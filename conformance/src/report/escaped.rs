@@ -1,0 +1,150 @@
+//! Texts in Markdown, escaped where Markdown or GitHub would take them for markup, and nowhere
+//! else, so that they can be read as they are too.
+
+/// Prose on one line. What stands between two backticks is a code span.
+pub(super) fn prose(text: &str) -> String {
+    let parts: Vec<&str> = text.split('`').collect();
+    // The last of an even number of parts is opened and not closed.
+    let open = (parts.len() % 2 == 0).then(|| parts.len() - 1);
+    let mut out = String::with_capacity(text.len());
+    for (index, part) in parts.iter().enumerate() {
+        if Some(index) == open {
+            out.push_str("\\`");
+        }
+        if index % 2 == 1 && Some(index) != open && !part.is_empty() {
+            out.push_str(&code(part));
+        } else if index % 2 == 1 && Some(index) != open {
+            out.push_str("\\`\\`");
+        } else {
+            plain(&mut out, part);
+        }
+    }
+    out
+}
+
+/// Adds text without backticks.
+fn plain(out: &mut String, text: &str) {
+    let mut before = None;
+    let mut characters = text.chars().peekable();
+    // A number with a dot begins a list.
+    let mut number = out.is_empty();
+    while let Some(character) = characters.next() {
+        let after = characters.peek().copied();
+        let first = out.is_empty();
+        let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+        match character {
+            '\n' | '\r' | '\t' => out.push(' '),
+            control if control.is_control() => out.extend(control.escape_unicode()),
+            '<' => out.push_str("&lt;"),
+            '&' if word(after) || after == Some('#') => out.push_str("&amp;"),
+            // Without it there is neither a mention nor a link.
+            '@' if word(after) => out.push_str("&#64;"),
+            ':' if word(after) || matches!(after, Some('/' | '+' | '-' | '_')) => {
+                out.push_str("&#58;");
+            }
+            '.' if out.ends_with("www") => out.push_str("&#46;"),
+            other if is_markup(other, before, after, first, number) => out.extend(['\\', other]),
+            other => out.push(other),
+        }
+        number = number && character.is_ascii_digit();
+        before = Some(character);
+    }
+}
+
+/// Whether a character, between two others, would be taken for markup. `first` says that the text
+/// begins with it, `number` that nothing but digits stands before it.
+fn is_markup(
+    mark: char,
+    before: Option<char>,
+    after: Option<char>,
+    first: bool,
+    number: bool,
+) -> bool {
+    let word = |c: Option<char>| c.is_some_and(char::is_alphanumeric);
+    match mark {
+        '*' | '[' | '|' | '~' | '$' => true,
+        '_' => !(word(before) && word(after)),
+        '\\' => after.is_none_or(|after| after.is_ascii_punctuation()),
+        // A heading, or the number of an issue.
+        '#' => first || after.is_some_and(|after| after.is_ascii_digit()),
+        '>' | '-' | '+' | '=' => first,
+        '.' | ')' => number && before.is_some(),
+        _ => false,
+    }
+}
+
+/// A code span: between more backticks than it holds in a row.
+pub(super) fn code(text: &str) -> String {
+    let mut shown = String::with_capacity(text.len());
+    for character in text.chars() {
+        if character.is_control() {
+            shown.extend(character.escape_default());
+        } else {
+            shown.push(character);
+        }
+    }
+    let ticks = "`".repeat(longest_ticks(&shown) + 1);
+    let blank = if shown.starts_with('`') || shown.ends_with('`') || shown.is_empty() {
+        " "
+    } else {
+        ""
+    };
+    format!("{ticks}{blank}{shown}{blank}{ticks}")
+}
+
+/// A block of shell commands: between more backticks than it holds in a row.
+pub(super) fn fence(text: &str) -> String {
+    let ticks = "`".repeat(longest_ticks(text).max(2) + 1);
+    format!("{ticks}sh\n{text}\n{ticks}")
+}
+
+fn longest_ticks(text: &str) -> usize {
+    let runs = text.split(|character| character != '`');
+    runs.map(str::len).max().unwrap_or(0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn markup_in_answers_stays_text() {
+        for (text, expected) in [
+            (
+                "a <b> @me http://x # *y*",
+                r"a &lt;b> &#64;me http&#58;//x # \*y\*",
+            ),
+            ("# one\n# two", r"\# one # two"),
+            (
+                "status: expected 200 | got 404",
+                r"status: expected 200 \| got 404",
+            ),
+            ("a_b _c_ 1. 2) e.g. {x}?!", r"a_b \_c\_ 1. 2) e.g. {x}?!"),
+            ("1. one", r"1\. one"),
+            ("- one - two", r"\- one - two"),
+            ("> one > two", r"\> one > two"),
+            (
+                "see #12, :tada: and www.example.org",
+                "see \\#12, &#58;tada: and www&#46;example.org",
+            ),
+            ("&lt; a & b", "&amp;lt; a & b"),
+            (r"\d \* \", r"\d \\\* \\"),
+            ("`PUT /v1/*` answered 404", "`PUT /v1/*` answered 404"),
+            ("a `b` `c *d*", r"a `b` \`c \*d\*"),
+            ("``<b>", r"\`\`&lt;b>"),
+            ("", ""),
+        ] {
+            assert_eq!(prose(text), expected, "{text}");
+        }
+        for (text, expected) in [
+            ("a", "`a`"),
+            ("a`b``c", "```a`b``c```"),
+            ("`", "`` ` ``"),
+            ("a\nb\u{1b}", r"`a\nb\u{1b}`"),
+            ("", "`  `"),
+        ] {
+            assert_eq!(code(text), expected);
+        }
+        assert_eq!(fence("```\nx"), "````sh\n```\nx\n````");
+    }
+}
