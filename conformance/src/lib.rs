@@ -76,6 +76,8 @@ pub mod rules;
 mod run;
 pub mod scenario;
 mod sha256;
+#[cfg(feature = "embedded")]
+mod stand_in;
 mod sync;
 pub mod target;
 pub mod variants;

@@ -26,6 +26,8 @@ const LAYERS: &[(&str, &[&str])] = &[
     ),
     ("faults", &["assets", "catalogue", "client", "scenario"]),
     ("variants", &["assets", "catalogue", "faults"]),
+    // A server for tests of clients.
+    ("stand_in", &["client", "faults", "mock", "sync", "target"]),
     // From an answer to a verdict, and what is kept of both.
     (
         "judge",
@@ -117,6 +119,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rules",
             "run",
             "scenario",
+            "stand_in",
             "target",
             "variants",
         ],

@@ -21,6 +21,7 @@ mod reports;
 mod safety;
 mod server;
 mod stability;
+mod stand_in;
 mod store;
 mod tools;
 mod usage;
@@ -47,6 +48,7 @@ fn main() -> ExitCode {
         baselines::TESTS,
         safety::TESTS,
         stability::TESTS,
+        stand_in::TESTS,
         tools::TESTS,
         differ::TESTS,
         replay::TESTS,

@@ -21,6 +21,8 @@ mod explain;
 mod list;
 mod look;
 mod man;
+#[cfg(feature = "embedded")]
+mod mock;
 mod multi_target;
 mod options;
 mod progress;
@@ -121,6 +123,10 @@ enum Command {
     Report(report::Arguments),
     /// Send the requests of an earlier run again, and say whether each answer is as it was
     Replay(Box<replay::Arguments>),
+    /// Serve an engine, and a control plane, for tests of their clients: requests are recorded, and
+    /// answers break on demand
+    #[cfg(feature = "embedded")]
+    Mock(Box<mock::Arguments>),
     /// Write the script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Write the manual page
@@ -151,6 +157,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Cleanup(arguments) => cleanup::cleanup(&arguments, &mut console),
         Command::Report(arguments) => report::report(&arguments, &mut console),
         Command::Replay(arguments) => replay::replay(*arguments, &mut console),
+        #[cfg(feature = "embedded")]
+        Command::Mock(arguments) => mock::mock(*arguments, &mut console),
         Command::Completions(arguments) => {
             completions::completions(&arguments, Cli::command(), console.out)
         }

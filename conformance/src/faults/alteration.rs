@@ -61,14 +61,27 @@ impl Alteration {
         written: Map<String, Value>,
         api: Option<Recipient>,
     ) -> Result<Self, String> {
+        let read = Self::read_idle(written, api)?;
+        match read.acts_at_once() || !read.answer.is_empty() {
+            true => Ok(read),
+            false => Err("it does nothing".to_owned()),
+        }
+    }
+
+    /// Reads an alteration that may change nothing itself: it says which exchanges something else
+    /// is done to.
+    ///
+    /// # Errors
+    /// An unknown key, a bad pattern.
+    pub(crate) fn read_idle(
+        written: Map<String, Value>,
+        api: Option<Recipient>,
+    ) -> Result<Self, String> {
         let written: Written = serde_json::from_value(Value::Object(written))
             .map_err(|error: serde_json::Error| error.to_string())?;
         let idle = written.request.is_empty() && written.answer.is_empty();
         if written.reply.is_some() && !(idle && written.answered == AnswerCondition::default()) {
             return Err("with a reply the server is not asked, so nothing else can be".to_owned());
-        }
-        if written.reply.is_none() && idle && written.delay == 0 {
-            return Err("it does nothing".to_owned());
         }
         let on = match written.on {
             OneOrMany::One(one) => vec![one],
@@ -115,15 +128,15 @@ impl Alteration {
 /// Carries a request to the server and its answer back, with what the alterations do on the way.
 /// Which of them touch it is decided by the request as it was; on the way back each finds the
 /// answer as the one before left it.
-pub(crate) async fn carry(
-    alterations: &[Alteration],
+pub(crate) async fn carry<'a>(
+    alterations: impl IntoIterator<Item = &'a Alteration>,
     context: RequestContext<'_>,
     wire: &Wire,
 ) -> Result<Answer, NoAnswer> {
     let touching: Vec<&Alteration> = {
         let seen = ObservedRequest::of(wire, context.who);
         let touches = |one: &&Alteration| one.touches(context.recipient, &seen);
-        alterations.iter().filter(touches).collect()
+        alterations.into_iter().filter(touches).collect()
     };
     let delay: Duration = touching.iter().map(|one| one.delay).sum();
     if !delay.is_zero() {

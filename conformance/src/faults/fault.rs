@@ -63,6 +63,20 @@ impl Fault {
             .collect())
     }
 
+    /// The fault of this id that the program carries; none if there is no such.
+    ///
+    /// # Errors
+    /// Its file has a defect.
+    #[cfg(feature = "embedded")]
+    pub(crate) fn carried(id: &str) -> Result<Option<Self>, FileError> {
+        let file = id.rsplit_once('/').map_or("", |(file, _)| file);
+        let Some((path, text)) = FAULTS.iter().find(|(path, _)| *path == file) else {
+            return Ok(None);
+        };
+        let faults = Self::parse(path, text)?;
+        Ok(faults.into_iter().find(|fault| fault.id == id))
+    }
+
     /// The faults of every `PATH.yaml` below a folder.
     ///
     /// # Errors

@@ -30,6 +30,7 @@ mod archive;
 mod auth;
 mod fixtures;
 mod git;
+pub(crate) mod listener;
 mod received;
 
 use std::convert::Infallible;
@@ -43,29 +44,21 @@ use http::request::Parts;
 use http::{HeaderMap, HeaderValue, Method, Request, Response, StatusCode};
 use http_body_util::{BodyExt as _, Full, Limited};
 use hyper::body::Incoming;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
-use hyper_util::server::conn::auto;
 use serde_json::Value;
-use tokio::net::{TcpListener, TcpStream};
+use tokio::net::TcpListener;
 use tokio::sync::watch;
-use tokio::task::{JoinHandle, JoinSet};
+use tokio::task::JoinHandle;
 use tokio::time::{Instant, timeout, timeout_at};
 
 use crate::client::Base;
 use crate::client::answer::BODY_LIMIT;
 use crate::sync::lock;
 use fixtures::{Fixtures, Lookup};
+use listener::ARRIVES_WITHIN;
 use received::Received;
 
 /// How long a request for something that is held back waits.
 const HELD_FOR: Duration = Duration::from_secs(30);
-/// How long the head of a request may take, and how long its body.
-const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
-/// Connections that are served at the same time; further ones wait.
-const CONNECTIONS: usize = 256;
-/// How long the listener rests when the system cannot give it a connection.
-const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
 /// A running mock server; dropping it ends it.
 #[derive(Debug)]
@@ -90,16 +83,20 @@ impl MockServer {
     /// When the address cannot be had.
     pub(crate) async fn start(address: SocketAddr) -> Result<Self, String> {
         let named = |error: std::io::Error| format!("no mock server at {address}: {error}");
-        let listener = TcpListener::bind(address).await.map_err(named)?;
-        let bound = listener.local_addr().map_err(named)?;
+        let socket = TcpListener::bind(address).await.map_err(named)?;
+        let bound = socket.local_addr().map_err(named)?;
         let state = Arc::new(MockState {
             fixtures: Mutex::default(),
             received: Mutex::default(),
             changes: watch::Sender::new(()),
         });
+        let answer = move |request| {
+            let state = Arc::clone(&state);
+            async move { Ok::<_, Infallible>(state.answer(request).await) }
+        };
         Ok(Self {
             base: Base::parse(&format!("http://{bound}"))?,
-            listener: tokio::spawn(listen(listener, state)),
+            listener: tokio::spawn(listener::listen(socket, answer)),
         })
     }
 }
@@ -108,36 +105,6 @@ impl Drop for MockServer {
     fn drop(&mut self) {
         self.listener.abort();
     }
-}
-
-/// Takes connections; those that are open end with it.
-async fn listen(listener: TcpListener, state: Arc<MockState>) {
-    let mut open = JoinSet::new();
-    loop {
-        tokio::select! {
-            accepted = listener.accept(), if open.len() < CONNECTIONS => match accepted {
-                Ok((stream, _)) => {
-                    open.spawn(serve(stream, Arc::clone(&state)));
-                }
-                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
-            },
-            Some(_) = open.join_next() => {}
-        }
-    }
-}
-
-async fn serve(stream: TcpStream, state: Arc<MockState>) {
-    let service = service_fn(|request| {
-        let state = Arc::clone(&state);
-        async move { Ok::<_, Infallible>(state.answer(request).await) }
-    });
-    let mut server = auto::Builder::new(TokioExecutor::new());
-    server
-        .http1()
-        .timer(TokioTimer::new())
-        .header_read_timeout(ARRIVES_WITHIN);
-    // A client that goes away ends its own connection only.
-    let _ = server.serve_connection(TokioIo::new(stream), service).await;
 }
 
 impl MockState {

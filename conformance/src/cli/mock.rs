@@ -1,0 +1,175 @@
+//! `conformance mock`: an engine and a control plane for the tests of clients, which record what
+//! they are asked and misbehave on demand.
+
+use std::future::poll_fn;
+use std::io;
+use std::net::{IpAddr, Ipv4Addr};
+use std::path::PathBuf;
+use std::pin::pin;
+use std::task::Poll;
+use std::time::Duration;
+
+use clap::Args;
+use tokio::sync::oneshot;
+
+use super::{Console, Failed};
+use crate::run::interrupt::asked_to_end;
+use crate::stand_in::{Limits, Options, StandIn};
+
+/// How long what is still at work may hold up the end.
+const ENDS_WITHIN: Duration = Duration::from_millis(200);
+
+/// The command line of `mock`.
+#[derive(Debug, Args)]
+#[command(after_long_help = NOTES)]
+pub(super) struct Arguments {
+    /// What the engine starts with: policy and data files, folders, addresses of bundles, each as
+    /// the command `reference engine` takes it, `[PREFIX:]PATH`
+    #[arg(value_name = "FILE|DIR|URL")]
+    data: Vec<String>,
+    /// The paths are bundles: archives, or folders that are laid out like one
+    #[arg(short, long)]
+    bundle: bool,
+    /// Serve a control plane, too
+    #[arg(long)]
+    control: bool,
+    /// Address to listen on
+    #[arg(long, value_name = "ADDRESS", default_value_t = IpAddr::V4(Ipv4Addr::LOCALHOST))]
+    host: IpAddr,
+    /// Port of the engine; 0 is any free one
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    port: u16,
+    /// Port of the admin address
+    #[arg(long, value_name = "PORT", default_value_t = 0)]
+    admin_port: u16,
+    /// Port of the control plane
+    #[arg(long, value_name = "PORT", default_value_t = 0, requires = "control")]
+    control_port: u16,
+    /// Token of the control plane's administrator
+    #[arg(
+        long,
+        value_name = "TOKEN",
+        default_value = "mock-administrator",
+        requires = "control"
+    )]
+    control_token: String,
+    /// Further argument of `reference engine`, such as --engine-arg=--authorization=basic; may be
+    /// repeated
+    #[arg(long, value_name = "ARGUMENT", allow_hyphen_values = true)]
+    engine_arg: Vec<String>,
+    /// Further argument of `reference control`; may be repeated
+    #[arg(
+        long,
+        value_name = "ARGUMENT",
+        allow_hyphen_values = true,
+        requires = "control"
+    )]
+    control_arg: Vec<String>,
+    /// File of faults that can be switched on by their names; may be repeated
+    #[arg(long, value_name = "FILE")]
+    faults: Vec<PathBuf>,
+    /// Fault that is on from the start; may be repeated
+    #[arg(long, value_name = "NAME")]
+    fault: Vec<String>,
+    /// Requests that are recorded; the oldest make room
+    #[arg(long, value_name = "COUNT", default_value_t = 10_000)]
+    keep: usize,
+    /// Bytes that are recorded of a body
+    #[arg(long, value_name = "BYTES", default_value_t = 262_144)]
+    keep_body: usize,
+    /// End when standard input is closed, which happens when the test that started this ends
+    #[arg(long)]
+    until_eof: bool,
+}
+
+const NOTES: &str = "\
+When everything is ready, one line of JSON is printed:
+  {\"engine\":\"http://127.0.0.1:PORT\",\"admin\":\"http://127.0.0.1:PORT\"}
+and with --control also `control` and `control_token`.
+
+The admin address:
+  GET    /requests      what was received (parameters api, method, path, after)
+  DELETE /requests      forgets it
+  GET    /faults        which faults are on, which are known
+  PUT    /faults/NAME   switches one on (parameter times; a body defines one)
+  POST   /faults        switches all faults of a file on
+  DELETE /faults[/NAME] switches them off
+  POST   /reset         back to the start: policies, data, faults, nothing received
+
+The header `Conformance-Fault: NAME` breaks the answer to one request.
+
+Exit codes:
+  0  ended by a signal or, with --until-eof, by the end of standard input
+  2  wrong usage, a file that cannot be used, or an address that is taken";
+
+/// Serves until it is asked to end.
+pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let runtime = tokio::runtime::Builder::new_multi_thread()
+        .enable_all()
+        .build()?;
+    let until_eof = arguments.until_eof;
+    let served = runtime.block_on(serve(options(arguments), until_eof, console));
+    runtime.shutdown_timeout(ENDS_WITHIN);
+    served.map(|()| 0)
+}
+
+fn options(arguments: Arguments) -> Options {
+    let mut engine = arguments.engine_arg;
+    if arguments.bundle {
+        engine.push("--bundle".to_owned());
+    }
+    engine.push("--".to_owned());
+    engine.extend(arguments.data);
+    Options {
+        host: arguments.host,
+        port: arguments.port,
+        admin_port: arguments.admin_port,
+        control_port: arguments.control.then_some(arguments.control_port),
+        control_token: arguments.control_token,
+        engine,
+        control: arguments.control_arg,
+        fault_files: arguments.faults,
+        faults: arguments.fault,
+        recording: Limits {
+            requests: arguments.keep,
+            body: arguments.keep_body,
+        },
+    }
+}
+
+async fn serve(options: Options, until_eof: bool, console: &mut Console<'_>) -> Result<(), Failed> {
+    let mut asked = pin!(asked_to_end());
+    // Signals are listened to before anybody knows that there is something to end.
+    let begun = poll_fn(|context| Poll::Ready(asked.as_mut().poll(context))).await;
+    if let Poll::Ready(ended) = begun {
+        return Ok(ended?);
+    }
+    let ended = async {
+        match until_eof {
+            // The sender is dropped, if nothing else, when there is no more input.
+            true => drop(end_of_input().await),
+            false => std::future::pending().await,
+        }
+    };
+    let running = tokio::select! {
+        started = StandIn::start(options) => started.map_err(Failed::Usage)?,
+        asked = &mut asked => return Ok(asked?),
+    };
+    writeln!(console.out, "{}", running.addresses)?;
+    console.out.flush()?;
+    tokio::select! {
+        asked = asked => Ok(asked?),
+        () = ended => Ok(()),
+    }
+}
+
+/// Ends when standard input does. A thread of its own waits for that, which may outlast all else.
+fn end_of_input() -> oneshot::Receiver<()> {
+    let (sender, receiver) = oneshot::channel();
+    std::thread::spawn(move || {
+        // Whatever ends it, there is nobody who writes any more.
+        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
+        let _ = sender.send(());
+    });
+    receiver
+}

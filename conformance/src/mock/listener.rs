@@ -1,0 +1,63 @@
+//! Takes connections and serves them, for servers that tests talk to.
+
+use std::error::Error;
+use std::time::Duration;
+
+use http::{Request, Response};
+use hyper::body::{Body, Incoming};
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
+use hyper_util::server::conn::auto;
+use tokio::net::{TcpListener, TcpStream};
+use tokio::task::JoinSet;
+
+/// How long the head of a request may take, and how long its body.
+pub(crate) const ARRIVES_WITHIN: Duration = Duration::from_secs(30);
+/// Connections that are served at the same time; further ones wait.
+pub(crate) const CONNECTIONS: usize = 256;
+/// How long the listener rests when the system cannot give it a connection.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+
+/// Answers every request as `answer` does, until it is dropped; connections that are open end
+/// with it. An error in the place of an answer closes its connection.
+pub(crate) async fn listen<A, F, B, E>(listener: TcpListener, answer: A)
+where
+    A: Fn(Request<Incoming>) -> F + Clone + Send + 'static,
+    F: Future<Output = Result<Response<B>, E>> + Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: Into<Box<dyn Error + Send + Sync>> + 'static,
+{
+    let mut open = JoinSet::new();
+    loop {
+        tokio::select! {
+            accepted = listener.accept(), if open.len() < CONNECTIONS => match accepted {
+                Ok((stream, _)) => {
+                    open.spawn(serve(stream, answer.clone()));
+                }
+                Err(_) => tokio::time::sleep(ACCEPT_PAUSE).await,
+            },
+            Some(_) = open.join_next() => {}
+        }
+    }
+}
+
+async fn serve<A, F, B, E>(stream: TcpStream, answer: A)
+where
+    A: Fn(Request<Incoming>) -> F + Send + 'static,
+    F: Future<Output = Result<Response<B>, E>> + Send + 'static,
+    B: Body + Send + 'static,
+    B::Data: Send,
+    B::Error: Into<Box<dyn Error + Send + Sync>>,
+    E: Into<Box<dyn Error + Send + Sync>> + 'static,
+{
+    let mut server = auto::Builder::new(TokioExecutor::new());
+    server
+        .http1()
+        .timer(TokioTimer::new())
+        .header_read_timeout(ARRIVES_WITHIN);
+    let service = service_fn(answer);
+    // A client that goes away ends its own connection only.
+    let _ = server.serve_connection(TokioIo::new(stream), service).await;
+}

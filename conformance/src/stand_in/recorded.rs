@@ -1,0 +1,299 @@
+//! What was received, as far as there is room for it.
+
+use std::collections::{BTreeMap, VecDeque};
+
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+use bytes::Bytes;
+use serde_json::{Map, Value};
+
+/// Bytes that all recorded requests take together; the oldest make room for new ones.
+const TOTAL: usize = 32 * 1024 * 1024;
+/// What a request takes beside its texts.
+const OVERHEAD: usize = 256;
+
+/// How much is recorded.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Limits {
+    /// Requests; the oldest make room for new ones.
+    pub(crate) requests: usize,
+    /// Bytes of one body; the rest is left out.
+    pub(crate) body: usize,
+}
+
+/// A request as it came.
+#[derive(Debug)]
+pub(super) struct Request {
+    pub(super) api: &'static str,
+    pub(super) method: String,
+    /// Path and query as they stood on the wire.
+    pub(super) target: String,
+    /// In the order in which they came, names in small letters.
+    pub(super) headers: Vec<(String, String)>,
+    pub(super) body: Bytes,
+}
+
+/// A recorded request, and what became of it.
+#[derive(Debug)]
+struct Recorded {
+    number: u64,
+    request: Request,
+    /// How long the whole body was.
+    length: usize,
+    /// The status that was answered; none as long as nothing is, or if nothing was.
+    status: Option<u16>,
+    faults: Vec<String>,
+}
+
+/// The latest requests.
+#[derive(Debug)]
+pub(super) struct Recordings {
+    limits: Limits,
+    kept: VecDeque<Recorded>,
+    /// How many bytes they take.
+    size: usize,
+    /// The number of the next one; they count on when requests are forgotten, so that nothing is
+    /// said of the wrong one.
+    next: u64,
+    /// How many had to make room since requests were forgotten.
+    dropped: u64,
+}
+
+/// Which requests are shown.
+#[derive(Debug, Default)]
+pub(super) struct Filter {
+    pub(super) api: Option<String>,
+    pub(super) method: Option<String>,
+    pub(super) path: Option<String>,
+    /// Only those with a greater number.
+    pub(super) after: Option<u64>,
+}
+
+impl Recordings {
+    pub(super) fn new(limits: Limits) -> Self {
+        Self {
+            limits,
+            kept: VecDeque::new(),
+            size: 0,
+            next: 1,
+            dropped: 0,
+        }
+    }
+
+    /// Keeps a request, and gives its number.
+    pub(super) fn keep(&mut self, mut request: Request) -> u64 {
+        let number = self.next;
+        self.next += 1;
+        let length = request.body.len();
+        // A copy, so that a short beginning does not keep all of a long body.
+        let kept = request.body.get(..length.min(self.limits.body));
+        request.body = Bytes::copy_from_slice(kept.unwrap_or_default());
+        let recorded = Recorded {
+            number,
+            request,
+            length,
+            status: None,
+            faults: Vec::new(),
+        };
+        self.size += recorded.size();
+        self.kept.push_back(recorded);
+        while self.size > TOTAL || self.kept.len() > self.limits.requests {
+            let Some(oldest) = self.kept.pop_front() else {
+                break;
+            };
+            self.size -= oldest.size();
+            self.dropped += 1;
+        }
+        number
+    }
+
+    /// Says which faults touch a request, if it is still kept.
+    pub(super) fn touched(&mut self, number: u64, faults: Vec<String>) {
+        if let Some(recorded) = self.find(number) {
+            recorded.faults = faults;
+        }
+    }
+
+    /// Says what a request was answered, if it is still kept.
+    pub(super) fn answered(&mut self, number: u64, status: u16) {
+        if let Some(recorded) = self.find(number) {
+            recorded.status = Some(status);
+        }
+    }
+
+    pub(super) fn forget(&mut self) {
+        self.kept.clear();
+        self.size = 0;
+        self.dropped = 0;
+    }
+
+    /// The requests that the filter lets through, the oldest first.
+    pub(super) fn show(&self, filter: &Filter) -> Value {
+        let shown = self.kept.iter().filter(|one| filter.fits(one));
+        let shown = shown.map(Recorded::show).collect();
+        let members = [
+            ("requests".to_owned(), Value::Array(shown)),
+            ("dropped".to_owned(), self.dropped.into()),
+        ];
+        Value::Object(members.into_iter().collect())
+    }
+
+    fn find(&mut self, number: u64) -> Option<&mut Recorded> {
+        let first = self.kept.front()?.number;
+        let place = usize::try_from(number.checked_sub(first)?).ok()?;
+        self.kept.get_mut(place)
+    }
+}
+
+impl Filter {
+    fn fits(&self, recorded: &Recorded) -> bool {
+        let is = |wanted: &Option<String>, found: &str| {
+            wanted.as_deref().is_none_or(|wanted| wanted == found)
+        };
+        let request = &recorded.request;
+        is(&self.api, request.api)
+            && is(&self.method, &request.method)
+            && is(&self.path, request.path_and_query().0)
+            && self.after.is_none_or(|after| recorded.number > after)
+    }
+}
+
+impl Request {
+    fn path_and_query(&self) -> (&str, &str) {
+        self.target.split_once('?').unwrap_or((&self.target, ""))
+    }
+}
+
+impl Recorded {
+    fn size(&self) -> usize {
+        let request = &self.request;
+        let headers = request.headers.iter();
+        // Two texts on the heap for each of them.
+        let headers: usize = headers
+            .map(|(name, value)| name.len() + value.len() + 64)
+            .sum();
+        OVERHEAD + request.method.len() + request.target.len() + headers + request.body.len()
+    }
+
+    fn show(&self) -> Value {
+        let request = &self.request;
+        let (path, query) = request.path_and_query();
+        let mut headers: BTreeMap<&str, String> = BTreeMap::new();
+        for (name, value) in &request.headers {
+            let joined = headers.entry(name.as_str());
+            joined
+                .and_modify(|before| {
+                    before.push_str(", ");
+                    before.push_str(value);
+                })
+                .or_insert_with(|| value.clone());
+        }
+        let headers = headers
+            .into_iter()
+            .map(|(name, value)| (name.to_owned(), value.into()));
+        let mut shown = Map::new();
+        let mut show = |name: &str, value: Value| {
+            shown.insert(name.to_owned(), value);
+        };
+        show("number", self.number.into());
+        show("api", request.api.into());
+        show("method", request.method.as_str().into());
+        show("path", path.into());
+        show("query", query.into());
+        show("headers", Value::Object(headers.collect()));
+        match std::str::from_utf8(&request.body) {
+            Ok(text) => show("body", text.into()),
+            Err(_) => show("body_base64", STANDARD.encode(&request.body).into()),
+        }
+        show("body_length", self.length.into());
+        if let Ok(json) = serde_json::from_slice::<Value>(&request.body)
+            && self.length == request.body.len()
+        {
+            show("json", json);
+        }
+        show("status", self.status.map_or(Value::Null, Value::from));
+        show("faults", self.faults.clone().into());
+        Value::Object(shown)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(path: &str, body: &[u8]) -> Request {
+        Request {
+            api: "engine",
+            method: "POST".to_owned(),
+            target: path.to_owned(),
+            headers: vec![
+                ("accept".to_owned(), "a".to_owned()),
+                ("accept".to_owned(), "b".to_owned()),
+            ],
+            body: Bytes::copy_from_slice(body),
+        }
+    }
+
+    fn recordings(requests: usize, body: usize) -> Recordings {
+        Recordings::new(Limits { requests, body })
+    }
+
+    #[test]
+    fn bodies_are_shown_as_far_as_they_are_kept() {
+        for (body, kept, json) in [
+            (&b"{\"a\":1}"[..], "{\"a\":1}", Some("{\"a\":1}")),
+            (b"1234567890", "12345678", None),
+            (b"text", "text", None),
+            (b"", "", None),
+        ] {
+            let mut all = recordings(9, 8);
+            all.keep(request("/v1/data/a%2Fb?x=1&y", body));
+            let shown = all.show(&Filter::default());
+            let at = |pointer: &str| shown.pointer(pointer).cloned().unwrap_or_default();
+            assert_eq!(at("/requests/0/body"), kept);
+            assert_eq!(at("/requests/0/body_length"), body.len());
+            assert_eq!(at("/requests/0/path"), "/v1/data/a%2Fb");
+            assert_eq!(at("/requests/0/query"), "x=1&y");
+            assert_eq!(at("/requests/0/headers/accept"), "a, b");
+            let shown = shown.pointer("/requests/0/json").map(Value::to_string);
+            assert_eq!(shown.as_deref(), json);
+        }
+        let mut all = recordings(9, 8);
+        all.keep(request("/", &[0xff, 0]));
+        let shown = all.show(&Filter::default());
+        assert_eq!(
+            shown.pointer("/requests/0/body_base64"),
+            Some(&"/wA=".into())
+        );
+    }
+
+    #[test]
+    fn the_oldest_make_room() {
+        let mut all = recordings(2, 8);
+        let numbers: Vec<u64> = (0..4).map(|_| all.keep(request("/", b""))).collect();
+        assert_eq!(numbers, [1, 2, 3, 4]);
+        // The first is gone, which must not be said of another.
+        all.answered(1, 500);
+        all.answered(4, 204);
+        let shown = all.show(&Filter::default());
+        let statuses = ["/requests/0/status", "/requests/1/status"].map(|at| shown.pointer(at));
+        assert_eq!(statuses, [Some(&Value::Null), Some(&204.into())]);
+        assert_eq!(shown.pointer("/dropped"), Some(&2.into()));
+        all.forget();
+        all.answered(4, 500);
+        assert_eq!(all.keep(request("/", b"")), 5);
+    }
+
+    #[test]
+    fn all_of_them_stay_within_the_limit() {
+        let mut all = recordings(1_000, 4 * 1024 * 1024);
+        let long = vec![b'x'; 3 * 1024 * 1024];
+        for _ in 0..30 {
+            all.keep(request("/", &long));
+        }
+        assert!(all.size <= TOTAL, "{}", all.size);
+        assert_eq!(all.kept.len(), 10);
+        let sizes: usize = all.kept.iter().map(Recorded::size).sum();
+        assert_eq!(all.size, sizes);
+    }
+}

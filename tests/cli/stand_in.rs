@@ -1,0 +1,655 @@
+//! `conformance mock`, as the tests of a client use it: started, asked over HTTP, ended.
+
+use std::io::{BufRead as _, BufReader, ErrorKind, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, ChildStdin, ChildStdout, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+use crate::program::Program;
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_mock_records_what_it_is_asked", records),
+    ("a_mock_decides_by_what_it_starts_with", decides),
+    ("a_mock_serves_a_control_plane", serves_control),
+    ("a_mock_breaks_answers_on_demand", breaks_answers),
+    ("a_mock_breaks_connections_on_demand", breaks_connections),
+    ("a_mock_goes_back_to_its_start", goes_back),
+    ("a_mock_keeps_what_fits", keeps_what_fits),
+    ("a_mock_says_what_is_wrong", says_what_is_wrong),
+    ("a_mock_ends_when_it_is_asked_to", ends),
+];
+
+/// How long a test waits for what must come. What must not come is waited for much shorter.
+const PATIENCE: Duration = Duration::from_secs(30);
+const HUNG: Duration = Duration::from_millis(300);
+
+const POLICY: &str = "package authz\n\nallow if input.user == data.admins[_]\n";
+
+/// A mock that runs; dropping it kills it.
+struct Mock {
+    process: Child,
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    ready: Value,
+    _program: Program,
+}
+
+/// An answer as it came.
+#[derive(Debug)]
+struct Answer {
+    status: u16,
+    head: String,
+    body: String,
+}
+
+impl Answer {
+    fn json(&self) -> Value {
+        serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
+    }
+}
+
+impl Mock {
+    fn start(arguments: &[&str]) -> Self {
+        let program = Program::new()
+            .file("policy.rego", POLICY)
+            .file("data.json", r#"{"admins": ["ann"]}"#)
+            .file("faults.yaml", FAULTS);
+        let mut process = program
+            .command(&[&["mock"], arguments].concat())
+            .stdin(Stdio::piped())
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the program starts");
+        let input = process.stdin.take();
+        let mut output = BufReader::new(process.stdout.take().expect("its output"));
+        let mut line = String::new();
+        output.read_line(&mut line).expect("a line");
+        let ready = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+        Self {
+            process,
+            input,
+            output,
+            ready,
+            _program: program,
+        }
+    }
+
+    /// What follows `http://` in one of its addresses.
+    fn address(&self, server: &str) -> &str {
+        let url = self.ready.get(server).and_then(Value::as_str);
+        let url = url.unwrap_or_else(|| panic!("no {server} in {}", self.ready));
+        url.strip_prefix("http://").expect("an http address")
+    }
+
+    /// Sends a request on a connection of its own.
+    fn open(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> TcpStream {
+        let address = self.address(server);
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let head = format!(
+            "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\n{headers}Content-Length: {}\r\n\r\n",
+            body.len()
+        );
+        let bytes = [head.as_bytes(), body].concat();
+        stream.write_all(&bytes).expect("the request is taken");
+        stream
+            .set_read_timeout(Some(PATIENCE))
+            .expect("a time limit");
+        stream
+    }
+
+    fn ask_with(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> Answer {
+        let mut bytes = Vec::new();
+        let mut stream = self.open(server, line, headers, body);
+        stream.read_to_end(&mut bytes).expect("a whole answer");
+        let text = String::from_utf8_lossy(&bytes);
+        let (head, body) = text.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|word| word.parse().ok());
+        Answer {
+            status: status.expect("a status"),
+            head: head.to_ascii_lowercase(),
+            body: body.to_owned(),
+        }
+    }
+
+    fn ask(&self, line: &str, body: &str) -> Answer {
+        self.ask_with("engine", line, "", body.as_bytes())
+    }
+
+    fn admin(&self, line: &str, body: &str) -> Answer {
+        self.ask_with("admin", line, "", body.as_bytes())
+    }
+
+    fn switch(&self, line: &str, body: &str) {
+        let answer = self.admin(line, body);
+        assert_eq!(answer.status, 204, "{line}: {answer:?}");
+    }
+
+    /// The recorded requests.
+    fn requests(&self, query: &str) -> Vec<Value> {
+        let answer = self.admin(&format!("GET /requests{query}"), "").json();
+        let requests = answer.get("requests").and_then(Value::as_array);
+        requests.cloned().unwrap_or_else(|| panic!("{answer}"))
+    }
+
+    /// A decision of the policy that all of these tests start with.
+    fn decide(&self, user: &str, headers: &str) -> Answer {
+        let body = json!({"input": {"user": user}}).to_string();
+        let headers = format!("Content-Type: application/json\r\n{headers}");
+        let line = "POST /v1/data/authz/allow";
+        self.ask_with("engine", line, &headers, body.as_bytes())
+    }
+}
+
+impl Drop for Mock {
+    fn drop(&mut self) {
+        // One that has ended already is what is wanted.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+const FAULTS: &str = "
+- fault: teapot
+  breaks: Everybody is told 418.
+  on: POST /v1/data/**
+  reply: {status: 418, header: {X-Tea: green}, body: short and stout}
+- fault: no-sources
+  on: control GET /v1/sources
+  answer:
+    - empty: /result
+";
+
+fn records() {
+    let mock = Mock::start(&["policy.rego", "data.json"]);
+    let headers = "X-One: 1\r\nx-one: 2\r\nContent-Type: application/json\r\n";
+    let answer = mock.ask_with(
+        "engine",
+        "PUT /v1/data/a%2Fb/c?x=%20&pretty",
+        headers,
+        b"{\"n\": 1.50}",
+    );
+    assert_eq!(answer.status, 204, "{answer:?}");
+    assert_eq!(mock.ask("GET /nothing/here", "").status, 404);
+    assert_eq!(
+        mock.ask_with("engine", "POST /v1/data", "", b"\xff\xfe")
+            .status,
+        400
+    );
+    let all = mock.requests("");
+    let [put, get, post] = all.as_slice() else {
+        panic!("{all:?}")
+    };
+    let at = |one: &Value, pointer: &str| one.pointer(pointer).cloned().unwrap_or_default();
+    for (pointer, expected) in [
+        ("/number", json!(1)),
+        ("/api", json!("engine")),
+        ("/method", json!("PUT")),
+        ("/path", json!("/v1/data/a%2Fb/c")),
+        ("/query", json!("x=%20&pretty")),
+        ("/headers/x-one", json!("1, 2")),
+        ("/headers/content-type", json!("application/json")),
+        ("/headers/host", json!(mock.address("engine"))),
+        ("/body", json!("{\"n\": 1.50}")),
+        ("/body_length", json!(11)),
+        (
+            "/json",
+            serde_json::from_str("{\"n\": 1.50}").expect("JSON"),
+        ),
+        ("/status", json!(204)),
+        ("/faults", json!([])),
+    ] {
+        assert_eq!(at(put, pointer), expected, "{pointer} of {put}");
+    }
+    assert_eq!(at(get, "/status"), 404);
+    assert_eq!(at(post, "/body_base64"), "//4=");
+    for (query, numbers) in [
+        ("?method=PUT", &[1][..]),
+        ("?after=1", &[2, 3]),
+        ("?path=/v1/data", &[3]),
+        ("?path=/v1/data/a%252Fb/c&api=engine", &[1]),
+        ("?api=control", &[]),
+    ] {
+        let found = mock.requests(query);
+        let found: Vec<Value> = found.iter().map(|one| at(one, "/number")).collect();
+        assert_eq!(found, numbers, "{query}");
+    }
+    mock.switch("DELETE /requests", "");
+    assert!(mock.requests("").is_empty());
+}
+
+fn decides() {
+    let mock = Mock::start(&["policy.rego", "data.json"]);
+    assert_eq!(mock.decide("ann", "").json(), json!({"result": true}));
+    assert_eq!(mock.decide("bob", "").json(), json!({}));
+    let mock = Mock::start(&[
+        "x.y:data.json",
+        "--engine-arg=--set=default_decision=/x/y/admins",
+    ]);
+    assert_eq!(
+        mock.ask("GET /v1/data/x/y/admins", "").json(),
+        json!({"result": ["ann"]})
+    );
+    assert_eq!(mock.ask("POST /", "").json(), json!(["ann"]));
+    // What only the engine itself knows to say comes through.
+    let head = mock.ask("HEAD /health", "");
+    assert!(
+        (200..500).contains(&head.status) && head.body.is_empty(),
+        "{head:?}"
+    );
+    let unknown = mock.ask("PURGE /v1/data", "");
+    assert_eq!(unknown.status, 405, "{unknown:?}");
+    let packed = mock.ask_with("engine", "GET /v1/config", "Accept-Encoding: gzip\r\n", b"");
+    assert_eq!(packed.status, 200, "{packed:?}");
+}
+
+fn serves_control() {
+    let mock = Mock::start(&[
+        "--control",
+        "--control-token=secret",
+        "--faults=faults.yaml",
+    ]);
+    assert_eq!(mock.ready.get("control_token"), Some(&json!("secret")));
+    let token = "Authorization: Bearer secret\r\n";
+    let ask = |line: &str, headers: &str, body: &str| {
+        mock.ask_with("control", line, headers, body.as_bytes())
+    };
+    assert_eq!(ask("GET /v1/sources", "", "").status, 401);
+    let put = ask("PUT /v1/sources/s", token, "{}");
+    assert_eq!(put.status, 200, "{put:?}");
+    let sources = |headers: &str| {
+        let answer = ask("GET /v1/sources", headers, "").json();
+        answer.get("result").and_then(Value::as_array).map(Vec::len)
+    };
+    assert_eq!(sources(token), Some(1));
+    let broken = format!("{token}Conformance-Fault: no-sources\r\n");
+    assert_eq!(sources(&broken), Some(0));
+    let seen = mock.requests("?api=control");
+    assert_eq!(seen.len(), 4, "{seen:?}");
+    assert!(mock.requests("?api=engine").is_empty());
+    mock.switch("POST /reset", "");
+    assert_eq!(sources(token), Some(0));
+}
+
+fn breaks_answers() {
+    let mock = Mock::start(&["policy.rego", "data.json", "--faults", "faults.yaml"]);
+    let cases: &[(&str, u16, &str, Value)] = &[
+        (
+            "internal-error",
+            500,
+            "",
+            json!({"code": "internal_error", "message": "error on purpose"}),
+        ),
+        (
+            "unavailable",
+            503,
+            "retry-after: 1",
+            json!({"code": "unavailable", "message": "error on purpose"}),
+        ),
+        (
+            "too-many-requests",
+            429,
+            "retry-after: 1",
+            json!({"code": "too_many_requests", "message": "error on purpose"}),
+        ),
+        (
+            "unauthorized",
+            401,
+            "",
+            json!({"code": "unauthorized", "message": "request rejected by administrative policy"}),
+        ),
+        (
+            "wrong-content-type",
+            200,
+            "content-type: text/plain",
+            json!({"result": true}),
+        ),
+        (
+            "wrong-type",
+            200,
+            "application/json",
+            json!({"result": "true"}),
+        ),
+        ("null", 200, "application/json", json!({"result": null})),
+        ("undefined", 200, "application/json", json!({})),
+        (
+            "warning",
+            200,
+            "application/json",
+            json!({"result": true, "warning": {"code": "api_usage_warning", "message": "'input' key missing from the request"}}),
+        ),
+        (
+            "undefined, internal-error",
+            500,
+            "",
+            json!({"code": "internal_error", "message": "error on purpose"}),
+        ),
+        (
+            "{\"answer\": [{\"status\": 201}, {\"set\": {\"/x\": 1}}]}",
+            201,
+            "",
+            json!({"result": true, "x": 1}),
+        ),
+    ];
+    for (fault, status, head, body) in cases {
+        let broken = mock.decide("ann", &format!("Conformance-Fault: {fault}\r\n"));
+        assert_eq!((broken.status, &broken.json()), (*status, body), "{fault}");
+        assert!(broken.head.contains(head), "{fault}: {broken:?}");
+        // The next request meets nothing of it.
+        assert_eq!(
+            mock.decide("ann", "").json(),
+            json!({"result": true}),
+            "{fault}"
+        );
+    }
+    for (fault, body) in [
+        ("empty-body", ""),
+        ("broken-json", "{\"result\": {\"allow\": tr"),
+        ("teapot", "short and stout"),
+    ] {
+        let broken = mock.decide("ann", &format!("Conformance-Fault: {fault}\r\n"));
+        assert_eq!(broken.body, body, "{fault}");
+    }
+    let page = mock.decide("ann", "Conformance-Fault: html-page\r\n");
+    assert!(page.head.contains("content-type: text/html"), "{page:?}");
+    let line = "POST /v0/data/authz/allow";
+    let undefined = "Conformance-Fault: undefined-document\r\n";
+    assert_eq!(mock.ask_with("engine", line, undefined, b"").status, 404);
+    // A condition counts, and with the fault no longer does.
+    let kept = |headers: &str| {
+        let headers = format!("If-None-Match: *\r\n{headers}");
+        mock.ask_with("engine", "PUT /v1/data/admins", &headers, b"[]")
+            .status
+    };
+    assert_eq!(kept(""), 304);
+    assert_eq!(kept("Conformance-Fault: expired-etag\r\n"), 204);
+    // One of those that rules must notice.
+    let suite = "Conformance-Fault: engine/v1/data/put/create-is-200\r\n";
+    assert_eq!(
+        mock.ask_with("engine", "PUT /v1/data/new", suite, b"{\"a\": 1}")
+            .status,
+        200
+    );
+    assert_eq!(
+        mock.ask_with("engine", "PUT /v1/data/newer", "", b"1")
+            .status,
+        204
+    );
+
+    // Switched for all requests, until it is used up or switched off.
+    let decide = || mock.decide("ann", "").status;
+    mock.switch("PUT /faults/teapot?times=2", "");
+    assert_eq!([decide(), decide(), decide()], [418, 418, 200]);
+    mock.switch(
+        "PUT /faults/mine",
+        "{on: POST /v1/data/**, reply: {status: 507}}",
+    );
+    mock.switch(
+        "POST /faults",
+        "[{fault: other, on: GET /health, reply: {status: 599}}]",
+    );
+    assert_eq!(decide(), 507);
+    assert_eq!(mock.ask("GET /health", "").status, 599);
+    let shown = mock.admin("GET /faults", "").json();
+    let names = shown.get("on").and_then(Value::as_array).map(|on| {
+        let names = on.iter().filter_map(|one| one.get("fault")?.as_str());
+        names.map(str::to_owned).collect::<Vec<_>>()
+    });
+    assert_eq!(
+        names,
+        Some(["teapot", "mine", "other"].map(str::to_owned).to_vec())
+    );
+    mock.switch("DELETE /faults/mine", "");
+    assert_eq!(decide(), 200);
+    mock.switch("DELETE /faults", "");
+    assert_eq!(mock.ask("GET /health", "").status, 200);
+    let touched = mock.requests("").into_iter().filter_map(|one| {
+        let faults = one.get("faults")?.as_array()?.clone();
+        (faults == [json!("mine")]).then(|| one.get("status").cloned())?
+    });
+    assert_eq!(touched.collect::<Vec<_>>(), [json!(507)]);
+}
+
+fn breaks_connections() {
+    let mock = Mock::start(&["policy.rego", "data.json"]);
+    let open = |fault: &str| {
+        let headers = format!("Conformance-Fault: {fault}\r\n");
+        mock.open("engine", "GET /v1/data/admins", &headers, b"")
+    };
+    let read = |mut stream: TcpStream| {
+        let mut bytes = Vec::new();
+        // The end may come as a reset.
+        let _ = stream.read_to_end(&mut bytes);
+        String::from_utf8_lossy(&bytes).into_owned()
+    };
+    assert_eq!(read(open("close")), "");
+    let cut = read(open("cut-body"));
+    let (head, body) = cut.split_once("\r\n\r\n").expect("a head");
+    let length = "{\"result\":[\"ann\"]}\n".len();
+    assert!(
+        head.to_ascii_lowercase()
+            .contains(&format!("content-length: {length}")),
+        "{cut}"
+    );
+    assert_eq!(body, "{\"result\":");
+    let shorter = read(open(
+        "{\"cut\": 1000, \"reply\": {\"status\": 200, \"body\": \"ab\"}}",
+    ));
+    assert!(shorter.ends_with("\r\n\r\na"), "{shorter}");
+
+    // A hanging request is answered by nothing, and the others are.
+    let mut hung = open("hang");
+    hung.set_read_timeout(Some(HUNG)).expect("a time limit");
+    let waited = hung.read(&mut [0]).expect_err("no answer");
+    assert!(
+        matches!(waited.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut),
+        "{waited}"
+    );
+    assert_eq!(mock.decide("ann", "").status, 200);
+    let seen = mock.requests("?path=/v1/data/admins");
+    let last = seen.last().expect("the hanging one");
+    assert_eq!(last.get("status"), Some(&Value::Null));
+    assert_eq!(last.get("faults"), Some(&json!(["hang"])));
+    hung.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    mock.switch("POST /reset", "");
+    assert_eq!(read(hung), "");
+
+    // A slow one is answered like any other, in the end.
+    let slow = open("{\"delay\": 400}");
+    slow.set_read_timeout(Some(PATIENCE)).expect("a time limit");
+    assert!(read(slow).ends_with("{\"result\":[\"ann\"]}\n"));
+}
+
+fn goes_back() {
+    let mock = Mock::start(&["policy.rego", "data.json", "--fault", "warning"]);
+    let started = json!({"result": ["ann"], "warning": {"code": "api_usage_warning", "message": "'input' key missing from the request"}});
+    let admins = || mock.ask("GET /v1/data/admins", "").json();
+    assert_eq!(admins(), started);
+    assert_eq!(mock.ask("PUT /v1/data/admins", "[\"bob\"]").status, 204);
+    let policy = "PUT /v1/policies/authz";
+    assert_eq!(mock.ask(policy, "package authz2\n\nallow := 1").status, 200);
+    assert_eq!(mock.ask("DELETE /v1/policies/policy.rego", "").status, 200);
+    mock.switch("DELETE /faults", "");
+    mock.switch("PUT /faults/undefined", "");
+    assert_eq!(admins(), json!({}));
+    assert_eq!(mock.requests("").len(), 5);
+    mock.switch("POST /reset", "");
+    assert!(mock.requests("").is_empty());
+    assert_eq!(admins(), started);
+    let ids = mock.ask("GET /v1/policies", "").json();
+    let ids = ids
+        .pointer("/result")
+        .and_then(Value::as_array)
+        .map(Vec::len);
+    assert_eq!(ids, Some(1));
+    assert_eq!(mock.requests("").len(), 2);
+}
+
+fn keeps_what_fits() {
+    let mock = Mock::start(&["--keep=2", "--keep-body=4"]);
+    for body in ["1", "[1,2,3]", "\"last\""] {
+        assert_eq!(mock.ask("PUT /v1/data/a", body).status, 204, "{body}");
+    }
+    let shown = mock.admin("GET /requests", "").json();
+    assert_eq!(shown.pointer("/dropped"), Some(&json!(1)));
+    let bodies = ["/requests/0/body", "/requests/1/body"].map(|at| shown.pointer(at));
+    assert_eq!(bodies, [Some(&json!("[1,2")), Some(&json!("\"las"))]);
+    assert_eq!(shown.pointer("/requests/0/body_length"), Some(&json!(7)));
+    // What was cut is no JSON any more; what the engine got was whole.
+    assert_eq!(shown.pointer("/requests/0/json"), None);
+    assert_eq!(
+        mock.ask("GET /v1/data/a", "").json(),
+        json!({"result": "last"})
+    );
+    let address = mock.address("engine");
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    let length = 65 * 1024 * 1024;
+    write!(
+        stream,
+        "PUT /v1/data/a HTTP/1.1\r\nHost: a\r\nContent-Length: {length}\r\n\r\n"
+    )
+    .expect("the head is taken");
+    let mut line = String::new();
+    let mut reader = BufReader::new(stream);
+    reader
+        .read_line(&mut line)
+        .expect("an answer before the body");
+    assert!(line.contains(" 413 "), "{line}");
+}
+
+fn says_what_is_wrong() {
+    let program = Program::new()
+        .file("bad.rego", "package a\n\nallow if {")
+        .file("bad.yaml", "- {fault: x, hangs: true}");
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = taken.local_addr().expect("its address").port().to_string();
+    for (arguments, why) in [
+        (&["nowhere.rego"][..], "nowhere.rego"),
+        (&["bad.rego"], "bad.rego"),
+        (&["--bundle", "nowhere.tar.gz"], "nowhere.tar.gz"),
+        (&["--faults", "nowhere.yaml"], "nowhere.yaml"),
+        (
+            &["--faults", "bad.yaml"],
+            "bad.yaml: x: unknown field `hangs`",
+        ),
+        (
+            &["--fault", "hagn"],
+            "no fault is named `hagn`; did you mean `hang`?",
+        ),
+        (&["--port", &port], "cannot listen on 127.0.0.1:"),
+        (&["--control-port", "0"], "--control"),
+        (&["--engine-arg=--nonsense"], "--nonsense"),
+        (&["--host", "localhost"], "invalid IP address"),
+    ] {
+        let ran = program.run(&[&["mock"], arguments].concat());
+        ran.expect(2, &[why]);
+        assert_eq!(ran.out, "", "{arguments:?}");
+    }
+
+    let mock = Mock::start(&[]);
+    for (line, body, status, why) in [
+        ("GET /request", "", 404, "there is nothing at /request"),
+        (
+            "POST /requests",
+            "",
+            405,
+            "/requests is not asked with this method",
+        ),
+        (
+            "GET /reset",
+            "",
+            405,
+            "/reset is not asked with this method",
+        ),
+        (
+            "GET /requests?mehtod=PUT",
+            "",
+            400,
+            "there is no parameter `mehtod` here",
+        ),
+        (
+            "GET /requests?after=x",
+            "",
+            400,
+            "the parameter `after` is a number",
+        ),
+        (
+            "PUT /faults/hagn",
+            "",
+            400,
+            "no fault is named `hagn`; did you mean `hang`?",
+        ),
+        (
+            "PUT /faults/mine",
+            "[]",
+            400,
+            "mine: invalid type: sequence",
+        ),
+        (
+            "PUT /faults/mine",
+            "{on: GET}",
+            400,
+            "mine: `GET` is not METHOD /path",
+        ),
+        ("PUT /faults/mine", "{\"a\": [", 400, "mine: "),
+        (
+            "PUT /faults/hang?times=-1",
+            "",
+            400,
+            "the parameter `times` is a number",
+        ),
+        (
+            "POST /faults",
+            "{}",
+            400,
+            "invalid type: map, expected a sequence",
+        ),
+        (
+            "DELETE /faults/hang",
+            "",
+            404,
+            "no fault that is on is named `hang`",
+        ),
+        (
+            "PATCH /faults/hang",
+            "",
+            405,
+            "is not asked with this method",
+        ),
+    ] {
+        let answer = mock.admin(line, body);
+        assert_eq!(answer.status, status, "{line}: {answer:?}");
+        let message = answer.json().get("message").cloned().unwrap_or_default();
+        let message = message.as_str().unwrap_or_default();
+        assert!(message.contains(why), "{line}: {message}");
+    }
+    let refused = mock.decide("ann", "Conformance-Fault: nothing\r\n");
+    assert_eq!(refused.status, 400, "{refused:?}");
+    assert_eq!(refused.json().get("code"), Some(&json!("mock_error")));
+    assert_eq!(mock.admin("GET /", "").json(), mock.ready);
+}
+
+fn ends() {
+    let mut mock = Mock::start(&["--until-eof"]);
+    mock.input = None;
+    let ended = mock.process.wait().expect("an end");
+    assert_eq!(ended.code(), Some(0), "standard input was closed");
+    let mut rest = String::new();
+    mock.output.read_to_string(&mut rest).expect("its output");
+    assert_eq!(rest, "", "one line is all");
+    let mut mock = Mock::start(&["--control"]);
+    // Input that ends means nothing unless it is asked for, and what hangs holds nothing up.
+    mock.input = None;
+    let hung = mock.open("engine", "GET /health", "Conformance-Fault: hang\r\n", b"");
+    while mock.requests("").is_empty() {
+        std::thread::yield_now();
+    }
+    assert!(mock.process.try_wait().expect("its state").is_none());
+    let id = mock.process.id().to_string();
+    let kill = std::process::Command::new("kill").arg(&id).status();
+    assert!(kill.expect("kill").success());
+    let ended = mock.process.wait().expect("an end");
+    assert_eq!(ended.code(), Some(0), "it was asked to end");
+    drop(hung);
+}
