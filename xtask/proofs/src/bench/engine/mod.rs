@@ -24,6 +24,9 @@ pub(crate) struct Choice {
     /// Only the evaluator beside regorus, which builds and starts no server.
     #[arg(long)]
     rvm: bool,
+    /// Only decisions over HTTP.
+    #[arg(long, conflicts_with = "rvm")]
+    http: bool,
     /// Of its cases those whose names contain one of these texts.
     #[arg(requires = "rvm")]
     cases: Vec<String>,
@@ -46,18 +49,23 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
             missed.push(bound.what);
         }
     };
-    hold(pair.startup());
-    evaluator::measure(&mut pair)?
-        .into_iter()
-        .for_each(&mut hold);
     throughput::measure(&mut pair)?
         .into_iter()
         .for_each(&mut hold);
-    growth::policies(&mut pair)?.into_iter().for_each(&mut hold);
-    growth::documents(&mut pair)?
+    throughput::beside_bare(&mut pair)?
         .into_iter()
         .for_each(&mut hold);
-    evaluator::beside_regorus(&["test", "run"], &[])?;
+    if !choice.http {
+        hold(pair.startup());
+        evaluator::measure(&mut pair)?
+            .into_iter()
+            .for_each(&mut hold);
+        growth::policies(&mut pair)?.into_iter().for_each(&mut hold);
+        growth::documents(&mut pair)?
+            .into_iter()
+            .for_each(&mut hold);
+        evaluator::beside_regorus(&["test", "run"], &[])?;
+    }
     match missed.is_empty() {
         true => Ok(()),
         false => Err(format!("out of bounds: {}", missed.join("; ")).into()),

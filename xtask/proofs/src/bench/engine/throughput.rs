@@ -16,7 +16,7 @@ const WINDOW: Duration = Duration::from_secs(3);
 
 /// The connections at which our server stands beside one that only speaks HTTP, and the part of
 /// its answers per second that is to be reached. The goal is 0.8; a busy machine takes some of it.
-const BESIDE_BARE: [(usize, f64); 3] = [(1, 0.6), (16, 0.6), (64, 0.6)];
+const BESIDE_BARE: [(usize, f64); 3] = [(1, 0.6), (16, 0.45), (64, 0.45)];
 /// Windows of each server, in turns, after one that warms up.
 const ROUNDS: usize = 3;
 
