@@ -72,6 +72,18 @@ fn refused() {
 fn used() {
     let program = Program::new();
     let store = Store::start(Manner::Opa);
+    // Nothing of bundles showed, so the command does not claim them.
+    let looked = program.run(&["doctor", &store.url]);
+    let next = looked.out.lines().find(|line| line.starts_with("next: "));
+    let next = next.unwrap_or_default();
+    assert!(
+        next.contains("--capabilities=") && next.contains("documents"),
+        "{looked:?}"
+    );
+    assert!(
+        !next.contains("bundles") && looked.out.contains("bundles"),
+        "{looked:?}"
+    );
     let inside = format!("{}/v1/data", store.url);
     let found = [
         "is inside the API",
@@ -86,6 +98,17 @@ fn used() {
     ran.expect(1, &found);
     let line = ran.err.lines().find(|line| line.contains("vendor opa"));
     assert!(line.is_some_and(|line| line.contains("query")), "{ran:?}");
+    // A claim that nobody typed is found again by the next look.
+    let again = ran.out.lines().find(|line| line.contains("again: "));
+    assert!(
+        again.is_some_and(|line| !line.contains("--capabilities")),
+        "{ran:?}"
+    );
+    let product = format!(
+        "Open Policy Agent 1.22.0 at {}",
+        store.url.trim_start_matches("http://")
+    );
+    assert!(ran.out.contains(&product), "{ran:?}");
     // What the user says counts more.
     let said = ["--vendor=acme", "--capabilities=documents"];
     let on = ["--engine-url", &store.url];

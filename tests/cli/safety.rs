@@ -117,7 +117,7 @@ fn killed() {
     assert_eq!(store.paths(), THEIRS);
     assert_eq!(self::runs(&program), Vec::<String>::new());
     for (wrong, message) in [
-        (run.as_str(), "No such file"),
+        (run.as_str(), "is left to clean up"),
         ("../r", "`../r` is no name"),
     ] {
         program
@@ -167,10 +167,29 @@ fn not_forgotten() {
     let line =
         format!(r#"{{"url":"{dead}","document":"engine","rank":1,"path":"/v1/data/cabcdef_x"}}"#);
     std::fs::write(folder.join("cabcdef.ndjson"), line + "\n").expect("a ledger");
+    program.run(&["cleanup", "--run", "cabcdef"]).expect(
+        5,
+        &[
+            "/v1/data/cabcdef_x",
+            "cannot be read",
+            "gone for good: conformance cleanup --run cabcdef --forget",
+        ],
+    );
+    assert_eq!(runs(&program), ["cabcdef"]);
+    let forget = ["cleanup", "--run", "cabcdef", "--forget"];
+    let told = format!("{dead}: 1 names forgotten");
+    program.run(&forget).expect(0, &[&told]);
+    assert_eq!(runs(&program), Vec::<String>::new());
+    program
+        .run(&forget)
+        .expect(2, &["no run `cabcdef` is left"]);
+    // A journal that nobody understands is forgotten too.
+    std::fs::write(folder.join("cabcdef.ndjson"), "x\n").expect("a ledger");
     program
         .run(&["cleanup", "--run", "cabcdef"])
-        .expect(5, &["/v1/data/cabcdef_x", "cannot be read"]);
-    assert_eq!(runs(&program), ["cabcdef"]);
+        .expect(2, &["cabcdef.ndjson:1: "]);
+    program.run(&forget).expect(0, &[]);
+    assert_eq!(runs(&program), Vec::<String>::new());
 }
 
 /// Stores a document by hand.

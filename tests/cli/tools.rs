@@ -33,7 +33,7 @@ fn doctor() {
     );
     program
         .run(&["doctor", &format!("{}/v1/data", server.url)])
-        .expect(3, &["problem  address", "→ give the address before /v1"]);
+        .expect(0, &["note     address", "is inside the API: ", &next]);
     program
         .run(&["doctor", &Server::dead()])
         .expect(4, &["problem  reach", "nothing listens there"]);

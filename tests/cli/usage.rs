@@ -37,6 +37,12 @@ fn wrong_usage_is_refused() {
             "no rule `engine/v1/data/get/nothing`",
         ),
         (&["engine/v1/data/ptu"], "is `engine/v1/data/put` meant?"),
+        (&[url, "engine/nothing"], "no rule `engine/nothing`"),
+        (&[url, "--known-failing=absent.toml"], "absent.toml: "),
+        (&[url, "--shard=3/2"], "`3/2` is no shard"),
+        (&["--jobs=0"], "give a whole number, 1 or more"),
+        (&["--max-fail=x"], "give a whole number, 1 or more"),
+        (&["cleanup", "--forget"], "--run <RUN>"),
         (&["nonsense"], "unrecognized subcommand 'nonsense'"),
         (&["repot"], "'report'"),
         (

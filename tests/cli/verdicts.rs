@@ -47,7 +47,16 @@ fn nothing_judged() {
         .expect(3, &["no rule is left to judge"]);
     program
         .run(&["--capabilities", "health", "engine/v1/query"])
-        .expect(3, &["proven 0 of", "incomplete"]);
+        .expect(
+            3,
+            &[
+                "proven 0 of",
+                "incomplete: no rule was judged: the target does not claim `query`",
+            ],
+        );
+    let open = ["engine/v1/query/get/without-query"];
+    let told = "incomplete: no rule was chosen, only what is recorded and not judged";
+    program.run(&open).expect(3, &[told]);
     let unclaimed = ["--capabilities", "config", "engine/health/get"];
     program
         .run(&unclaimed)
@@ -72,7 +81,14 @@ fn unreachable() {
     let url = Server::dead();
     program
         .run(&["--engine-url", &url, PASSES])
-        .expect(4, &["cannot be reached"]);
+        .expect(4, &["cannot be reached", "nothing listens there"]);
+    // That is all that there is to say, whatever was chosen.
+    let ran = program.run(&["--engine-url", &url]);
+    assert_eq!(
+        ran.out.lines().filter(|line| !line.is_empty()).count(),
+        3,
+        "{ran:?}"
+    );
     let absent = ["--target", "opa", "--program", "no-such-program", PASSES];
     program.run(&absent).expect(4, &["no-such-program"]);
 }

@@ -13,7 +13,7 @@ use crate::catalogue::Document;
 use crate::client::{Base, Client};
 use crate::report::Conclusion;
 use crate::run::cleanup::finish;
-use crate::run::ledger::{self, Entry};
+use crate::run::ledger::{self, Entry, LedgerError};
 use crate::run::side_effects::Resource;
 use crate::target::server::Server;
 use crate::target::{Target, Token};
@@ -24,6 +24,10 @@ pub(super) struct Arguments {
     /// The run; without it, the runs are listed that are not cleaned up
     #[arg(long, value_name = "RUN")]
     run: Option<String>,
+    /// Forget the run without asking its servers, such as one that is gone for good; what it made
+    /// there stays
+    #[arg(long, requires = "run")]
+    forget: bool,
     /// Directory of the cleanup journal of the run
     #[arg(long, value_name = "FOLDER", env = "CONFORMANCE_LEDGER")]
     ledger: Option<PathBuf>,
@@ -46,6 +50,14 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
         }
         return Ok(0);
     };
+    if !ledger::path(&folder, run).exists() && ledger::is_run(run) {
+        return Err(Failed::usage(format!(
+            "no run `{run}` is left to clean up; `conformance cleanup` lists those that are"
+        )));
+    }
+    if arguments.forget {
+        return forget(&folder, run, console);
+    }
     let made = by_server(ledger::read(&folder, run).map_err(Failed::usage)?);
     let connection = arguments.reached.connection()?;
     let client = Client::new(&connection).map_err(Failed::usage)?;
@@ -70,7 +82,7 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
         left.extend(still.names.iter().map(|path| format!("{url}{path}")));
         unread.extend(still.unread.iter().map(|path| format!("{url}{path}")));
     }
-    for one in unread {
+    for one in &unread {
         writeln!(console.out, "  {one} (cannot be read)")?;
     }
     if left.is_empty() {
@@ -80,7 +92,28 @@ pub(super) fn cleanup(arguments: &Arguments, console: &mut Console<'_>) -> Resul
     for one in left {
         writeln!(console.out, "  {one}")?;
     }
+    if !unread.is_empty() {
+        writeln!(
+            console.out,
+            "if the server is gone for good: conformance cleanup --run {run} --forget"
+        )?;
+    }
     Ok(Conclusion::Defective.exit_code())
+}
+
+/// Forgets what a run may have made, and says what that was. A journal that cannot be understood
+/// is forgotten as well.
+fn forget(folder: &Path, run: &str, console: &mut Console<'_>) -> Result<u8, Failed> {
+    let entries = match ledger::read(folder, run) {
+        Err(LedgerError::Line(..)) => Vec::new(),
+        entries => entries.map_err(Failed::usage)?,
+    };
+    ledger::remove(folder, run).map_err(Failed::usage)?;
+    for ((url, _), resources) in by_server(entries) {
+        let count = resources.len();
+        writeln!(console.out, "{url}: {count} names forgotten")?;
+    }
+    Ok(0)
 }
 
 /// A run with the time of its last entry, the addresses that it wrote to, and how many names it

@@ -5,6 +5,7 @@ use std::collections::BTreeMap;
 use clap::Args;
 
 use super::connection::ConnectionArgs;
+use super::look::outside;
 use super::run::limit;
 use super::{Console, Failed};
 use crate::catalogue::Document;
@@ -46,7 +47,8 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
             "an address holds no credentials; see --token-env, --header",
         ));
     }
-    let base = Base::parse(&arguments.url).map_err(Failed::usage)?;
+    let asked = outside(&arguments.url);
+    let base = Base::parse(&asked).map_err(Failed::usage)?;
     let mut connection = arguments.reached.connection()?;
     connection.timeout = limit(arguments.timeout)?;
     let tokens = arguments
@@ -65,6 +67,10 @@ pub(super) fn doctor(arguments: &Arguments, console: &mut Console<'_>) -> Result
         .enable_all()
         .build()?;
     let seen = runtime.block_on(doctor.examine());
+    if asked != arguments.url.trim_end_matches('/') {
+        let what = format!("{} is inside the API: {asked} is asked", arguments.url);
+        writeln!(console.out, "{}", line(&Finding::note("address", what)))?;
+    }
     for finding in &seen.findings {
         writeln!(console.out, "{}", line(finding))?;
     }
@@ -108,9 +114,10 @@ fn next(seen: &Diagnosis, url: &str, arguments: &Arguments) -> Option<String> {
         }));
         let vendor = seen.vendor.as_deref().or(seen.product);
         words.extend(vendor.map(|vendor| format!("--vendor={vendor}")));
-        // A server without a gap has everything that is asked for by its address.
-        if !seen.absent.is_empty() {
-            words.push(format!("--capabilities={}", seen.claims().join(",")));
+        // A server without a gap has everything that is asked for by its address. Of one with a
+        // gap only what showed is proposed.
+        if !seen.absent.is_empty() && !seen.capabilities.is_empty() {
+            words.push(format!("--capabilities={}", seen.capabilities.join(",")));
         }
         words.push("--report=html=report.html".to_owned());
     }

@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::Failed;
 use super::options::RunOptions;
 use super::target::token;
-use crate::catalogue::{Catalogue, Document};
+use crate::catalogue::Document;
 use crate::client::{Base, Client, Connection};
 use crate::doctor::modules::Module;
 use crate::doctor::{Diagnosis, Doctor};
@@ -48,7 +48,6 @@ pub(super) fn look(
     options: &mut RunOptions,
     target: &mut Target,
     connection: &Connection,
-    catalogue: &Catalogue,
 ) -> Result<Look, Failed> {
     if options.vendor.as_deref() == Some(AUTO) {
         options.vendor = None;
@@ -84,7 +83,7 @@ pub(super) fn look(
             continue;
         }
         if document == Document::Engine {
-            adopt(&seen, options, target, catalogue);
+            adopt(&seen, options, target);
         }
         look.lines
             .push(line(&seen, document, &asked, target, options));
@@ -130,7 +129,7 @@ fn examine(url: &str, options: &RunOptions, connection: &Connection) -> Result<S
 }
 
 /// The address before the first segment that belongs to an API, without a slash at its end.
-fn outside(url: &str) -> String {
+pub(super) fn outside(url: &str) -> String {
     let api = |segment: &str| matches!(segment, "v0" | "v1" | "health");
     let segments: Vec<&str> = url.split('/').collect();
     // Scheme and authority are the first three.
@@ -189,7 +188,7 @@ fn refusal(
 }
 
 /// Takes over what the user has not said: of a description all but the version stays.
-fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, catalogue: &Catalogue) {
+fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target) {
     let described = !options.target.is_empty();
     if options.vendor.is_none() && !described {
         options.vendor.clone_from(&seen.vendor);
@@ -205,9 +204,6 @@ fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, catalo
         target
             .capabilities
             .retain(|name| !seen.absent.contains(&name.as_str()));
-        let all = catalogue.capabilities().iter();
-        let claimed = all.filter(|one| target.capabilities.contains(&one.name));
-        options.capabilities = claimed.map(|one| one.name.clone()).collect();
     }
 }
 

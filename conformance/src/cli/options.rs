@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::path::PathBuf;
+use std::str::FromStr;
 
 use clap::builder::BoolishValueParser;
 use clap::{Args, ValueEnum};
@@ -140,13 +141,13 @@ pub(super) struct RunOptions {
     pub(super) ledger: Option<PathBuf>,
 
     /// Rules run at the same time
-    #[arg(short, long, value_name = "N", env = "CONFORMANCE_JOBS")]
+    #[arg(short, long, value_name = "N", env = "CONFORMANCE_JOBS", value_parser = positive::<std::num::NonZeroUsize>)]
     pub(super) jobs: Option<std::num::NonZeroUsize>,
     /// Seed of the order in which rules run
     #[arg(long, value_name = "N", env = "CONFORMANCE_SEED")]
     pub(super) seed: Option<u64>,
     /// Run the rules N times in the same way; rules with varying results fail the run
-    #[arg(long, value_name = "N", env = "CONFORMANCE_REPEAT")]
+    #[arg(long, value_name = "N", env = "CONFORMANCE_REPEAT", value_parser = positive::<std::num::NonZeroU32>)]
     pub(super) repeat: Option<std::num::NonZeroU32>,
     /// Run the rules N times, each time in another order and with other --jobs; rules with varying
     /// results fail the run. Reports are those of the first run
@@ -154,7 +155,8 @@ pub(super) struct RunOptions {
         long,
         value_name = "N",
         env = "CONFORMANCE_VERIFY_STABLE",
-        conflicts_with = "repeat"
+        conflicts_with = "repeat",
+        value_parser = positive::<std::num::NonZeroU32>
     )]
     pub(super) verify_stable: Option<std::num::NonZeroU32>,
     /// Stop after the first rule that is not as expected
@@ -164,7 +166,7 @@ pub(super) struct RunOptions {
     )]
     pub(super) fail_fast: Option<bool>,
     /// Stop after so many rules that are not as expected
-    #[arg(long, value_name = "N", env = "CONFORMANCE_MAX_FAIL")]
+    #[arg(long, value_name = "N", env = "CONFORMANCE_MAX_FAIL", value_parser = positive::<std::num::NonZeroUsize>)]
     pub(super) max_fail: Option<std::num::NonZeroUsize>,
     /// Seconds that one request may take
     #[arg(long, value_name = "SECONDS", env = "CONFORMANCE_TIMEOUT")]
@@ -232,6 +234,12 @@ pub(super) struct RunOptions {
     #[arg(skip)]
     #[serde(skip)]
     pub(super) compared: bool,
+}
+
+/// A number that counts something.
+fn positive<T: FromStr>(text: &str) -> Result<T, String> {
+    text.parse()
+        .map_err(|_| "give a whole number, 1 or more".to_owned())
 }
 
 /// A key whose value is a text or a list of texts.

@@ -48,14 +48,19 @@ pub(super) fn judge(
     let mut options = options.clone();
     let mut target = target::target(&options, catalogue)?;
     let connection = connection(&options)?;
-    let look = look::look(&mut options, &mut target, &connection, catalogue)?;
+    // What is wrong with the arguments is said before anything is asked.
+    let mut choice = choice(&options, catalogue, &target)?;
+    if let Some(shard) = &options.shard {
+        choice = choice.shard(shard)?;
+    }
+    let reports = reports(&options, &target)?;
+    if known.is_none() {
+        Lists::of(&options).known(&target.name, target.version.as_deref())?;
+    }
+    let look = look::look(&mut options, &mut target, &connection)?;
     let options = &options;
     for line in &look.lines {
         writeln!(console.err, "{line}")?;
-    }
-    let mut choice = choice(options, catalogue, &target)?;
-    if let Some(shard) = &options.shard {
-        choice = choice.shard(shard)?;
     }
     let known = match known {
         Some(known) => known,
@@ -64,7 +69,7 @@ pub(super) fn judge(
     let mut plan = Plan {
         options,
         known: &known,
-        reports: reports(options, &target)?,
+        reports,
         connection,
         look,
         paint: Paint(options.color.unwrap_or_default().wanted(console.colour)),

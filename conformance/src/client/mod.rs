@@ -12,6 +12,9 @@ use std::time::Duration;
 
 use bytes::Bytes;
 
+#[cfg(test)]
+pub(crate) use tls::tests::serve as serve_tls;
+
 use crate::client::answer::{Answer, NoAnswer, within_limit};
 use crate::client::wire::{Outgoing, Wire};
 

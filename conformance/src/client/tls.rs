@@ -127,7 +127,7 @@ impl rustls::client::danger::ServerCertVerifier for Verifier {
 
 #[cfg(test)]
 #[expect(clippy::expect_used, reason = "a test fails by panicking")]
-mod tests {
+pub(super) mod tests {
     use tokio::io::{AsyncReadExt as _, AsyncWriteExt as _};
 
     use rcgen::{BasicConstraints, CertificateParams, IsCa, KeyPair};
@@ -137,7 +137,7 @@ mod tests {
     use crate::client::{Base, Client};
 
     /// A TLS server that answers every connection once, and its self-made certificate in PEM.
-    async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
+    pub(crate) async fn serve(name: &str, is_ca: IsCa) -> (u16, String) {
         let mut made = CertificateParams::new([name.to_owned()]).expect("a name");
         made.is_ca = is_ca;
         let key = KeyPair::generate().expect("a key");

@@ -174,9 +174,11 @@ pub(super) fn summary(seen: &Diagnosis) -> Vec<Finding> {
     let unsure: Vec<&str> = unseen(seen);
     if !unsure.is_empty() {
         let what = format!("whether it has {} does not show", unsure.join(", "));
-        findings.push(Finding::new(Mark::Note, "abilities", what).advice(
-            "a run asks for it; leave out of --capabilities what the server does not have",
-        ));
+        let advice = match seen.absent.is_empty() {
+            true => "a run asks for it; leave out of --capabilities what the server does not have",
+            false => "add to --capabilities what the server has",
+        };
+        findings.push(Finding::new(Mark::Note, "abilities", what).advice(advice));
     }
     findings
 }

@@ -65,13 +65,35 @@ pub(super) fn of(error: &str, shown: &str, tls: bool) -> Finding {
             "it does not speak TLS",
             "use an http address, or check the port",
         ),
-        None if !tls && holds(&["invalid http", "parse", "connection closed", "incomplete"]) => (
+        None if !tls && is_no_http(error) => (
             "it does not speak HTTP",
             "use an https address if the server speaks TLS; check the port",
         ),
         None => ("no answer came", "look into the server's log"),
     };
     Finding::new(Mark::Problem, "reach", format!("{what} ({shown})")).advice(advice)
+}
+
+/// Whether an error is that of bytes which are no HTTP, or of none.
+pub(super) fn is_no_http(error: &str) -> bool {
+    const WORDS: [&str; 5] = [
+        "invalid http",
+        "parse",
+        "connection closed",
+        "incomplete",
+        "reset",
+    ];
+    let small = error.to_ascii_lowercase();
+    WORDS.iter().any(|word| small.contains(word))
+}
+
+/// Whether an error is one that only a server with TLS can cause.
+pub(super) fn is_about_tls(error: &str) -> bool {
+    error.to_ascii_lowercase().contains("certificate")
+}
+
+pub(super) fn speaks_tls() -> Finding {
+    Finding::new(Mark::Problem, "reach", "it speaks TLS").advice("use an https address")
 }
 
 /// What servers that speak TLS say to a request without it.
@@ -86,9 +108,7 @@ pub(super) fn wrong_protocol(answer: &Answer, tls: bool) -> Option<Finding> {
     let text = answer.text().to_ascii_lowercase();
     let says = |words: &&str| text.contains(words);
     let wrong = !tls && answer.status == 400 && PLAIN_AT_TLS.iter().any(says);
-    wrong.then(|| {
-        Finding::new(Mark::Problem, "reach", "it speaks TLS").advice("use an https address")
-    })
+    wrong.then(speaks_tls)
 }
 
 #[cfg(test)]

@@ -14,9 +14,9 @@ mod tests;
 use std::time::{Duration, Instant, SystemTime};
 
 use crate::catalogue::Document;
-use crate::client::Client;
 use crate::client::answer::{Answer, NoAnswer};
 use crate::client::wire::Outgoing;
+use crate::client::{Base, Client};
 use crate::scenario::Identity;
 use crate::target::server::Server;
 use api::Sight;
@@ -61,6 +61,11 @@ impl Finding {
         }
     }
 
+    /// What is good to know.
+    pub(crate) fn note(about: &'static str, what: impl Into<String>) -> Self {
+        Self::new(Mark::Note, about, what)
+    }
+
     fn advice(self, advice: impl Into<String>) -> Self {
         Self {
             advice: Some(advice.into()),
@@ -96,13 +101,6 @@ pub(crate) struct Diagnosis {
 }
 
 impl Diagnosis {
-    /// What the server can claim by what was seen: all that its APIs ask for, but what was looked
-    /// for in vain.
-    pub(crate) fn claims(&self) -> Vec<&'static str> {
-        let shown = self.capabilities.iter().copied();
-        shown.chain(api::unseen(self)).collect()
-    }
-
     /// Whether a run makes sense as things are.
     pub(crate) fn is_sound(&self) -> bool {
         !self
@@ -172,7 +170,10 @@ impl Doctor<'_> {
             Err(error) => {
                 let why = plain(&error.what);
                 let tls = self.server.base.tls;
-                let finding = cause::of(why, &self.redact(why), tls);
+                let finding = match !tls && cause::is_no_http(why) && self.speaks_tls().await {
+                    true => cause::speaks_tls(),
+                    false => cause::of(why, &self.redact(why), tls),
+                };
                 seen.refusal = Some(refusal::Refusal::unreached(&finding));
                 seen.findings.push(finding);
                 return seen;
@@ -211,28 +212,30 @@ impl Doctor<'_> {
         seen
     }
 
-    /// An address that stops inside the API leads nowhere.
+    /// Whether a server that does not speak HTTP here speaks TLS, trusted or not.
+    async fn speaks_tls(&self) -> bool {
+        let url = &self.server.base.url;
+        let url = url.replacen("http://", "https://", 1);
+        let Ok(base) = Base::parse(&url) else {
+            return false;
+        };
+        let request = Outgoing {
+            method: "GET",
+            path: "/health".to_owned(),
+            ..Outgoing::default()
+        };
+        match self.client.send(&base, &request).await {
+            Ok(_) => true,
+            Err(error) => cause::is_about_tls(&error.what),
+        }
+    }
+
+    /// A path before the API.
     fn address(&self) -> Option<Finding> {
         let url = &self.server.base.url;
         let path = url.splitn(4, '/').nth(3)?;
-        let inside = path
-            .split('/')
-            .any(|segment| matches!(segment, "v0" | "v1" | "health"));
-        let finding = if inside {
-            Finding::new(
-                Mark::Problem,
-                "address",
-                format!("/{path} is inside the API"),
-            )
-            .advice("give the address before /v1 and /health")
-        } else {
-            Finding::new(
-                Mark::Note,
-                "address",
-                format!("everything is asked for below /{path}"),
-            )
-        };
-        Some(finding)
+        let what = format!("everything is asked for below /{path}");
+        Some(Finding::new(Mark::Note, "address", what))
     }
 
     fn transport(&self) -> Vec<Finding> {

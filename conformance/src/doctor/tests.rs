@@ -5,7 +5,7 @@ use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::net::TcpListener;
 
 use super::*;
-use crate::client::{Base, Connection};
+use crate::client::{Base, Connection, serve_tls};
 use crate::target::Token;
 
 const KEY: &str = "key-that-nobody-may-see";
@@ -327,9 +327,6 @@ fn capabilities_are_those_that_show() {
     assert_eq!(seen.product, None);
     let absent = ["explain", "config", "status", "compile", "v0", "filters"];
     assert_eq!(seen.absent, absent);
-    let claims = seen.claims();
-    assert!(claims.contains(&"bundles"), "{claims:?}");
-    assert!(!claims.contains(&"filters"), "{claims:?}");
     // A server that answers everything alike shows nothing of what it can do.
     assert_eq!(
         examine(|_, _| (JSON, "{}".to_owned()), None).capabilities,
@@ -366,4 +363,22 @@ fn filters_are_asked_for_by_the_name_that_is_taken() {
     };
     assert_eq!(examine(both, None).vendor.as_deref(), Some("engine"));
     assert_eq!(examine(engine, None).vendor, None);
+}
+
+#[tokio::test]
+async fn tls_is_told_from_what_is_no_http() {
+    let (port, _) = serve_tls("localhost", rcgen::IsCa::NoCa).await;
+    let client = Client::new(&Connection::default()).expect("a client");
+    let base = Base::parse(&format!("http://localhost:{port}")).expect("an address");
+    let server = Server::new(base, BTreeMap::new(), &[]);
+    let doctor = Doctor {
+        client: &client,
+        server: &server,
+        insecure: false,
+        posts: true,
+    };
+    let seen = doctor.examine().await;
+    let last = seen.findings.last().map(|last| last.what.as_str());
+    assert_eq!(last, Some("it speaks TLS"), "{seen:#?}");
+    assert!(!seen.reached);
 }

@@ -68,7 +68,7 @@ fn is_markup(
         // A heading, or the number of an issue.
         '#' => first || after.is_some_and(|after| after.is_ascii_digit()),
         '>' | '-' | '+' | '=' => first,
-        '.' | ')' => number && before.is_some(),
+        '.' | ')' => number && before.is_some() && after.is_none_or(char::is_whitespace),
         _ => false,
     }
 }
@@ -121,6 +121,7 @@ mod tests {
             ),
             ("a_b _c_ 1. 2) e.g. {x}?!", r"a_b \_c\_ 1. 2) e.g. {x}?!"),
             ("1. one", r"1\. one"),
+            ("0.1.0", "0.1.0"),
             ("- one - two", r"\- one - two"),
             ("> one > two", r"\> one > two"),
             (

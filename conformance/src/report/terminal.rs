@@ -120,8 +120,10 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
             let _ = writeln!(out, "\n{title}:\n  {}", what.join("\n  "));
         }
     }
-    for document in Document::ALL {
-        document_block(&mut out, digest, document, paint);
+    if !digest.is_unasked() {
+        for document in Document::ALL {
+            document_block(&mut out, digest, document, paint);
+        }
     }
     conclusion_block(&mut out, digest, &causes, paint);
     out
@@ -247,9 +249,13 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
     for line in stability.flat_map(|stability| stability.lines()) {
         let _ = writeln!(out, "{line}");
     }
-    let _ = writeln!(out, "{}", digest.score_told());
+    let unasked = digest.is_unasked();
+    if !unasked {
+        let _ = writeln!(out, "{}", digest.score_told());
+    }
     match digest.beyond_an_address() {
         0 => {}
+        _ if unasked => {}
         beyond => {
             let _ = writeln!(
                 out,
@@ -274,4 +280,60 @@ fn conclusion_block(out: &mut String, digest: &Digest, causes: &[Cause<'_>], pai
         _ => "1;31",
     };
     let _ = writeln!(out, "{}", paint.with(colour, &digest.sentence()));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::verdict::{Answered, Failure};
+    use crate::report::digest::samples;
+
+    #[test]
+    fn rules_without_a_common_cause_are_named_at_the_end() {
+        // The status of each rule's answer; three of a kind are a cause of their own.
+        for (statuses, told) in [
+            (&[][..], None),
+            (&[500], Some("1 rule is broken: engine/a/0")),
+            (
+                &[500, 501],
+                Some("2 rules are broken: engine/a/0, engine/a/1"),
+            ),
+            (
+                &[500, 501, 502, 503],
+                Some("4 rules are broken: engine/a/0, engine/a/1, engine/a/2, …"),
+            ),
+            (&[500, 500, 500], None),
+            (
+                &[500, 500, 500, 501],
+                Some("1 other rule is broken: engine/a/3"),
+            ),
+            (
+                &[500, 500, 500, 501, 502],
+                Some("2 other rules are broken: engine/a/3, engine/a/4"),
+            ),
+            (
+                &[500, 500, 500, 501, 502, 503, 504],
+                Some("4 other rules are broken: engine/a/3, engine/a/4, engine/a/5, …"),
+            ),
+        ] {
+            let ids: Vec<String> = (0..statuses.len())
+                .map(|one| format!("engine/a/{one}"))
+                .collect();
+            let failure = |status: u16| Failure {
+                request: "GET /v1/data".to_owned(),
+                answered: Some(Answered {
+                    status,
+                    message: String::new(),
+                }),
+                ..Failure::default()
+            };
+            let verdicts = ids.iter().zip(statuses);
+            let verdicts =
+                verdicts.map(|(id, status)| (id.as_str(), Verdict::Fail(failure(*status))));
+            let digest = samples::judged(verdicts);
+            let mut out = String::new();
+            other_failures(&mut out, &digest, &causes(&digest));
+            assert_eq!(out.strip_suffix('\n'), told, "{statuses:?}");
+        }
+    }
 }

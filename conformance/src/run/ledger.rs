@@ -251,7 +251,7 @@ pub(crate) fn path(folder: &Path, run: &str) -> PathBuf {
 }
 
 /// Whether a text can be the name of a run: it becomes part of a path.
-fn is_run(text: &str) -> bool {
+pub(crate) fn is_run(text: &str) -> bool {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
     (7..=RUN_LONGEST).contains(&text.len()) && text.chars().all(plain)
 }

@@ -289,6 +289,9 @@ impl Digest {
         if let (Conclusion::Incomplete, Some(why)) = (conclusion, self.refused()) {
             return format!("not judged: {why}");
         }
+        if conclusion == Conclusion::Incomplete && !self.judged_something() {
+            return format!("incomplete: {}", self.nothing_judged());
+        }
         if conclusion == Conclusion::Defective && self.leaked.is_empty() && self.defects.is_empty()
         {
             return "the target holds other things than before, see above: does somebody else write to it?".into();
@@ -303,6 +306,33 @@ impl Digest {
             ),
             _ => conclusion.sentence().into(),
         }
+    }
+
+    /// Why no rule was judged, by the reason that most of them have.
+    fn nothing_judged(&self) -> String {
+        let rules = self.rows.iter();
+        let rules = rules.filter(|row| row.judged.level == Level::Rule);
+        let mut counts: BTreeMap<String, usize> = BTreeMap::new();
+        for reason in rules.filter_map(Row::reason) {
+            *counts.entry(reason).or_default() += 1;
+        }
+        let all: usize = counts.values().sum();
+        let most = counts.into_iter().max_by_key(|(_, count)| *count);
+        match most {
+            None => "no rule was chosen, only what is recorded and not judged".to_owned(),
+            Some((reason, count)) if count == all => format!("no rule was judged: {reason}"),
+            Some((reason, count)) => {
+                format!("no rule was judged; {count} of {all}: {reason}")
+            }
+        }
+    }
+
+    /// Whether the target was not there, or let nobody in, so that there is no rule to tell of.
+    pub(super) fn is_unasked(&self) -> bool {
+        let not_run = |row: &Row| matches!(row.judged.verdict, Verdict::NotRun(_));
+        let finished = self.finished.as_ref();
+        let unreached = finished.is_some_and(|finished| finished.unreachable.is_some());
+        (unreached || self.refused().is_some()) && self.rows.iter().all(not_run)
     }
 
     /// Why the target let nobody in, if that is why no rule was judged.
