@@ -52,6 +52,10 @@ const STEPS: &[(&str, Step)] = &[
         Step::Proofs(&[&["clients"]]),
     ),
     (
+        "clients that are tested with the mock",
+        Step::Proofs(&[&["mock-examples"]]),
+    ),
+    (
         "released versions of the real OPA",
         Step::Proofs(&[&["matrix"]]),
     ),

@@ -28,6 +28,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Compare what callers of client libraries see of the engine and of the real OPA",
     ),
     (
+        "mock-examples",
+        "Test a client with `conformance mock` in each language of `examples/mock/`",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

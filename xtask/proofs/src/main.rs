@@ -15,6 +15,7 @@ mod fuzz_opa;
 mod kept;
 mod kill_matrix;
 mod matrix;
+mod mock_examples;
 mod ocp_examples;
 mod opa_logs;
 mod peers;
@@ -72,6 +73,8 @@ enum Task {
     OpaLogs,
     /// Compare what callers of client libraries see of the engine and of the real OPA
     Clients,
+    /// Test a client with `conformance mock` in each language of `examples/mock/`
+    MockExamples,
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -172,6 +175,7 @@ fn main() -> ExitCode {
         Task::OcpExamples(options) => ocp_examples::run(&options),
         Task::OpaLogs => opa_logs::run(),
         Task::Clients => clients::run(),
+        Task::MockExamples => mock_examples::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

@@ -184,7 +184,7 @@ mod tests {
                 "- {fault: x, hang: 1}",
                 "x: invalid type: number, expected a boolean",
             ),
-            ("- {fault: x, cut: -1}", "x: invalid value"),
+            ("- {fault: x, cut: -1}", "x: invalid number"),
             ("- {fault: x, hangs: true}", "x: unknown field `hangs`"),
             (
                 "- {fault: x, on: GET, hang: true}",

@@ -1,0 +1,3 @@
+module example.com/mock
+
+go 1.22

@@ -1,0 +1,3 @@
+package authz
+
+allow if input.user in data.admins

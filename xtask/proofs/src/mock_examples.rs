@@ -1,0 +1,170 @@
+//! The examples of `conformance mock`: in each language a small client is tested with it.
+
+use std::error::Error;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+use crate::cargo::cargo;
+use crate::kept::on_search_path;
+use crate::postgres::done;
+use crate::{report, root};
+
+/// Where the examples are, each in a folder named after its language.
+const FOLDER: &str = "examples/mock";
+
+/// Where what they compile to is left.
+const BUILT: &str = "target/mock-examples";
+
+/// An example is given up when it has not ended after so long; compilers take most of it.
+const TIME_LIMIT: Duration = Duration::from_secs(600);
+
+/// The tests of one language.
+struct Example {
+    language: &'static str,
+    /// The programs that it cannot do without.
+    needs: &'static [&'static str],
+    /// Commands that are run in its folder, one after the other.
+    commands: fn(built: &Path) -> Vec<Command>,
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        language: "javascript",
+        needs: &["node"],
+        commands: |_| vec![command("node", &["--test"])],
+    },
+    Example {
+        language: "python",
+        needs: &["python3"],
+        // `-B`: nothing is left beside the tests.
+        commands: |_| vec![command("python3", &["-B", "-m", "unittest"])],
+    },
+    Example {
+        language: "go",
+        needs: &["go"],
+        commands: |_| vec![command("go", &["test", "-count=1", "./..."])],
+    },
+    Example {
+        language: "java",
+        needs: &["javac", "java"],
+        commands: |built| {
+            let mut compile = command("javac", &["-d"]);
+            compile.arg(built).args(["Client.java", "ClientTest.java"]);
+            let mut run = command("java", &["-cp"]);
+            run.arg(built).arg("ClientTest");
+            vec![compile, run]
+        },
+    },
+    Example {
+        language: "rust",
+        needs: &["cargo"],
+        commands: |built| {
+            let mut test = cargo();
+            test.args(["test", "--locked", "--target-dir"]).arg(built);
+            vec![test]
+        },
+    },
+];
+
+fn command(program: &str, arguments: &[&str]) -> Command {
+    let mut command = Command::new(program);
+    command.args(arguments);
+    command
+}
+
+/// Builds the program, and runs the tests of every language.
+///
+/// # Errors
+/// A language whose programs are not there, and tests that fail or do not come to their end. The
+/// others are run all the same.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    done(
+        cargo()
+            .current_dir(root())
+            .args(["build", "--workspace", "--bin", "conformance"]),
+    )?;
+    let program = root().join("target/debug/conformance");
+    let mut wrong = Vec::new();
+    for example in EXAMPLES {
+        let begun = Instant::now();
+        match example.run(&program) {
+            Ok(()) => {
+                let seconds = begun.elapsed().as_secs_f32();
+                report("tested", &format!("{} ({seconds:.1} s)", example.language));
+            }
+            Err(why) => wrong.push(format!("{FOLDER}/{}: {why}", example.language)),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+impl Example {
+    fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
+        let missing = self
+            .needs
+            .iter()
+            .find(|need| on_search_path(need).is_none());
+        if let Some(missing) = missing {
+            return Err(format!("`{missing}` is not on the search path").into());
+        }
+        let built: PathBuf = root().join(BUILT).join(self.language);
+        for mut command in (self.commands)(&built) {
+            command
+                .current_dir(root().join(FOLDER).join(self.language))
+                .env("CONFORMANCE", program)
+                .stdin(Stdio::null());
+            ended(&mut command)?;
+        }
+        Ok(())
+    }
+}
+
+/// Runs a command to its end.
+fn ended(command: &mut Command) -> Result<(), Box<dyn Error>> {
+    let begun = Instant::now();
+    let name = command.get_program().to_string_lossy().into_owned();
+    let mut process = command
+        .spawn()
+        .map_err(|error| format!("cannot start `{name}`: {error}"))?;
+    loop {
+        match process.try_wait()? {
+            Some(status) if status.success() => return Ok(()),
+            Some(status) => return Err(format!("`{name}` ended with {status}").into()),
+            None if begun.elapsed() > TIME_LIMIT => {
+                process.kill()?;
+                process.wait()?;
+                return Err(format!("`{name}` does not come to its end").into());
+            }
+            None => std::thread::sleep(Duration::from_millis(50)),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::error::Error;
+
+    use super::{EXAMPLES, FOLDER};
+    use crate::root;
+
+    /// A folder that nobody runs proves nothing.
+    #[test]
+    fn every_folder_is_run() -> Result<(), Box<dyn Error>> {
+        let mut folders = BTreeSet::new();
+        for entry in std::fs::read_dir(root().join(FOLDER))? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.insert(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        assert!(folders.remove("policies"), "what all of them start with");
+        let run: BTreeSet<String> = EXAMPLES.iter().map(|one| one.language.to_owned()).collect();
+        assert_eq!(run, folders);
+        Ok(())
+    }
+}
