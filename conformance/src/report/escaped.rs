@@ -5,7 +5,7 @@
 pub(super) fn prose(text: &str) -> String {
     let parts: Vec<&str> = text.split('`').collect();
     // The last of an even number of parts is opened and not closed.
-    let open = (parts.len() % 2 == 0).then(|| parts.len() - 1);
+    let open = parts.len().is_multiple_of(2).then(|| parts.len() - 1);
     let mut out = String::with_capacity(text.len());
     for (index, part) in parts.iter().enumerate() {
         if Some(index) == open {
