@@ -5,6 +5,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
+use crate::apt;
 use crate::cargo::cargo;
 use crate::kept::on_search_path;
 use crate::postgres::done;
@@ -22,8 +23,8 @@ const TIME_LIMIT: Duration = Duration::from_secs(600);
 /// The tests of one language.
 struct Example {
     language: &'static str,
-    /// The programs that it cannot do without.
-    needs: &'static [&'static str],
+    /// The programs that it cannot do without, each with the package of Debian that has it.
+    needs: &'static [(&'static str, &'static str)],
     /// Commands that are run in its folder, one after the other.
     commands: fn(built: &Path) -> Vec<Command>,
 }
@@ -31,23 +32,23 @@ struct Example {
 const EXAMPLES: &[Example] = &[
     Example {
         language: "javascript",
-        needs: &["node"],
+        needs: &[("node", "nodejs")],
         commands: |_| vec![command("node", &["--test"])],
     },
     Example {
         language: "python",
-        needs: &["python3"],
+        needs: &[("python3", "python3")],
         // `-B`: nothing is left beside the tests.
         commands: |_| vec![command("python3", &["-B", "-m", "unittest"])],
     },
     Example {
         language: "go",
-        needs: &["go"],
+        needs: &[("go", "golang-go")],
         commands: |_| vec![command("go", &["test", "-count=1", "./..."])],
     },
     Example {
         language: "java",
-        needs: &["javac", "java"],
+        needs: &[("javac", "default-jdk-headless")],
         commands: |built| {
             let mut compile = command("javac", &["-d"]);
             compile.arg(built).args(["Client.java", "ClientTest.java"]);
@@ -58,7 +59,7 @@ const EXAMPLES: &[Example] = &[
     },
     Example {
         language: "rust",
-        needs: &["cargo"],
+        needs: &[("cargo", "cargo")],
         commands: |built| {
             let mut test = cargo();
             test.args(["test", "--locked", "--target-dir"]).arg(built);
@@ -104,12 +105,10 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
 
 impl Example {
     fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
-        let missing = self
-            .needs
-            .iter()
-            .find(|need| on_search_path(need).is_none());
-        if let Some(missing) = missing {
-            return Err(format!("`{missing}` is not on the search path").into());
+        for (program, package) in self.needs {
+            if on_search_path(program).is_none() {
+                apt::install(&[package])?;
+            }
         }
         let built: PathBuf = root().join(BUILT).join(self.language);
         for mut command in (self.commands)(&built) {
