@@ -274,9 +274,9 @@ allow if {
 
 /// As many grants, four of each user.
 fn grants(count: usize) -> Value {
-    let grants = (0..count).map(|at| {
-        json!({"user": format!("user{}", at / 4), "action": format!("action{}", at % 4)})
-    });
+    let grants = (0..count).map(
+        |at| json!({"user": format!("user{}", at / 4), "action": format!("action{}", at % 4)}),
+    );
     json!({"grants": grants.collect::<Vec<_>>()})
 }
 
