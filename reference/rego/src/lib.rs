@@ -9,6 +9,7 @@ pub mod filter;
 pub mod host;
 pub mod json_ast;
 pub mod jwt;
+mod lookup;
 mod meter;
 mod residual;
 pub mod syntax;

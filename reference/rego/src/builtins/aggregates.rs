@@ -5,6 +5,7 @@ use super::expected::{CallResult, items, misfilled, mistyped_of};
 use super::operand::{answer, any};
 use super::{Call, Failure, Group};
 use crate::Value;
+use crate::lookup;
 use crate::value::{ArithmeticError, Number};
 
 pub(super) const BUILTINS: Group = &[
@@ -82,9 +83,15 @@ fn any_true(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(items.any(|item| *item == Value::Bool(true)))
 }
 
-fn member(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+fn member(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let sought = any(operands, 1);
-    answer(match any(operands, 2) {
+    let whole = any(operands, 2);
+    let places = lookup::places(&call.session.meter, whole, [].iter(), sought);
+    if let Some(places) = places.map_err(Failure::Ended)? {
+        let mut places = places.iter().map(|(_, place)| *place as usize);
+        return answer(places.any(|place| lookup::item(whole, place) == Some(sought)));
+    }
+    answer(match whole {
         Value::Set(members) => members.contains(sought),
         Value::Array(items) => items.contains(sought),
         Value::Object(members) => members.values().any(|value| value == sought),

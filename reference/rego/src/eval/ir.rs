@@ -56,10 +56,26 @@ pub(super) struct Expr {
     pub(super) negated: bool,
     /// What is replaced while it is evaluated.
     pub(super) with: Vec<With>,
+    /// What the items that it goes through are looked up by.
+    pub(super) keyed: Option<Keyed>,
     /// Where it stands.
     pub(super) location: Location,
     /// Its number among the expressions of the program.
     pub(super) node: usize,
+}
+
+/// What holds for a variable whose values an expression goes through: an equation that follows it
+/// in the body, with nothing between the two that could fail or be noticed.
+#[derive(Debug)]
+pub(super) struct Keyed {
+    /// The variable.
+    pub(super) item: Slot,
+    /// The steps from its value to the side of the equation that is in it.
+    pub(super) path: Vec<Value>,
+    /// The place of the equation in the body.
+    pub(super) equation: usize,
+    /// Whether the other side is the right one.
+    pub(super) is_right: bool,
 }
 
 /// What an expression says.

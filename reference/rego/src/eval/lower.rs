@@ -8,6 +8,7 @@ use super::ir::{
     FunctionName, Head, Kind, Operand, Program, Reference, Replacement, Root, Slot, Step, Target,
     With,
 };
+use super::keyed;
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var};
@@ -80,10 +81,9 @@ impl Lowering {
     fn body(&mut self, body: &syntax::Body) -> Body {
         let node = self.bodies;
         self.bodies += 1;
-        Body {
-            exprs: syntax::deep(|| body.iter().map(|expr| self.expr(expr)).collect()),
-            node,
-        }
+        let mut exprs: Vec<_> = syntax::deep(|| body.iter().map(|expr| self.expr(expr)).collect());
+        keyed::find(&mut exprs);
+        Body { exprs, node }
     }
 
     fn expr(&mut self, expr: &syntax::Expr) -> Expr {
@@ -118,6 +118,7 @@ impl Lowering {
                 .iter()
                 .filter_map(|with| self.with(with))
                 .collect(),
+            keyed: None,
             location: expr.location.clone(),
             node,
         }

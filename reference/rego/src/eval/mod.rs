@@ -18,6 +18,7 @@ mod every;
 mod expr;
 mod functions;
 mod ir;
+mod keyed;
 mod labels;
 mod logic;
 mod lower;

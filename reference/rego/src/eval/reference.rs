@@ -125,7 +125,31 @@ impl<'p> Machine<'p> {
         each: Each<'_, 'p>,
     ) -> Flow {
         let mut deferred = Deferred::default();
+        let places = self.places(frame, step, rest, value)?;
         match value {
+            Value::Array(items) if let Some(places) = places => {
+                for (_, place) in places {
+                    let key = || Value::Number(Number::from(u64::from(*place)));
+                    let Some(item) = items.get(*place as usize) else {
+                        continue;
+                    };
+                    let flow = self.step(frame, step, key, &mut |machine| {
+                        machine.walk(frame, rest, item, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
+            Value::Object(members) if let Some(places) = places => {
+                for (_, place) in places {
+                    let Some((key, item)) = members.nth(*place as usize) else {
+                        continue;
+                    };
+                    let flow = self.step(frame, step, || key.clone(), &mut |machine| {
+                        machine.walk(frame, rest, item, each)
+                    });
+                    deferred.hold(frame.find_one, flow)?;
+                }
+            }
             Value::Array(items) if matches!(step, Step::Any(_) | Step::One(Operand::Var(_))) => {
                 for (index, item) in items.iter().enumerate() {
                     let key = || Value::Number(Number::from(index as u64));

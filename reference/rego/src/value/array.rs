@@ -5,6 +5,7 @@ use std::fmt;
 use triomphe::Arc;
 
 use super::Value;
+use super::lookup::Lookups;
 use super::tree::{self, Item, Part, Place, Tree, WIDTH};
 
 /// The items of an array.
@@ -109,6 +110,14 @@ impl Array {
         match &self.0 {
             Items::Packed(items) => items.get(index),
             Items::Tree(items) => items.find(At(index)),
+        }
+    }
+
+    /// Where the items are that have certain members, if there are many items.
+    pub(super) fn lookups(&self) -> Option<&Lookups> {
+        match &self.0 {
+            Items::Packed(_) => None,
+            Items::Tree(items) => items.lookups(),
         }
     }
 

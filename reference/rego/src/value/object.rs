@@ -9,6 +9,7 @@ use std::slice;
 use triomphe::{Arc, ThinArc};
 
 use super::Value;
+use super::lookup::Lookups;
 use super::tree::{self, Item, Part, Place, Tree, WIDTH};
 
 /// The members of an object, in the order of their keys. Documents have only strings as keys;
@@ -273,6 +274,22 @@ impl Object {
     /// The values in the order of their keys.
     pub fn values(&self) -> impl ExactSizeIterator<Item = &Value> + Clone {
         self.iter().map(|(_, value)| value)
+    }
+
+    /// The member that has so many others before it.
+    pub(crate) fn nth(&self, before: usize) -> Option<(&Value, &Value)> {
+        match &self.0 {
+            Members::Packed(_) => self.iter().nth(before),
+            Members::Tree(members) => members.nth(before).map(|(key, value)| (key, value)),
+        }
+    }
+
+    /// Where the members are whose values have certain members, if there are many.
+    pub(super) fn lookups(&self) -> Option<&Lookups> {
+        match &self.0 {
+            Members::Packed(_) => None,
+            Members::Tree(members) => members.lookups(),
+        }
     }
 
     /// The values in the order of their keys, to change.

@@ -3,6 +3,8 @@
 
 use triomphe::Arc;
 
+use super::lookup::Lookups;
+
 /// The most entries of one list. A change copies one list on each level.
 pub(super) const WIDTH: usize = 64;
 
@@ -39,6 +41,8 @@ pub(super) enum Tree<T: Item> {
         length: usize,
         /// The parts in their order, none of them empty.
         parts: Vec<Part<T>>,
+        /// Where the items are that have certain members, if this is the whole tree.
+        lookups: Lookups,
     },
 }
 
@@ -98,7 +102,39 @@ impl<T: Item> Tree<T> {
 
     fn branch(parts: Vec<Part<T>>) -> Self {
         let length = parts.iter().map(|part| part.length).sum();
-        Self::Branch { length, parts }
+        Self::Branch {
+            length,
+            parts,
+            lookups: Lookups::default(),
+        }
+    }
+
+    /// Where the items are that have certain members, if there are many items.
+    pub(super) fn lookups(&self) -> Option<&Lookups> {
+        match self {
+            Self::Leaf(_) => None,
+            Self::Branch { lookups, .. } => Some(lookups),
+        }
+    }
+
+    /// The item that has so many others before it.
+    pub(super) fn nth(&self, mut before: usize) -> Option<&T> {
+        let mut at = self;
+        loop {
+            match at {
+                Self::Leaf(items) => return items.get(before),
+                Self::Branch { parts, .. } => {
+                    let part = parts.iter().find(|part| match before < part.length {
+                        true => true,
+                        false => {
+                            before -= part.length;
+                            false
+                        }
+                    });
+                    at = &part?.tree;
+                }
+            }
+        }
     }
 
     pub(super) fn len(&self) -> usize {
@@ -128,7 +164,8 @@ impl<T: Item> Tree<T> {
                     let place = place.item(items).ok()?;
                     return items.get_mut(place);
                 }
-                Self::Branch { parts, .. } => {
+                Self::Branch { parts, lookups, .. } => {
+                    lookups.clear();
                     let place = place.part(parts);
                     at = Arc::make_mut(&mut parts.get_mut(place)?.tree);
                 }
@@ -164,7 +201,12 @@ impl<T: Item> Tree<T> {
                     (None, behind.and_then(|items| Part::new(Self::Leaf(items))))
                 }
             },
-            Self::Branch { length, parts } => {
+            Self::Branch {
+                length,
+                parts,
+                lookups,
+            } => {
+                lookups.clear();
                 let at = place.part(parts);
                 let last = last && at + 1 == parts.len();
                 let Some(part) = parts.get_mut(at) else {
@@ -192,7 +234,12 @@ impl<T: Item> Tree<T> {
                 let at = place.item(items).ok()?;
                 Some(items.remove(at))
             }
-            Self::Branch { length, parts } => {
+            Self::Branch {
+                length,
+                parts,
+                lookups,
+            } => {
+                lookups.clear();
                 let at = place.part(parts);
                 let part = parts.get_mut(at)?;
                 let removed = Arc::make_mut(&mut part.tree).remove(place)?;
@@ -213,7 +260,7 @@ impl<T: Item> Tree<T> {
     pub(super) fn into_list(self) -> Vec<T> {
         match self {
             Self::Leaf(items) => items,
-            Self::Branch { length, parts } => {
+            Self::Branch { length, parts, .. } => {
                 let mut list = Vec::with_capacity(length);
                 for part in parts {
                     list.extend(Arc::unwrap_or_clone(part.tree).into_list());
@@ -245,7 +292,7 @@ impl<'t, T: Item> Iter<'t, T> {
     pub(super) fn of_tree(tree: &'t Tree<T>) -> Self {
         match tree {
             Tree::Leaf(items) => Self::of_list(items),
-            Tree::Branch { length, parts } => Self {
+            Tree::Branch { length, parts, .. } => Self {
                 leaf: [].iter(),
                 above: vec![parts.iter()],
                 left: *length,
@@ -320,7 +367,10 @@ impl<'t, T: Item> IterMut<'t, T> {
     pub(super) fn new(tree: &'t mut Tree<T>) -> Self {
         let (leaf, above) = match tree {
             Tree::Leaf(items) => (items.iter_mut(), Vec::new()),
-            Tree::Branch { parts, .. } => ([].iter_mut(), vec![parts.iter_mut()]),
+            Tree::Branch { parts, lookups, .. } => {
+                lookups.clear();
+                ([].iter_mut(), vec![parts.iter_mut()])
+            }
         };
         Self { leaf, above }
     }

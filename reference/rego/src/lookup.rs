@@ -1,0 +1,69 @@
+//! Finds items of long lists by what they contain, once it pays to remember where they are.
+
+use crate::Value;
+use crate::meter::{Ended, Meter};
+use crate::value::{Entry, Known};
+
+/// A trial looks for no longer texts.
+const SHORT: usize = 256;
+
+/// The only places in an array or object at which the members at a path can be equal to a value;
+/// nothing if that is not known.
+///
+/// # Errors
+/// When the evaluation has to end.
+pub(crate) fn places<'v, 'k>(
+    meter: &Meter,
+    list: &'v Value,
+    path: impl Iterator<Item = &'k Value> + Clone,
+    sought: &Value,
+) -> Result<Option<&'v [Entry]>, Ended> {
+    let Some(lookups) = list.lookups() else {
+        return Ok(None);
+    };
+    let is_trial = meter.is_trial();
+    if is_trial && !is_short(sought) {
+        return Ok(None);
+    }
+    match lookups.known(path.clone(), sought, !is_trial) {
+        Known::At(places) => return Ok(Some(places)),
+        Known::Nothing => return Ok(None),
+        Known::Wanted(lookup) => match list {
+            Value::Array(items) => lookup.make(items.iter(), step, || meter.tick())?,
+            Value::Object(members) => lookup.make(members.values(), step, || meter.tick())?,
+            _ => {}
+        },
+    }
+    Ok(match lookups.known(path, sought, false) {
+        Known::At(places) => Some(places),
+        Known::Wanted(_) | Known::Nothing => None,
+    })
+}
+
+/// The item of an array or object at a place.
+pub(crate) fn item(list: &Value, place: usize) -> Option<&Value> {
+    match list {
+        Value::Array(items) => items.get(place),
+        Value::Object(members) => members.nth(place).map(|(_, value)| value),
+        _ => None,
+    }
+}
+
+/// The member that a name means to anyone: base documents have items of arrays by their names.
+fn step<'v>(value: &'v Value, name: &Value) -> Option<&'v Value> {
+    match value {
+        Value::Array(items) => items.get(name.as_str()?.parse().ok()?),
+        Value::Object(members) => members.get_value(name),
+        Value::Set(members) => members.get(name),
+        _ => None,
+    }
+}
+
+fn is_short(value: &Value) -> bool {
+    match value {
+        Value::Null | Value::Bool(_) => true,
+        Value::Number(number) => number.digits() == Some(0),
+        Value::String(text) => text.len() <= SHORT,
+        Value::Array(_) | Value::Object(_) | Value::Set(_) => false,
+    }
+}

@@ -1,0 +1,196 @@
+//! Where in a long list the items are that have a certain member, without looking at all items.
+//!
+//! A list keeps what is known of it beside its items, so that it is gone when the list is: whoever
+//! changes the list changes another one, or takes this off first. Only hashes are kept, so what is
+//! found may have the member, and everything else has not.
+
+use std::collections::hash_map::RandomState;
+use std::hash::BuildHasher;
+use std::sync::OnceLock;
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicUsize, Ordering};
+
+use super::Value;
+
+/// A list is looked up by at most so many different members.
+const PATHS: usize = 4;
+
+/// The bytes that all lookups of all lists may take together.
+const MOST_BYTES: usize = 256 << 20;
+
+/// A lookup is made when a list is searched for the same member as often as this.
+const PAYS: u32 = 2;
+
+/// The bytes that all lookups take.
+static TAKEN: AtomicUsize = AtomicUsize::new(0);
+
+/// The lookups of one list. A clone has none, because it is about to be changed.
+#[derive(Default)]
+pub(crate) struct Lookups(OnceLock<Box<[Lookup; PATHS]>>);
+
+/// The lookup by one member.
+#[derive(Default)]
+pub(crate) struct Lookup {
+    /// The steps from an item to the member; none for the item itself.
+    path: OnceLock<Box<[Value]>>,
+    /// How often it was searched for.
+    searches: AtomicU32,
+    /// Whether somebody makes the places.
+    is_being_made: AtomicBool,
+    /// The places; none if there was no room for them.
+    places: OnceLock<Option<Places>>,
+}
+
+/// The hashes of members with the places of their items, in their order.
+struct Places {
+    state: RandomState,
+    entries: Box<[Entry]>,
+    _room: Room,
+}
+
+/// The hash of a member, and the place of an item that has it.
+pub(crate) type Entry = (u32, u32);
+
+/// Bytes out of [`MOST_BYTES`].
+struct Room(usize);
+
+/// What a lookup has to say.
+pub(crate) enum Known<'l> {
+    /// Only the items at these places can have the member, in their order.
+    At(&'l [Entry]),
+    /// Nothing yet, but it pays to make it.
+    Wanted(&'l Lookup),
+    /// Nothing.
+    Nothing,
+}
+
+impl Clone for Lookups {
+    fn clone(&self) -> Self {
+        Self::default()
+    }
+}
+
+impl Lookups {
+    /// Forgets everything, before the list is changed.
+    pub(super) fn clear(&mut self) {
+        self.0.take();
+    }
+
+    /// What is known of the items whose member at a path is equal to a value. A search is `counted`
+    /// if it may be followed by making the lookup.
+    pub(crate) fn known<'k>(
+        &self,
+        path: impl Iterator<Item = &'k Value> + Clone,
+        sought: &Value,
+        counted: bool,
+    ) -> Known<'_> {
+        for lookup in self.0.get_or_init(Box::default).iter() {
+            let own = lookup.path.get_or_init(|| path.clone().cloned().collect());
+            if own.iter().eq(path.clone()) {
+                return lookup.known(sought, counted);
+            }
+        }
+        Known::Nothing
+    }
+}
+
+impl Lookup {
+    fn known(&self, sought: &Value, counted: bool) -> Known<'_> {
+        match self.places.get() {
+            Some(Some(places)) => Known::At(places.of(sought)),
+            Some(None) => Known::Nothing,
+            None if !counted => Known::Nothing,
+            None if self.searches.fetch_add(1, Ordering::Relaxed) + 1 < PAYS => Known::Nothing,
+            None => Known::Wanted(self),
+        }
+    }
+
+    /// Makes the places of the members of all items, unless somebody else does so. `go_on` is asked
+    /// before each item.
+    ///
+    /// # Errors
+    /// What `go_on` fails with.
+    pub(crate) fn make<'v, E>(
+        &self,
+        items: impl ExactSizeIterator<Item = &'v Value>,
+        member: impl Fn(&'v Value, &Value) -> Option<&'v Value>,
+        mut go_on: impl FnMut() -> Result<(), E>,
+    ) -> Result<(), E> {
+        if self.is_being_made.swap(true, Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(room) = Room::of(items.len()) else {
+            let _already = self.places.set(None);
+            return Ok(());
+        };
+        let state = RandomState::new();
+        let path = self.path.get().map(AsRef::as_ref).unwrap_or_default();
+        let mut entries = Vec::with_capacity(items.len());
+        for (place, item) in (0..).zip(items) {
+            if let Err(why) = go_on() {
+                self.is_being_made.store(false, Ordering::Relaxed);
+                return Err(why);
+            }
+            let found = path.iter().try_fold(item, &member);
+            entries.extend(found.map(|found| (hash(&state, found), place)));
+        }
+        entries.sort_unstable();
+        let _already = self.places.set(Some(Places {
+            state,
+            entries: entries.into_boxed_slice(),
+            _room: room,
+        }));
+        Ok(())
+    }
+}
+
+impl Places {
+    /// Where items may be that have a value.
+    fn of(&self, sought: &Value) -> &[Entry] {
+        let sought = hash(&self.state, sought);
+        let first = self.entries.partition_point(|(hash, _)| *hash < sought);
+        let found = self.entries.get(first..).unwrap_or_default();
+        let count = found.partition_point(|(hash, _)| *hash == sought);
+        found.get(..count).unwrap_or_default()
+    }
+}
+
+impl Room {
+    /// Room for so many entries, if there is some.
+    fn of(entries: usize) -> Option<Self> {
+        u32::try_from(entries).ok()?;
+        let bytes = entries.checked_mul(size_of::<Entry>())?;
+        let more = |taken: usize| taken.checked_add(bytes).filter(|all| *all <= MOST_BYTES);
+        let taken = TAKEN.fetch_update(Ordering::Relaxed, Ordering::Relaxed, more);
+        taken.ok().map(|_| Self(bytes))
+    }
+}
+
+impl Drop for Room {
+    fn drop(&mut self) {
+        TAKEN.fetch_sub(self.0, Ordering::Relaxed);
+    }
+}
+
+/// The same for equal values. It is the same for all that have parts, too, which are seldom sought.
+fn hash(state: &RandomState, value: &Value) -> u32 {
+    let hash = match value {
+        Value::Null => 0,
+        Value::Bool(value) => 1 + u64::from(*value),
+        // Equal numbers are nearest to the same float, where zero has no sign.
+        Value::Number(number) => state.hash_one((number.as_f64() + 0.0).to_bits()),
+        Value::String(text) => state.hash_one(text.as_str()),
+        Value::Array(_) | Value::Object(_) | Value::Set(_) => 3,
+    };
+    (hash ^ (hash >> 32)) as u32
+}
+
+impl Value {
+    /// The lookups of the items of an array or the values of an object, if there are many.
+    pub(crate) fn lookups(&self) -> Option<&Lookups> {
+        match self {
+            Self::Array(items) => items.lookups(),
+            Self::Object(members) => members.lookups(),
+            _ => None,
+        }
+    }
+}

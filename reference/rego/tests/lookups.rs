@@ -1,0 +1,182 @@
+//! Items of long collections are found by what they contain. What is found is what going through
+//! all of them finds, which a traced evaluation does.
+
+use rego::trace::{Event, Tracer};
+use rego::value::from_json;
+use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
+
+/// Searches often enough that lookups are made.
+const TIMES: usize = 4;
+
+/// Watches, so that nothing is left out.
+struct Watcher;
+
+impl Tracer for Watcher {
+    fn event(&mut self, _event: &Event<'_>) {}
+}
+
+fn policy(text: &str) -> Policy {
+    let module = Module::parse("p.rego", text).unwrap();
+    let compiler = Compiler::new(&Policy::default());
+    compiler.put("p.rego", module).compile().unwrap()
+}
+
+fn ask(policy: &Policy, documents: &Value, input: &str, watched: bool) -> String {
+    let query = Query::parse(policy, "data.p.found = x", &QueryOptions::default()).unwrap();
+    let mut watcher = Watcher;
+    let mut evaluation = Evaluation::new(documents);
+    evaluation.input = from_json(input.as_bytes()).ok();
+    evaluation.strict = true;
+    if watched {
+        evaluation.tracer = Some(&mut watcher);
+    }
+    match query.evaluate(&mut evaluation) {
+        Ok(answers) => {
+            let answers = answers.iter().map(Solution::to_value);
+            Value::from(answers.collect::<Vec<_>>()).to_string()
+        }
+        Err(error) => error.to_string(),
+    }
+}
+
+/// An array and an object of many items, some of which are odd.
+fn documents() -> String {
+    let odd = [
+        "null",
+        "7",
+        "\"u3\"",
+        "[]",
+        "[{\"user\":\"u3\"}]",
+        "{}",
+        "{\"user\":null}",
+        "{\"user\":3}",
+        "{\"user\":3.0,\"other\":1}",
+        "{\"user\":3e0}",
+        "{\"user\":-0}",
+        "{\"user\":0}",
+        "{\"user\":12345678901234567890.0}",
+        "{\"user\":12345678901234567890}",
+        "{\"user\":{\"name\":\"u3\"}}",
+        "{\"user\":[\"u3\"]}",
+        "{\"user\":true}",
+    ];
+    let plain = (0..200).map(|at| format!("{{\"user\":\"u{}\",\"at\":{at}}}", at % 40));
+    let items: Vec<_> = plain.chain(odd.map(str::to_owned)).collect();
+    let members = items.iter().enumerate();
+    let members: Vec<_> = members
+        .map(|(at, item)| format!("\"k{at}\":{item}"))
+        .collect();
+    let names: Vec<_> = (0..100).map(|at| format!("\"u{at}\"")).collect();
+    format!(
+        r#"{{"list":[{}],"object":{{{}}},"names":[{},3,1.0,[1],null]}}"#,
+        items.join(","),
+        members.join(","),
+        names.join(","),
+    )
+}
+
+const SOUGHT: &[&str] = &[
+    "\"u3\"",
+    "\"u39\"",
+    "\"nobody\"",
+    "3",
+    "3.0",
+    "0",
+    "-0.0",
+    "1",
+    "12345678901234567890",
+    "null",
+    "true",
+    "false",
+    "[\"u3\"]",
+    "[1]",
+    "{\"name\":\"u3\"}",
+];
+
+const RULES: &[&str] = &[
+    "found := [g | some g in data.list; g.user == input.x]",
+    "found := [[k, g] | some k, g in data.list; input.x == g.user]",
+    "found := [[k, g] | some k, g in data.object; g.user == input.x]",
+    "found := [g | some g in data.object; g.user.name == input.x]",
+    "found := [i | data.list[i].user == input.x]",
+    "found := [k | data.object[k].user = input.x]",
+    "found := [i | data.list[i][\"0\"].user == input.x]",
+    "found := [g | g := data.list[_]; g.at > 20; g.user == input.x]",
+    "found := [g | some g in data.list; other := g.other; g.user == input.x; other == 1]",
+    "found := [g | some g in data.list; x := input.x; g.user == x]",
+    "found := [g | x := input.x; some g in data.list; g == x]",
+    "found := [h | some g in data.list; g.user == input.x; some h in data.object; h.at == g.at]",
+    "found if { some g in data.list; g.user == input.x }",
+    "found if input.x in data.names",
+    "found if data.names[_] == input.x",
+    "found := [i | data.names[i] == input.x]",
+    "found if not input.x in data.names",
+    "found if { every g in data.list { not g.user == input.x } }",
+    "found := [g | some g in data.list; g.user == input.missing]",
+    "found := [g | some g in data.list; not g.user == input.x]",
+    "found := [1 | some g in data.list; 1 / g.at == 1; g.user == input.x]",
+    "found := [g | some g in data.list; g.user == input.x with input.x as \"u5\"]",
+    "found := x if { x := [i | data.list[i].user == input.x] with data.list as [{\"user\": input.x}] }",
+    "found := x if { x := [i | data.list[i].user == input.x] with input.x as \"u7\" }",
+    "found := [g | some g in input.list; g.user == input.x]",
+];
+
+#[test]
+fn what_is_looked_up_is_what_there_is() {
+    let text = documents();
+    for rule in RULES {
+        let policy = policy(&format!("package p\n\n{rule}\n"));
+        // Each policy makes lookups of its own.
+        let documents = from_json(text.as_bytes()).unwrap();
+        for sought in SOUGHT {
+            let list = documents.get("list").unwrap();
+            let input = format!(r#"{{"x":{sought},"list":{list}}}"#);
+            let all = ask(&policy, &documents, &input, true);
+            for _ in 0..TIMES {
+                let found = ask(&policy, &documents, &input, false);
+                assert_eq!(found, all, "{rule} with {sought}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_change_is_seen() {
+    let policy = policy("package p\n\nfound := [i | data.list[i].user == input.x]\n");
+    let mut documents = from_json(documents().as_bytes()).unwrap();
+    let input = r#"{"x":"new"}"#;
+    let asked = |documents: &Value| {
+        let answers = (0..TIMES).map(|_| ask(&policy, documents, input, false));
+        let mut answers: Vec<_> = answers.collect();
+        answers.dedup();
+        answers
+    };
+    assert_eq!(asked(&documents), [r#"[{"x":[]}]"#]);
+    let before = documents.clone();
+    // Shared with the document before.
+    change(&mut documents, |list| {
+        let item = list.get_mut(150).and_then(Value::as_object_mut).unwrap();
+        item.insert("user", Value::from("new"));
+    });
+    assert_eq!(asked(&documents), [r#"[{"x":[150]}]"#]);
+    assert_eq!(asked(&before), [r#"[{"x":[]}]"#]);
+    drop(before);
+    // In place.
+    change(&mut documents, |list| drop(list.remove(0)));
+    assert_eq!(asked(&documents), [r#"[{"x":[149]}]"#]);
+    change(&mut documents, |list| {
+        for item in list.iter_mut() {
+            *item = Value::object([("user", Value::from("old"))]);
+        }
+        list.push(Value::object([("user", Value::from("new"))]));
+    });
+    assert_eq!(asked(&documents), [r#"[{"x":[216]}]"#]);
+}
+
+fn change(documents: &mut Value, change: impl FnOnce(&mut rego::value::Array)) {
+    let list = documents.as_object_mut().unwrap().get_mut("list").unwrap();
+    let Value::Array(list) = list else {
+        panic!("no list");
+    };
+    change(list);
+}
