@@ -18,7 +18,6 @@ use crate::judge::verdict::Verdict;
 use crate::scenario::default_vendor;
 use crate::scenario::names::run_in;
 use crate::sha256::sha256;
-pub(crate) use title::UNNAMED;
 
 /// One event of a run; one line of the evidence file.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]

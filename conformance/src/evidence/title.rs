@@ -1,9 +1,7 @@
 //! What reports call a target.
 
 use super::TargetSummary;
-
-/// The name of a target of which only addresses are given.
-pub(crate) const UNNAMED: &str = "custom";
+use crate::scenario::UNNAMED;
 
 impl TargetSummary {
     /// Its name, and the version that was judged where that is known. A target of plain addresses

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use super::{Digest, Outcome, Row};
 use crate::catalogue::{Catalogue, Document};
 use crate::client::curl::argument;
-use crate::evidence::{TargetSummary, UNNAMED};
+use crate::evidence::TargetSummary;
 use crate::judge::openapi::Contract;
 use crate::judge::verdict::{Difference, Failure, Verdict};
-use crate::scenario::default_vendor;
+use crate::scenario::{UNNAMED, default_vendor};
 
 /// What it means that a request failed which is not the rule's own.
 pub(super) const BLOCKED: &str =

@@ -35,6 +35,9 @@ pub use expect::*;
 pub use rows::{Language, Rows, Table, Unless};
 pub use trace::{Trace, TraceEvent, any_event, event};
 
+/// The name of a target of which only addresses are given.
+pub(crate) const UNNAMED: &str = "custom";
+
 /// The vendor part of media types where nothing else is said, and in scenarios.
 pub(crate) fn default_vendor() -> String {
     "engine".to_owned()

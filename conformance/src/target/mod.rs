@@ -13,8 +13,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use serde::Deserialize;
 
 use crate::catalogue::Document;
-use crate::evidence::UNNAMED;
-use crate::scenario::default_vendor;
+use crate::scenario::{UNNAMED, default_vendor};
 
 /// An implementation under test: a file `targets/NAME.toml`, or addresses alone.
 #[derive(Debug, Clone, Deserialize)]

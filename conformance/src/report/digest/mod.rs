@@ -5,13 +5,12 @@ use std::collections::{BTreeMap, HashMap};
 use serde::Serialize;
 
 use crate::catalogue::{Catalogue, Document, Level};
-use crate::evidence::{
-    ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted, UNNAMED,
-};
+use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
 use crate::report::capability;
 use crate::report::stability::Stability;
+use crate::scenario::UNNAMED;
 
 /// What a run says, as reports show it.
 #[derive(Debug, Clone, Default)]
