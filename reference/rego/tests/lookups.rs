@@ -1,6 +1,12 @@
 //! Items of long collections are found by what they contain. What is found is what going through
 //! all of them finds, which a traced evaluation does.
 
+#![expect(
+    clippy::panic,
+    clippy::expect_used,
+    reason = "a broken table ends the test"
+)]
+
 use rego::trace::{Event, Tracer};
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Solution, Value};
@@ -16,13 +22,17 @@ impl Tracer for Watcher {
 }
 
 fn policy(text: &str) -> Policy {
-    let module = Module::parse("p.rego", text).unwrap();
+    let module = Module::parse("p.rego", text).expect("the test is sound");
     let compiler = Compiler::new(&Policy::default());
-    compiler.put("p.rego", module).compile().unwrap()
+    compiler
+        .put("p.rego", module)
+        .compile()
+        .expect("the test is sound")
 }
 
 fn ask(policy: &Policy, documents: &Value, input: &str, watched: bool) -> String {
-    let query = Query::parse(policy, "data.p.found = x", &QueryOptions::default()).unwrap();
+    let query = Query::parse(policy, "data.p.found = x", &QueryOptions::default())
+        .expect("the test is sound");
     let mut watcher = Watcher;
     let mut evaluation = Evaluation::new(documents);
     evaluation.input = from_json(input.as_bytes()).ok();
@@ -127,9 +137,9 @@ fn what_is_looked_up_is_what_there_is() {
     for rule in RULES {
         let policy = policy(&format!("package p\n\n{rule}\n"));
         // Each policy makes lookups of its own.
-        let documents = from_json(text.as_bytes()).unwrap();
+        let documents = from_json(text.as_bytes()).expect("the test is sound");
         for sought in SOUGHT {
-            let list = documents.get("list").unwrap();
+            let list = documents.get("list").expect("the test is sound");
             let input = format!(r#"{{"x":{sought},"list":{list}}}"#);
             let all = ask(&policy, &documents, &input, true);
             for _ in 0..TIMES {
@@ -143,7 +153,7 @@ fn what_is_looked_up_is_what_there_is() {
 #[test]
 fn a_change_is_seen() {
     let policy = policy("package p\n\nfound := [i | data.list[i].user == input.x]\n");
-    let mut documents = from_json(documents().as_bytes()).unwrap();
+    let mut documents = from_json(documents().as_bytes()).expect("the test is sound");
     let input = r#"{"x":"new"}"#;
     let asked = |documents: &Value| {
         let answers = (0..TIMES).map(|_| ask(&policy, documents, input, false));
@@ -155,7 +165,10 @@ fn a_change_is_seen() {
     let before = documents.clone();
     // Shared with the document before.
     change(&mut documents, |list| {
-        let item = list.get_mut(150).and_then(Value::as_object_mut).unwrap();
+        let item = list
+            .get_mut(150)
+            .and_then(Value::as_object_mut)
+            .expect("the test is sound");
         item.insert("user", Value::from("new"));
     });
     assert_eq!(asked(&documents), [r#"[{"x":[150]}]"#]);
@@ -174,7 +187,11 @@ fn a_change_is_seen() {
 }
 
 fn change(documents: &mut Value, change: impl FnOnce(&mut rego::value::Array)) {
-    let list = documents.as_object_mut().unwrap().get_mut("list").unwrap();
+    let list = documents
+        .as_object_mut()
+        .expect("the test is sound")
+        .get_mut("list")
+        .expect("the test is sound");
     let Value::Array(list) = list else {
         panic!("no list");
     };
