@@ -165,9 +165,11 @@ const SHORT: &[&str] = &[
 
 #[test]
 fn trials_end_soon() {
-    let (policy, documents) = (policy(), documents());
+    let policy = policy();
     let time = Duration::from_micros(500);
     for text in LONG {
+        // What was searched for other queries would be found at once.
+        let documents = documents();
         let query = query(&policy, text);
         // What trials use is prepared by then.
         let warm = Limits {

@@ -24,6 +24,7 @@ mod secret;
 mod services;
 mod set;
 mod shape;
+mod tls;
 
 pub(super) use bundles::{BundleLocation, Discovery, Source};
 pub(super) use credentials::{

@@ -2,7 +2,6 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::path::PathBuf;
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _, MapAccess, SeqAccess, Visitor};
@@ -12,6 +11,7 @@ use super::http_address::is_http;
 use super::keys::Key;
 use super::seconds::Seconds;
 use super::secret::Secret;
+use super::tls::Tls;
 
 /// The services in the order in which they are given.
 ///
@@ -80,16 +80,6 @@ pub(in crate::engine) struct Service {
     pub(in crate::engine) credentials: Credentials,
     #[serde(rename = "type")]
     protocol: Option<String>,
-}
-
-/// Whose certificates a service may show.
-#[derive(Debug, Clone, Default, PartialEq, Deserialize)]
-pub(in crate::engine) struct Tls {
-    /// A file with the certificates of authorities; those of the system if it is not given.
-    pub(in crate::engine) ca_cert: Option<PathBuf>,
-    /// Whether the authorities of the system will do beside those of the file.
-    #[serde(default)]
-    pub(in crate::engine) system_ca_required: bool,
 }
 
 impl Service {

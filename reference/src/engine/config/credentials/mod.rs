@@ -14,7 +14,7 @@ use serde::de::IgnoredAny;
 use super::keys::Key;
 use super::seconds::Seconds;
 use super::secret::Secret;
-use super::services::Tls;
+use super::tls::Tls;
 pub(in crate::engine) use aws::{
     AwsAssumedRole, AwsKeys, AwsMetadata, AwsProfile, AwsSigning, AwsWebIdentity,
 };
