@@ -116,6 +116,9 @@ fn used() {
         1,
         &["vendor acme", "--vendor acme --capabilities documents"],
     );
+    // Whoever asks for nothing but what did not show is answered all the same.
+    let ran = program.run(&[&on[..], &["engine/v1/query/get"]].concat());
+    ran.expect(1, &["FAIL", "/v1/query"]);
     // A read-only look sends nothing but GET.
     store.requests.try_iter().for_each(drop);
     let reads = ["--mode=read-only", "engine/health/get"];

@@ -1,7 +1,7 @@
 //! The look that a run takes at addresses before its first rule: what it is to ask for, and by
 //! which names, and whether asking makes sense.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use super::Failed;
@@ -40,7 +40,8 @@ pub(super) struct Look {
 }
 
 /// Looks at the addresses of the options, and completes options and target by what shows: what
-/// the user says counts more.
+/// the user says counts more. `chosen` are the capabilities of the rules that he has chosen: if none
+/// of them showed, they are asked for all the same, as otherwise nothing would be.
 ///
 /// # Errors
 /// Addresses or connections that cannot be used.
@@ -48,6 +49,7 @@ pub(super) fn look(
     options: &mut RunOptions,
     target: &mut Target,
     connection: &Connection,
+    chosen: &BTreeSet<&str>,
 ) -> Result<Look, Failed> {
     if options.vendor.as_deref() == Some(AUTO) {
         options.vendor = None;
@@ -83,7 +85,7 @@ pub(super) fn look(
             continue;
         }
         if document == Document::Engine {
-            adopt(&seen, options, target);
+            adopt(&seen, options, target, chosen);
         }
         look.lines
             .push(line(&seen, document, &asked, target, options));
@@ -188,7 +190,7 @@ fn refusal(
 }
 
 /// Takes over what the user has not said: of a description all but the version stays.
-fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target) {
+fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, chosen: &BTreeSet<&str>) {
     let described = !options.target.is_empty();
     if options.vendor.is_none() && !described {
         options.vendor.clone_from(&seen.vendor);
@@ -200,7 +202,8 @@ fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target) {
         target.version = version.cloned();
     }
     target.product = seen.product.map(|_| PRODUCT.to_owned());
-    if options.capabilities.is_empty() && !described && !seen.absent.is_empty() {
+    let showed = |name: &&str| !seen.absent.contains(name);
+    if options.capabilities.is_empty() && !described && chosen.iter().any(showed) {
         target
             .capabilities
             .retain(|name| !seen.absent.contains(&name.as_str()));

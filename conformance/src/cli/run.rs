@@ -57,7 +57,9 @@ pub(super) fn judge(
     if known.is_none() {
         Lists::of(&options).known(&target.name, target.version.as_deref())?;
     }
-    let look = look::look(&mut options, &mut target, &connection)?;
+    let clauses = choice.ids.iter().filter_map(|id| catalogue.clause(id));
+    let chosen = clauses.map(|clause| clause.capability.as_str()).collect();
+    let look = look::look(&mut options, &mut target, &connection, &chosen)?;
     let options = &options;
     for line in &look.lines {
         writeln!(console.err, "{line}")?;
