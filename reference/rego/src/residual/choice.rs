@@ -7,7 +7,7 @@ use super::solver::{Flow, Next, Solver};
 use super::store::{Frame, Saved};
 use super::terms::{self, Sym};
 use crate::Value;
-use crate::compile::terms::{constant, dotted, operator};
+use crate::compile::terms::constant;
 use crate::syntax::{
     Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
 };
@@ -105,7 +105,9 @@ impl<'p> Solver<'p> {
         }
         match &expr.terms {
             ExprTerms::Term(term) => is_flat(term),
-            ExprTerms::Call(call) if equality(call) => call.iter().skip(1).all(is_flat),
+            ExprTerms::Call(call) if terms::sides(call).is_some() => {
+                call.iter().skip(1).all(is_flat)
+            }
             ExprTerms::Call(call) => call.iter().skip(1).all(|term| match &term.value {
                 TermValue::Ref(_) => {
                     is_flat(term) && self.store.saved.contains(&Saved::Defined(term.clone()))
@@ -232,10 +234,6 @@ impl<'p> Solver<'p> {
             }
         }
     }
-}
-
-fn equality(call: &[Term]) -> bool {
-    operator(call).and_then(dotted).as_deref() == Some("eq") && call.len() == 3
 }
 
 fn is_collection(value: &Value) -> bool {

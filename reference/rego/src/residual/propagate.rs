@@ -3,10 +3,10 @@
 //! `eq(x, data.reports[i].level); gt(x, 4)` says the same as `gt(data.reports[i].level, 4)`, and
 //! readers of residuals that look at one expression at a time understand only the second form.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 
 use super::store::{Flatten, Saved};
-use super::terms::{self, all_vars, sides};
+use super::terms::{self, all_term_vars, all_vars, sides};
 use crate::compile::visit::{self, Rewrite, Visit};
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
 
@@ -61,7 +61,10 @@ fn given(part: &Saved) -> Option<(Var, Term)> {
     let Saved::Expr(expr) = part else {
         return None;
     };
-    let (left, right) = sides(expr)?;
+    let ExprTerms::Call(call) = &expr.terms else {
+        return None;
+    };
+    let (left, right) = sides(call)?;
     if expr.negated || !expr.with.is_empty() {
         return None;
     }
@@ -74,16 +77,15 @@ fn given(part: &Saved) -> Option<(Var, Term)> {
     pair(left, right).or_else(|| pair(right, left))
 }
 
-fn variables(part: &Saved) -> Vec<Var> {
-    let expr = match part {
-        Saved::Expr(expr) => expr.clone(),
-        Saved::Defined(term) => terms::holds(term.clone()),
-    };
-    all_vars(&expr).into_iter().collect()
+fn variables(part: &Saved) -> BTreeSet<Var> {
+    match part {
+        Saved::Expr(expr) => all_vars(expr),
+        Saved::Defined(term) => all_term_vars(term),
+    }
 }
 
 fn mentions(term: &Term, name: &Var) -> bool {
-    all_vars(&terms::holds(term.clone())).contains(name)
+    all_term_vars(term).contains(name)
 }
 
 /// Whether a part of a residual does not hold where a variable of it has no value.

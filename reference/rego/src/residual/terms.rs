@@ -124,12 +124,9 @@ pub(super) fn call(name: &str, operands: Vec<Term>, location: &Location) -> Expr
     expr(ExprTerms::Call(parts), location)
 }
 
-/// The two terms that an expression says are equal.
-pub(super) fn sides(expr: &Expr) -> Option<(&Term, &Term)> {
-    let ExprTerms::Call(call) = &expr.terms else {
-        return None;
-    };
-    let [_, left, right] = call.as_slice() else {
+/// The two terms that a call says are equal.
+pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
+    let [_, left, right] = call else {
         return None;
     };
     let name = compile::operator(call).and_then(compile::dotted)?;
@@ -151,6 +148,15 @@ pub(super) struct Vars {
     pub(super) found: BTreeSet<Var>,
     /// Whether closures count as well.
     pub(super) closures: bool,
+}
+
+impl Vars {
+    fn with_closures() -> Self {
+        Self {
+            closures: true,
+            ..Self::default()
+        }
+    }
 }
 
 impl<'t> Visit<'t> for Vars {
@@ -215,11 +221,15 @@ pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
 
 /// Every variable of an expression.
 pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
-    let mut vars = Vars {
-        closures: true,
-        ..Vars::default()
-    };
+    let mut vars = Vars::with_closures();
     visit::expr(expr, &mut vars);
+    vars.found
+}
+
+/// Every variable of a term.
+pub(super) fn all_term_vars(term: &Term) -> BTreeSet<Var> {
+    let mut vars = Vars::with_closures();
+    visit::term(term, &mut vars);
     vars.found
 }
 
