@@ -44,7 +44,7 @@ struct Bad {
     /// The last release that is bad, and the first that is not.
     last: String,
     mended: Option<String>,
-    /// The last good one before it, where none mended it, or where that one cannot be installed.
+    /// The last good one before it, where none mended it.
     before: Option<String>,
     wrong: String,
     /// Where that is told.
@@ -210,7 +210,8 @@ pub(crate) fn program(version: &str) -> PathBuf {
     root().join(format!("target/peers/opa-v{version}/opa"))
 }
 
-/// Builds a version, unless it is there; where it is.
+/// Builds a version, unless it is there; where it is. It is built as what an empty module requires,
+/// since `go install` refuses modules that replace others, as 0.68.0 and 0.42.0 do.
 ///
 /// # Errors
 /// When it cannot be had.
@@ -220,12 +221,18 @@ pub(crate) fn build(version: &str) -> Result<PathBuf, Box<dyn Error>> {
         && !program.is_file()
     {
         report("building", &format!("the real OPA {version}"));
-        done(
-            Command::new("go")
-                .env("CGO_ENABLED", "0")
-                .env("GOBIN", folder)
-                .args(["install", &format!("{MODULE}@v{version}")]),
-        )?;
+        let module = folder.join("module");
+        fs::create_dir_all(&module)?;
+        fs::write(module.join("go.mod"), "module release\n")?;
+        let required = format!("{MODULE}@v{version}");
+        for arguments in [&["get", &required][..], &["build", "-o", "../opa", MODULE]] {
+            done(
+                Command::new("go")
+                    .current_dir(&module)
+                    .env("CGO_ENABLED", "0")
+                    .args(arguments),
+            )?;
+        }
     }
     Ok(program)
 }
