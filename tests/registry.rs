@@ -349,3 +349,43 @@ fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
         needy.map(|clause| clause.id.clone()).collect(),
     )]);
 }
+
+/// The rules of an edition when it was frozen, for each profile: how many must hold, how many
+/// should, and SHA-256 of all of them.
+const FROZEN: (&str, &str, &[(&str, usize, usize)]) = (
+    "2026.12",
+    "07d7f2b2a7f08a61d7b9a8240004098dae3a8bb00c994008bb757f9b77148ca2",
+    &[
+        ("engine-decision", 41, 117),
+        ("engine-policies", 62, 0),
+        ("engine-data", 70, 6),
+        ("engine-query", 35, 1),
+        ("engine-compile", 32, 1),
+        ("engine-filters", 73, 0),
+        ("engine-bundles", 22, 30),
+        ("engine-logs", 4, 0),
+        ("control-core", 274, 0),
+        ("control-builds", 16, 0),
+    ],
+);
+
+/// The catalogue itself refuses ids that do not exist and lists that are not what their digest says.
+#[test]
+fn a_frozen_edition_of_profiles_is_as_it_was() {
+    let (edition, frozen, expected) = FROZEN;
+    let profiles = catalogue().profiles().iter();
+    let of_edition: Vec<_> = profiles.filter(|one| one.edition == edition).collect();
+    let found: Vec<_> = of_edition
+        .iter()
+        .map(|one| (one.name.as_str(), one.must.len(), one.should.len()))
+        .collect();
+    assert_eq!(found, expected);
+    assert!(of_edition.iter().all(|one| one.frozen == frozen));
+    let scenarios = scenarios().0;
+    let rules = of_edition.iter().flat_map(|one| one.rules());
+    let silent = rules.filter(|id| !scenarios.contains_key(*id));
+    report(vec![(
+        "rules of a profile without a scenario",
+        silent.cloned().collect(),
+    )]);
+}

@@ -14,7 +14,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("sha256", &[]),
     ("sync", &[]),
     // What the documents state, and the scenarios that show it.
-    ("catalogue", &["assets"]),
+    ("catalogue", &["assets", "sha256"]),
     ("scenario", &[]),
     ("rules", &["scenario"]),
     // What is sent, to whom, and what may come between.

@@ -15,6 +15,7 @@ mod baselines;
 mod differ;
 mod looks;
 mod mock;
+mod profiles;
 mod program;
 mod replay;
 mod reports;
@@ -45,6 +46,7 @@ fn main() -> ExitCode {
         reports::TESTS,
         looks::TESTS,
         mock::TESTS,
+        profiles::TESTS,
         baselines::TESTS,
         safety::TESTS,
         stability::TESTS,

@@ -7,6 +7,7 @@
 
 mod pack;
 pub mod pattern;
+mod profile;
 mod read;
 mod sections;
 mod sentences;
@@ -19,6 +20,7 @@ use pattern::Pattern;
 use serde::{Deserialize, Serialize};
 
 pub use pack::Pack;
+pub use profile::{Binding, Profile};
 pub use sections::sections;
 pub use sentences::{Explanation, Sentences};
 
@@ -132,6 +134,8 @@ pub struct Catalogue {
     clauses: Vec<Clause>,
     /// The clauses of the packs.
     packed: Vec<Clause>,
+    /// The older editions first.
+    profiles: Vec<Profile>,
     index: HashMap<String, usize>,
 }
 
@@ -196,6 +200,30 @@ impl Catalogue {
             None => self.clauses.get(place),
             Some(_) => self.packed.get(place),
         }
+    }
+
+    /// The profiles of every edition, the older ones first.
+    pub fn profiles(&self) -> &[Profile] {
+        &self.profiles
+    }
+
+    /// The profile of this name, as the newest edition has it.
+    pub fn profile(&self, name: &str) -> Option<&Profile> {
+        let mut newest_first = self.profiles.iter().rev();
+        newest_first.find(|profile| profile.name == name)
+    }
+
+    /// The rules of the documents that no profile of the newest edition has.
+    pub fn in_no_profile(&self) -> impl Iterator<Item = &Clause> {
+        let newest = self.profiles.last().map(|profile| &profile.edition);
+        let of_newest = move |profile: &&Profile| Some(&profile.edition) == newest;
+        let profiles: Vec<_> = self.profiles.iter().filter(of_newest).collect();
+        let rules = self.clauses.iter();
+        let rules = rules.filter(|clause| clause.level == Level::Rule);
+        rules.filter(move |clause| {
+            let mut profiles = profiles.iter();
+            profiles.all(|profile| profile.binding(&clause.id).is_none())
+        })
     }
 
     /// Every capability, by name.

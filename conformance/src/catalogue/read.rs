@@ -1,11 +1,13 @@
-//! The strict reader of `specs/edition.toml`, `specs/*.sentences.yaml` and the clause files.
+//! The strict reader of `specs/edition.toml`, `specs/*.sentences.yaml`, the clause files and the
+//! profiles.
 
 use std::collections::HashMap;
 
 use serde::Deserialize;
 
 use super::{
-    Capability, Catalogue, CatalogueError, Clause, Document, Level, Pack, sections, sentences,
+    Capability, Catalogue, CatalogueError, Clause, Document, Level, Pack, profile, sections,
+    sentences,
 };
 
 #[derive(Deserialize)]
@@ -61,8 +63,14 @@ pub(super) fn catalogue(files: &[(&str, &str)]) -> Result<Catalogue, CatalogueEr
     }
     catalogue.sentences = sentences::read(files, &mut defects);
     for (path, text) in files {
-        if *path != "edition" && !path.ends_with(".openapi") && !path.ends_with(".sentences") {
+        let is_other = path.ends_with(".openapi") || path.ends_with(".sentences");
+        if *path != "edition" && !is_other && !path.starts_with(profile::FOLDER) {
             clause_file(path, text, &mut catalogue, &mut defects);
+        }
+    }
+    for (path, text) in files {
+        if path.starts_with(profile::FOLDER) {
+            profile::read(path, text, &mut catalogue, &mut defects);
         }
     }
     sentences::check(&catalogue, &mut defects);

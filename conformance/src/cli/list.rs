@@ -6,10 +6,10 @@ use std::io::Write;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
 
-use super::rule_selection::Choice;
+use super::rule_selection::{Choice, profile};
 use super::{Failed, catalogue};
 use crate::assets::SNAPSHOTS;
-use crate::catalogue::{Catalogue, Clause};
+use crate::catalogue::{Binding, Catalogue, Clause, Profile};
 use crate::rules;
 use crate::scenario::Scenario;
 
@@ -19,6 +19,12 @@ pub(super) struct Arguments {
     /// Rules: ids, id prefixes such as `engine/v1/data`, globs, @FILE; all without one
     #[arg(value_name = "RULE")]
     rules: Vec<String>,
+    /// The rules of a profile, with their levels
+    #[arg(long, value_name = "NAME", conflicts_with = "rules")]
+    profile: Option<String>,
+    /// The rules that no profile has, which are informational until the next edition
+    #[arg(long, conflicts_with_all = ["rules", "profile"])]
+    informational: bool,
     /// How to show them
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
@@ -37,6 +43,9 @@ pub(super) enum Format {
 struct Entry<'a> {
     #[serde(flatten)]
     clause: &'a Clause,
+    /// How binding the profile makes it, where one is shown.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    binding: Option<Binding>,
     /// Whether its scenario is still to be written.
     pending: bool,
     scenario: Option<Scenario>,
@@ -47,8 +56,19 @@ struct Entry<'a> {
 /// Shows the chosen rules.
 pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Failed> {
     let catalogue = catalogue()?;
-    let choice = Choice::of(catalogue, &arguments.rules, &[])?;
-    let entries = entries(catalogue, &choice);
+    let of_profile = match &arguments.profile {
+        Some(name) => Some(profile(catalogue, name)?),
+        None => None,
+    };
+    let ids = match of_profile {
+        Some(profile) => Choice::of_profile(catalogue, profile, &[])?.ids,
+        None if arguments.informational => {
+            let rules = catalogue.in_no_profile();
+            rules.map(|clause| clause.id.clone()).collect()
+        }
+        None => Choice::of(catalogue, &arguments.rules, &[])?.ids,
+    };
+    let entries = entries(catalogue, &ids, of_profile);
     match arguments.format {
         Format::Text => {
             for entry in entries {
@@ -63,8 +83,10 @@ pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Fai
                     level,
                     ..
                 } = entry.clause;
-                let level = level.to_string();
-                writeln!(out, "{level:5} {capability:14} {shown:9} {id}")?;
+                let level = entry
+                    .binding
+                    .map_or_else(|| level.to_string(), |binding| binding.to_string());
+                writeln!(out, "{level:6} {capability:14} {shown:9} {id}")?;
             }
         }
         Format::Json => {
@@ -75,15 +97,20 @@ pub(super) fn list(arguments: &Arguments, out: &mut dyn Write) -> Result<u8, Fai
     Ok(0)
 }
 
-fn entries<'a>(catalogue: &'a Catalogue, choice: &Choice) -> Vec<Entry<'a>> {
+fn entries<'a>(
+    catalogue: &'a Catalogue,
+    ids: &[String],
+    profile: Option<&Profile>,
+) -> Vec<Entry<'a>> {
     let snapshots: HashMap<_, _> = SNAPSHOTS.iter().copied().collect();
-    let clauses = choice.ids.iter().filter_map(|id| catalogue.clause(id));
+    let clauses = ids.iter().filter_map(|id| catalogue.clause(id));
     clauses
         .map(|clause| {
             let scenario = rules::scenario(&clause.id);
             Entry {
                 pending: scenario.is_none() && catalogue.pending(&clause.capability),
                 scenario,
+                binding: profile.and_then(|profile| profile.binding(&clause.id)),
                 snapshot: snapshots.get(clause.id.as_str()).copied(),
                 clause,
             }

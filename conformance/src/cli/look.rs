@@ -39,9 +39,18 @@ pub(super) struct Look {
     pub(super) modules: Vec<Module>,
 }
 
+/// The capabilities that a run asks for.
+#[derive(Debug, Default)]
+pub(super) struct Asked<'a> {
+    /// Those of the rules that the user has chosen: if none of them showed, they are asked for all
+    /// the same, as otherwise nothing would be.
+    pub(super) chosen: BTreeSet<&'a str>,
+    /// Those that the profile needs, whatever shows.
+    pub(super) needed: BTreeSet<&'a str>,
+}
+
 /// Looks at the addresses of the options, and completes options and target by what shows: what
-/// the user says counts more. `chosen` are the capabilities of the rules that he has chosen: if none
-/// of them showed, they are asked for all the same, as otherwise nothing would be.
+/// the user says counts more.
 ///
 /// # Errors
 /// Addresses or connections that cannot be used.
@@ -49,7 +58,7 @@ pub(super) fn look(
     options: &mut RunOptions,
     target: &mut Target,
     connection: &Connection,
-    chosen: &BTreeSet<&str>,
+    asked_for: &Asked<'_>,
 ) -> Result<Look, Failed> {
     if options.vendor.as_deref() == Some(AUTO) {
         options.vendor = None;
@@ -85,7 +94,7 @@ pub(super) fn look(
             continue;
         }
         if document == Document::Engine {
-            adopt(&seen, options, target, chosen);
+            adopt(&seen, options, target, asked_for);
         }
         look.lines
             .push(line(&seen, document, &asked, target, options));
@@ -190,7 +199,7 @@ fn refusal(
 }
 
 /// Takes over what the user has not said: of a description all but the version stays.
-fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, chosen: &BTreeSet<&str>) {
+fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, asked_for: &Asked<'_>) {
     let described = !options.target.is_empty();
     if options.vendor.is_none() && !described {
         options.vendor.clone_from(&seen.vendor);
@@ -203,10 +212,10 @@ fn adopt(seen: &Diagnosis, options: &mut RunOptions, target: &mut Target, chosen
     }
     target.product = seen.product.map(|_| PRODUCT.to_owned());
     let showed = |name: &&str| !seen.absent.contains(name);
-    if options.capabilities.is_empty() && !described && chosen.iter().any(showed) {
+    if options.capabilities.is_empty() && !described && asked_for.chosen.iter().any(showed) {
         target
             .capabilities
-            .retain(|name| !seen.absent.contains(&name.as_str()));
+            .retain(|name| showed(&name.as_str()) || asked_for.needed.contains(name.as_str()));
     }
 }
 

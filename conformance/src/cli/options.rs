@@ -50,6 +50,10 @@ Exit codes:
        that does not hold what it held before
   130  interrupted; the reports are still written
 
+With --profile the exit code is by its rules of the level must: each has to be judged and to hold.
+Rules of the level should are judged and told, and leave the exit code alone. The target claims
+what capabilities the rules that must hold need.
+
 A rule has to be judged when its id is given, or when only the suite or the target's own
 description stands in the way (no snapshot; a target file lacks a setup, or a mock server in it).
 Otherwise rules that cannot run are shown and counted as not proven, but leave the exit code
@@ -69,6 +73,15 @@ pub(super) struct RunOptions {
     /// @FILE with one a line
     #[arg(value_name = "RULE", env = "CONFORMANCE_RULES", value_delimiter = ' ')]
     pub(super) rules: Vec<String>,
+    /// Judge by a profile: a frozen set of rules, such as `engine-decision`. The exit code is by the
+    /// rules that must hold; those that should hold are told
+    #[arg(
+        long,
+        value_name = "NAME",
+        env = "CONFORMANCE_PROFILE",
+        conflicts_with_all = ["rules", "pack", "shard"]
+    )]
+    pub(super) profile: Option<String>,
     /// Also the rules of a pack, which are outside the score; without a RULE, only they
     #[arg(long, value_name = "PACK", env = "CONFORMANCE_PACK")]
     pub(super) pack: Option<Pack>,
@@ -345,6 +358,7 @@ impl RunOptions {
         }
         Self {
             rules: list(self.rules, below.rules),
+            profile: self.profile.or(below.profile),
             pack: self.pack.or(below.pack),
             skip: list(self.skip, below.skip),
             shard: self.shard.or(below.shard),

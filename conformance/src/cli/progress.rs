@@ -6,6 +6,7 @@ use std::path::PathBuf;
 
 use super::options::Progress;
 use super::{Console, Failed};
+use crate::catalogue::Profile;
 use crate::evidence::Event;
 use crate::known::KnownList;
 use crate::report::{self, FileReport, Format, Outcome, Paint, Row};
@@ -13,6 +14,7 @@ use crate::report::{self, FileReport, Format, Outcome, Paint, Row};
 /// Watches one run.
 pub(super) struct Observer<'a> {
     known: &'a KnownList,
+    profile: Option<&'static Profile>,
     paint: Paint,
     bar: Option<report::Progress>,
     lines: Option<&'a mut (dyn Write + Send)>,
@@ -67,6 +69,7 @@ impl<'a> Observer<'a> {
         }
         Ok(Self {
             known,
+            profile: None,
             paint,
             bar: (progress == Progress::Bar).then(report::Progress::bar),
             lines: (progress == Progress::Lines).then_some(&mut *console.out),
@@ -79,6 +82,11 @@ impl<'a> Observer<'a> {
             failures: 0,
             write_error: None,
         })
+    }
+
+    /// Tells of what the run shows by a profile.
+    pub(super) fn by(self, profile: Option<&'static Profile>) -> Self {
+        Self { profile, ..self }
     }
 
     /// Keeps every exchange as it is, for those who compare.
@@ -121,7 +129,7 @@ impl<'a> Observer<'a> {
         let Event::Judged(judged) = event else {
             return Ok(());
         };
-        let row = Row::of((**judged).clone(), self.known);
+        let row = Row::of((**judged).clone(), self.known).bound_by(self.profile);
         if matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass) {
             self.failures += 1;
         }

@@ -4,7 +4,7 @@ use std::fs;
 
 use super::Failed;
 use crate::catalogue::pattern::Pattern;
-use crate::catalogue::{Catalogue, Clause, Level};
+use crate::catalogue::{Catalogue, Clause, Level, Profile};
 
 /// The chosen clauses.
 #[derive(Debug, Default)]
@@ -35,6 +35,25 @@ impl Choice {
         });
         self.named.retain(|id| self.ids.contains(id));
         Ok(self)
+    }
+
+    /// The rules of a profile without those that some pattern of `skipped` fits.
+    ///
+    /// # Errors
+    /// A pattern that is no glob or fits nothing, a file that cannot be read.
+    pub(super) fn of_profile(
+        catalogue: &Catalogue,
+        profile: &Profile,
+        skipped: &[String],
+    ) -> Result<Self, Failed> {
+        let skipped = patterns(catalogue, skipped)?;
+        let clauses = catalogue.clauses().iter().map(|clause| &clause.id);
+        let of_profile = clauses.filter(|id| profile.binding(id).is_some());
+        let left = of_profile.filter(|id| !skipped.iter().any(|one| one.matches(id)));
+        Ok(Self {
+            ids: left.cloned().collect(),
+            named: Vec::new(),
+        })
     }
 
     /// Every clause that some pattern of `wanted` fits (all of the documents, if there is none)
@@ -110,4 +129,22 @@ fn pattern(catalogue: &Catalogue, text: &str) -> Result<Pattern, Failed> {
     let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
     pattern.check(ids).map_err(Failed::usage)?;
     Ok(pattern)
+}
+
+/// The profile of this name.
+///
+/// # Errors
+/// There is none.
+pub(super) fn profile(
+    catalogue: &'static Catalogue,
+    name: &str,
+) -> Result<&'static Profile, Failed> {
+    catalogue.profile(name).ok_or_else(|| {
+        let known = catalogue.profiles().iter();
+        let known: Vec<&str> = known.map(|profile| profile.name.as_str()).collect();
+        Failed::usage(format!(
+            "no profile `{name}`; there are {}",
+            known.join(", ")
+        ))
+    })
 }

@@ -10,9 +10,9 @@ use super::baseline::Lists;
 use super::look::{self, Look};
 use super::options::{Progress, RunArguments, RunOptions};
 use super::progress::Observer;
-use super::rule_selection::Choice;
+use super::rule_selection::{Choice, profile};
 use super::{Console, Failed, again, catalogue, multi_target, target};
-use crate::catalogue::{Catalogue, Document};
+use crate::catalogue::{Catalogue, Document, Profile};
 use crate::client::Connection;
 use crate::client::redact::Redactor;
 use crate::known::KnownList;
@@ -49,7 +49,16 @@ pub(super) fn judge(
     let mut target = target::target(&options, catalogue)?;
     let connection = connection(&options)?;
     // What is wrong with the arguments is said before anything is asked.
-    let mut choice = choice(&options, catalogue, &target)?;
+    let profile = match &options.profile {
+        Some(_) if options.shard.is_some() || (!options.rules.is_empty() && !options.compared) => {
+            return Err(Failed::usage(
+                "a profile is judged whole: it goes with no rules, no pack and no shard",
+            ));
+        }
+        Some(name) => Some(profile(catalogue, name)?),
+        None => None,
+    };
+    let mut choice = choice(&options, catalogue, &target, profile)?;
     if let Some(shard) = &options.shard {
         choice = choice.shard(shard)?;
     }
@@ -59,7 +68,12 @@ pub(super) fn judge(
     }
     let clauses = choice.ids.iter().filter_map(|id| catalogue.clause(id));
     let chosen = clauses.map(|clause| clause.capability.as_str()).collect();
-    let look = look::look(&mut options, &mut target, &connection, &chosen)?;
+    let needed = profile.map_or_else(Default::default, |one| one.capabilities(catalogue));
+    target
+        .capabilities
+        .extend(needed.iter().map(|name| (*name).to_owned()));
+    let asked = look::Asked { chosen, needed };
+    let look = look::look(&mut options, &mut target, &connection, &asked)?;
     let options = &options;
     for line in &look.lines {
         writeln!(console.err, "{line}")?;
@@ -77,6 +91,7 @@ pub(super) fn judge(
         paint: Paint(options.color.unwrap_or_default().wanted(console.colour)),
         target,
         choice,
+        profile,
     };
     if plan.choice.ids.is_empty() {
         writeln!(console.err, "no rule is left to judge")?;
@@ -127,6 +142,7 @@ struct Plan<'a> {
     paint: Paint,
     target: Target,
     choice: Choice,
+    profile: Option<&'static Profile>,
 }
 
 impl Plan<'_> {
@@ -150,7 +166,8 @@ impl Plan<'_> {
             progress => progress,
         };
         let reports = if first { &self.reports[..] } else { &[] };
-        let mut observer = Observer::new(progress, self.known, self.paint, console, reports)?;
+        let observer = Observer::new(progress, self.known, self.paint, console, reports)?;
+        let mut observer = observer.by(self.profile);
         if options.compared {
             observer = observer.keeping_all();
         }
@@ -215,6 +232,7 @@ impl Plan<'_> {
         });
         let builder = Suite::builder(self.target.clone())
             .rules(self.choice.ids.iter().cloned())
+            .profile(self.profile)
             .seed(seed.or(options.seed))
             .jobs(jobs)
             .mode(options.mode)
@@ -262,8 +280,16 @@ impl Plan<'_> {
     }
 }
 
-/// The rules that the options choose; without any, all of the APIs that the target has.
-fn choice(options: &RunOptions, catalogue: &Catalogue, target: &Target) -> Result<Choice, Failed> {
+/// The rules of the profile, or those that the options choose; without any, all of the APIs that the target has.
+fn choice(
+    options: &RunOptions,
+    catalogue: &Catalogue,
+    target: &Target,
+    profile: Option<&Profile>,
+) -> Result<Choice, Failed> {
+    if let Some(profile) = profile {
+        return Choice::of_profile(catalogue, profile, &options.skip);
+    }
     if !options.rules.is_empty() {
         return Choice::of(catalogue, &options.rules, &options.skip);
     }

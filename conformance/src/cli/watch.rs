@@ -66,6 +66,7 @@ fn rerun(options: &RunOptions, path: &Path, console: &mut Console<'_>) -> Result
         let before = last.as_ref().map(outcomes).unwrap_or_default();
         let failed = RunOptions {
             rules: failed(&before),
+            profile: None,
             report: Vec::new(),
             ..options.clone()
         };

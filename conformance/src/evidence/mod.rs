@@ -11,7 +11,7 @@ use std::collections::HashMap;
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
-use crate::catalogue::Level;
+use crate::catalogue::{Catalogue, Level, Profile};
 use crate::client::curl::RAW;
 use crate::client::wire::{Outgoing, Wire};
 use crate::judge::verdict::Verdict;
@@ -50,8 +50,40 @@ pub struct RunStarted {
     pub target: TargetSummary,
     /// Seed of the order; the same seed gives the same order.
     pub seed: u64,
+    /// The profile that it is judged by, if it is.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub profile: Option<Box<ProfileRef>>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
+}
+
+/// A profile as evidence names it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ProfileRef {
+    /// Its name.
+    pub name: String,
+    /// Its edition.
+    pub edition: String,
+    /// SHA-256 in hexadecimal of the profiles of the edition.
+    pub frozen: String,
+}
+
+impl ProfileRef {
+    /// The profile; none where this program does not know the edition, or knows it otherwise.
+    pub fn known(&self) -> Option<&'static Profile> {
+        let mut known = Catalogue::embedded().ok()?.profiles().iter();
+        known.find(|known| Self::from(*known) == *self)
+    }
+}
+
+impl From<&Profile> for ProfileRef {
+    fn from(profile: &Profile) -> Self {
+        Self {
+            name: profile.name.clone(),
+            edition: profile.edition.clone(),
+            frozen: profile.frozen.clone(),
+        }
+    }
 }
 
 /// The target as reports name it.
@@ -499,6 +531,7 @@ mod tests {
                     by_address: true,
                 },
                 seed: u64::MAX,
+                profile: None,
                 chosen: vec![ChosenRule {
                     rule: "engine/v1/data/put/creates".into(),
                     level: Level::Open,

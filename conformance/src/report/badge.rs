@@ -4,27 +4,38 @@ use serde::Serialize;
 
 use super::{Conclusion, Digest};
 use crate::catalogue::{Catalogue, Document};
+use crate::report::capability::Score;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct Badge {
     schema_version: u32,
-    label: &'static str,
+    label: String,
     message: String,
     color: &'static str,
 }
 
-/// The badge says what was proven of how much, by which documents and which suite.
+/// The badge says what was proven of how much, by which profile, or by which documents and which
+/// suite.
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
-    let (proven, rules) = digest.score();
     let suite = digest.started.as_ref().map_or("", |started| &started.suite);
+    let (label, message, (proven, rules)) = match digest.standing() {
+        Some(standing) => {
+            let Score { proven, rules } = standing.must;
+            let message = format!("{proven} of {rules}");
+            (standing.title(), message, (proven, rules))
+        }
+        None => {
+            let (proven, rules) = digest.score();
+            let edition = edition(digest);
+            let message = format!("{proven}/{rules} rules | {edition} | suite {suite}");
+            ("conformance".to_owned(), message, (proven, rules))
+        }
+    };
     let badge = Badge {
         schema_version: 1,
-        label: "conformance",
-        message: format!(
-            "{proven}/{rules} rules | {} | suite {suite}",
-            edition(digest)
-        ),
+        label,
+        message,
         color: match digest.conclusion() {
             Conclusion::Conformant if proven == rules => "brightgreen",
             Conclusion::Conformant => "green",

@@ -4,8 +4,8 @@ use std::collections::BTreeMap;
 
 use serde::Serialize;
 
-use super::{Conclusion, Digest, Outcome, Row};
-use crate::catalogue::{Document, Level};
+use super::{Conclusion, Digest, Outcome, Row, Standing};
+use crate::catalogue::{Binding, Document, Level};
 use crate::evidence::{Defect, TargetSummary};
 use crate::judge::verdict::{Failure, Verdict};
 use crate::report::capability::{self, Capability, Score};
@@ -28,6 +28,8 @@ struct Report<'a> {
     exit_code: u8,
     score: Score,
     claimed: Score,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    profile: Option<Standing>,
     documents: BTreeMap<&'static str, Summary>,
     leaked: &'a [String],
     changed: &'a [String],
@@ -58,6 +60,8 @@ struct Entry<'a> {
     states: &'a str,
     outcome: Outcome,
     #[serde(skip_serializing_if = "Option::is_none")]
+    binding: Option<Binding>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     reason: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     known: Option<&'a str>,
@@ -83,6 +87,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         exit_code: conclusion.exit_code(),
         score: capability::score(digest.rows.iter()),
         claimed: capability::claimed(digest, digest.rows.iter()),
+        profile: digest.standing(),
         documents: Document::ALL
             .into_iter()
             .map(|document| (document.name(), summary(digest, document)))
@@ -128,6 +133,7 @@ fn entry(row: &Row) -> Entry<'_> {
         section: &judged.section,
         states: &judged.states,
         outcome: row.outcome,
+        binding: row.binding,
         reason: row.reason(),
         known: row.known.as_deref(),
         failure,

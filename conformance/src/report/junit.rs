@@ -57,6 +57,10 @@ fn status(digest: &Digest, row: &Row) -> TestCaseStatus {
             let headline = failure::headline(failure);
             skipped(&format!("known deviation: {known} ({headline})"))
         }
+        (Verdict::Fail(failure), Outcome::ShouldFail) => {
+            let headline = failure::headline(failure);
+            skipped(&format!("should hold, and does not: {headline}"))
+        }
         (_, Outcome::Flaky) => skipped(&format!("known to be flaky: {known}")),
         (Verdict::Fail(failure), _) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);

@@ -21,9 +21,10 @@ const LINE_SHOWN: usize = 200;
 const COMMAND_SHOWN: usize = 4000;
 
 /// The columns of the table, in its order.
-const COLUMNS: [(&str, &[Outcome]); 6] = [
+const COLUMNS: [(&str, &[Outcome]); 7] = [
     ("proven", &[Outcome::Pass]),
     ("fail", &[Outcome::Fail, Outcome::UnexpectedPass]),
+    ("should hold", &[Outcome::ShouldFail]),
     ("known deviation", &[Outcome::ExpectedFail]),
     ("flaky", &[Outcome::Flaky]),
     ("recorded", &[Outcome::Recorded]),
@@ -54,14 +55,17 @@ pub(super) fn render(digest: &Digest) -> String {
         .collect();
     let told = grouped(&causes);
     let worth_telling = |row: &&Row| {
-        use Outcome::{ExpectedFail, Fail, UnexpectedPass};
+        use Outcome::{ExpectedFail, Fail, ShouldFail, UnexpectedPass};
         let rule = row.judged.rule.as_str();
-        matches!(row.outcome, Fail | ExpectedFail | UnexpectedPass)
-            && (!told.contains(rule) || firsts.contains(&&rule))
+        matches!(
+            row.outcome,
+            Fail | ShouldFail | ExpectedFail | UnexpectedPass
+        ) && (!told.contains(rule) || firsts.contains(&&rule))
     };
     let mut rows: Vec<_> = digest.rows.iter().filter(worth_telling).collect();
     // What breaks the run comes first, in case not all can be told.
-    rows.sort_by_key(|row| (row.outcome == Outcome::ExpectedFail, failure::blocked(row)));
+    let decides = |row: &Row| matches!(row.outcome, Outcome::Fail | Outcome::UnexpectedPass);
+    rows.sort_by_key(|row| (!decides(row), failure::blocked(row)));
     for (told, row) in rows.iter().enumerate() {
         let block = block(digest, row);
         if out.len() + block.len() > MOST {
@@ -154,6 +158,7 @@ fn alike(cause: &Cause<'_>) -> String {
 fn block(digest: &Digest, row: &Row) -> String {
     let word = match row.outcome {
         Outcome::ExpectedFail => "known deviation",
+        Outcome::ShouldFail => "should hold",
         other => other.name(),
     };
     let mut out = format!("\n## {word}: {}\n\n", code(&row.judged.rule));

@@ -16,6 +16,7 @@ mod markdown;
 mod overload;
 pub(crate) mod repro;
 pub mod stability;
+mod standing;
 mod tap;
 mod terminal;
 
@@ -29,6 +30,7 @@ pub use digest::{Conclusion, Digest, Outcome, Row};
 pub use html::trim;
 pub use json::SCHEMA;
 pub(crate) use labels::labels;
+pub use standing::Standing;
 pub use terminal::{Paint, Progress, verdict_line};
 
 /// A report that is written to a file.

@@ -66,6 +66,7 @@ fn state(row: &Row) -> (&'static str, String) {
         (Verdict::NotRun(Reason::Unreachable(_) | Reason::Defect), _) => ("not ok", String::new()),
         (_, Outcome::Pass) => ("ok", String::new()),
         (_, Outcome::Fail | Outcome::UnexpectedPass) => ("not ok", String::new()),
+        (_, Outcome::ShouldFail) => ("not ok", " # TODO should hold".to_owned()),
         (_, Outcome::ExpectedFail) => ("not ok", format!(" # TODO known deviation: {}", known())),
         (_, Outcome::Flaky) => ("not ok", format!(" # TODO flaky: {}", known())),
         (_, Outcome::Recorded) => ("ok", " # SKIP open clause: recorded, not judged".to_owned()),

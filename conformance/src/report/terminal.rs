@@ -40,7 +40,7 @@ impl Paint {
         match outcome {
             Outcome::Pass => self.with("32", text),
             Outcome::Fail | Outcome::UnexpectedPass => self.with("1;31", text),
-            Outcome::ExpectedFail | Outcome::Flaky => self.with("33", text),
+            Outcome::ShouldFail | Outcome::ExpectedFail | Outcome::Flaky => self.with("33", text),
             Outcome::Recorded => self.with("36", text),
             Outcome::NotRun => self.with("2", text),
         }
@@ -89,12 +89,14 @@ pub(super) fn render(digest: &Digest, paint: Paint) -> String {
         cause_block(&mut out, digest, cause, paint);
     }
     let told = grouped(&causes);
-    // What is broken comes before what could not be looked at for it.
-    let (blocked, others): (Vec<_>, Vec<_>) = digest
+    // What is broken comes before what could not be looked at for it, and what decides is next to
+    // the end, where it is seen first.
+    let (blocked, mut others): (Vec<_>, Vec<_>) = digest
         .rows
         .iter()
         .filter(|row| !told.contains(row.judged.rule.as_str()))
         .partition(|row| failure::blocked(row));
+    others.sort_by_key(|row| row.outcome != Outcome::ShouldFail);
     for row in others.into_iter().chain(blocked) {
         failure_block(&mut out, digest, row, paint);
     }
@@ -155,8 +157,12 @@ fn cause_block(out: &mut String, digest: &Digest, cause: &Cause<'_>, paint: Pain
 fn failure_block(out: &mut String, digest: &Digest, row: &Row, paint: Paint) {
     let title = |word: &str| paint.outcome(row.outcome, word);
     match (&row.judged.verdict, row.outcome) {
-        (Verdict::Fail(failure), Outcome::Fail) => {
-            let _ = writeln!(out, "\n{} {}", title("FAIL"), row.judged.rule);
+        (Verdict::Fail(failure), Outcome::Fail | Outcome::ShouldFail) => {
+            let word = match row.outcome {
+                Outcome::ShouldFail => "SHOULD HOLD",
+                _ => "FAIL",
+            };
+            let _ = writeln!(out, "\n{} {}", title(word), row.judged.rule);
             let lines = match failure.blocked {
                 true => failure::short(digest, row, failure),
                 false => failure::lines(digest, row, failure),

@@ -16,7 +16,7 @@ use super::{Chosen, Inner};
 use crate::catalogue::Document;
 use crate::client::Base;
 use crate::evidence::{
-    Changed, ChosenRule, Defect, Event, Leaked, RunFinished, RunStarted, TargetSummary,
+    Changed, ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, TargetSummary,
 };
 use crate::judge::verdict::Reason;
 use crate::run::runner::Transport;
@@ -235,6 +235,7 @@ impl Inner {
                 by_address: self.target.by_address,
             },
             seed: self.seed,
+            profile: self.profile.map(ProfileRef::from).map(Box::new),
             chosen: self
                 .chosen
                 .iter()

@@ -9,7 +9,7 @@ use std::time::Duration;
 use super::{Chosen, Inner, Mode, Suite};
 use crate::assets::SNAPSHOTS;
 use crate::catalogue::pattern::{Pattern, PatternError};
-use crate::catalogue::{Catalogue, CatalogueError, Document, Pack};
+use crate::catalogue::{Catalogue, CatalogueError, Document, Pack, Profile};
 use crate::client::{Client, Connection, ConnectionError};
 use crate::doctor::modules::Module;
 use crate::judge::openapi::{Contract, ContractError};
@@ -31,6 +31,7 @@ pub struct SuiteBuilder {
     target: Target,
     rules: Vec<String>,
     skip: Vec<String>,
+    profile: Option<&'static Profile>,
     seed: Option<u64>,
     jobs: usize,
     mode: Option<Mode>,
@@ -76,6 +77,7 @@ impl SuiteBuilder {
             target,
             rules: Vec::new(),
             skip: Vec::new(),
+            profile: None,
             seed: None,
             jobs: default_jobs(),
             mode: None,
@@ -103,6 +105,14 @@ impl SuiteBuilder {
         let documents = Document::ALL.map(Document::name);
         let all = documents.into_iter().chain(Pack::ALL.map(Pack::name));
         self.rules(all.map(str::to_owned))
+    }
+
+    /// By a [profile](crate::catalogue::Catalogue::profile): its rules, unless some are chosen, and
+    /// the target claims the capabilities that it needs.
+    #[must_use]
+    pub fn profile(mut self, profile: Option<&'static Profile>) -> Self {
+        self.profile = profile;
+        self
     }
 
     /// No rules that fit one of these.
@@ -207,8 +217,15 @@ impl SuiteBuilder {
     /// # Errors
     /// Patterns that fit nothing, a connection that cannot be set up, defects of what the
     /// program carries.
-    pub fn build(self) -> Result<Suite, SuiteError> {
+    pub fn build(mut self) -> Result<Suite, SuiteError> {
         let catalogue = Catalogue::embedded()?;
+        if let Some(profile) = self.profile {
+            let needed = profile.capabilities(catalogue).into_iter();
+            self.target.capabilities.extend(needed.map(str::to_owned));
+            if self.rules.is_empty() {
+                self.rules.extend(profile.rules().cloned());
+            }
+        }
         let chosen = choose(catalogue, &self.rules, &self.skip)?;
         if chosen.is_empty() {
             return Err(SuiteError::Nothing);
@@ -228,6 +245,7 @@ impl SuiteBuilder {
             ledger: self.ledger.map(|folder| Ledger::new(folder, &run)),
             run,
             chosen,
+            profile: self.profile,
             seed: match self.seed {
                 Some(seed) => seed,
                 // Short enough to be typed again.

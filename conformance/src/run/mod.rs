@@ -34,7 +34,7 @@ pub use builder::{SuiteBuilder, SuiteError};
 pub use mode::Mode;
 pub use selftest::run_trivial_servers::Vacuity;
 
-use crate::catalogue::{Clause, Level};
+use crate::catalogue::{Clause, Level, Profile};
 use crate::client::Client;
 use crate::doctor::modules::Module;
 use crate::evidence::{Defect, Event, Judged};
@@ -66,6 +66,8 @@ struct Inner {
     /// Short random name of the run.
     run: String,
     chosen: Vec<Chosen>,
+    /// What it is judged by, if not by rules alone.
+    profile: Option<&'static Profile>,
     seed: u64,
     jobs: usize,
     /// What scenarios may do to the target; without it, that depends on where the target is.

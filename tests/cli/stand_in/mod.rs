@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 
 use crate::program::Program;
 
-mod running;
+pub(crate) mod running;
 
 use running::{Mock, PATIENCE};
 

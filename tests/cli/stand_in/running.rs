@@ -10,35 +10,35 @@ use serde_json::{Value, json};
 use crate::program::Program;
 
 /// How long a test waits for what must come.
-pub(super) const PATIENCE: Duration = Duration::from_secs(30);
+pub(crate) const PATIENCE: Duration = Duration::from_secs(30);
 
 const POLICY: &str = "package authz\n\nallow if input.user == data.admins[_]\n";
 
 /// A mock that runs; dropping it kills it.
-pub(super) struct Mock {
-    pub(super) process: Child,
-    pub(super) input: Option<ChildStdin>,
-    pub(super) output: BufReader<ChildStdout>,
-    pub(super) ready: Value,
+pub(crate) struct Mock {
+    pub(crate) process: Child,
+    pub(crate) input: Option<ChildStdin>,
+    pub(crate) output: BufReader<ChildStdout>,
+    pub(crate) ready: Value,
     _program: Program,
 }
 
 /// An answer as it came.
 #[derive(Debug)]
-pub(super) struct Answer {
-    pub(super) status: u16,
-    pub(super) head: String,
-    pub(super) body: String,
+pub(crate) struct Answer {
+    pub(crate) status: u16,
+    pub(crate) head: String,
+    pub(crate) body: String,
 }
 
 impl Answer {
-    pub(super) fn json(&self) -> Value {
+    pub(crate) fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
 }
 
 impl Mock {
-    pub(super) fn start(arguments: &[&str]) -> Self {
+    pub(crate) fn start(arguments: &[&str]) -> Self {
         let program = Program::new()
             .file("policy.rego", POLICY)
             .file("data.json", r#"{"admins": ["ann"]}"#)
@@ -64,14 +64,14 @@ impl Mock {
     }
 
     /// What follows `http://` in one of its addresses.
-    pub(super) fn address(&self, server: &str) -> &str {
+    pub(crate) fn address(&self, server: &str) -> &str {
         let url = self.ready.get(server).and_then(Value::as_str);
         let url = url.unwrap_or_else(|| panic!("no {server} in {}", self.ready));
         url.strip_prefix("http://").expect("an http address")
     }
 
     /// Sends a request on a connection of its own.
-    pub(super) fn open(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> TcpStream {
+    pub(crate) fn open(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> TcpStream {
         let address = self.address(server);
         let mut stream = TcpStream::connect(address).expect("a connection");
         let head = format!(
@@ -86,7 +86,7 @@ impl Mock {
         stream
     }
 
-    pub(super) fn ask_with(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> Answer {
+    pub(crate) fn ask_with(&self, server: &str, line: &str, headers: &str, body: &[u8]) -> Answer {
         let mut bytes = Vec::new();
         let mut stream = self.open(server, line, headers, body);
         stream.read_to_end(&mut bytes).expect("a whole answer");
@@ -100,28 +100,28 @@ impl Mock {
         }
     }
 
-    pub(super) fn ask(&self, line: &str, body: &str) -> Answer {
+    pub(crate) fn ask(&self, line: &str, body: &str) -> Answer {
         self.ask_with("engine", line, "", body.as_bytes())
     }
 
-    pub(super) fn admin(&self, line: &str, body: &str) -> Answer {
+    pub(crate) fn admin(&self, line: &str, body: &str) -> Answer {
         self.ask_with("admin", line, "", body.as_bytes())
     }
 
-    pub(super) fn switch(&self, line: &str, body: &str) {
+    pub(crate) fn switch(&self, line: &str, body: &str) {
         let answer = self.admin(line, body);
         assert_eq!(answer.status, 204, "{line}: {answer:?}");
     }
 
     /// The recorded requests.
-    pub(super) fn requests(&self, query: &str) -> Vec<Value> {
+    pub(crate) fn requests(&self, query: &str) -> Vec<Value> {
         let answer = self.admin(&format!("GET /requests{query}"), "").json();
         let requests = answer.get("requests").and_then(Value::as_array);
         requests.cloned().unwrap_or_else(|| panic!("{answer}"))
     }
 
     /// A decision of the policy that all of these tests start with.
-    pub(super) fn decide(&self, user: &str, headers: &str) -> Answer {
+    pub(crate) fn decide(&self, user: &str, headers: &str) -> Answer {
         let body = json!({"input": {"user": user}}).to_string();
         let headers = format!("Content-Type: application/json\r\n{headers}");
         let line = "POST /v1/data/authz/allow";

@@ -4,8 +4,10 @@ use std::collections::{BTreeMap, HashMap};
 
 use serde::Serialize;
 
-use crate::catalogue::{Catalogue, Document, Level};
-use crate::evidence::{ChosenRule, Defect, Event, Exchange, Judged, RunFinished, RunStarted};
+use crate::catalogue::{Binding, Catalogue, Document, Level, Profile};
+use crate::evidence::{
+    ChosenRule, Defect, Event, Exchange, Judged, ProfileRef, RunFinished, RunStarted,
+};
 use crate::judge::verdict::{Reason, Verdict};
 use crate::known::KnownList;
 use crate::report::capability;
@@ -17,6 +19,8 @@ use crate::scenario::UNNAMED;
 pub struct Digest {
     /// What was judged, and on what.
     pub started: Option<RunStarted>,
+    /// The profile that it was judged by, if this program knows it.
+    pub profile: Option<&'static Profile>,
     /// How it ended; none when the evidence breaks off.
     pub finished: Option<RunFinished>,
     /// Every clause of the choice, in its order.
@@ -49,8 +53,10 @@ pub struct Row {
     pub judged: Judged,
     /// The document of the clause.
     pub document: Option<Document>,
-    /// The verdict in the light of the known deviations.
+    /// The verdict in the light of the known deviations, and of the profile.
     pub outcome: Outcome,
+    /// How binding the profile of the run makes it; none without one.
+    pub binding: Option<Binding>,
     /// The reason of the entry that names the rule: a known deviation, or a flaky rule.
     pub known: Option<String>,
     /// The file of that entry, where it is the user's own.
@@ -65,6 +71,8 @@ pub enum Outcome {
     Pass,
     /// Broken.
     Fail,
+    /// Broken, and of a level of the profile that decides nothing.
+    ShouldFail,
     /// Broken, as the list of known deviations says.
     ExpectedFail,
     /// Kept, though the list of known deviations says it is broken.
@@ -83,6 +91,7 @@ impl Outcome {
         match self {
             Self::Pass => "pass",
             Self::Fail => "fail",
+            Self::ShouldFail => "should-fail",
             Self::ExpectedFail => "expected-fail",
             Self::UnexpectedPass => "unexpected-pass",
             Self::Flaky => "flaky",
@@ -152,7 +161,10 @@ impl Digest {
         let mut judged = HashMap::new();
         for event in events {
             match event {
-                Event::RunStarted(started) => digest.started = Some(started),
+                Event::RunStarted(started) => {
+                    digest.profile = started.profile.as_deref().and_then(ProfileRef::known);
+                    digest.started = Some(started);
+                }
                 Event::Judged(verdict) => {
                     judged.insert(verdict.rule.clone(), *verdict);
                 }
@@ -173,7 +185,7 @@ impl Digest {
         digest.rows = chosen
             .iter()
             .map(|rule| judged.remove(&rule.rule).unwrap_or_else(|| cut_off(rule)))
-            .map(|judged| Row::of(judged, known))
+            .map(|judged| Row::of(judged, known).bound_by(digest.profile))
             .collect();
         digest
     }
@@ -184,8 +196,12 @@ impl Digest {
         (score.proven, score.rules)
     }
 
-    /// In words, how many rules are proven of those that the target claims, and how many there are.
+    /// In words, how the target stands by the profile; without one, how many rules are proven of
+    /// those that the target claims, and how many there are.
     pub(super) fn score_told(&self) -> String {
+        if let Some(standing) = self.standing() {
+            return standing.to_string();
+        }
         let rows = || self.rows.iter();
         capability::told(capability::claimed(self, rows()), capability::score(rows()))
     }
@@ -234,6 +250,13 @@ impl Digest {
         }
         let moved = self.stability.iter().flat_map(|runs| &runs.moved);
         findings.extend(moved.map(|moved| ("moves", moved.rule.clone())));
+        let started = self.started.as_ref();
+        let profile = started.and_then(|started| started.profile.as_deref());
+        if let (Some(profile), None) = (profile, self.profile) {
+            let ProfileRef { name, edition, .. } = profile;
+            let what = format!("{name} {edition} is none that this program knows");
+            findings.push(("profile", what));
+        }
         match &self.finished {
             None => findings.push(("interrupted", "the evidence breaks off".to_owned())),
             Some(finished) if finished.interrupted => {
@@ -274,7 +297,10 @@ impl Digest {
         } else if !self.leaked.is_empty() || !self.changed.is_empty() {
             // A target that breaks rules may be what left it; one that keeps them is not.
             Conclusion::Defective
-        } else if !self.judged_something() || reason(&|row, reason| self.had_to_run(row, reason)) {
+        } else if !self.judged_something()
+            || reason(&|row, reason| self.had_to_run(row, reason))
+            || self.undecided() > 0
+        {
             Conclusion::Incomplete
         } else {
             Conclusion::Conformant
@@ -291,12 +317,33 @@ impl Digest {
         if conclusion == Conclusion::Incomplete && !self.judged_something() {
             return format!("incomplete: {}", self.nothing_judged());
         }
+        if let (Conclusion::Incomplete, Some(profile), undecided @ 1..) =
+            (conclusion, self.profile, self.undecided())
+        {
+            let (rules, were) = match undecided {
+                1 => ("rule", "was"),
+                _ => ("rules", "were"),
+            };
+            return format!(
+                "incomplete: {undecided} {rules} of {} {were} not judged",
+                profile.title()
+            );
+        }
         if conclusion == Conclusion::Defective && self.leaked.is_empty() && self.defects.is_empty()
         {
             return "the target holds other things than before, see above: does somebody else write to it?".into();
         }
-        let expected = |row: &&Row| row.outcome == Outcome::ExpectedFail;
-        match (conclusion, self.rows.iter().filter(expected).count()) {
+        let known = |row: &&Row| row.outcome == Outcome::ExpectedFail;
+        let known = self.rows.iter().filter(known).count();
+        if let (Conclusion::Conformant, Some(profile)) = (conclusion, self.profile) {
+            let with = match known {
+                0 => String::new(),
+                1 => " with 1 known deviation".to_owned(),
+                known => format!(" with {known} known deviations"),
+            };
+            return format!("conformant to {}{with}", profile.title());
+        }
+        match (conclusion, known) {
             (Conclusion::Conformant, 1) => {
                 "conformant with 1 known deviation: all else that the target claims passes".into()
             }
@@ -380,6 +427,9 @@ impl Digest {
     /// target does not claim, what is still to be written, and what plain addresses cannot
     /// provide, is shown and counted as not proven instead.
     fn had_to_run(&self, row: &Row, reason: &Reason) -> bool {
+        if row.binding == Some(Binding::Should) {
+            return false;
+        }
         if self.named.contains(&row.judged.rule) {
             return true;
         }
@@ -427,10 +477,21 @@ impl Row {
         Self {
             document: Document::of(&judged.rule),
             outcome,
+            binding: None,
             list: known.file(&judged.rule).map(str::to_owned),
             known: deviation.or(flaky).map(|entry| entry.reason.clone()),
             judged,
         }
+    }
+
+    /// The same in the light of a profile: what only should hold fails nothing.
+    #[must_use]
+    pub fn bound_by(mut self, profile: Option<&Profile>) -> Self {
+        self.binding = profile.and_then(|profile| profile.binding(&self.judged.rule));
+        if (self.binding, self.outcome) == (Some(Binding::Should), Outcome::Fail) {
+            self.outcome = Outcome::ShouldFail;
+        }
+        self
     }
 
     /// Whether the clause was run and held, and may be relied on.

@@ -119,6 +119,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
             by_address: false,
         },
         seed: u64::MAX,
+        profile: None,
         chosen: chosen.collect(),
     })
 }

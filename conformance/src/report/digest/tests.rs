@@ -45,6 +45,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
             by_address: false,
         },
         seed: 1,
+        profile: None,
         chosen: vec![chosen(RULE), chosen(OTHER)],
     });
     Digest::of(std::iter::once(started).chain(events), known, named)

@@ -7,7 +7,7 @@ use maud::{Markup, html};
 use super::exchange::{commands, exchanges};
 use super::runs::{Entry, Mark, Run, Runs};
 use super::text::{highlight, prose, shown, visible};
-use crate::catalogue::Catalogue;
+use crate::catalogue::{Binding, Catalogue};
 use crate::judge::verdict::{Difference, Failure, Verdict};
 use crate::report::{Digest, Row, failure};
 
@@ -99,6 +99,13 @@ fn judged(run: &Run<'_>, row: Option<&Row>, entry: &Entry<'_>, mark: Mark) -> Ma
         @if let Some(why) = row.reason() {
             p { b { "Not run: " } (shown(&why, NOTE_SHOWN)) "." }
             @if let Some(reason) = reason { p { (reason) } }
+        }
+        @if let Some(binding) = row.binding {
+            @let decides = match binding {
+                Binding::Must => "The profile says that it must hold.",
+                Binding::Should => "The profile says that it should hold: it decides nothing.",
+            };
+            p.aside { (decides) }
         }
         @if let Some(known) = &row.known {
             p.known { b { "Listed as a known deviation: " } (shown(known.trim(), NOTE_SHOWN)) }

@@ -53,9 +53,10 @@ pub(super) enum Mark {
 
 impl Mark {
     /// Every mark, what asks for attention first.
-    pub(super) const ALL: [Self; 9] = [
+    pub(super) const ALL: [Self; 10] = [
         Self::Judged(Outcome::Fail),
         Self::Judged(Outcome::UnexpectedPass),
+        Self::Judged(Outcome::ShouldFail),
         Self::Judged(Outcome::ExpectedFail),
         Self::Judged(Outcome::Flaky),
         Self::Judged(Outcome::Pass),
@@ -79,6 +80,7 @@ impl Mark {
         match self {
             Self::Judged(Outcome::Pass) => "Pass",
             Self::Judged(Outcome::Fail) => "Fail",
+            Self::Judged(Outcome::ShouldFail) => "Should hold",
             Self::Judged(Outcome::ExpectedFail) => "Known deviation",
             Self::Judged(Outcome::UnexpectedPass) => "Unexpected pass",
             Self::Judged(Outcome::Flaky) => "Flaky",

@@ -10,7 +10,7 @@ use crate::catalogue::{Catalogue, Document, Level};
 use crate::judge::verdict::Verdict;
 use crate::report::capability::{Score, claimed, score};
 use crate::report::cause::{self, causes};
-use crate::report::{Conclusion, Outcome, failure, overload};
+use crate::report::{Conclusion, Outcome, Standing, failure, overload};
 
 /// Longest request of a list.
 const REQUEST_SHOWN: usize = 200;
@@ -46,15 +46,25 @@ fn card(runs: &Runs<'_>, index: usize, run: &Run<'_>) -> Markup {
         (claimed(run.digest, rows()), score(rows()))
     };
     let (proven, all) = scores(None);
+    let standing = run.digest.standing();
+    let profile = standing.as_ref().map(Standing::title).unwrap_or_default();
     let good = matches!(conclusion, Conclusion::Conformant);
     html! {
         article.column.card aria-label=(visible(&run.label)) {
             @if runs.several() { h3 { (visible(&run.label)) } }
-            p.proven {
-                strong { (proven.proven) } " of " (proven.rules) (rules(proven, all)) " proven"
-                span.percent { (percent(proven.proven, proven.rules)) }
+            @if let Some(Standing { must, should, .. }) = &standing {
+                p.proven {
+                    strong { (must.proven) } " of " (must.rules) " of " (profile)
+                    span.percent { (percent(must.proven, must.rules)) }
+                }
+                @if should.rules > 0 { p.aside { (should.proven) " of " (should.rules) " that should hold" } }
+            } @else {
+                p.proven {
+                    strong { (proven.proven) } " of " (proven.rules) (rules(proven, all)) " proven"
+                    span.percent { (percent(proven.proven, proven.rules)) }
+                }
+                @if proven.rules != all.rules { p.aside { (all.rules) " rules in all" } }
             }
-            @if proven.rules != all.rules { p.aside { (all.rules) " rules in all" } }
             p.conclusion.good[good].bad[!good] { (run.digest.sentence()) }
             @for document in Document::ALL {
                 @let counts = counts(runs.entries().filter(|entry| of(entry, document)), index);
@@ -323,6 +333,7 @@ fn bar(counts: &Counts) -> Markup {
     let drawn = [
         Mark::Judged(Outcome::Pass),
         Mark::Judged(Outcome::Recorded),
+        Mark::Judged(Outcome::ShouldFail),
         Mark::Judged(Outcome::ExpectedFail),
         Mark::Judged(Outcome::Flaky),
         Mark::Judged(Outcome::Fail),

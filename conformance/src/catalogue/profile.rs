@@ -1,0 +1,245 @@
+//! Profiles: frozen sets of rules with names, read from `specs/profiles/*.toml`.
+//!
+//! An edition of them never changes. A rule that is written later is in no profile until the next
+//! edition, so that what is said of a server by a profile means the same as long as it is read.
+
+use std::collections::BTreeSet;
+use std::fmt::{self, Write as _};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Catalogue, Level};
+use crate::sha256::sha256;
+
+/// The folder below `specs/`, as a part of paths.
+pub(super) const FOLDER: &str = "profiles/";
+
+/// How binding a rule is for whoever claims a profile.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Binding {
+    /// Who breaks it does not conform to the profile.
+    Must,
+    /// It is judged and told, and decides nothing.
+    Should,
+}
+
+impl fmt::Display for Binding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::Must => "must",
+            Self::Should => "should",
+        })
+    }
+}
+
+/// A set of rules with a name, of one edition.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Profile {
+    /// Its name, such as `engine-decision`.
+    pub name: String,
+    /// The edition that it belongs to, a year and a month, such as `2026.12`.
+    pub edition: String,
+    /// What its rules are about.
+    pub states: String,
+    /// SHA-256 in hexadecimal of all profiles of the edition.
+    pub frozen: String,
+    /// Ids of the rules that decide, ascending.
+    pub must: Vec<String>,
+    /// Ids of the rules that are told beside them, ascending.
+    pub should: Vec<String>,
+}
+
+impl Profile {
+    /// Name and edition, such as `engine-decision 2026.12`.
+    pub fn title(&self) -> String {
+        format!("{} {}", self.name, self.edition)
+    }
+
+    /// How binding a rule is; none for rules of other sets.
+    pub fn binding(&self, rule: &str) -> Option<Binding> {
+        let stands_in = |ids: &[String]| ids.binary_search_by(|id| id.as_str().cmp(rule)).is_ok();
+        match (stands_in(&self.must), stands_in(&self.should)) {
+            (true, _) => Some(Binding::Must),
+            (false, true) => Some(Binding::Should),
+            (false, false) => None,
+        }
+    }
+
+    /// The ids of all its rules, those that decide first.
+    pub fn rules(&self) -> impl Iterator<Item = &String> {
+        self.must.iter().chain(&self.should)
+    }
+
+    /// The capabilities that whoever claims it claims with it.
+    pub fn capabilities<'c>(&self, catalogue: &'c Catalogue) -> BTreeSet<&'c str> {
+        let clauses = self.must.iter().filter_map(|id| catalogue.clause(id));
+        clauses.map(|clause| clause.capability.as_str()).collect()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct File {
+    edition: String,
+    frozen: String,
+    profile: Vec<Entry>,
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Entry {
+    name: String,
+    states: String,
+    must: Vec<String>,
+    should: Vec<String>,
+}
+
+/// Reads one edition into the catalogue, which holds all clauses already.
+pub(super) fn read(path: &str, text: &str, catalogue: &mut Catalogue, defects: &mut Vec<String>) {
+    let mut defect = |what: String| defects.push(format!("specs/{path}.toml: {what}"));
+    let file: File = match toml::from_str(text) {
+        Ok(file) => file,
+        Err(error) => return defect(error.to_string()),
+    };
+    if path.strip_prefix(FOLDER) != Some(file.edition.as_str()) {
+        defect(format!("the edition `{}` is not its name", file.edition));
+    }
+    let digest = digest(&file.profile);
+    if digest != file.frozen {
+        defect(format!(
+            "its rules are not those that were frozen: they come to {digest}"
+        ));
+    }
+    for entry in file.profile {
+        for what in check(&entry, catalogue) {
+            defect(format!("profile `{}`: {what}", entry.name));
+        }
+        let same = |known: &Profile| known.name == entry.name && known.edition == file.edition;
+        if catalogue.profiles.iter().any(same) {
+            defect(format!("profile `{}` stands twice", entry.name));
+        }
+        catalogue.profiles.push(Profile {
+            name: entry.name,
+            edition: file.edition.clone(),
+            states: entry.states,
+            frozen: file.frozen.clone(),
+            must: entry.must,
+            should: entry.should,
+        });
+    }
+}
+
+/// SHA-256 of every profile, level and rule.
+fn digest(profiles: &[Entry]) -> String {
+    let mut lines = String::new();
+    for profile in profiles {
+        for (binding, ids) in [
+            (Binding::Must, &profile.must),
+            (Binding::Should, &profile.should),
+        ] {
+            for id in ids {
+                // Writing to a string cannot fail.
+                let _ = writeln!(lines, "{} {binding} {id}", profile.name);
+            }
+        }
+    }
+    sha256(lines.as_bytes())
+}
+
+fn check(entry: &Entry, catalogue: &Catalogue) -> Vec<String> {
+    let mut wrong = Vec::new();
+    if entry.must.is_empty() {
+        wrong.push("no rule decides".to_owned());
+    }
+    for ids in [&entry.must, &entry.should] {
+        let pairs = ids.iter().zip(ids.iter().skip(1));
+        let disordered = pairs.filter(|(one, next)| one >= next);
+        wrong.extend(disordered.map(|(one, next)| format!("`{next}` stands behind `{one}`")));
+    }
+    let both = entry.must.iter().filter(|id| entry.should.contains(id));
+    wrong.extend(both.map(|id| format!("`{id}` has two levels")));
+    for id in entry.must.iter().chain(&entry.should) {
+        match catalogue.clause(id) {
+            None => wrong.push(format!("there is no rule `{id}`")),
+            Some(clause) if clause.level != Level::Rule => {
+                wrong.push(format!("`{id}` is {}, no rule", clause.level));
+            }
+            Some(_) => {}
+        }
+    }
+    wrong
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every file of the catalogue, and one of these profiles.
+    fn defects_of(text: &str) -> String {
+        let of_profiles = |path: &&str| path.starts_with(FOLDER);
+        let files = crate::assets::SPECS.iter().copied();
+        let mut files: Vec<_> = files.filter(|(path, _)| !of_profiles(path)).collect();
+        files.push(("profiles/2020.01", text));
+        match Catalogue::read(&files) {
+            Ok(_) => String::new(),
+            Err(error) => error.0.join("\n"),
+        }
+    }
+
+    fn file(must: &str, should: &str) -> String {
+        let ids = |text: &str| text.split_whitespace().map(str::to_owned).collect();
+        let entry = Entry {
+            name: "p".to_owned(),
+            states: "s".to_owned(),
+            must: ids(must),
+            should: ids(should),
+        };
+        let (must, should) = (&entry.must, &entry.should);
+        let lists = format!("name = 'p'\nstates = 's'\nmust = {must:?}\nshould = {should:?}\n");
+        let frozen = digest(&[entry]);
+        format!("edition = '2020.01'\nfrozen = '{frozen}'\n[[profile]]\n{lists}")
+    }
+
+    #[test]
+    fn an_edition_is_read_as_it_was_frozen_or_not_at_all() {
+        const A: &str = "engine/health/get/healthy-is-empty-object";
+        const B: &str = "engine/v1/data/get/undefined-omits-result";
+        let good = file(A, B);
+        for (case, text, expected) in [
+            ("good", good.clone(), ""),
+            (
+                "dropped",
+                good.replace(&format!("{B:?}"), ""),
+                "not those that were frozen",
+            ),
+            (
+                "another name",
+                good.replace("edition = '2020.01'", "edition = '2020.02'"),
+                "`2020.02` is not its name",
+            ),
+            (
+                "another level",
+                good.replace("must =", "x =")
+                    .replace("should =", "must =")
+                    .replace("x =", "should ="),
+                "not those that were frozen",
+            ),
+            ("nothing decides", file("", A), "no rule decides"),
+            ("disordered", file(&format!("{B} {A}"), ""), "stands behind"),
+            ("twice", file(&format!("{A} {A}"), ""), "stands behind"),
+            ("two levels", file(A, A), "has two levels"),
+            ("unknown", file("engine/x/y", ""), "no rule `engine/x/y`"),
+            (
+                "open",
+                file("engine/v1/config/get/server-error", ""),
+                "no rule",
+            ),
+            ("a key", format!("{good}more = 1\n"), "unknown field"),
+        ] {
+            let defects = defects_of(&text);
+            assert!(defects.contains(expected), "{case}: {defects}");
+            assert_eq!(defects.is_empty(), expected.is_empty(), "{case}: {defects}");
+        }
+    }
+}
