@@ -13,7 +13,7 @@ use crate::client::curl;
 use crate::client::wire::{Outgoing, Wire};
 use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::faults::{self, RequestContext};
-use crate::judge::openapi::Message;
+use crate::judge::openapi::{Finding, Message};
 use crate::judge::run_trace::RunTrace;
 use crate::judge::verdict::Answered;
 use crate::run::runner::{Runner, Transport, identity_name};
@@ -83,7 +83,7 @@ impl Runner<'_> {
         document: Document,
         request: &Outgoing,
         answer: &Answer,
-    ) -> Option<String> {
+    ) -> Option<Finding> {
         let message = Message {
             headers: &answer.headers,
             body: &answer.body,
