@@ -52,8 +52,8 @@ pub struct Failure {
 pub struct Answered {
     /// Status code.
     pub status: u16,
-    /// The message of an error, or how the body of another answer begins, at most 120
-    /// characters; own names stand as `<ns>`. Empty without a body.
+    /// The message of an error, media type and title of a page, or how the body of another answer
+    /// begins, at most 120 characters; own names stand as `<ns>`. Empty without a body.
     pub message: String,
 }
 

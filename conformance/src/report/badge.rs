@@ -2,6 +2,7 @@
 
 use serde::Serialize;
 
+use super::capability::{self, Score};
 use super::{Conclusion, Digest};
 use crate::catalogue::{Catalogue, Document};
 
@@ -14,15 +15,20 @@ struct Badge {
     color: &'static str,
 }
 
-/// The badge says what was proven of how much, by which documents and which suite.
+/// The badge says what was proven of what the target claims, by which documents and which suite.
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
-    let (proven, rules) = digest.score();
+    let all = capability::score(digest.rows.iter());
+    let Score { proven, rules } = capability::claimed(digest, digest.rows.iter());
+    let of = match rules == all.rules {
+        true => "rules",
+        false => "claimed rules",
+    };
     let suite = digest.started.as_ref().map_or("", |started| &started.suite);
     let badge = Badge {
         schema_version: 1,
         label: "conformance",
         message: format!(
-            "{proven}/{rules} rules | {} | suite {suite}",
+            "{proven}/{rules} {of} | {} | suite {suite}",
             edition(digest)
         ),
         color: match digest.conclusion() {
@@ -62,7 +68,7 @@ mod tests {
         let expected = serde_json::json!({
             "schemaVersion": 1,
             "label": "conformance",
-            "message": "2/6 rules | Policy Engine REST API | suite 0.1.0",
+            "message": "1/3 claimed rules | Policy Engine REST API | suite 0.1.0",
             "color": "lightgrey",
         });
         assert_eq!(badge, expected);

@@ -248,7 +248,9 @@ impl View<'_> {
         } else if self.answer.body.is_empty() {
             "<no body>".to_owned()
         } else {
-            format!("<not JSON: {}>", self.excerpt())
+            let markup = self.answer.markup();
+            let told = markup.map(|markup| mask_namespace(&markup, self.ns));
+            format!("<not JSON: {}>", told.unwrap_or_else(|| self.excerpt()))
         }
     }
 
