@@ -128,7 +128,7 @@ fn from_evidence() {
             "--evidence",
             "known.toml",
         ])
-        .expect(2, &["known.toml:1: "]);
+        .expect(2, &["known.toml: this is no evidence"]);
 }
 
 fn checked() {

@@ -100,6 +100,11 @@ fn compared() {
         let diff = ["report", "diff", first, other, "--again", again];
         program.run(&diff).expect(2, &[message]);
     }
+    // Reports of other formats hold less.
+    program.run(&["--report=json=r.json", "engine/health/get"]);
+    program
+        .run(&["report", "diff", "r.json", "run.echo.ndjson"])
+        .expect(2, &["r.json: this is no evidence"]);
     let [first, other, again] = whole;
     let diff = ["report", "diff", first, other, "--again", again];
     program.run(&diff).expect(1, &[&proposed]);

@@ -118,7 +118,11 @@ fn refused() {
             2,
             "empty.ndjson: no run starts in it",
         ),
-        (&["text.ndjson:engine"], 2, "text.ndjson:1: "),
+        (
+            &["text.ndjson:engine"],
+            2,
+            "text.ndjson: this is no evidence",
+        ),
         (
             &["run.ndjson:engine/nothing"],
             2,

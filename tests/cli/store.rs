@@ -30,6 +30,8 @@ pub(crate) enum Manner {
     Opa,
     /// Holds a policy that decides what `POST /` answers.
     Main,
+    /// Answers writes with 200 and no body, and 404 where nothing is.
+    Slips,
 }
 
 /// A running engine; it ends with the test program.
@@ -154,7 +156,10 @@ fn answered(
                 shelf.insert("/v1/data/other".to_owned(), json!(count));
             }
             shelf.insert(path.to_owned(), value);
-            none
+            match manner {
+                Manner::Slips => ("200 OK", String::new()),
+                _ => none,
+            }
         }
         ("DELETE", _) | (_, "/v1/data" | "/v1/policies") if manner == Manner::Fails => {
             ("503 Service Unavailable", "{}".to_owned())
@@ -178,6 +183,9 @@ fn answered(
                 .map(|(id, raw)| json!({"id": id, "raw": raw}))
                 .collect();
             ("200 OK", json!({ "result": items }).to_string())
+        }
+        (_, path) if manner == Manner::Slips && path.starts_with("/v1/data/") => {
+            ("404 Not Found", "{}".to_owned())
         }
         _ => ("200 OK", "{}".to_owned()),
     }

@@ -23,6 +23,10 @@ fn wrong_usage_is_refused() {
         .file("rules.txt", "# none of these\n\nengine/**/nothing\n")
         .file("empty.txt", "# none\n")
         .file(
+            "broken.ndjson",
+            "{\"event\":\"leaked\",\"names\":[]}\nnone\n",
+        )
+        .file(
             "target.toml",
             "name = 'x'\ncapabilities = ['flight']\n[setups]\n",
         )
@@ -105,7 +109,12 @@ fn wrong_usage_is_refused() {
         (&["explain", "engine/nothing"], "no rule `engine/nothing`"),
         (&["list", "engine/nothing"], "no rule `engine/nothing`"),
         (&["report", "absent.ndjson"], "absent.ndjson: "),
-        (&["report", "known.toml"], "known.toml:1: "),
+        (
+            &["report", "known.toml"],
+            "known.toml: this is no evidence, which is one event a line: `conformance run --report ndjson=FILE` writes it",
+        ),
+        (&["report", "broken.ndjson"], "broken.ndjson:2: "),
+        (&["--namespace=9x", url], "`9x` is no namespace"),
     ] {
         let ran = program.run(arguments);
         ran.expect(2, &[message]);

@@ -1,9 +1,11 @@
 //! What a run comes to, as an exit code.
 
+use std::process::Command;
 use std::time::Duration;
 
 use crate::program::{Program, Ran};
 use crate::server::{Answers, Server};
+use crate::store::{Manner, Store};
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     (
@@ -26,6 +28,7 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
         one_connection_that_is_closed,
     ),
     ("a_target_that_lets_every_rule_wait_is_given_up", given_up),
+    ("a_wrong_status_is_told_before_the_body", wrong_status),
 ];
 
 const PASSES: &str = "engine/health/get/healthy-is-empty-object";
@@ -199,6 +202,35 @@ fn given_up() {
         .expect(4, &["let 10 rules in a row wait"]);
 }
 
+fn wrong_status() {
+    let program = Program::new();
+    let store = Store::start(Manner::Slips);
+    for (rule, status, note) in [
+        (
+            "engine/v1/data/put/create-answers-no-content",
+            "status: expected 204 | got 200",
+            "the body is not JSON",
+        ),
+        (
+            "engine/v1/data/put/create-stores-document",
+            "status: expected <204 or 304> | got 200",
+            "the body is not JSON",
+        ),
+        (FAILS, "status: expected 200 | got 404", "is not documented"),
+    ] {
+        let on = ["--engine-url", &store.url, "--capabilities=documents"];
+        let ran = program.run(&[&on[..], &["--repro=repro", rule]].concat());
+        ran.expect(1, &[status, note]);
+        assert!(ran.out.find(status) < ran.out.find(note), "{ran:?}");
+        // A reproducer shows it too.
+        let script = Command::new("sh")
+            .arg(program.folder.path().join(format!("repro/{rule}.sh")))
+            .output();
+        let script = script.expect("a shell");
+        assert_eq!(script.status.code(), Some(1), "{script:?}");
+    }
+}
+
 fn interrupted() {
     for (signal, timeout) in [("-INT", "2"), ("-TERM", "600")] {
         interrupted_by(signal, timeout);
@@ -220,7 +252,7 @@ fn interrupted_by(signal: &str, timeout: &str) {
             break;
         }
     }
-    let kill = std::process::Command::new("kill")
+    let kill = Command::new("kill")
         .args([signal, &child.id().to_string()])
         .status();
     assert!(

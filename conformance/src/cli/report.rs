@@ -4,6 +4,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use clap::{Args, Subcommand};
+use serde::de::IgnoredAny;
 
 use super::baseline::Lists;
 use super::options::Colour;
@@ -221,6 +222,19 @@ pub(super) fn judged(events: &[Event], path: &Path) -> Result<TargetSummary, Fai
     target.ok_or_else(|| Failed::at(path, &"no run starts in it"))
 }
 
+/// What is wrong with a file of which a line is no event.
+fn no_event(path: &Path, text: &str, number: usize, error: &serde_json::Error) -> Failed {
+    // Other reports are one JSON value, or none.
+    let is_evidence = number > 1 && serde_json::from_str::<IgnoredAny>(text).is_err();
+    Failed::usage(match is_evidence {
+        true => format!("{}:{number}: {error}", path.display()),
+        false => format!(
+            "{}: this is no evidence, which is one event a line: `conformance run --report ndjson=FILE` writes it",
+            path.display()
+        ),
+    })
+}
+
 /// Reads evidence. A last line that breaks off is that of a run that was killed.
 ///
 /// # Errors
@@ -232,12 +246,7 @@ pub(super) fn read(path: &Path) -> Result<Vec<Event>, Failed> {
         match serde_json::from_str(line) {
             Ok(event) => events.push(event),
             Err(error) if error.is_eof() && !line.ends_with('\n') && number > 1 => break,
-            Err(error) => {
-                return Err(Failed::usage(format!(
-                    "{}:{number}: {error}",
-                    path.display()
-                )));
-            }
+            Err(error) => return Err(no_event(path, &text, number, &error)),
         }
     }
     Ok(events)

@@ -19,7 +19,7 @@ use crate::known::KnownList;
 use crate::report::repro::{self, Written};
 use crate::report::stability::Rounds;
 use crate::report::{self, Conclusion, Digest, FileReport, Format, Paint};
-use crate::run::{Suite, SuiteError, default_jobs, ledger};
+use crate::run::{Suite, SuiteError, check_namespace, default_jobs, ledger};
 use crate::target::Target;
 
 /// Written when the embedded reference is judged and no other report is asked for.
@@ -63,6 +63,10 @@ pub(super) fn judge(
         choice = choice.shard(shard)?;
     }
     let reports = reports(&options, &target)?;
+    if let Some(prefix) = &options.namespace {
+        check_namespace(prefix).map_err(Failed::usage)?;
+    }
+    options.eventual_timeout.map(limit).transpose()?;
     if known.is_none() {
         Lists::of(&options).known(&target.name, target.version.as_deref())?;
     }
@@ -274,7 +278,11 @@ impl Plan<'_> {
             if let Some((count, path)) = left {
                 writeln!(console.out, "{count} names may be left, such as {path}")?;
             }
-            writeln!(console.out, "what is left: conformance cleanup --run {run}")?;
+            let what = match digest.leaked.is_empty() {
+                true => "what may be left",
+                false => "what is left",
+            };
+            writeln!(console.out, "{what}: conformance cleanup --run {run}")?;
         }
         Ok(())
     }

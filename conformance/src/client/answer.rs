@@ -11,6 +11,9 @@ use serde_json::Value;
 /// compressed body may be a huge one.
 pub(crate) const BODY_LIMIT: u64 = 64 * 1024 * 1024;
 
+/// So many characters of the title of a page are told.
+const TITLE_SHOWN: usize = 60;
+
 /// An answer as it came.
 #[derive(Debug, Default)]
 pub(crate) struct Answer {
@@ -170,8 +173,69 @@ impl Answer {
             .as_ref()
     }
 
+    /// What is told in place of a body that is markup: its media type, and the title of a page.
+    pub(crate) fn markup(&self) -> Option<String> {
+        let named = self.header("content-type").unwrap_or_default();
+        let named = named.split(';').next().unwrap_or_default().trim();
+        let text = self.text();
+        let starts = text.trim_start().starts_with('<');
+        if !starts || self.json().is_some() {
+            return None;
+        }
+        let media_type = match named {
+            "" => "markup without a media type",
+            named => named,
+        };
+        let lower = text.to_ascii_lowercase();
+        let title = lower.find("<title").and_then(|start| {
+            let start = start + lower.get(start..)?.find('>')? + 1;
+            let end = start + lower.get(start..)?.find('<')?;
+            text.get(start..end)
+        });
+        let words: Vec<&str> = title.unwrap_or_default().split_whitespace().collect();
+        let title: String = words.join(" ").chars().take(TITLE_SHOWN).collect();
+        Some(match title.is_empty() {
+            true => media_type.to_owned(),
+            false => format!("{media_type}: {title}"),
+        })
+    }
+
     /// The value at a JSON pointer into the body.
     pub(crate) fn at(&self, pointer: &str) -> Option<&Value> {
         self.json()?.pointer(pointer)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn of_markup_the_media_type_and_the_title_are_told() {
+        for (media_type, body, told) in [
+            (
+                "text/html; charset=utf-8",
+                "<!DOCTYPE html>\n<html><head><TITLE lang=en>Not\n  found</TITLE></head>",
+                Some("text/html: Not found"),
+            ),
+            ("text/html", "<h1>Hello</h1>", Some("text/html")),
+            (
+                "application/xml",
+                "<?xml version='1.0'?><a/>",
+                Some("application/xml"),
+            ),
+            (
+                "",
+                " <p>\u{130}<title>x",
+                Some("markup without a media type"),
+            ),
+            ("text/html", "{}", None),
+            ("text/plain", "404 page not found", None),
+            ("application/json", "", None),
+        ] {
+            let headers = vec![("Content-Type".to_owned(), media_type.to_owned())];
+            let answer = Answer::new(501, headers, Bytes::from(body));
+            assert_eq!(answer.markup().as_deref(), told, "{body}");
+        }
     }
 }

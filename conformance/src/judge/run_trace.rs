@@ -2,6 +2,7 @@
 
 use crate::client::wire::Wire;
 use crate::client::{Base, curl};
+use crate::judge::openapi::Finding;
 use crate::judge::transcript::Transcript;
 use crate::judge::verdict::{Answered, Failure};
 
@@ -20,8 +21,8 @@ pub(crate) struct RunTrace {
     pub(crate) slow: bool,
     /// For each step what it sent.
     pub(crate) sent: Vec<SentStep>,
-    /// Where judged answers break the OpenAPI document: index of the step, and what.
-    pub(crate) findings: Vec<(usize, String)>,
+    /// Where judged answers break the OpenAPI document: index of the step, and how.
+    pub(crate) findings: Vec<(usize, Finding)>,
 }
 
 /// What a step sent.

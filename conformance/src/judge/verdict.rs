@@ -8,6 +8,7 @@ use super::compare::compare;
 use super::run_trace::RunTrace;
 use super::transcript::Transcript;
 use crate::catalogue::Level;
+use crate::judge::facts::{Fact, STATUS, among};
 
 /// What the suite says about one clause of a run. Only `Pass` counts as proven.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -51,8 +52,8 @@ pub struct Failure {
 pub struct Answered {
     /// Status code.
     pub status: u16,
-    /// The message of an error, or how the body of another answer begins, at most 120
-    /// characters; own names stand as `<ns>`. Empty without a body.
+    /// The message of an error, media type and title of a page, or how the body of another answer
+    /// begins, at most 120 characters; own names stand as `<ns>`. Empty without a body.
     pub message: String,
 }
 
@@ -187,6 +188,10 @@ pub(crate) fn verdict(level: Level, expected: Option<&str>, trace: &RunTrace) ->
         // What went wrong first may be the reason for the rest.
         (Some(failure), Some(expected)) => match difference(expected, trace) {
             Some(earlier) if earlier.step < failure.step => Verdict::Fail(earlier),
+            // An answer that breaks the OpenAPI document also differs from the snapshot.
+            Some(same) if same.step == failure.step && trace.early_failure.is_none() => {
+                Verdict::Fail(status_first(same, trace))
+            }
             _ if trace.unanswered => Verdict::Fail(beside_expected(failure, expected)),
             _ => Verdict::Fail(failure),
         },
@@ -202,7 +207,59 @@ pub(crate) fn early_failure(trace: &RunTrace) -> Option<Failure> {
         return Some(failure.clone());
     }
     let (index, _) = trace.findings.first()?;
-    Some(trace.failure(*index, notes(trace, *index)))
+    let failure = trace.failure(*index, notes(trace, *index));
+    Some(status_first(failure, trace))
+}
+
+/// A failure with its difference of the status, if there is one, before all others. Where the
+/// snapshot does not tell the status, the OpenAPI document does.
+fn status_first(mut failure: Failure, trace: &RunTrace) -> Failure {
+    let told = |one: &Difference| one.path == STATUS;
+    if let Some(place) = failure.differences.iter().position(told) {
+        let status = failure.differences.remove(place);
+        failure.differences.insert(0, status);
+        return failure;
+    }
+    let step = trace.transcript.steps.get(failure.step.saturating_sub(1));
+    let wants_refusal = wants_refusal(step.map_or(&[], |step| &step.facts));
+    let mut findings = trace.findings.iter();
+    let finding = findings.find(|(index, _)| index + 1 == failure.step);
+    if let (Some((_, finding)), Some(wants_refusal)) = (finding, wants_refusal) {
+        let mut codes = finding.documented.clone();
+        codes.retain(|code| (*code >= 400) == wants_refusal);
+        let expected = match codes.as_slice() {
+            [] => return failure,
+            [code] => code.to_string(),
+            codes => among(codes),
+        };
+        let difference = Difference {
+            path: STATUS.to_owned(),
+            expected,
+            got: finding.status.to_string(),
+        };
+        failure.differences.insert(0, difference);
+    }
+    failure
+}
+
+/// Whether a step that keeps these facts wants an error. None where it bears both.
+fn wants_refusal(facts: &[Fact]) -> Option<bool> {
+    let of_error = |key: &str| {
+        let place = key.trim_start_matches("each ");
+        ["/code", "/message", "/error"]
+            .into_iter()
+            .any(|start| place.starts_with(start))
+    };
+    if facts.iter().any(|fact| fact.key == "answer") {
+        return None;
+    }
+    let refuses = |fact: &Fact| match fact.key.as_str() {
+        STATUS => {
+            fact.value == "<error>" || fact.value.trim_start_matches('<').starts_with(['4', '5'])
+        }
+        key => of_error(key),
+    };
+    Some(facts.iter().any(refuses))
 }
 
 /// A failure for want of an answer, beside the status that was expected of it.
@@ -210,7 +267,7 @@ fn beside_expected(mut failure: Failure, expected: &str) -> Failure {
     let steps = Transcript::parse(expected).steps;
     let step = failure.step.checked_sub(1).and_then(|step| steps.get(step));
     let mut facts = step.into_iter().flat_map(|step| &step.facts);
-    let status = facts.find(|fact| fact.key == "status");
+    let status = facts.find(|fact| fact.key == STATUS);
     if let (Some(status), Some(got)) = (status, failure.notes.first().cloned()) {
         failure.notes.remove(0);
         failure.differences.push(Difference {
@@ -246,7 +303,7 @@ fn notes(trace: &RunTrace, index: usize) -> Vec<String> {
         .findings
         .iter()
         .filter(|(step, _)| *step == index)
-        .map(|(_, what)| what.clone())
+        .map(|(_, finding)| finding.what.clone())
         .collect();
     notes.dedup();
     notes

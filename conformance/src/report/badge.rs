@@ -2,9 +2,9 @@
 
 use serde::Serialize;
 
+use super::capability::{self, Score};
 use super::{Conclusion, Digest};
 use crate::catalogue::{Catalogue, Document};
-use crate::report::capability::Score;
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
@@ -15,21 +15,19 @@ struct Badge {
     color: &'static str,
 }
 
-/// The badge says what was proven of how much, by which profile, or by which documents and which
-/// suite.
+/// The badge says what was proven of how much: by which profile, or of what the target claims, by
+/// which documents and which suite.
 pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
-    let suite = digest.started.as_ref().map_or("", |started| &started.suite);
-    let (label, message, (proven, rules)) = match digest.standing() {
+    let (label, message, Score { proven, rules }) = match digest.standing() {
         Some(standing) => {
-            let Score { proven, rules } = standing.must;
-            let message = format!("{proven} of {rules}");
-            (standing.title(), message, (proven, rules))
+            let must = standing.must;
+            let message = format!("{} of {}", must.proven, must.rules);
+            (standing.title(), message, must)
         }
         None => {
-            let (proven, rules) = digest.score();
-            let edition = edition(digest);
-            let message = format!("{proven}/{rules} rules | {edition} | suite {suite}");
-            ("conformance".to_owned(), message, (proven, rules))
+            let claimed = capability::claimed(digest, digest.rows.iter());
+            let message = message(digest, claimed);
+            ("conformance".to_owned(), message, claimed)
         }
     };
     let badge = Badge {
@@ -45,6 +43,18 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
         },
     };
     Ok(serde_json::to_string_pretty(&badge)? + "\n")
+}
+
+/// What is said without a profile.
+fn message(digest: &Digest, claimed: Score) -> String {
+    let Score { proven, rules } = claimed;
+    let all = capability::score(digest.rows.iter());
+    let of = match rules == all.rules {
+        true => "rules",
+        false => "claimed rules",
+    };
+    let suite = digest.started.as_ref().map_or("", |started| &started.suite);
+    format!("{proven}/{rules} {of} | {} | suite {suite}", edition(digest))
 }
 
 /// The titles of the documents that the run was judged by.
@@ -73,7 +83,7 @@ mod tests {
         let expected = serde_json::json!({
             "schemaVersion": 1,
             "label": "conformance",
-            "message": "2/6 rules | Policy Engine REST API | suite 0.1.0",
+            "message": "1/3 claimed rules | Policy Engine REST API | suite 0.1.0",
             "color": "lightgrey",
         });
         assert_eq!(badge, expected);

@@ -139,16 +139,25 @@ fn key(row: &Row, failure: &Failure) -> Key {
 }
 
 /// A message without the words that are of one request: paths, names, numbers, what is quoted.
+/// Empty if no other word is left.
 fn general(message: &str) -> String {
     let mut words: Vec<&str> = Vec::new();
     for word in message.split_whitespace() {
         let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
-        let word = if word.contains(own) { "…" } else { word };
+        // Of a page the media type is told.
+        let media_type = word.starts_with("text/") || word.starts_with("application/x");
+        let word = match word.contains(own) && !media_type {
+            true => "…",
+            false => word,
+        };
         if word != "…" || words.last() != Some(&"…") {
             words.push(word);
         }
     }
-    cut(&words.join(" "), SIDE_SHOWN)
+    match words.as_slice() {
+        ["…"] => String::new(),
+        words => cut(&words.join(" "), SIDE_SHOWN),
+    }
 }
 
 fn cut(text: &str, most: usize) -> String {
@@ -275,6 +284,8 @@ mod tests {
                 "prerequisite failed: status … body …",
             ),
             ("a 1 2 b", "a … b"),
+            ("text/html: Error response", "text/html: Error response"),
+            ("{}", ""),
         ] {
             assert_eq!(general(message), expected);
         }

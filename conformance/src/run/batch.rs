@@ -91,8 +91,8 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     };
     inner.stop().await;
     if let Some(ledger) = &inner.ledger {
-        let nothing =
-            |(names, what): &(Vec<String>, Vec<String>)| names.is_empty() && what.is_empty();
+        // What changed without the run's name on it is nothing that a cleanup finds.
+        let nothing = |(names, _): &(Vec<String>, Vec<String>)| names.is_empty();
         ledger.close(unreachable.is_none() && left.as_ref().is_some_and(nothing));
     }
     let (names, what) = left.unwrap_or_default();

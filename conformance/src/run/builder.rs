@@ -235,9 +235,7 @@ impl SuiteBuilder {
             .enable_all()
             .build()
             .map_err(|error| SuiteError::System(error.to_string()))?;
-        if !is_namespace(&self.namespace) {
-            return Err(SuiteError::Namespace(self.namespace));
-        }
+        check_namespace(&self.namespace)?;
         let run = run_name(&self.namespace, random()?);
         let inner = Inner {
             client: Client::new(&self.connection)?,
@@ -276,11 +274,18 @@ pub(crate) fn default_jobs() -> usize {
 }
 
 /// Whether names of both APIs, and packages, can start so.
-fn is_namespace(text: &str) -> bool {
+///
+/// # Errors
+/// They cannot.
+pub(crate) fn check_namespace(text: &str) -> Result<(), SuiteError> {
     let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-    text.len() <= 16
+    let fits = text.len() <= 16
         && text.starts_with(|c: char| c.is_ascii_lowercase())
-        && text.chars().all(plain)
+        && text.chars().all(plain);
+    match fits {
+        true => Ok(()),
+        false => Err(SuiteError::Namespace(text.to_owned())),
+    }
 }
 
 fn choose(

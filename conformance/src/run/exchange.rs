@@ -13,7 +13,7 @@ use crate::client::curl;
 use crate::client::wire::{Outgoing, Wire};
 use crate::evidence::{Defect, Event, Exchange, Payload, Received, Sent};
 use crate::faults::{self, RequestContext};
-use crate::judge::openapi::Message;
+use crate::judge::openapi::{Finding, Message};
 use crate::judge::run_trace::RunTrace;
 use crate::judge::verdict::Answered;
 use crate::run::runner::{Runner, Transport, identity_name};
@@ -83,7 +83,7 @@ impl Runner<'_> {
         document: Document,
         request: &Outgoing,
         answer: &Answer,
-    ) -> Option<String> {
+    ) -> Option<Finding> {
         let message = Message {
             headers: &answer.headers,
             body: &answer.body,
@@ -215,13 +215,17 @@ impl Runner<'_> {
     }
 }
 
-/// What tells an answer from others of its kind: an error by its message, anything else by how
-/// it begins.
+/// What tells an answer from others of its kind: an error by its message, a page by its title,
+/// anything else by how it begins.
 fn answered(answer: &Answer, ns: &str) -> Answered {
     let message = ["/message", "/detail", "/title", "/error"]
         .into_iter()
         .find_map(|place| answer.at(place)?.as_str());
-    let text = message.map_or_else(|| answer.text(), Into::into);
+    let text = match (message, answer.markup()) {
+        (Some(message), _) => message.into(),
+        (None, Some(markup)) => markup.into(),
+        (None, None) => answer.text(),
+    };
     // The name of the rule's own may be as long as what is shown.
     let start: String = text.chars().take(2 * MESSAGE_SHOWN).collect();
     let words: Vec<&str> = start.split_whitespace().collect();

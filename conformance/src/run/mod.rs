@@ -29,8 +29,8 @@ use std::time::{Duration, Instant};
 use tokio::runtime::Runtime;
 use tokio::sync::mpsc::unbounded_channel;
 
-pub(crate) use builder::default_jobs;
 pub use builder::{SuiteBuilder, SuiteError};
+pub(crate) use builder::{check_namespace, default_jobs};
 pub use mode::Mode;
 pub use selftest::run_trivial_servers::Vacuity;
 

@@ -186,11 +186,11 @@ impl Runner<'_> {
                 }
             };
             if no_time_left {
-                let body = shorten(&mask_namespace(answer.text().trim(), self.ns));
                 return Err(Stop::Trouble(format!(
-                    "not so within {} s: the last answer has status {}, body {body:?}",
+                    "not so within {} s: the last answer has status {}, {}",
                     self.eventual_timeout.as_secs_f32(),
-                    answer.status
+                    answer.status,
+                    self.body_told(&answer)
                 )));
             }
             if !matches!(self.transport, Transport::Replayed(_)) {
@@ -219,11 +219,20 @@ impl Runner<'_> {
         if set {
             return Ok(());
         }
-        let body = shorten(&mask_namespace(answer.text().trim(), self.ns));
         Err(Stop::Trouble(format!(
-            "prerequisite failed: status {}, body {body:?}",
-            answer.status
+            "prerequisite failed: status {}, {}",
+            answer.status,
+            self.body_told(answer)
         )))
+    }
+
+    /// The body of an answer that does not help a scenario on.
+    fn body_told(&self, answer: &Answer) -> String {
+        let masked = |text: &str| mask_namespace(text.trim(), self.ns);
+        match answer.markup() {
+            Some(markup) => masked(&markup),
+            None => format!("body {:?}", shorten(&masked(&answer.text()))),
+        }
     }
 
     fn capture_value(&self, answer: &Answer, name: &str, pointer: &str) -> Result<String, Stop> {

@@ -18,6 +18,9 @@ use crate::scenario::{Alternative, Check, Expectation, Kind};
 /// So long, in milliseconds, an answer may take whatever the wait that it is part of.
 const NOTICED: f64 = 250.0;
 
+/// The key of the fact that is the status.
+pub(crate) const STATUS: &str = "status";
+
 /// One line of a transcript: `key = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Fact {
@@ -36,6 +39,12 @@ pub(crate) struct View<'a> {
     pub(crate) captures: &'a Captures,
 }
 
+/// Statuses, of which one is expected, as the value of a fact.
+pub(crate) fn among(statuses: &[u16]) -> String {
+    let names: Vec<String> = statuses.iter().map(u16::to_string).collect();
+    format!("<{}>", names.join(" or "))
+}
+
 /// What the steps of a scenario captured, by name.
 pub(crate) type Captures = BTreeMap<&'static str, String>;
 
@@ -44,11 +53,10 @@ impl View<'_> {
     pub(crate) fn fact(&self, expectation: &Expectation) -> Fact {
         let answer = self.answer;
         let (key, value) = match expectation {
-            Expectation::Status => ("status".to_owned(), answer.status.to_string()),
+            Expectation::Status => (STATUS.to_owned(), answer.status.to_string()),
             Expectation::StatusAmong(allowed) => {
-                let names: Vec<String> = allowed.iter().map(u16::to_string).collect();
                 let holds = allowed.contains(&answer.status);
-                self.status_class(holds, &format!("<{}>", names.join(" or ")))
+                self.status_class(holds, &among(allowed))
             }
             Expectation::Success => self.status_class(answer.is_success(), "<success>"),
             Expectation::Error => self.status_class(answer.status >= 400, "<error>"),
@@ -175,7 +183,7 @@ impl View<'_> {
         } else {
             self.answer.status.to_string()
         };
-        ("status".to_owned(), value)
+        (STATUS.to_owned(), value)
     }
 
     fn media_type(&self) -> String {
@@ -240,7 +248,9 @@ impl View<'_> {
         } else if self.answer.body.is_empty() {
             "<no body>".to_owned()
         } else {
-            format!("<not JSON: {}>", self.excerpt())
+            let markup = self.answer.markup();
+            let told = markup.map(|markup| mask_namespace(&markup, self.ns));
+            format!("<not JSON: {}>", told.unwrap_or_else(|| self.excerpt()))
         }
     }
 

@@ -90,6 +90,18 @@ enum Reading {
     List,
 }
 
+/// What is wrong with an answer.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Finding {
+    /// In one sentence: the operation, and what the document does not have.
+    pub what: String,
+    /// The status of the answer.
+    pub status: u16,
+    /// The statuses that are documented in its place: where its own is not documented, or it has
+    /// no body and the description of its own has one.
+    pub documented: Vec<u16>,
+}
+
 /// What is documented of an answer.
 #[derive(Debug)]
 pub(crate) struct Documented<'c> {
@@ -167,12 +179,15 @@ impl Contract {
         status: u16,
         vendor: &str,
         message: Message<'_>,
-    ) -> Option<String> {
+    ) -> Option<Finding> {
         let path = target.split('?').next().unwrap_or(target);
         let operation = self.operation(api, method, path)?;
-        operation
-            .response_finding(status, vendor, message)
-            .map(|finding| format!("answer {status} of {operation}: {finding}"))
+        let finding = operation.response_finding(status, vendor, message)?;
+        Some(Finding {
+            what: format!("answer {status} of {operation}: {finding}"),
+            status,
+            documented: operation.statuses_for(status, message.body.is_empty()),
+        })
     }
 
     /// What is documented of the answer to a request with this status. None for what the document
@@ -294,6 +309,21 @@ impl Operation {
         let keys = [status.to_string(), range, "default".to_owned()];
         keys.into_iter()
             .find(|key| self.responses.contains_key(key))
+    }
+
+    /// The statuses that are documented in place of this one, if it is not. If it is, as a success
+    /// with a body, and the answer has none, those of success that have none.
+    fn statuses_for(&self, status: u16, is_empty: bool) -> Vec<u16> {
+        let is_documented = self.response_key(status).is_some();
+        let fits = |code: u16, content: &Content| {
+            let successes = code.max(status) < 400;
+            !is_documented || (is_empty && content.is_empty() && successes)
+        };
+        let codes = self.responses.iter().filter_map(|(key, content)| {
+            let code = key.parse().ok()?;
+            fits(code, content).then_some(code)
+        });
+        codes.collect()
     }
 }
 

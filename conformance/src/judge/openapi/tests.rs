@@ -248,7 +248,7 @@ fn answers_outside_the_contract_are_found() {
         match expected {
             None => assert_eq!(finding, None, "{request} {status}"),
             Some(part) => {
-                let finding = finding.unwrap_or_default();
+                let finding = finding.map(|finding| finding.what).unwrap_or_default();
                 assert!(
                     finding.contains(part),
                     "{request}: expected {part:?}, got {finding:?}"
@@ -276,7 +276,36 @@ fn a_gzip_body_is_read_through_its_encoding() {
         "engine",
         message,
     );
-    assert!(finding.unwrap_or_default().contains("the body is not gzip"));
+    let what = finding.map(|finding| finding.what);
+    assert!(what.unwrap_or_default().contains("the body is not gzip"));
+}
+
+#[test]
+fn a_wrong_status_comes_with_those_that_are_documented() {
+    for (request, status, body, documented) in [
+        ("GET /v1/data/a", 404, "{}", &[200, 400, 401, 403, 500][..]),
+        ("PUT /v1/data/a", 200, "", &[204, 304]),
+        ("PUT /v1/data/a", 200, "[]", &[]),
+        (
+            "DELETE /v1/policies/a",
+            204,
+            "",
+            &[200, 400, 401, 403, 404, 500],
+        ),
+        ("GET /v1/data/a", 200, "", &[]),
+        ("GET /v1/data/a", 400, "", &[]),
+    ] {
+        let (method, target) = request.split_once(' ').unwrap_or_default();
+        let headers = headers("application/json");
+        let message = Message {
+            headers: &headers,
+            body: body.as_bytes(),
+        };
+        let finding =
+            contract().check_response(Document::Engine, method, target, status, "opa", message);
+        let found = finding.map(|finding| (finding.status, finding.documented));
+        assert_eq!(found, Some((status, documented.to_vec())), "{request}");
+    }
 }
 
 #[test]
