@@ -45,7 +45,7 @@ fn life() {
     let filled = text.replace("TODO: say why", "It repeats what it is asked.");
     let program = Program::new().file("known.toml", &filled);
     program
-        .run(&["baseline", "check", "known.toml"])
+        .run(&["baseline", "check", "--file", "known.toml"])
         .expect(0, &[]);
     let judged = ["--engine-url", &server.url, FAILS];
     program.run(&[&list[..], &judged].concat()).expect(

@@ -57,8 +57,11 @@ pub(super) struct Update {
 #[derive(Debug, Args)]
 pub(super) struct Check {
     /// The lists
-    #[arg(value_name = "FILE", required = true)]
+    #[arg(value_name = "FILE", required_unless_present = "file")]
     files: Vec<PathBuf>,
+    /// One of them, as the other commands name it
+    #[arg(long, value_name = "FILE")]
+    file: Option<PathBuf>,
 }
 
 /// Where verdicts come from.
@@ -242,7 +245,7 @@ fn kept(digest: &Digest, ids: &[String]) -> bool {
 fn check(arguments: &Check, console: &mut Console<'_>) -> Result<u8, Failed> {
     let rules = rules()?;
     let mut stale = Vec::new();
-    for path in &arguments.files {
+    for path in arguments.files.iter().chain(&arguments.file) {
         let (text, file) = (list(path)?, path.display().to_string());
         let kind = Kind::of(&text);
         let open = KnownList::unwritten(kind, &text, &file).map_err(Failed::usage)?;

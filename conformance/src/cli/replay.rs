@@ -152,7 +152,7 @@ pub(super) fn replay(arguments: Arguments, console: &mut Console<'_>) -> Result<
 
 fn started(events: &[Event]) -> Option<&RunStarted> {
     events.iter().find_map(|event| match event {
-        Event::RunStarted(started) => Some(started),
+        Event::RunStarted(started) => Some(&**started),
         _ => None,
     })
 }

@@ -117,6 +117,9 @@ impl Doctor<'_> {
             }
             let alike = unknown.is_some_and(|unknown| api::alike(unknown, &answer));
             for (name, reading) in *readings {
+                if seen.capabilities.contains(name) {
+                    continue;
+                }
                 let sign = match alike {
                     true if takes_everything => Sign::Unclear,
                     true => missing(&answer),

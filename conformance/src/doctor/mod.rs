@@ -295,6 +295,7 @@ impl Doctor<'_> {
             let finding = Finding::new(Mark::Note, "api", what).advice(advice);
             seen.findings.push(finding);
             seen.apis.push(Document::Engine);
+            seen.capabilities.push("documents");
         }
         let locked = sights
             .iter()

@@ -327,6 +327,16 @@ fn capabilities_are_those_that_show() {
     assert_eq!(seen.product, None);
     let absent = ["explain", "config", "status", "compile", "v0", "filters"];
     assert_eq!(seen.absent, absent);
+    // Documents that are denied where nothing is defined are documents.
+    let denying = examine(
+        |path, known| match path {
+            path if path.starts_with("/v1/data/") => (MISSING, r#"{"code": "nothing"}"#.to_owned()),
+            path => engine(path, known),
+        },
+        None,
+    );
+    assert!(denying.capabilities.contains(&"documents"), "{denying:#?}");
+    assert!(!denying.absent.contains(&"documents"), "{denying:#?}");
     // A server that answers everything alike shows nothing of what it can do.
     assert_eq!(
         examine(|_, _| (JSON, "{}".to_owned()), None).capabilities,

@@ -24,7 +24,7 @@ use crate::sha256::sha256;
 #[serde(tag = "event", rename_all = "kebab-case", try_from = "Value")]
 pub enum Event {
     /// First event: what is judged, and on what.
-    RunStarted(RunStarted),
+    RunStarted(Box<RunStarted>),
     /// A request and its answer.
     Exchange(Box<Exchange>),
     /// The verdict on one clause.
@@ -46,13 +46,16 @@ pub struct RunStarted {
     pub run: String,
     /// Version of the suite.
     pub suite: String,
+    /// When it began, in UTC by RFC 3339; older evidence does not say.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub at: Option<String>,
     /// The target.
     pub target: TargetSummary,
     /// Seed of the order; the same seed gives the same order.
     pub seed: u64,
     /// The profile that it is judged by, if it is.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub profile: Option<Box<ProfileRef>>,
+    pub profile: Option<ProfileRef>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
 }
@@ -337,7 +340,7 @@ impl TryFrom<Value> for Event {
 /// what they chose in the order of the documents, the longest time, all requests. None when no run
 /// starts in them.
 pub(crate) fn merge(runs: Vec<Vec<Event>>) -> Option<Vec<Event>> {
-    let (mut start, mut end) = (None::<RunStarted>, None::<RunFinished>);
+    let (mut start, mut end) = (None::<Box<RunStarted>>, None::<RunFinished>);
     let mut between = Vec::new();
     for event in runs.into_iter().flatten() {
         match event {
@@ -517,9 +520,10 @@ mod tests {
             milliseconds: 0.25,
         }));
         let events = [
-            Event::RunStarted(RunStarted {
+            Event::RunStarted(Box::new(RunStarted {
                 run: "r1".into(),
                 suite: "0.1.0".into(),
+                at: Some("2026-12-01T10:00:00Z".into()),
                 target: TargetSummary {
                     name: "reference".into(),
                     vendor: "engine".into(),
@@ -537,7 +541,7 @@ mod tests {
                     level: Level::Open,
                     setup: Some("default".into()),
                 }],
-            }),
+            })),
             exchange,
             judged(Verdict::Pass),
             judged(Verdict::Recorded),

@@ -102,7 +102,9 @@ pub enum KnownError {
     #[error("{0}: the `{2}` of `{1}` is empty")]
     Empty(String, String, &'static str),
     /// An entry whose reason nobody has written.
-    #[error("{0}: the `reason` of `{1}` is still to be written")]
+    #[error(
+        "{0}: the `reason` of `{1}` is still to be written; `conformance baseline check {0}` names every such rule"
+    )]
     Placeholder(String, String),
     /// An entry that fits no rule.
     #[error("{0}: {1}")]

@@ -54,7 +54,10 @@ fn message(digest: &Digest, claimed: Score) -> String {
         false => "claimed rules",
     };
     let suite = digest.started.as_ref().map_or("", |started| &started.suite);
-    format!("{proven}/{rules} {of} | {} | suite {suite}", edition(digest))
+    format!(
+        "{proven}/{rules} {of} | {} | suite {suite}",
+        edition(digest)
+    )
 }
 
 /// The titles of the documents that the run was judged by.

@@ -20,6 +20,8 @@ pub const SCHEMA: &str = include_str!("../../schemas/report.schema.json");
 struct Report<'a> {
     suite: &'a str,
     run: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    at: Option<&'a str>,
     target: Option<&'a TargetSummary>,
     seed: u64,
     milliseconds: f64,
@@ -79,6 +81,7 @@ pub(super) fn render(digest: &Digest) -> serde_json::Result<String> {
     let report = Report {
         suite: started.map_or("", |started| &started.suite),
         run: started.map_or("", |started| &started.run),
+        at: started.and_then(|started| started.at.as_deref()),
         target: started.map(|started| &started.target),
         seed: started.map_or(0, |started| started.seed),
         milliseconds: finished.map_or(0.0, |finished| finished.milliseconds),

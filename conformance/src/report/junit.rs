@@ -3,6 +3,7 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
+use chrono::DateTime;
 use quick_junit::{NonSuccessKind, Report, SerializeError, TestCase, TestCaseStatus, TestSuite};
 
 use super::{Digest, Outcome, Row, failure};
@@ -28,6 +29,13 @@ pub(super) fn render(digest: &Digest) -> Result<String, SerializeError> {
     }
     if let Some(suite) = run_suite(digest) {
         report.add_test_suite(suite);
+    }
+    let at = digest
+        .started
+        .as_ref()
+        .and_then(|started| started.at.as_deref());
+    if let Some(at) = at.and_then(|at| DateTime::parse_from_rfc3339(at).ok()) {
+        report.set_timestamp(at);
     }
     if let Some(finished) = &digest.finished {
         report.set_time(duration(finished.milliseconds));

@@ -88,7 +88,9 @@ fn head(digest: &Digest) -> String {
     let _ = writeln!(out, "\n\n**{score}**: {}\n", prose(&conclusion));
     if let Some(started) = &digest.started {
         let suite = prose(&started.suite);
-        let _ = write!(out, "Suite {suite}, seed {}", started.seed);
+        let at = started.at.as_deref().map(|at| format!("{}, ", prose(at)));
+        let at = at.unwrap_or_default();
+        let _ = write!(out, "{at}suite {suite}, seed {}", started.seed);
     }
     if let Some(finished) = &digest.finished {
         let seconds = finished.milliseconds / 1000.0;

@@ -5,6 +5,7 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
+use chrono::{SecondsFormat, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -45,7 +46,7 @@ pub(super) async fn run(inner: Arc<Inner>, events: UnboundedSender<Batch>) {
     let start = Instant::now();
     // Nobody listens any more when the run was given up.
     let emit = |told: Vec<Event>| drop(events.send(told.into()));
-    emit(vec![Event::RunStarted(inner.started())]);
+    emit(vec![Event::RunStarted(Box::new(inner.started()))]);
     if let Some(reason) = &inner.refusal {
         inner.refuse(reason, start, emit);
         return;
@@ -224,6 +225,7 @@ impl Inner {
         RunStarted {
             run: self.run.clone(),
             suite: env!("CARGO_PKG_VERSION").to_owned(),
+            at: Some(Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)),
             target: TargetSummary {
                 name: self.target.name.clone(),
                 vendor: self.target.vendor.clone(),
@@ -235,7 +237,7 @@ impl Inner {
                 by_address: self.target.by_address,
             },
             seed: self.seed,
-            profile: self.profile.map(ProfileRef::from).map(Box::new),
+            profile: self.profile.map(ProfileRef::from),
             chosen: self
                 .chosen
                 .iter()

@@ -35,11 +35,11 @@ impl Suite {
             let mut events = Vec::with_capacity(evidence.len());
             for event in evidence {
                 match event {
-                    Event::RunStarted(_) => events.push(Event::RunStarted(RunStarted {
+                    Event::RunStarted(_) => events.push(Event::RunStarted(Box::new(RunStarted {
                         suite: env!("CARGO_PKG_VERSION").to_owned(),
                         chosen: suite.inner.started().chosen,
-                        ..started.clone()
-                    })),
+                        ..(*started).clone()
+                    }))),
                     Event::Judged(judged) => {
                         let exchanges = exchanges.remove(&judged.rule).unwrap_or_default();
                         let again = suite.inner.again(*judged, exchanges, &started.run).await;

@@ -162,8 +162,8 @@ impl Digest {
         for event in events {
             match event {
                 Event::RunStarted(started) => {
-                    digest.profile = started.profile.as_deref().and_then(ProfileRef::known);
-                    digest.started = Some(started);
+                    digest.profile = started.profile.as_ref().and_then(ProfileRef::known);
+                    digest.started = Some(*started);
                 }
                 Event::Judged(verdict) => {
                     judged.insert(verdict.rule.clone(), *verdict);
@@ -251,7 +251,7 @@ impl Digest {
         let moved = self.stability.iter().flat_map(|runs| &runs.moved);
         findings.extend(moved.map(|moved| ("moves", moved.rule.clone())));
         let started = self.started.as_ref();
-        let profile = started.and_then(|started| started.profile.as_deref());
+        let profile = started.and_then(|started| started.profile.as_ref());
         if let (Some(profile), None) = (profile, self.profile) {
             let ProfileRef { name, edition, .. } = profile;
             let what = format!("{name} {edition} is none that this program knows");

@@ -105,9 +105,10 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
         level: level(rule),
         setup: None,
     });
-    Event::RunStarted(RunStarted {
+    Event::RunStarted(Box::new(RunStarted {
         run: "cabc".to_owned(),
         suite: "0.1.0".to_owned(),
+        at: Some("2026-12-01T10:00:00Z".to_owned()),
         target: TargetSummary {
             name: format!("name {HOSTILE}"),
             vendor: "engine".to_owned(),
@@ -121,7 +122,7 @@ fn started<'a>(rules: impl Iterator<Item = &'a str>) -> Event {
         seed: u64::MAX,
         profile: None,
         chosen: chosen.collect(),
-    })
+    }))
 }
 
 fn level(rule: &str) -> Level {

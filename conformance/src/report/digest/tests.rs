@@ -31,9 +31,10 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
         level: Level::Rule,
         setup: None,
     };
-    let started = Event::RunStarted(RunStarted {
+    let started = Event::RunStarted(Box::new(RunStarted {
         run: String::new(),
         suite: String::new(),
+        at: None,
         target: TargetSummary {
             name: target.to_owned(),
             vendor: "engine".into(),
@@ -47,7 +48,7 @@ fn digest_with(known: &KnownList, target: &str, named: &[String], events: Vec<Ev
         seed: 1,
         profile: None,
         chosen: vec![chosen(RULE), chosen(OTHER)],
-    });
+    }));
     Digest::of(std::iter::once(started).chain(events), known, named)
 }
 

@@ -84,6 +84,7 @@ fn about(runs: &Runs<'_>, run: &Run<'_>) -> Markup {
         p.about {
             @if runs.several() { b { (visible(&run.label)) ": " } }
             @if let Some(started) = started {
+                @if let Some(at) = &started.at { time datetime=(at) { (visible(at)) } ", " }
                 "suite " (visible(&started.suite)) ", run " (visible(&started.run)) ", seed " (started.seed)
                 @for (api, url) in [("control plane", &started.target.control), ("engine", &started.target.engine)] {
                     @if let Some(url) = url { ", " (api) " at " code { (visible(url)) } }

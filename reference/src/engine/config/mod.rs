@@ -42,12 +42,16 @@ use redact::redact_config;
 use shape::Shape;
 
 /// The sections and keys that are shown but have no effect.
-const WITHOUT_EFFECT: &[&[&str]] = &[&[
-    "caching",
-    "inter_query_builtin_value_cache",
-    "named",
-    "io_jwt",
-]];
+const WITHOUT_EFFECT: &[&[&str]] = &[
+    &[
+        "caching",
+        "inter_query_builtin_value_cache",
+        "named",
+        "io_jwt",
+    ],
+    &["decision_logs", "intermediate_results"],
+    &["server", "logger_plugin"],
+];
 
 /// What `POST /` decides, and what decides on requests, unless the configuration says otherwise.
 const DECISION: &str = "/system/main";

@@ -4,6 +4,7 @@ use std::path::{Path, PathBuf};
 
 use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
+use serde::de::IgnoredAny;
 
 use super::bundles::Known;
 use super::disk::{BufferFull, BufferSync, Disk, DiskShape};
@@ -43,6 +44,8 @@ pub(super) struct DecisionLogsShape {
     nd_builtin_cache: bool,
     #[serde(rename = "request_context")]
     request_context: Option<RequestContext>,
+    #[serde(rename = "intermediate_results")]
+    _intermediate_results: Option<IgnoredAny>,
     pub(super) plugin: Option<String>,
 }
 

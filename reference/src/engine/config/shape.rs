@@ -79,6 +79,8 @@ struct Storage {
 struct Server {
     encoding: Option<Encoding>,
     decoding: Option<Decoding>,
+    #[serde(rename = "logger_plugin")]
+    _logger_plugin: Option<IgnoredAny>,
     metrics: Option<ServerMetrics>,
 }
 
@@ -137,8 +139,8 @@ impl Shape {
                 return Err(format!("{name} must be greater than 0"));
             }
         }
-        if self.gzip_level() > 9 {
-            return Err("server.encoding.gzip.compression_level must be 0 to 9".to_owned());
+        if !matches!(self.gzip_level(), 0 | 1 | 9) {
+            return Err("server.encoding.gzip.compression_level must be 0, 1 or 9".to_owned());
         }
         let buckets = self.buckets().unwrap_or_default();
         let increasing = buckets
@@ -311,6 +313,10 @@ mod tests {
     fn what_is_not_known_has_no_effect_and_is_named() {
         for (json, unknown) in [
             (r#"{"labels": {"a": "b"}, "plugins": {}}"#, &[][..]),
+            (
+                r#"{"decision_logs": {"intermediate_results": {}}, "server": {"logger_plugin": "a"}}"#,
+                &[],
+            ),
             (r#"{"own": {"a": 1}}"#, &["own"]),
             (
                 r#"{"services": {"s": {"url": "http://s", "ulr": "x"}}}"#,
