@@ -280,7 +280,7 @@ mod tests {
                 "document does not exist: …",
             ),
             (
-                "prerequisite failed: status 404, body \"x y\"",
+                "prerequisite failed: status 404, body `x y`",
                 "prerequisite failed: status … body …",
             ),
             ("a 1 2 b", "a … b"),

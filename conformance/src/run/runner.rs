@@ -229,9 +229,13 @@ impl Runner<'_> {
     /// The body of an answer that does not help a scenario on.
     fn body_told(&self, answer: &Answer) -> String {
         let masked = |text: &str| mask_namespace(text.trim(), self.ns);
-        match answer.markup() {
-            Some(markup) => masked(&markup),
-            None => format!("body {:?}", shorten(&masked(&answer.text()))),
+        if let Some(markup) = answer.markup() {
+            return masked(&markup);
+        }
+        let body = shorten(&masked(&answer.text()));
+        match body.is_empty() || body.contains(char::is_control) {
+            true => format!("body {body:?}"),
+            false => format!("body `{body}`"),
         }
     }
 

@@ -4,7 +4,6 @@ use std::path::{Path, PathBuf};
 
 use prometheus_client::metrics::histogram::exponential_buckets;
 use serde::Deserialize;
-use serde::de::IgnoredAny;
 
 use super::bundles::Known;
 use super::disk::{BufferFull, BufferSync, Disk, DiskShape};
@@ -45,7 +44,7 @@ pub(super) struct DecisionLogsShape {
     #[serde(rename = "request_context")]
     request_context: Option<RequestContext>,
     #[serde(rename = "intermediate_results")]
-    _intermediate_results: Option<IgnoredAny>,
+    _intermediate_results: Option<serde_json::Value>,
     pub(super) plugin: Option<String>,
 }
 

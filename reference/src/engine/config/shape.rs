@@ -80,7 +80,7 @@ struct Server {
     encoding: Option<Encoding>,
     decoding: Option<Decoding>,
     #[serde(rename = "logger_plugin")]
-    _logger_plugin: Option<IgnoredAny>,
+    _logger_plugin: Option<serde_json::Value>,
     metrics: Option<ServerMetrics>,
 }
 

@@ -182,6 +182,13 @@ pub(crate) const RULES: &[Rule] = &[
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
     }),
+    Rule::new("encoded-slash-in-segment", || {
+        scenario()
+            .given(put("/v1/data/{ns}").json(json!({})))
+            .when(put("/v1/data/{ns}/a%2Fb").json(json!(1)).expect(status()))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
+            .when(get("/v1/data/{ns}/a%2Fb").expect(at("/result")))
+    }),
 ];
 
 /// Documents that are there, though programs may take them for nothing.
