@@ -111,7 +111,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Names of members that a language of references would read otherwise, encoded for a path.
-const PLAIN: [(&str, &str); 8] = [
+pub(crate) const PLAIN: [(&str, &str); 8] = [
     ("a[0]", "a%5B0%5D"),
     ("a.b", "a.b"),
     ("a; true", "a%3B%20true"),
@@ -123,7 +123,7 @@ const PLAIN: [(&str, &str); 8] = [
 ];
 
 /// The same with quotes.
-const QUOTED: [(&str, &str); 3] = [
+pub(crate) const QUOTED: [(&str, &str); 3] = [
     ("\"", "%22"),
     ("a\"]", "a%22%5D"),
     ("a\"]; data[\"b", "a%22%5D%3B%20data%5B%22b"),

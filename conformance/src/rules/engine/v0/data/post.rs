@@ -1,5 +1,8 @@
 //! POST /v0/data/{path}
 
+use serde_json::Map;
+
+use crate::rules::engine::common::documents::{PLAIN, QUOTED};
 use crate::rules::engine::policy;
 use crate::rules::engine::v1::data::put::{EMPTY, empty_values};
 use crate::scenario::*;
@@ -108,4 +111,49 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(body()),
             )
     }),
+    Rule::new("numeric-segment-is-array-index", || {
+        scenario()
+            .given(put("/v1/data/{ns}/a").json(json!(["first", {"b": ["inner"]}])))
+            .when(read("a/0").expect(body()))
+            .when(read("a/1/b/0").expect(body()))
+    }),
+    Rule::new("segment-is-plain-text", || segments(&PLAIN)),
+    Rule::new("quoted-segment-is-plain-text", || segments(&QUOTED)),
+    Rule::new("names-and-texts-kept", || {
+        let names = json!({"Name": 1, "name": "ß", "é": "É", "日本": {"Ü": "日本 😀"}});
+        scenario()
+            .given(put("/v1/data/{ns}/kept").json(names.clone()))
+            .given(policy("seen := input"))
+            .when(read("kept").expect(body()))
+            .when(read("kept/Name").expect(body()))
+            .when(read("kept/name").expect(body()))
+            .when(read("kept/%C3%A9").expect(body()))
+            .when(read("kept/%E6%97%A5%E6%9C%AC/%C3%9C").expect(body()))
+            .when(read("kept/NAME").expect(error()))
+            .when(post("/v0/data/{ns}/seen").json(names).expect(body()))
+    }),
+    Rule::new("integers-kept", || {
+        let numbers = json!({"n": [9_007_199_254_740_993_u64, -9_007_199_254_740_993_i64]});
+        scenario()
+            .given(put("/v1/data/{ns}/kept").json(numbers.clone()))
+            .given(policy("seen := input"))
+            .when(read("kept").expect(body()))
+            .when(post("/v0/data/{ns}/seen").json(numbers).expect(body()))
+    }),
 ];
+
+/// Reads a document, with an input that nothing looks at.
+fn read(path: &str) -> Step {
+    post(format!("/v0/data/{{ns}}/{path}")).json(json!(1))
+}
+
+/// Members of these names are read, and nothing else is.
+fn segments(names: &[(&str, &str)]) -> Scenario {
+    let member = |(name, _): &(&str, &str)| ((*name).to_owned(), json!({"was": name}));
+    let mut members: Map<String, Value> = names.iter().map(member).collect();
+    members.insert("a".to_owned(), json!({"b": "beside"}));
+    let start = scenario().given(put("/v1/data/{ns}").json(Value::Object(members)));
+    names.iter().fold(start, |scenario, (_, segment)| {
+        scenario.when(read(segment).expect(body()))
+    })
+}
