@@ -93,7 +93,7 @@ pub(crate) struct Meter {
     looked: Cell<bool>,
     /// Whether it is a trial whose result counts for nothing.
     spoiled: Cell<bool>,
-    cancelled: Arc<AtomicBool>,
+    cancelled: Option<Arc<AtomicBool>>,
     limits: Limits,
 }
 
@@ -117,7 +117,7 @@ impl Ended {
 }
 
 impl Meter {
-    pub(crate) fn new(cancelled: Arc<AtomicBool>, limits: Limits) -> Self {
+    pub(crate) fn new(cancelled: Option<Arc<AtomicBool>>, limits: Limits) -> Self {
         Self {
             cancelled,
             limits,
@@ -301,7 +301,8 @@ impl Meter {
 
     /// Fails when nobody wants the answer any more, or its time is over.
     pub(crate) fn wanted(&self) -> Result<(), Ended> {
-        if self.cancelled.load(Ordering::Relaxed) {
+        let cancelled = self.cancelled.as_ref();
+        if cancelled.is_some_and(|cancelled| cancelled.load(Ordering::Relaxed)) {
             return Err(Ended::Cancelled);
         }
         match self.limits.deadline {

@@ -6,7 +6,8 @@
     reason = "a broken table ends the test"
 )]
 
-use std::sync::atomic::Ordering;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 use rego::value::from_json;
 use rego::{Compiler, Evaluation, Module, Policy, Query, QueryOptions, Value};
@@ -206,7 +207,7 @@ fn a_cancelled_evaluation_ends() {
     let query = Query::parse(&Policy::default(), text, &QueryOptions::default());
     let documents = from_json(DOCUMENTS.as_bytes()).expect("the documents are read");
     let mut evaluation = Evaluation::new(&documents);
-    evaluation.cancelled.store(true, Ordering::Relaxed);
+    evaluation.cancelled = Some(Arc::new(AtomicBool::new(true)));
     let error = query.expect("the query compiles").evaluate(&mut evaluation);
     let error = error.expect_err("nobody waits");
     assert_eq!(error.code.as_str(), "eval_cancel_error");

@@ -303,7 +303,7 @@ fn evaluations_end_when_nobody_waits() {
         let query = query(&policy, text);
         let cancelled = Arc::new(AtomicBool::new(false));
         let mut evaluation = Evaluation::new(&documents);
-        evaluation.cancelled = Arc::clone(&cancelled);
+        evaluation.cancelled = Some(Arc::clone(&cancelled));
         let begun = Instant::now();
         let ended = std::thread::scope(|scope| {
             scope.spawn(|| {

@@ -86,7 +86,7 @@ impl Engine {
         for query in queries.iter() {
             let mut evaluation = state.evaluation();
             evaluation.input = Some(input.clone());
-            evaluation.cancelled = Arc::clone(&request.cancelled);
+            evaluation.cancelled = Some(Arc::clone(&request.cancelled));
             let left = query.evaluate(&mut evaluation, &options);
             // What cannot be told without the body is told with it.
             if left.is_ok_and(|left| left.queries.is_empty()) {

@@ -4,7 +4,7 @@ use std::cell::RefCell;
 use std::sync::Arc;
 
 use rego::value::Object;
-use rego::{Query, Solution, Value};
+use rego::{EvalError, Evaluation, Query, Solution, Value};
 use tracing::info;
 
 use super::Engine;
@@ -53,6 +53,16 @@ impl Engine {
         query: &Query,
         options: &EvalOptions<'_>,
     ) -> Result<(Vec<Solution>, Option<Value>), DecisionError> {
+        self.run(state, options, |evaluation| query.evaluate(evaluation))
+    }
+
+    /// What an evaluation gives, and what explains it if that was asked for.
+    fn run<T>(
+        &self,
+        state: &State,
+        options: &EvalOptions<'_>,
+        ask: impl FnOnce(&mut Evaluation<'_>) -> Result<T, EvalError>,
+    ) -> Result<(T, Option<Value>), DecisionError> {
         let mut recorder = options.explain.map(Explain::recorder);
         let mut print = |location: &rego::syntax::Location, text: &str| {
             let line = format!("{}:{}", location.file, location.row);
@@ -75,7 +85,7 @@ impl Engine {
             .map(|recorder| recorder as &mut dyn rego::Tracer);
         evaluation.calls = options.noted.map(|_| Object::new());
         evaluation.rule_labels = options.noted.map(|_| Vec::new());
-        let answers = query.evaluate(&mut evaluation);
+        let answers = ask(&mut evaluation);
         if let Some(noted) = options.noted {
             noted.replace(Noted {
                 calls: evaluation.calls.take().unwrap_or_default(),
@@ -101,16 +111,15 @@ impl Engine {
         let Some(query) = &prepared.query else {
             return Ok(Outcome::default());
         };
-        let evaluate = || self.evaluate(state, query, options);
-        let (mut answers, explanation) = match &options.request.trial {
+        let decide = || self.run(state, options, |evaluation| query.decide(evaluation));
+        let (document, explanation) = match &options.request.trial {
             Some(trial) => {
-                let evaluated = evaluate();
+                let decided = decide();
                 prepared.latency.note_trial(!trial.is_given_up());
-                evaluated?
+                decided?
             }
-            None => prepared.latency.time(evaluate)?,
+            None => prepared.latency.time(decide)?,
         };
-        let document = answers.pop().and_then(Solution::into_document);
         let explanation = explanation.filter(|_| {
             let defined = document.is_some();
             options

@@ -157,7 +157,7 @@ impl State {
             None => self.limits.begin(),
         };
         Evaluation {
-            cancelled: Arc::clone(&request.cancelled),
+            cancelled: Some(Arc::clone(&request.cancelled)),
             limits,
             host: Some(self.host_for(request)),
             ..self.unlimited()

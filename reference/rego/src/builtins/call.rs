@@ -1,5 +1,6 @@
 //! What a built-in function sees of the evaluation that calls it.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::SystemTime;
@@ -34,8 +35,8 @@ pub(crate) enum Failure {
 /// What all calls of one evaluation share.
 #[derive(Debug)]
 pub(crate) struct Session {
-    /// The time that the whole evaluation takes as now.
-    pub(crate) now: SystemTime,
+    /// The time that the whole evaluation takes as now, once it is known.
+    pub(crate) now: Cell<Option<SystemTime>>,
     /// The answers of non-deterministic functions, by name and operands: the same call has the
     /// same answer throughout an evaluation.
     pub(crate) answers: BTreeMap<(&'static str, Vec<Value>), Option<Value>>,
@@ -52,6 +53,13 @@ pub(crate) struct Session {
 }
 
 impl Session {
+    /// The time that the whole evaluation takes as now.
+    pub(crate) fn now(&self) -> SystemTime {
+        let now = self.now.get().unwrap_or_else(SystemTime::now);
+        self.now.set(Some(now));
+        now
+    }
+
     /// What functions see of the world.
     pub(crate) fn host(&self) -> &dyn Host {
         self.host.as_deref().unwrap_or(&NoHost)

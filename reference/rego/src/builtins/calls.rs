@@ -22,9 +22,9 @@ use crate::value::{Object, Set};
 /// A function's name, and why it failed.
 type Failed = (String, Failure);
 
-fn session() -> Session {
+pub(super) fn session() -> Session {
     Session {
-        now: SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000),
+        now: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).into(),
         answers: std::collections::BTreeMap::new(),
         prepared: HashMap::new(),
         meter: Default::default(),

@@ -72,7 +72,7 @@ fn broken_operands_are_refused() {
             for (at, operand) in operands.iter().enumerate() {
                 for text in operand.as_str().map(broken).unwrap_or_default() {
                     let mut session = Session {
-                        now: SystemTime::now(),
+                        now: Some(SystemTime::now()).into(),
                         answers: Default::default(),
                         prepared: HashMap::new(),
                         meter: Default::default(),

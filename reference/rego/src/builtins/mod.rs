@@ -35,6 +35,7 @@ mod objects;
 mod operand;
 mod patch;
 mod paths;
+mod quick;
 mod re2;
 mod regexes;
 mod requests;
@@ -69,6 +70,7 @@ pub use caches::{CacheLimits, Caches};
 pub(crate) use call::{Call, Failure, Session};
 pub(crate) use cost::{Cost, cost, makes};
 pub use globs::Glob;
+pub(crate) use quick::{Quick, Small, quick};
 pub(crate) use signatures::{Signature, signature};
 
 /// Computes a call from its operands: a value, or undefined.

@@ -11,7 +11,7 @@ use crate::value::Object;
 pub(super) const BUILTINS: Group = &[("opa.runtime", runtime), ("time.now_ns", now)];
 
 fn now(call: &mut Call<'_>, _operands: &[Value]) -> CallResult {
-    let now = call.session.now;
+    let now = call.session.now();
     let since = match now.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => i64::try_from(since.as_nanos()).unwrap_or(i64::MAX),
         Err(before) => i64::try_from(before.duration().as_nanos()).map_or(i64::MIN, |size| -size),

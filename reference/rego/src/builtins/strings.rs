@@ -1,15 +1,17 @@
 //! Strings, what is neither searching nor formatting.
 
+use smol_str::StrExt;
+
 use super::expected::{CallResult, integer, items, mismatch, texts};
 use super::operand::{answer, any, object, refuse, text};
 use super::{Call, Failure, Group};
 use crate::Value;
-use crate::value::Literal;
+use crate::value::{Literal, Text};
 
 pub(super) const BUILTINS: Group = &[
     ("concat", concat),
     ("internal.template_string", template_string),
-    ("lower", |_, operands| mapped(operands, lower)),
+    ("lower", lower),
     ("replace", replace),
     ("split", split),
     ("strings.replace_n", replace_n),
@@ -45,7 +47,7 @@ pub(super) const BUILTINS: Group = &[
             text.strip_suffix(&**suffix).unwrap_or(text)
         })
     }),
-    ("upper", |_, operands| mapped(operands, upper)),
+    ("upper", upper),
 ];
 
 /// Strings that would become longer are refused.
@@ -73,18 +75,15 @@ fn concat(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     answer(parts.join(separator))
 }
 
-/// The first operand after a mapping; shared when nothing changes.
-fn mapped(operands: &[Value], map: fn(&str) -> String) -> CallResult {
+/// One character for each, so that `ß` stays. A string of ASCII is shared when nothing changes.
+fn upper(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let text = text(operands, 1)?;
-    let result = map(text);
-    if result == text.as_str() {
-        return answer(text.clone());
+    if text.is_ascii() {
+        return answer(match text.bytes().any(|byte| byte.is_ascii_lowercase()) {
+            true => text.to_ascii_uppercase_smolstr(),
+            false => text.clone(),
+        });
     }
-    answer(result)
-}
-
-/// One character for each, so that `ß` stays.
-fn upper(text: &str) -> String {
     let upper = |character: char| {
         let mut upper = character.to_uppercase();
         match (upper.next(), upper.next()) {
@@ -92,18 +91,19 @@ fn upper(text: &str) -> String {
             _ => character,
         }
     };
-    if text.is_ascii() {
-        return text.to_ascii_uppercase();
-    }
-    text.chars().map(upper).collect()
+    answer(text.chars().map(upper).collect::<Text>())
 }
 
-fn lower(text: &str) -> String {
+fn lower(_call: &mut Call<'_>, operands: &[Value]) -> CallResult {
+    let text = text(operands, 1)?;
     if text.is_ascii() {
-        return text.to_ascii_lowercase();
+        return answer(match text.bytes().any(|byte| byte.is_ascii_uppercase()) {
+            true => text.to_ascii_lowercase_smolstr(),
+            false => text.clone(),
+        });
     }
     let lower = |character: char| character.to_lowercase().next().unwrap_or(character);
-    text.chars().map(lower).collect()
+    answer(text.chars().map(lower).collect::<Text>())
 }
 
 fn trimmed<'o>(operands: &'o [Value], trim: impl FnOnce(&'o str) -> &'o str) -> CallResult {

@@ -16,7 +16,7 @@ use crate::value::from_json;
 
 fn session() -> Session {
     Session {
-        now: SystemTime::now(),
+        now: Some(SystemTime::now()).into(),
         answers: BTreeMap::new(),
         prepared: HashMap::new(),
         meter: Default::default(),

@@ -9,6 +9,7 @@ use rpds::RedBlackTreeMapSync;
 use super::graph::{Dependency, Reads};
 use super::index::Index;
 use super::terms::is_scalar;
+use super::world::World;
 use crate::Value;
 use crate::eval::Lowered;
 use crate::syntax::{Annotations, Ref, Rule, Term, Var};
@@ -70,6 +71,9 @@ pub(crate) struct RuleSet {
     /// Which of the rules can matter for given documents. With rules below this place and a
     /// reference with variables, those rules are part of it, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
+    /// Whether none of the rules reads rules. It holds as long as the rules do: when there are
+    /// others where they read, they are compiled again.
+    is_alone: OnceLock<bool>,
 }
 
 /// A rule with what the compiler knows about it. It knows no other rules, because it is part of
@@ -170,6 +174,33 @@ impl RuleSet {
             surplus: defaults.collect(),
             rules,
             index: OnceLock::new(),
+            is_alone: OnceLock::new(),
+        })
+    }
+
+    /// Whether one rule may be enough, as far as that is known: some give a constant, or there is
+    /// only the default.
+    pub(crate) fn may_settle(&self) -> bool {
+        let index = self.index.get();
+        self.rules.is_empty() || index.is_some_and(Index::has_constants)
+    }
+
+    /// Whether none of the rules reads rules. A trial knows only what was known before.
+    pub(crate) fn is_alone(&self, world: &World, is_trial: bool) -> bool {
+        match self.is_alone.get() {
+            Some(known) => *known,
+            None if is_trial => false,
+            None => *self.is_alone.get_or_init(|| self.reads_no_rules(world)),
+        }
+    }
+
+    fn reads_no_rules(&self, world: &World) -> bool {
+        let all = self.all();
+        let mut reads = all.iter().flat_map(|rule| rule.reads().iter().flatten());
+        reads.all(|read| {
+            let mut found = Vec::new();
+            read.rules(world, &mut found);
+            found.is_empty()
         })
     }
 

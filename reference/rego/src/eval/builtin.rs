@@ -1,14 +1,21 @@
 //! Calls of built-in functions.
 
+use smallvec::SmallVec;
+
 use super::ir::{Builtin, BuiltinCall, Expr, Operand, Operator};
 use super::machine::{Flow, Frame, Machine, Next, Stop};
 use crate::Value;
-use crate::builtins::{self, Call, Failure, Function};
+use crate::builtins::{self, Call, Failure, Function, Small};
 use crate::error::{EvalCode, EvalError};
 use crate::meter::Ended;
 use crate::value::Array;
 
 impl Builtin {
+    /// Whether a call may have several results.
+    pub(super) fn has_many(self) -> bool {
+        matches!(self.operator, Operator::Walk)
+    }
+
     /// The built-in function of this name.
     pub(super) fn named(name: &str) -> Option<Self> {
         let signature = builtins::signature(name)?;
@@ -21,6 +28,7 @@ impl Builtin {
         Some(Self {
             name: signature.name,
             operator,
+            quick: builtins::quick(signature.name),
             nondeterministic: signature.nondeterministic,
             void: signature.void,
             cost: builtins::cost(signature.name),
@@ -75,17 +83,48 @@ impl<'p> Machine<'p> {
     ) -> Flow {
         let output = args.get(builtin.arity);
         let args = args.get(..builtin.arity).unwrap_or(args);
-        let outcome = match (builtin.operator, args) {
-            (Operator::Walk, [document, ..]) => {
-                let Some(document) = self.value(frame, document) else {
-                    return Ok(());
-                };
-                return self.visit_tree(frame, &document, output, next);
+        if let (Operator::Walk, [document, ..]) = (builtin.operator, args) {
+            let Some(document) = self.value(frame, document) else {
+                return Ok(());
+            };
+            return self.visit_tree(frame, &document, output, next);
+        }
+        match self.computed(frame, expr, builtin, args)? {
+            Some(_) if builtin.void => next(self),
+            Some(value) => self.result(frame, &value, output, next),
+            None => Ok(()),
+        }
+    }
+
+    /// The result of a call of small operands, without one.
+    #[inline]
+    pub(super) fn quickly(
+        &self,
+        frame: &Frame<'_>,
+        builtin: Builtin,
+        args: &[Operand],
+    ) -> Option<Small> {
+        match (builtin.quick, args) {
+            (Some(quick), [first, second, ..]) => {
+                quick(self.lying(frame, first)?, self.lying(frame, second)?)
             }
+            _ => None,
+        }
+    }
+
+    /// The result of a call that has one at most. What has none by its nature gives any.
+    pub(super) fn computed(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        builtin: Builtin,
+        args: &[Operand],
+    ) -> Result<Option<Value>, Stop> {
+        let outcome = match (builtin.operator, args) {
             (Operator::Print, [parts, ..]) => {
                 let parts = self.value(frame, parts);
                 self.print(frame, expr, parts.as_ref().and_then(Value::as_array))?;
-                return next(self);
+                Ok(None)
             }
             (Operator::Note, [text, ..]) => {
                 let text = self.value(frame, text);
@@ -95,14 +134,14 @@ impl<'p> Machine<'p> {
                 let (Some(first), Some(second)) =
                     (self.value(frame, first), self.value(frame, second))
                 else {
-                    return Ok(());
+                    return Ok(None);
                 };
                 self.apply(expr, builtin, function, &[first, second])
             }
             (Operator::Function(function), args) => {
                 let args = args.iter().map(|arg| self.value(frame, arg));
-                let Some(args) = args.collect::<Option<Vec<_>>>() else {
-                    return Ok(());
+                let Some(args) = args.collect::<Option<SmallVec<[Value; 4]>>>() else {
+                    return Ok(None);
                 };
                 self.apply(expr, builtin, function, &args)
             }
@@ -117,10 +156,12 @@ impl<'p> Machine<'p> {
             }
         };
         match outcome {
-            Ok(_) if builtin.void => next(self),
-            Ok(Some(value)) => self.result(frame, &value, output, next),
-            Ok(None) => Ok(()),
-            Err(failure) => self.failed(frame, expr, builtin.name, failure),
+            Ok(_) if builtin.void => Ok(Some(Value::Null)),
+            Ok(result) => Ok(result),
+            Err(failure) => {
+                self.failed(frame, expr, builtin.name, failure)?;
+                Ok(None)
+            }
         }
     }
 

@@ -2,11 +2,13 @@
 
 use std::convert::Infallible;
 
+use smallvec::SmallVec;
+
 use super::machine::Machine;
 use super::reference::{member, stored};
 use super::rules::{Candidate, Matched};
 use crate::Value;
-use crate::compile::index::{Resolved, Root, Subject};
+use crate::compile::index::{Match, Resolved, Root, Subject};
 use crate::compile::tree::{Node, RuleKind, RuleSet};
 
 impl<'p> Machine<'p> {
@@ -19,7 +21,7 @@ impl<'p> Machine<'p> {
         args: Option<&[Value]>,
     ) -> Matched<'p> {
         let mut matched = Matched {
-            candidates: Vec::new(),
+            candidates: SmallVec::new(),
             default: set
                 .default
                 .as_deref()
@@ -48,13 +50,11 @@ impl<'p> Machine<'p> {
         let Ok::<_, Infallible>(found) =
             index.matching(&mut |subject| Ok(self.resolve(subject, args)));
         meter.count(found.all.len());
-        let candidates = found.all.iter().filter_map(|found| {
-            Some(Candidate {
-                rule: set.rules.get(found.rule)?,
-                branch: found.branch,
-            })
-        });
-        matched.candidates.extend(candidates);
+        for Match { rule, branch } in found.all {
+            if let Some(rule) = set.rules.get(rule) {
+                matched.candidates.push(Candidate { rule, branch });
+            }
+        }
         matched.early_exit = found.early_exit;
     }
 

@@ -18,13 +18,13 @@ impl<'p> Machine<'p> {
         match &comprehension.collect {
             Collect::Array(term) => {
                 let mut items = Vec::new();
-                self.collect(&child, term, &mut |item| items.push(item))?;
+                self.collect(&child, term, &mut items)?;
                 self.tick()?;
                 Ok(Value::from(items))
             }
             Collect::Set(term) => {
                 let mut members = Vec::new();
-                self.collect(&child, term, &mut |member| members.push(member))?;
+                self.collect(&child, term, &mut members)?;
                 Ok(Value::from(self.distinct(members)?))
             }
             Collect::Object(key, value) => {
@@ -65,13 +65,17 @@ impl<'p> Machine<'p> {
         &mut self,
         child: &Frame<'_>,
         term: &Operand,
-        take: &mut dyn FnMut(Value),
+        all: &mut Vec<Value>,
     ) -> Result<(), Stop> {
         self.run(child, &mut |machine| {
-            if let Some(value) = machine.value(child, term) {
-                machine.session.meter.make(1);
-                take(value);
+            if let Some(value) = machine.lying(child, term) {
+                all.push(value.clone());
+            } else if let Some(value) = machine.value(child, term) {
+                all.push(value);
+            } else {
+                return Ok(());
             }
+            machine.session.meter.make(1);
             Ok(())
         })
     }

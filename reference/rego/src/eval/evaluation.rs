@@ -1,10 +1,13 @@
 //! What a query is evaluated against, and its solutions.
 
+use std::cell::Cell;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::SystemTime;
+
+use smallvec::SmallVec;
 
 use crate::Value;
 use crate::builtins::{Caches, Session};
@@ -29,12 +32,12 @@ pub struct Evaluation<'e> {
     pub tracer: Option<&'e mut dyn Tracer>,
     /// Takes what `print` prints, and where that stands.
     pub print: Option<Print<'e>>,
-    /// Ends the evaluation once it is set.
-    pub cancelled: Arc<AtomicBool>,
+    /// Ends the evaluation once it is set; nobody does if absent.
+    pub cancelled: Option<Arc<AtomicBool>>,
     /// What ends it besides.
     pub limits: Limits,
-    /// What the evaluation takes as the present time.
-    pub now: SystemTime,
+    /// What the evaluation takes as the present time; if absent, the time when it first needs one.
+    pub now: Option<SystemTime>,
     /// What built-in functions see of the world; nothing if absent.
     pub host: Option<Arc<dyn Host>>,
     /// The hosts that built-in functions may reach; all if absent.
@@ -59,9 +62,9 @@ impl<'e> Evaluation<'e> {
             strict: false,
             tracer: None,
             print: None,
-            cancelled: Arc::default(),
+            cancelled: None,
             limits: Limits::default(),
-            now: SystemTime::now(),
+            now: None,
             host: None,
             allowed_hosts: None,
             calls: None,
@@ -88,10 +91,10 @@ impl<'e> Evaluation<'e> {
 
     pub(super) fn session(&self) -> Session {
         Session {
-            now: self.now,
+            now: Cell::new(self.now),
             answers: BTreeMap::new(),
             prepared: HashMap::new(),
-            meter: Meter::new(Arc::clone(&self.cancelled), self.limits.clone()),
+            meter: Meter::new(self.cancelled.clone(), self.limits.clone()),
             host: self.host.clone(),
             allowed_hosts: self.allowed_hosts.clone(),
             caches: self.caches.clone(),
@@ -112,7 +115,7 @@ impl fmt::Debug for Evaluation<'_> {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Solution {
     pub(super) bindings: Vec<(Arc<str>, Value)>,
-    pub(super) values: Vec<Value>,
+    pub(super) values: SmallVec<[Value; 1]>,
 }
 
 impl Solution {

@@ -25,27 +25,18 @@ impl<'p> Machine<'p> {
         every: &Every,
         next: Next<'_, 'p>,
     ) -> Flow {
-        let domain = self.value(frame, &every.domain);
-        let Some(domain @ (Value::Array(_) | Value::Object(_) | Value::Set(_))) = domain else {
+        let Some(domain) = self.domain(frame, every) else {
             if self.watched() {
                 self.tell(frame, Op::Fail, Subject::Expr(expr));
             }
             return Ok(());
         };
-        let child = frame.closure(self, frame.body);
-        child.index.set(frame.index.get());
+        let child = frame.aside(self);
         if self.watched() {
             self.tell(&child, Op::Enter, Subject::Expr(expr));
             self.tell(&child, Op::Eval, Subject::Generator(every, expr));
         }
-        let mut visits = Visits {
-            every,
-            expr,
-            domain: &child,
-            all: true,
-        };
-        self.visit_all(&mut visits, &domain)?;
-        if !visits.all {
+        if !self.holds_for_all(&child, expr, every, &domain)? {
             if self.watched() {
                 self.tell(&child, Op::Fail, Subject::Expr(expr));
             }
@@ -56,6 +47,30 @@ impl<'p> Machine<'p> {
             self.tell(&child, Op::Exit, Subject::Expr(expr));
         }
         flow
+    }
+
+    /// The collection whose members are visited.
+    pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Value> {
+        let domain = self.value(frame, &every.domain);
+        domain.filter(Value::is_composite)
+    }
+
+    /// Whether the condition holds for all members.
+    pub(super) fn holds_for_all(
+        &mut self,
+        child: &Frame<'_>,
+        expr: &Expr,
+        every: &Every,
+        domain: &Value,
+    ) -> Result<bool, Stop> {
+        let mut visits = Visits {
+            every,
+            expr,
+            domain: child,
+            all: true,
+        };
+        self.visit_all(&mut visits, domain)?;
+        Ok(visits.all)
     }
 
     fn visit_all(&mut self, visits: &mut Visits<'_>, domain: &Value) -> Result<(), Stop> {
@@ -99,7 +114,7 @@ impl<'p> Machine<'p> {
         }
         let (domain, every) = (visits.domain, visits.every);
         let place = domain.base + every.value;
-        self.set(place, Some(item.clone()));
+        self.give(place, item);
         let key_place = every.key.map(|slot| domain.base + slot);
         if let Some(place) = key_place {
             self.set(place, Some(key()));

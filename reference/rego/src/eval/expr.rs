@@ -1,7 +1,8 @@
 //! Expressions.
 
 use super::ir::{Expr, Kind, Operand};
-use super::machine::{Flow, Frame, Machine, Next};
+use super::machine::{Flow, Frame, Machine, Next, Stop};
+use super::once::Once;
 use super::trace::Subject;
 use crate::Value;
 use crate::trace::Op;
@@ -92,12 +93,29 @@ impl<'p> Machine<'p> {
     /// Goes on if an expression that is negated has no solution. It is evaluated alone, as a
     /// body of its own.
     fn negated(&mut self, frame: &Frame<'_>, expr: &Expr, next: Next<'_, 'p>) -> Flow {
-        let mut child = frame.closure(self, frame.body);
-        child.index.set(frame.index.get());
+        if !self.has_solutions(frame, expr)? {
+            return next(self);
+        }
+        if self.watched() {
+            self.tell(frame, Op::Fail, Subject::Expr(expr));
+        }
+        Ok(())
+    }
+
+    /// Whether what is negated has solutions, all of which are looked for.
+    pub(super) fn has_solutions(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<bool, Stop> {
+        let mut child = frame.aside(self);
         child.bare = true;
         if self.watched() {
             self.tell(&child, Op::Enter, Subject::Bare(expr));
             self.tell(&child, Op::Eval, Subject::BareExpr(expr));
+        } else {
+            let mark = self.trail.len();
+            let once = self.once_plain(&child, expr)?;
+            self.undo(mark);
+            if once != Once::Many {
+                return Ok(once == Once::Holds);
+            }
         }
         let mut defined = false;
         self.solutions(&child, expr, Subject::BareExpr(expr), &mut |machine| {
@@ -108,13 +126,7 @@ impl<'p> Machine<'p> {
             defined = true;
             Ok(())
         })?;
-        if !defined {
-            return next(self);
-        }
-        if self.watched() {
-            self.tell(frame, Op::Fail, Subject::Expr(expr));
-        }
-        Ok(())
+        Ok(defined)
     }
 
     /// Evaluates a body, telling that it is entered and left.

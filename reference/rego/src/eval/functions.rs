@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::conflicts::conflict;
 use super::ir::Program;
 use super::ir::{FunctionCall, FunctionName, Operand};
-use super::machine::{Deferred, Flow, Frame, Machine, Next, leave};
+use super::machine::{Deferred, Flow, Frame, Machine, Next, Stop, leave};
 use super::mocks::Mock;
 use super::rules::{Candidate, Matched};
 use super::trace::Subject;
@@ -28,6 +28,24 @@ struct Call<'c, 'p> {
     /// What the value is unified with; if absent, it must not be `false`.
     output: Option<&'c Operand>,
     find_one: bool,
+}
+
+/// What has to be done for a call.
+enum Asked<'c, 'p> {
+    Undefined,
+    /// The value is known; so many operands were given.
+    Known(Value, usize),
+    /// Rules are to be tried.
+    Open(Call<'c, 'p>, Matched<'p>),
+}
+
+/// What came of a call that was tried without what remains.
+pub(super) enum Settled {
+    Undefined,
+    /// It has this value; so many operands were given.
+    Value(Value, usize),
+    /// It was not tried.
+    Open,
 }
 
 /// What is known while the rules of a function are tried.
@@ -136,24 +154,64 @@ impl<'p> Machine<'p> {
         args: &[Operand],
         next: Next<'_, 'p>,
     ) -> Flow {
+        match self.asked(frame, path, args)? {
+            Asked::Undefined => Ok(()),
+            Asked::Known(value, arity) => self.result(frame, &value, args.get(arity), next),
+            Asked::Open(call, matched) => leave(self.first_result(frame, &call, &matched, next)),
+        }
+    }
+
+    /// The value of a call, and the number of its operands, if that can be found before what
+    /// remains is done: not where several rules are asked.
+    pub(super) fn settle_call(
+        &mut self,
+        frame: &Frame<'_>,
+        call: &FunctionCall,
+    ) -> Result<Settled, Stop> {
+        let node = self.policy.world().find(&call.path);
+        let set = node.and_then(|node| node.rules.as_ref());
+        if !set.is_some_and(|set| set.may_settle() && self.is_alone(set)) {
+            return Ok(Settled::Open);
+        }
+        Ok(match self.asked(frame, &call.path, &call.args)? {
+            Asked::Undefined => Settled::Undefined,
+            Asked::Known(value, arity) => Settled::Value(value, arity),
+            Asked::Open(_, matched) if !matched.is_settling() => Settled::Open,
+            Asked::Open(call, matched) => {
+                leave(self.first_result(frame, &call, &matched, &mut |_| Ok(())))?;
+                match self.memos.call(call.set, &call.given.args) {
+                    Some(value) => Settled::Value(value, call.set.arity),
+                    None => Settled::Undefined,
+                }
+            }
+        })
+    }
+
+    /// Finds what has to be done for a call.
+    fn asked<'c>(
+        &mut self,
+        frame: &Frame<'_>,
+        path: &[Value],
+        args: &'c [Operand],
+    ) -> Result<Asked<'c, 'p>, Stop> {
         let policy = self.policy;
         let node = policy.world().find(path);
         let Some((node, set)) = node.and_then(|node| Some((node, node.rules.as_ref()?))) else {
-            return Ok(());
+            return Ok(Asked::Undefined);
         };
         let operands = args
             .iter()
             .take(set.arity)
             .map(|arg| self.value(frame, arg));
         let Some(operands) = operands.collect::<Option<Vec<_>>>() else {
-            return Ok(());
+            return Ok(Asked::Undefined);
         };
         let matched = self.matching(node, set, Some(&operands));
         if self.watched() {
             self.tell_index(frame, &matched, path);
         }
         if matched.is_empty() {
-            return Ok(());
+            return Ok(Asked::Undefined);
         }
         // Operands are compared with those of the calls that are known.
         let is_known = self.memos.knows_calls(set);
@@ -162,10 +220,11 @@ impl<'p> Machine<'p> {
                 .iter()
                 .all(|operand| self.session.meter.admits(operand))
         {
-            return self.tick();
+            self.tick()?;
+            return Ok(Asked::Undefined);
         }
         if let Some(value) = self.memos.call(set, &operands) {
-            return self.result(frame, &value, args.get(set.arity), next);
+            return Ok(Asked::Known(value, set.arity));
         }
         let output = args.get(set.arity);
         let call = Call {
@@ -177,7 +236,7 @@ impl<'p> Machine<'p> {
             output,
             find_one: matched.early_exit,
         };
-        leave(self.first_result(frame, &call, &matched, next))
+        Ok(Asked::Open(call, matched))
     }
 
     fn first_result(

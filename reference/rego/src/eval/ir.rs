@@ -7,7 +7,7 @@
 use std::sync::Arc;
 
 use crate::Value;
-use crate::builtins::{Cost, Function};
+use crate::builtins::{Cost, Function, Quick};
 use crate::syntax::{Connective, Location, Var};
 
 /// A variable: its place in the frame.
@@ -23,6 +23,21 @@ pub(crate) struct Program {
     pub(super) body: Body,
     /// The rule's head; nothing of it is known for a query.
     pub(super) head: Head,
+}
+
+impl Program {
+    /// The value of a rule that has it always.
+    pub(super) fn constant(&self) -> Option<&Value> {
+        let is_true = |expr: &Expr| {
+            !expr.negated
+                && expr.with.is_empty()
+                && matches!(expr.kind, Kind::Holds(Operand::Known(Value::Bool(true))))
+        };
+        match &self.head.value {
+            Some(Operand::Known(value)) => self.body.exprs.iter().all(is_true).then_some(value),
+            _ => None,
+        }
+    }
 }
 
 /// The head of a rule.
@@ -192,6 +207,8 @@ pub(super) struct Builtin {
     pub(super) name: &'static str,
     /// What it does.
     pub(super) operator: Operator,
+    /// How it computes two small operands.
+    pub(super) quick: Option<Quick>,
     /// Whether the same call must have the same result throughout an evaluation.
     pub(super) nondeterministic: bool,
     /// Whether it has no result.

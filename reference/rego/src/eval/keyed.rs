@@ -6,7 +6,8 @@
 
 use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
 use super::machine::{Frame, Machine, Stop};
-use super::reference::{Walk, member};
+use super::once::Ground;
+use super::reference::Walk;
 use crate::value::Entry;
 use crate::{Value, lookup};
 
@@ -125,13 +126,6 @@ fn is_plain(reference: &Reference) -> bool {
     is_plain && reference.steps.iter().all(step)
 }
 
-/// What a term is without evaluation.
-enum Ground<'g> {
-    Value(&'g Value),
-    Undefined,
-    Unknown,
-}
-
 impl<'p> Machine<'p> {
     /// The only places of items that can matter, if that is known. `rest` is what is behind the
     /// step to the items.
@@ -177,7 +171,7 @@ impl<'p> Machine<'p> {
         &self,
         list: &'v Value,
         path: impl Iterator<Item = &'k Value> + Clone,
-        sought: Ground<'_>,
+        sought: Ground<'_, 'p>,
     ) -> Result<Option<&'v [Entry]>, Stop> {
         match sought {
             Ground::Value(sought) => {
@@ -185,45 +179,7 @@ impl<'p> Machine<'p> {
                 places.map_err(Stop::ended)
             }
             Ground::Undefined => Ok(Some(&[])),
-            Ground::Unknown => Ok(None),
+            Ground::Rules(..) | Ground::Unknown => Ok(None),
         }
-    }
-
-    /// What a term is, as far as that needs no evaluation.
-    fn ground<'g>(&'g self, frame: &Frame<'_>, operand: &'g Operand) -> Ground<'g> {
-        let slot = |slot: &Slot| self.slot(frame, *slot);
-        let reference = match operand {
-            Operand::Known(value) => return Ground::Value(value),
-            Operand::Var(own) => return slot(own).map_or(Ground::Unknown, Ground::Value),
-            Operand::Reference(reference) => reference,
-            _ => return Ground::Unknown,
-        };
-        let root = match &reference.root {
-            Root::Input => match &self.input {
-                Some(input) => Some(input),
-                None => return Ground::Undefined,
-            },
-            Root::Term(Operand::Known(value)) => Some(value),
-            Root::Term(Operand::Var(own)) => slot(own),
-            _ => None,
-        };
-        let Some(mut value) = root else {
-            return Ground::Unknown;
-        };
-        for step in &reference.steps {
-            let key = match step {
-                Step::One(Operand::Known(key)) => Some(key),
-                Step::One(Operand::Var(own)) => slot(own),
-                _ => None,
-            };
-            let Some(key) = key.filter(|key| !key.is_composite()) else {
-                return Ground::Unknown;
-            };
-            match member(value, key) {
-                Some(found) => value = found,
-                None => return Ground::Undefined,
-            }
-        }
-        Ground::Value(value)
     }
 }

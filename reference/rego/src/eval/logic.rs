@@ -14,6 +14,19 @@ impl<'p> Machine<'p> {
         bodies: &[Body],
         next: Next<'_, 'p>,
     ) -> Flow {
+        if self.connected(frame, connective, bodies)? {
+            return next(self);
+        }
+        Ok(())
+    }
+
+    /// Whether the bodies have solutions as the connective wants them.
+    pub(super) fn connected(
+        &mut self,
+        frame: &Frame<'_>,
+        connective: Connective,
+        bodies: &[Body],
+    ) -> Result<bool, Stop> {
         let mut holds = connective == Connective::And;
         for body in bodies {
             // All solutions of what is negated are looked for, as effects may depend on them.
@@ -23,10 +36,7 @@ impl<'p> Machine<'p> {
                 break;
             }
         }
-        if connective == Connective::Not {
-            holds = !holds;
-        }
-        if holds { next(self) } else { Ok(()) }
+        Ok(holds != (connective == Connective::Not))
     }
 
     fn has_solution(

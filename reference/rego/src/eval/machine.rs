@@ -1,8 +1,9 @@
 //! The machine that evaluates: what it holds, and how bodies are worked off.
 //!
-//! It is written in continuation-passing style. What remains to be done is a function that is
-//! called for each solution, so that answers come in the order of a depth-first search, and
-//! taking back a binding is returning from a call. The stack grows as needed.
+//! It is written in continuation-passing style where there may be several solutions. What remains
+//! to be done is a function that is called for each, so that answers come in the order of a
+//! depth-first search, and taking back a binding is returning from a call. The stack grows as
+//! needed.
 
 use std::cell::Cell;
 use std::sync::Arc;
@@ -12,6 +13,8 @@ use super::ir::{Body, Operand, Program, Slot};
 use super::labels::Labels;
 use super::memo::Memos;
 use super::mocks::Mocks;
+use super::once::Once;
+use super::room::Room;
 use super::trace::Watch;
 use crate::Value;
 use crate::builtins::Session;
@@ -19,15 +22,15 @@ use crate::compile::Policy;
 use crate::error::{EvalCode, EvalError};
 use crate::meter::{Ended, Meter};
 use crate::syntax::Location;
-use crate::value::equal;
+use crate::value::{Number, equal};
 
 /// So many queries may be open within each other. Policies cannot recurse, but functions that
 /// are replaced by functions can.
 const MAX_DEPTH: u32 = 4_000;
 
 /// The stack is grown by `STACK_SEGMENT` bytes when less than `STACK_RESERVE` bytes are left.
-const STACK_RESERVE: usize = 128 * 1024;
-const STACK_SEGMENT: usize = 4 * 1024 * 1024;
+pub(super) const STACK_RESERVE: usize = 128 * 1024;
+pub(super) const STACK_SEGMENT: usize = 4 * 1024 * 1024;
 
 /// How an evaluation goes on.
 pub(super) type Flow = Result<(), Stop>;
@@ -92,7 +95,7 @@ pub(super) struct Machine<'p> {
     /// The slots that were bound by matching, to take that back.
     pub(super) trail: Vec<usize>,
     /// What is known already.
-    pub(super) memos: Memos,
+    pub(super) memos: Box<Memos>,
     /// The number of the next query.
     pub(super) queries: u64,
     /// What built-in functions share.
@@ -124,6 +127,14 @@ impl<'f> Frame<'f> {
             body,
             index: Cell::new(0),
             bare: false,
+        }
+    }
+
+    /// A query at the same expression, under a new number.
+    pub(super) fn aside(&'f self, machine: &mut Machine<'_>) -> Frame<'f> {
+        Frame {
+            index: self.index.clone(),
+            ..self.closure(machine, self.body)
         }
     }
 }
@@ -201,6 +212,11 @@ impl Deferred {
 impl<'p> Machine<'p> {
     /// Begins an evaluation.
     pub(super) fn new(policy: &'p Policy, documents: &'p Value, session: Session) -> Self {
+        let Room {
+            slots,
+            trail,
+            memos,
+        } = Room::take();
         Self {
             policy,
             documents,
@@ -208,9 +224,9 @@ impl<'p> Machine<'p> {
             overlay: None,
             replaced: Vec::new(),
             mocks: Mocks::default(),
-            slots: Vec::new(),
-            trail: Vec::new(),
-            memos: Memos::default(),
+            slots,
+            trail,
+            memos,
             queries: 0,
             session,
             builtin_error: None,
@@ -220,6 +236,17 @@ impl<'p> Machine<'p> {
             notes_exits: false,
             print: None,
         }
+    }
+
+    /// Ends the evaluation, and leaves its room to the next one.
+    pub(super) fn end(self) -> Session {
+        Room {
+            slots: self.slots,
+            trail: self.trail,
+            memos: self.memos,
+        }
+        .leave();
+        self.session
     }
 
     /// Evaluates a query; shows each answer as the function that gives its variables' values.
@@ -313,15 +340,10 @@ impl<'p> Machine<'p> {
 
     /// Evaluates what is left of a body, for each solution what remains.
     pub(super) fn body(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
-        self.tick()?;
-        let Some(expr) = frame.body.exprs.get(frame.index.get()) else {
-            return match next(self) {
-                Ok(()) if frame.find_one => Err(Stop::Exit(1)),
-                Err(Stop::Exit(levels)) => Err(Stop::Exit(levels + 1)),
-                other => other,
-            };
-        };
-        if frame.depth > MAX_DEPTH {
+        let index = frame.index.get();
+        if frame.depth > MAX_DEPTH
+            && let Some(expr) = frame.body.exprs.get(index)
+        {
             let message = "queries are nested too deeply";
             return Err(Stop::failed_at(
                 frame,
@@ -330,9 +352,33 @@ impl<'p> Machine<'p> {
                 message,
             ));
         }
-        stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || {
-            self.expr(frame, expr, next)
-        })
+        let mark = self.trail.len();
+        let flow = stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || self.work_off(frame, next));
+        self.undo(mark);
+        frame.index.set(index);
+        flow
+    }
+
+    /// Works off expressions up to one that may have several solutions, or to the end.
+    pub(super) fn work_off(&mut self, frame: &Frame<'_>, next: Next<'_, 'p>) -> Flow {
+        loop {
+            self.tick()?;
+            let Some(expr) = frame.body.exprs.get(frame.index.get()) else {
+                return match next(self) {
+                    Ok(()) if frame.find_one => Err(Stop::Exit(1)),
+                    Err(Stop::Exit(levels)) => Err(Stop::Exit(levels + 1)),
+                    other => other,
+                };
+            };
+            match self.once(frame, expr)? {
+                Once::Holds => frame.index.set(frame.index.get() + 1),
+                Once::Fails => return Ok(()),
+                Once::Many => {
+                    let flow = self.items(frame, expr, next);
+                    return flow.unwrap_or_else(|| self.expr(frame, expr, next));
+                }
+            }
+        }
     }
 
     /// Evaluates what follows the expression that has a solution.
@@ -349,6 +395,19 @@ impl<'p> Machine<'p> {
         self.slots.get(frame.base + slot)?.as_ref()
     }
 
+    /// The value of a constant or variable, where it lies.
+    pub(super) fn lying<'v>(
+        &'v self,
+        frame: &Frame<'_>,
+        operand: &'v Operand,
+    ) -> Option<&'v Value> {
+        match operand {
+            Operand::Known(value) => Some(value),
+            Operand::Var(slot) => self.slot(frame, *slot),
+            _ => None,
+        }
+    }
+
     /// Gives a variable a value for what remains.
     pub(super) fn bound(
         &mut self,
@@ -362,6 +421,25 @@ impl<'p> Machine<'p> {
         let flow = next(self);
         self.set(place, None);
         flow
+    }
+
+    /// Puts a copy of a value into a slot. It is made in its place, since moving one that was just
+    /// made waits for its parts.
+    #[inline]
+    pub(super) fn give(&mut self, place: usize, value: &Value) {
+        if let Some(slot) = self.slots.get_mut(place) {
+            match value {
+                Value::Bool(value) => *slot = Some(Value::Bool(*value)),
+                Value::Number(value) => match value.small() {
+                    Some(value) => *slot = Some(Value::Number(Number::from(value))),
+                    None => *slot = Some(Value::Number(value.clone())),
+                },
+                Value::String(value) => *slot = Some(Value::String(value.clone())),
+                Value::Array(value) => *slot = Some(Value::Array(value.clone())),
+                Value::Object(value) => *slot = Some(Value::Object(value.clone())),
+                other => *slot = Some(other.clone()),
+            }
+        }
     }
 
     /// Sets or clears a slot.

@@ -25,7 +25,28 @@ struct Frame {
     partial: HashMap<usize, BTreeMap<Part, Value>, BuildHasherDefault<AddressHasher>>,
 }
 
+/// As many values of each kind have room when an evaluation leaves it to the next.
+const ROOM: usize = 64;
+
 impl Memos {
+    /// Forgets everything, and keeps some room.
+    pub(super) fn clear(&mut self) {
+        let Frame {
+            complete,
+            calls,
+            partial,
+        } = &mut self.current;
+        let room = [complete.capacity(), calls.capacity(), partial.capacity()];
+        if room.iter().any(|room| *room > ROOM) {
+            *self = Self::default();
+            return;
+        }
+        complete.clear();
+        calls.clear();
+        partial.clear();
+        self.outer.clear();
+    }
+
     /// Begins with nothing known.
     pub(super) fn push(&mut self) {
         self.outer.push(std::mem::take(&mut self.current));
@@ -37,8 +58,9 @@ impl Memos {
     }
 
     /// The value of complete rules, or that there is none.
-    pub(super) fn complete(&self, set: &RuleSet) -> Option<Option<Value>> {
-        self.current.complete.get(&address(set)).cloned()
+    pub(super) fn complete(&self, set: &RuleSet) -> Option<Option<&Value>> {
+        let known = self.current.complete.get(&address(set));
+        known.map(Option::as_ref)
     }
 
     /// Keeps the value of complete rules, or that there is none.

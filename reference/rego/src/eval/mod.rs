@@ -1,8 +1,8 @@
 //! Evaluation of queries over a compiled policy.
 //!
 //! [`lower`] makes the compiled form ([`ir`]) of queries, and of rules when they are first needed. The
-//! [`machine`] works off bodies: [`expr`] says what each kind of expression does, [`unify`] makes terms
-//! equal, [`reference`] and [`document`] follow references, [`rules`], [`partial`] and [`functions`]
+//! [`machine`] works off bodies: [`once`] finds what has one solution at most, [`items`] goes through collections, [`expr`] says what each
+//! kind of expression does otherwise, [`unify`] makes terms equal, [`reference`] and [`document`] follow references, [`rules`], [`partial`] and [`functions`]
 //! evaluate what policies define. What was found is kept in [`memo`].
 
 use crate::syntax::Location;
@@ -18,6 +18,7 @@ mod every;
 mod expr;
 mod functions;
 mod ir;
+mod items;
 mod keyed;
 mod labels;
 mod logic;
@@ -26,9 +27,11 @@ mod machine;
 mod memo;
 mod mocks;
 mod nodes;
+mod once;
 mod partial;
 mod query;
 mod reference;
+mod room;
 mod rules;
 mod shown;
 mod trace;

@@ -8,7 +8,7 @@ use super::evaluation::{Evaluation, Solution};
 use super::ir::{Program, Slot};
 use super::labels::Labels;
 use super::lower;
-use super::machine::Machine;
+use super::machine::{Machine, Values};
 use super::trace::Watch;
 use crate::Value;
 use crate::compile::tree::Written;
@@ -86,7 +86,7 @@ impl Query {
         let mut shown: Vec<_> = shown.collect();
         shown.sort();
         let exprs = unit.body.iter().filter(|expr| !expr.generated);
-        let values = exprs.map(|expr| captured(&program, expr)).collect();
+        let values = exprs.map(|expr| capturing(&program, expr)).collect();
         Ok(Self {
             policy: policy.clone(),
             body: unit.body,
@@ -148,21 +148,54 @@ impl Query {
     /// A conflict between rules, a failure of a built-in function if those are errors, or that
     /// the evaluation was cancelled.
     pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Solution>, EvalError> {
+        let mut solutions = Vec::new();
+        self.answers(evaluation, &mut |value| {
+            let bindings = self
+                .shown
+                .iter()
+                .filter_map(|(name, slot)| Some((name.clone(), value(*slot)?)));
+            let values = self.values.iter().map(|slot| captured(*slot, value));
+            solutions.push(Solution {
+                bindings: bindings.collect(),
+                values: values.collect(),
+            });
+        })?;
+        Ok(solutions)
+    }
+
+    /// The document that a query made by [`Self::document`] asks for, if there is one.
+    ///
+    /// # Errors
+    /// As [`Self::evaluate`].
+    pub fn decide(&self, evaluation: &mut Evaluation<'_>) -> Result<Option<Value>, EvalError> {
+        let mut document = None;
+        self.answers(evaluation, &mut |value| {
+            if document.is_none() {
+                document = self.values.first().map(|slot| captured(*slot, value));
+            }
+        })?;
+        Ok(document)
+    }
+
+    /// Shows each solution as the function that gives the variables' values.
+    fn answers(
+        &self,
+        evaluation: &mut Evaluation<'_>,
+        answer: &mut dyn FnMut(Values<'_>),
+    ) -> Result<(), EvalError> {
         let session = evaluation.session();
         let mut machine = Machine::new(&self.policy, evaluation.documents, session);
-        machine.input = evaluation.input.clone();
+        machine.input = evaluation.input.take();
         machine.strict = evaluation.strict;
         machine.print = match &mut evaluation.print {
             Some(print) => Some(&mut **print),
             None => None,
         };
-        let start = self
-            .body
-            .first()
-            .map_or_else(super::no_location, |expr| expr.location.clone());
         machine.watch = match &mut evaluation.tracer {
             Some(tracer) => {
                 let tracer = &mut **tracer;
+                let first = self.body.first();
+                let start = first.map_or_else(super::no_location, |expr| expr.location.clone());
                 Some(Watch::new(
                     tracer,
                     &self.body,
@@ -177,28 +210,15 @@ impl Query {
         let labels = wanted && self.policy.world().has_labels();
         machine.labels = labels.then(Labels::default);
         machine.notes_exits = labels || machine.watch.is_some();
-        let mut solutions = Vec::new();
-        let evaluated = machine.for_each_solution(&self.program, &mut |value| {
-            let bindings = self
-                .shown
-                .iter()
-                .filter_map(|(name, slot)| Some((name.clone(), value(*slot)?)));
-            let values = self
-                .values
-                .iter()
-                .map(|slot| slot.map_or(Some(Value::Bool(true)), value));
-            solutions.push(Solution {
-                bindings: bindings.collect(),
-                values: values.map(|value| value.unwrap_or(Value::Null)).collect(),
-            });
-        });
+        let evaluated = machine.for_each_solution(&self.program, answer);
         if let Some(labels) = machine.labels.take() {
             evaluation.rule_labels = Some(labels.found());
         }
-        let session = machine.session;
+        let input = machine.input.take();
+        let session = machine.end();
+        evaluation.input = input;
         evaluation.take_calls(session);
-        evaluated?;
-        Ok(solutions)
+        evaluated
     }
 }
 
@@ -208,8 +228,16 @@ impl fmt::Debug for Query {
     }
 }
 
+/// The value of an expression: `true`, unless a variable takes it.
+fn captured(slot: Option<Slot>, value: Values<'_>) -> Value {
+    match slot {
+        Some(slot) => value(slot).unwrap_or(Value::Null),
+        None => Value::Bool(true),
+    }
+}
+
 /// The variable that takes the value of an expression.
-fn captured(program: &Program, expr: &Expr) -> Option<Slot> {
+fn capturing(program: &Program, expr: &Expr) -> Option<Slot> {
     let ExprTerms::Call(terms) = &expr.terms else {
         return None;
     };

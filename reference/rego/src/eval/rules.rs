@@ -2,11 +2,13 @@
 
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::conflicts::conflict;
 use super::document::Place;
 use super::ir::Program;
 use super::lower::{self, Lowered};
-use super::machine::{Deferred, Flow, Frame, Machine, leave};
+use super::machine::{Deferred, Flow, Frame, Machine, Stop, leave};
 use super::partial::Rules;
 use super::reference::{Each, Walk};
 use super::trace::Subject;
@@ -27,7 +29,7 @@ pub(super) struct Candidate<'p> {
 #[derive(Debug)]
 pub(super) struct Matched<'p> {
     /// Rules, and each `else` that can matter directly behind its rule.
-    pub(super) candidates: Vec<Candidate<'p>>,
+    pub(super) candidates: SmallVec<[Candidate<'p>; 4]>,
     /// The rule that gives the value when no other does.
     pub(super) default: Option<Candidate<'p>>,
     /// Whether all of them give the same value, so that one is enough.
@@ -76,6 +78,11 @@ impl<'p> Matched<'p> {
         self.candidates.is_empty() && self.default.is_none()
     }
 
+    /// Whether the first value that is found is the only one.
+    pub(super) fn is_settling(&self) -> bool {
+        self.early_exit || self.candidates.is_empty()
+    }
+
     /// The first candidate of each rule.
     pub(super) fn rules(&self) -> impl Iterator<Item = Candidate<'p>> + '_ {
         let mut last = None;
@@ -104,6 +111,16 @@ impl<'p> Machine<'p> {
         (node, set): (&'p Node, &'p RuleSet),
         each: Each<'_, 'p>,
     ) -> Flow {
+        if set.kind == RuleKind::Complete && !self.watched() {
+            match self.memos.complete(set) {
+                Some(None) => return Ok(()),
+                Some(Some(value)) => {
+                    let value = value.clone();
+                    return self.walk(frame, walk, &value, each);
+                }
+                None => {}
+            }
+        }
         let matched = self.matching(node, set, None);
         if self.watched() {
             self.tell_index(frame, &matched, &place.path());
@@ -136,10 +153,56 @@ impl<'p> Machine<'p> {
         }
         match self.memos.complete(set) {
             Some(None) => return Ok(()),
-            Some(Some(value)) => return self.walk(frame, walk, &value, each),
+            Some(Some(value)) => {
+                let value = value.clone();
+                return self.walk(frame, walk, &value, each);
+            }
             None => {}
         }
         leave(self.first_value(frame, walk, set, matched, each))
+    }
+
+    /// Finds the value of complete rules, so that it is known from then on. That is not tried where
+    /// several rules are asked for a value, these or those that they read, because what remains to
+    /// be done has its turn between them.
+    pub(super) fn settle(
+        &mut self,
+        frame: &Frame<'_>,
+        node: &'p Node,
+        set: &'p RuleSet,
+    ) -> Result<bool, Stop> {
+        if set.kind != RuleKind::Complete || !set.may_settle() {
+            return Ok(false);
+        }
+        let matched = self.matching(node, set, None);
+        if !matched.is_settling() {
+            return Ok(false);
+        }
+        let first = matched.candidates.first().copied().or(matched.default);
+        if !self.notes_exits
+            && let Some(program) = first.and_then(|first| self.program(first))
+            && let Some(value) = program.constant()
+        {
+            self.next_id();
+            self.memos.put_complete(set, Some(value.clone()));
+            return Ok(true);
+        }
+        if !self.is_alone(set) {
+            return Ok(false);
+        }
+        let walk = Walk {
+            steps: &[],
+            target: None,
+            stored: false,
+        };
+        leave(self.first_value(frame, walk, set, &matched, &mut |_, _| Ok(())))?;
+        Ok(self.memos.complete(set).is_some())
+    }
+
+    /// Whether the rules need no others.
+    pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
+        let is_trial = self.session.meter.is_trial();
+        self.mocks.is_empty() && set.is_alone(self.policy.world(), is_trial)
     }
 
     fn first_value(

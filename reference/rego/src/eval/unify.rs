@@ -94,6 +94,16 @@ impl<'p> Machine<'p> {
         next: Next<'_, 'p>,
     ) -> Flow {
         let mark = self.trail.len();
+        let flow = match self.equates(frame, left, right) {
+            true => next(self),
+            false => Ok(()),
+        };
+        self.undo(mark);
+        flow
+    }
+
+    /// Whether two terms are equal, or become so; what it binds is on the trail.
+    pub(super) fn equates(&mut self, frame: &Frame<'_>, left: &Operand, right: &Operand) -> bool {
         let mut open = Vec::new();
         let mut equal = self.equate(frame, left, right, &mut open);
         // Variables that stand for each other get their value from another part of the terms.
@@ -107,9 +117,7 @@ impl<'p> Machine<'p> {
                 equal = false;
             }
         }
-        let flow = if equal { next(self) } else { Ok(()) };
-        self.undo(mark);
-        flow
+        equal
     }
 
     /// Binds what variables have no value so that the terms are equal; what it binds is on the

@@ -93,7 +93,8 @@ impl Number {
     }
 
     /// The value, if it is kept without its text.
-    pub(super) fn small(&self) -> Option<i64> {
+    #[inline]
+    pub(crate) fn small(&self) -> Option<i64> {
         match &self.0 {
             Repr::Integer(integer) => Some(*integer),
             Repr::Text(_) => None,

@@ -208,7 +208,10 @@ impl Object {
 
     /// The member with this key, with the key as it was first written: `1` finds `1.0`.
     pub fn get_member(&self, key: &Value) -> Option<(&Value, &Value)> {
-        self.find(|known| known.cmp(key))
+        match key {
+            Value::String(name) => self.find(|known| known.compare_text(name)),
+            key => self.find(|known| known.cmp(key)),
+        }
     }
 
     /// Whether there is a member with this name.

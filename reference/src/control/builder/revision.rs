@@ -93,7 +93,7 @@ impl Revision {
         ]));
         evaluation.host = Some(Arc::new(Environment::of(&self.environment)));
         evaluation.allowed_hosts = Some(Arc::from([]));
-        evaluation.cancelled = Arc::clone(cancelled);
+        evaluation.cancelled = Some(Arc::clone(cancelled));
         let answers = query.evaluate(&mut evaluation);
         let answers = answers.map_err(|failure| failure.to_string())?;
         let value = answers.iter().find_map(|answer| answer.values().first());

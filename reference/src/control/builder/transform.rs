@@ -63,7 +63,7 @@ fn evaluate(
     let mut evaluation = Evaluation::new(&root);
     evaluation.input = Some(input);
     evaluation.allowed_hosts = Some(Arc::from([]));
-    evaluation.cancelled = Arc::clone(cancelled);
+    evaluation.cancelled = Some(Arc::clone(cancelled));
     let answers = query.evaluate(&mut evaluation);
     let answers = answers.map_err(|failure| failure.to_string())?;
     let mut values: Vec<Value> = answers

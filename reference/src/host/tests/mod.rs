@@ -42,7 +42,7 @@ fn asked(
         host: Some(Arc::new(System::telling(told))),
         input: Some(input),
         strict: true,
-        cancelled: Arc::clone(cancelled),
+        cancelled: Some(Arc::clone(cancelled)),
         ..Evaluation::new(&documents)
     };
     let answers = query.evaluate(&mut evaluation);

@@ -126,7 +126,7 @@ fn fetch(call: &Call<'_>, request: &Object, key: &Text) -> Result<(Value, bool),
         return Ok((value, response.cacheable()));
     }
     // A response that says wrongly how long it is fresh is not kept, and that is no failure.
-    if let Ok(expires) = freshness::expiry(&response, &caching, call.session.now)
+    if let Ok(expires) = freshness::expiry(&response, &caching, call.session.now())
         && response.cacheable()
         && (caching.seconds > 0 || freshness::may_store(&response))
     {
@@ -143,11 +143,11 @@ fn from_cache(
     caching: &Caching,
 ) -> Result<Option<Response>, Stop> {
     let caches = call.session.caches.as_ref();
-    let known = caches.and_then(|caches| lock(&caches.responses).get(key, call.session.now));
+    let known = caches.and_then(|caches| lock(&caches.responses).get(key, call.session.now()));
     let Some((mut cached, expires)) = known else {
         return Ok(None);
     };
-    if call.session.now < expires {
+    if call.session.now() < expires {
         return Ok(Some(cached));
     }
     let mut options = Options::read(call.session, request)?;
@@ -174,7 +174,7 @@ fn from_cache(
         return Ok(None);
     }
     let response = client::send(call, &options)?;
-    let now = call.session.now;
+    let now = call.session.now();
     match response.code {
         304 => {
             let expires = freshness::expiry(&response, caching, now)?;

@@ -153,6 +153,6 @@ fn time(value: &Value) -> Result<f64, Failure> {
 
 /// The time of the evaluation.
 fn now(call: &Call<'_>) -> f64 {
-    let since = call.session.now.duration_since(UNIX_EPOCH);
+    let since = call.session.now().duration_since(UNIX_EPOCH);
     since.unwrap_or_default().as_secs_f64() * 1e9
 }

@@ -4,6 +4,8 @@
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
+use smallvec::SmallVec;
+
 use super::terms::constant;
 use super::tree::{CompiledRule, Node, RuleSet};
 use crate::Value;
@@ -57,7 +59,7 @@ pub(crate) struct Match {
 #[derive(Debug)]
 pub(crate) struct Matches {
     /// In the order of the rules; branches of one rule are next to each other.
-    pub(crate) all: Vec<Match>,
+    pub(crate) all: SmallVec<[Match; 4]>,
     /// Whether all of them give the same value, so that one is enough.
     pub(crate) early_exit: bool,
 }
@@ -194,6 +196,12 @@ impl Index {
         }
     }
 
+    /// Whether some rule gives a constant, so that one may be enough.
+    pub(crate) fn has_constants(&self) -> bool {
+        let mut entries = self.entries.iter();
+        entries.any(|entry| entry.gives != Gives::Various)
+    }
+
     /// How many rules are looked at, whatever the subjects are.
     pub(crate) fn breadth(&self) -> usize {
         match &self.primary {
@@ -209,10 +217,10 @@ impl Index {
     ) -> Result<Matches, E> {
         let mut known = Known {
             subjects: &self.subjects,
-            values: Vec::new(),
+            values: SmallVec::new(),
             resolve,
         };
-        let mut all = Vec::new();
+        let mut all = SmallVec::new();
         let mut gives: Option<&Gives> = None;
         let mut early_exit = true;
         let mut keep = |known: &mut Known<'_, '_, E>, entry: usize| -> Result<(), E> {
@@ -273,7 +281,7 @@ impl Index {
 /// What the subjects are, each asked for once.
 struct Known<'i, 'r, E> {
     subjects: &'i [Subject],
-    values: Vec<Option<Resolved>>,
+    values: SmallVec<[Option<Resolved>; 4]>,
     resolve: &'r mut dyn FnMut(&Subject) -> Result<Resolved, E>,
 }
 
@@ -320,7 +328,7 @@ impl<E> Known<'_, '_, E> {
 
     fn get(&mut self, number: usize) -> Result<&Resolved, E> {
         if self.values.len() <= number {
-            self.values.resize_with(self.subjects.len(), || None);
+            self.values.resize_with(number + 1, || None);
         }
         let (Some(place), Some(subject)) = (self.values.get_mut(number), self.subjects.get(number))
         else {

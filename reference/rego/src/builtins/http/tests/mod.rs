@@ -145,7 +145,7 @@ impl Shared {
     /// A new evaluation.
     fn session(&self) -> Session {
         Session {
-            now: SystemTime::now(),
+            now: Some(SystemTime::now()).into(),
             answers: Default::default(),
             prepared: Default::default(),
             meter: Default::default(),

@@ -1,0 +1,147 @@
+//! What some functions compute of two small operands where these lie, without a call. Everything
+//! else is left to the function itself.
+
+use std::cmp::Ordering;
+
+use crate::Value;
+use crate::value::Number;
+
+/// The result, if the operands are small.
+pub(crate) type Quick = fn(&Value, &Value) -> Option<Small>;
+
+/// A small result.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Small {
+    Bool(bool),
+    Integer(i64),
+}
+
+impl From<Small> for Value {
+    fn from(small: Small) -> Self {
+        match small {
+            Small::Bool(value) => Self::Bool(value),
+            Small::Integer(value) => Self::Number(Number::from(value)),
+        }
+    }
+}
+
+/// Strings of up to so many bytes are small. Integers are that fit a machine word.
+const SHORT: usize = 128;
+
+/// How a function computes small operands.
+pub(crate) fn quick(name: &str) -> Option<Quick> {
+    let quick: Quick = match name {
+        "contains" => |whole, part| text(whole, part, |whole, part| whole.contains(part)),
+        "endswith" => |whole, part| text(whole, part, |whole, part| whole.ends_with(part)),
+        "equal" => |left, right| order(left, right, Ordering::is_eq),
+        "gt" => |left, right| order(left, right, Ordering::is_gt),
+        "gte" => |left, right| order(left, right, Ordering::is_ge),
+        "lt" => |left, right| order(left, right, Ordering::is_lt),
+        "lte" => |left, right| order(left, right, Ordering::is_le),
+        "minus" => |left, right| integer(left, right, i64::checked_sub),
+        "mul" => |left, right| integer(left, right, i64::checked_mul),
+        "neq" => |left, right| order(left, right, Ordering::is_ne),
+        "plus" => |left, right| integer(left, right, i64::checked_add),
+        "rem" => |left, right| integer(left, right, i64::checked_rem),
+        "startswith" => |whole, part| text(whole, part, |whole, part| whole.starts_with(part)),
+        _ => return None,
+    };
+    Some(quick)
+}
+
+#[inline]
+fn integer(
+    left: &Value,
+    right: &Value,
+    compute: impl FnOnce(i64, i64) -> Option<i64>,
+) -> Option<Small> {
+    match (left, right) {
+        (Value::Number(left), Value::Number(right)) => {
+            compute(left.small()?, right.small()?).map(Small::Integer)
+        }
+        _ => None,
+    }
+}
+
+#[inline]
+fn order(left: &Value, right: &Value, holds: impl FnOnce(Ordering) -> bool) -> Option<Small> {
+    let order = match (left, right) {
+        (Value::Number(left), Value::Number(right)) => left.small()?.cmp(&right.small()?),
+        (Value::String(left), Value::String(right)) if left.len().max(right.len()) <= SHORT => {
+            left.as_str().cmp(right.as_str())
+        }
+        _ => return None,
+    };
+    Some(Small::Bool(holds(order)))
+}
+
+#[inline]
+fn text(left: &Value, right: &Value, holds: impl FnOnce(&str, &str) -> bool) -> Option<Small> {
+    match (left, right) {
+        (Value::String(left), Value::String(right)) if left.len().max(right.len()) <= SHORT => {
+            Some(Small::Bool(holds(left, right)))
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::calls::session;
+    use super::super::{Call, function};
+    use super::quick;
+    use crate::syntax::Location;
+    use crate::value::from_json;
+
+    const NAMES: [&str; 13] = [
+        "contains",
+        "endswith",
+        "equal",
+        "gt",
+        "gte",
+        "lt",
+        "lte",
+        "minus",
+        "mul",
+        "neq",
+        "plus",
+        "rem",
+        "startswith",
+    ];
+
+    #[test]
+    fn small_operands_give_what_the_function_gives() -> Result<(), Box<dyn std::error::Error>> {
+        let values = r#"[0, 1, -1, 7, 1.0, 1e2, 9223372036854775807, -9223372036854775808, "", "a",
+            "ab", "b", "\u00fcber", null, true, [1], {"a": 1}]"#;
+        let values = from_json(values.as_bytes())?;
+        let values = values.as_array().ok_or("no list")?.to_vec();
+        let location = Location {
+            file: "".into(),
+            row: 1,
+            col: 1,
+            offset: 0,
+            length: 0,
+        };
+        let mut session = session();
+        let mut computed = 0;
+        for name in NAMES {
+            let (quick, function) = (quick(name).ok_or(name)?, function(name).ok_or(name)?);
+            for left in &values {
+                for right in &values {
+                    let Some(result) = quick(left, right) else {
+                        continue;
+                    };
+                    computed += 1;
+                    let mut call = Call {
+                        location: &location,
+                        session: &mut session,
+                    };
+                    let whole = function(&mut call, &[left.clone(), right.clone()]);
+                    assert_eq!(whole, Ok(Some(result.into())), "{name}({left}, {right})");
+                }
+            }
+        }
+        assert!(computed > 500, "{computed}");
+        Ok(())
+    }
+}

@@ -1,0 +1,145 @@
+//! Expressions that give a variable the items of a collection, such as `some g in data.grants`: a
+//! loop over the items, with what follows in the body.
+
+use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
+use super::machine::{Deferred, Flow, Frame, Machine, Next, STACK_RESERVE, STACK_SEGMENT};
+use super::once::Ground;
+use super::reference::Walk;
+use crate::Value;
+use crate::value::Number;
+
+/// What an expression goes through.
+struct Items<'x> {
+    /// The step to the items.
+    step: &'x Step,
+    /// The variable that each of them is given to.
+    item: &'x Operand,
+    /// The places of the variables of the index or key, if it has one, and of the item.
+    places: (Option<usize>, usize),
+}
+
+impl<'p> Machine<'p> {
+    /// Goes through the items, if that is all that the expression says; nothing otherwise.
+    pub(super) fn items(
+        &mut self,
+        frame: &Frame<'_>,
+        expr: &Expr,
+        next: Next<'_, 'p>,
+    ) -> Option<Flow> {
+        if self.watched() || expr.negated || !expr.with.is_empty() {
+            return None;
+        }
+        let (Kind::Unify(item @ Operand::Var(slot), Operand::Reference(reference))
+        | Kind::Unify(Operand::Reference(reference), item @ Operand::Var(slot))) = &expr.kind
+        else {
+            return None;
+        };
+        let (step, key) = self.open_step(frame, reference, *slot)?;
+        let above = reference.steps.len().saturating_sub(1);
+        let steps = reference.steps.get(..above)?;
+        let list = match self.led_to(frame, &reference.root, steps) {
+            Ground::Value(list) => list.clone(),
+            Ground::Undefined => return Some(Ok(())),
+            Ground::Rules(..) | Ground::Unknown => return None,
+        };
+        let place = frame.base + slot;
+        let key = key.map(|slot| frame.base + slot);
+        self.trail.extend(key);
+        self.trail.push(place);
+        let items = Items {
+            step,
+            item,
+            places: (key, place),
+        };
+        Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || {
+            self.each_item(frame, &list, &items, next)
+        }))
+    }
+
+    /// The last step of a reference, if it leads to all items, and its variable, if that is asked
+    /// for. The variable of the items must have no value either.
+    fn open_step<'r>(
+        &self,
+        frame: &Frame<'_>,
+        reference: &'r Reference,
+        item: Slot,
+    ) -> Option<(&'r Step, Option<Slot>)> {
+        let is_open = |slot: Slot| self.slot(frame, slot).is_none();
+        if !is_open(item) {
+            return None;
+        }
+        let step = reference.steps.last()?;
+        match step {
+            Step::Any(_) => Some((step, None)),
+            Step::One(Operand::Var(key)) if *key != item && is_open(*key) => {
+                Some((step, Some(*key)))
+            }
+            Step::One(_) => None,
+        }
+    }
+
+    fn each_item(
+        &mut self,
+        frame: &Frame<'_>,
+        list: &Value,
+        items: &Items<'_>,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let rest = Walk {
+            steps: &[],
+            target: Some(items.item),
+            stored: false,
+        };
+        let found = self.places(frame, items.step, rest, list)?;
+        let index = frame.index.get() + 1;
+        let mut deferred = Deferred::default();
+        let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &Value| {
+            machine.tick()?;
+            let (key_place, place) = items.places;
+            if let Some(place) = key_place {
+                machine.set(place, Some(key()));
+            }
+            machine.give(place, item);
+            let mark = machine.trail.len();
+            frame.index.set(index);
+            let flow = machine.work_off(frame, next);
+            machine.undo(mark);
+            deferred.hold(frame.find_one, flow)
+        };
+        let number = |index: usize| Value::Number(Number::from(index));
+        match (list, found) {
+            (Value::Array(items), Some(found)) => {
+                for (_, place) in found {
+                    let at = *place as usize;
+                    if let Some(item) = items.get(at) {
+                        visit(self, &|| number(at), item)?;
+                    }
+                }
+            }
+            (Value::Object(members), Some(found)) => {
+                for (_, place) in found {
+                    if let Some((key, item)) = members.nth(*place as usize) {
+                        visit(self, &|| key.clone(), item)?;
+                    }
+                }
+            }
+            (Value::Array(items), None) => {
+                for (at, item) in items.iter().enumerate() {
+                    visit(self, &|| number(at), item)?;
+                }
+            }
+            (Value::Object(members), None) => {
+                for (key, item) in members.iter() {
+                    visit(self, &|| key.clone(), item)?;
+                }
+            }
+            (Value::Set(members), _) => {
+                for item in members.iter() {
+                    visit(self, &|| item.clone(), item)?;
+                }
+            }
+            _ => {}
+        }
+        deferred.release()
+    }
+}
