@@ -78,6 +78,7 @@ pub mod scenario;
 mod sha256;
 #[cfg(feature = "embedded")]
 mod stand_in;
+pub mod submission;
 mod sync;
 pub mod target;
 pub mod variants;

@@ -84,6 +84,10 @@ const LAYERS: &[(&str, &[&str])] = &[
         ],
     ),
     (
+        "submission",
+        &["catalogue", "evidence", "known", "report", "run"],
+    ),
+    (
         "diff",
         &["catalogue", "evidence", "judge", "report", "scenario"],
     ),
@@ -120,6 +124,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "run",
             "scenario",
             "stand_in",
+            "submission",
             "target",
             "variants",
         ],

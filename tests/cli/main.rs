@@ -24,6 +24,7 @@ mod server;
 mod stability;
 mod stand_in;
 mod store;
+mod submit;
 mod tools;
 mod usage;
 mod verdicts;
@@ -51,6 +52,7 @@ fn main() -> ExitCode {
         safety::TESTS,
         stability::TESTS,
         stand_in::TESTS,
+        submit::TESTS,
         tools::TESTS,
         differ::TESTS,
         replay::TESTS,

@@ -41,6 +41,7 @@ const STEPS: &[(&str, Step)] = &[
         Step::Proofs(&[&["tolerance"]]),
     ),
     ("evidence of other servers", Step::Proofs(&[&["results"]])),
+    ("submissions", Step::Proofs(&[&["submissions"]])),
     ("real peers", Step::Proofs(&[&["peers"]])),
     ("findings", Step::Proofs(&[&["findings"]])),
     (
@@ -58,6 +59,11 @@ const STEPS: &[(&str, Step)] = &[
     (
         "released versions of the real OPA",
         Step::Proofs(&[&["matrix"]]),
+    ),
+    // Of what the steps before it left evidence of.
+    (
+        "pages about every implementation",
+        Step::Proofs(&[&["site", "--look"]]),
     ),
     (
         "bundles from definition to decision",

@@ -76,6 +76,14 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Test the HTML report in Chromium; pictures are left in `target/report-page`",
     ),
     (
+        "site",
+        "Make static pages about every implementation that evidence is kept of",
+    ),
+    (
+        "submissions",
+        "Judge the submissions in `results/` again: whether each says what its evidence shows",
+    ),
+    (
         "matrix",
         "Run the suite on released versions of the real OPA, and compare the result with COMPATIBILITY.md",
     ),

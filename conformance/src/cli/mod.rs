@@ -33,6 +33,7 @@ mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
+mod submit;
 mod target;
 mod watch;
 
@@ -135,6 +136,9 @@ enum Command {
     /// notice
     #[cfg(feature = "embedded")]
     Selftest(selftest::Arguments),
+    /// Judge a target by a profile, and write what its implementer publishes: report, evidence and
+    /// how to repeat it
+    Submit(Box<submit::Arguments>),
     /// Show the JSON Schema of what the program writes
     Schema(schema::Arguments),
 }
@@ -165,6 +169,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Man(arguments) => man::man(&arguments, Cli::command(), console.out),
         #[cfg(feature = "embedded")]
         Command::Selftest(arguments) => selftest::selftest(&arguments, &mut console),
+        Command::Submit(arguments) => submit::submit(*arguments, &mut console),
         Command::Schema(arguments) => schema::schema(&arguments, console.out),
     };
     done.unwrap_or_else(|failed| {

@@ -243,6 +243,10 @@ pub(super) struct RunOptions {
     #[arg(long, value_name = "HOW", env = "CONFORMANCE_PROGRESS")]
     pub(super) progress: Option<Progress>,
 
+    /// What the target is called, instead of what its description says.
+    #[arg(skip)]
+    #[serde(skip)]
+    pub(super) called: Option<String>,
     /// Whether the run is one of several that are compared, so that it keeps every exchange.
     #[arg(skip)]
     #[serde(skip)]
@@ -392,6 +396,7 @@ impl RunOptions {
             known_flaky: self.known_flaky.or(below.known_flaky),
             color: self.color.or(below.color),
             progress: self.progress.or(below.progress),
+            called: self.called,
             compared: self.compared,
         }
     }

@@ -78,6 +78,9 @@ pub(super) fn judge(
         .extend(needed.iter().map(|name| (*name).to_owned()));
     let asked = look::Asked { chosen, needed };
     let look = look::look(&mut options, &mut target, &connection, &asked)?;
+    if let Some(name) = &options.called {
+        target.name.clone_from(name);
+    }
     let options = &options;
     for line in &look.lines {
         writeln!(console.err, "{line}")?;
@@ -267,7 +270,10 @@ impl Plan<'_> {
         console: &mut Console<'_>,
     ) -> io::Result<()> {
         write!(console.out, "{}", report::terminal(digest, self.paint))?;
-        for report in &self.reports {
+        // A submission takes the evidence into its folder.
+        let taken =
+            |report: &&FileReport| self.options.called.is_some() && report.format == Format::Ndjson;
+        for report in self.reports.iter().filter(|report| !taken(report)) {
             writeln!(console.out, "report: {}", report.path.display())?;
         }
         let folder = self.options.ledger.clone().unwrap_or_else(ledger::folder);

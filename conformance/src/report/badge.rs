@@ -3,7 +3,7 @@
 use serde::Serialize;
 
 use super::capability::{self, Score};
-use super::{Conclusion, Digest};
+use super::{Conclusion, Digest, Standing};
 use crate::catalogue::{Catalogue, Document};
 
 #[derive(Serialize)]
@@ -58,6 +58,22 @@ fn message(digest: &Digest, claimed: Score) -> String {
         "{proven}/{rules} {of} | {} | suite {suite}",
         edition(digest)
     )
+}
+
+/// The badge of a profile alone: how many of the rules that must hold do.
+pub(super) fn of_standing(standing: &Standing) -> serde_json::Result<String> {
+    let Score { proven, rules } = standing.must;
+    let badge = Badge {
+        schema_version: 1,
+        label: standing.title(),
+        message: format!("{proven} of {rules}"),
+        color: if proven == rules {
+            "brightgreen"
+        } else {
+            "orange"
+        },
+    };
+    Ok(serde_json::to_string_pretty(&badge)? + "\n")
 }
 
 /// The titles of the documents that the run was judged by.

@@ -27,7 +27,7 @@ use std::{fs, io};
 use serde::Deserialize;
 
 pub use digest::{Conclusion, Digest, Outcome, Row};
-pub use html::trim;
+pub use html::{Implementation, Page, site, trim};
 pub use json::SCHEMA;
 pub(crate) use labels::labels;
 pub use standing::Standing;
@@ -106,6 +106,14 @@ impl TryFrom<String> for FileReport {
 /// The terminal's report: failures, then the summary and the score.
 pub fn terminal(digest: &Digest, paint: Paint) -> String {
     terminal::render(digest, paint)
+}
+
+/// The JSON report of a run.
+///
+/// # Errors
+/// What the run showed is no JSON.
+pub(crate) fn json(digest: &Digest) -> io::Result<String> {
+    Ok(json::render(digest)?)
 }
 
 /// Writes a report of finished runs. Only the page for people takes more than one. The evidence

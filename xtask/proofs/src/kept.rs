@@ -21,7 +21,7 @@ use serde::Deserialize;
 use crate::{cargo::cargo, postgres::done, report, root};
 
 /// Where evidence is kept, and what it is of.
-const FOLDER: &str = "results";
+pub(crate) const FOLDER: &str = "results";
 const LIST: &str = "servers.toml";
 
 /// Which rules a server keeps, by id; rules that were not judged are left out.
@@ -103,6 +103,27 @@ impl Server {
         Ok(kept)
     }
 
+    /// The runs on it, with the verdicts of today.
+    ///
+    /// # Errors
+    /// Evidence that cannot be read.
+    pub(crate) fn events(&self) -> Result<Vec<Vec<Event>>, Box<dyn Error>> {
+        self.run.iter().map(Run::events).collect()
+    }
+
+    /// Where it comes from, and how it was judged, in sentences.
+    pub(crate) fn about(&self) -> Vec<String> {
+        let mut about = vec![format!(
+            "Source: {} at `{}` ({}); built by `{}`.",
+            self.source, self.commit, self.version, self.build
+        )];
+        about.extend(self.run.iter().map(|run| {
+            let (target, options) = (&run.target, run.options.join(" "));
+            format!("Judged by `conformance run --target {target} {options}`.")
+        }));
+        about
+    }
+
     /// Runs the suite on the program of the search path, if it is there; with `keep` its evidence
     /// replaces what is kept.
     ///
@@ -153,16 +174,20 @@ impl Run {
         Ok(())
     }
 
-    fn judge(&self) -> Result<Kept, Box<dyn Error>> {
+    /// The evidence with the verdicts of today.
+    fn events(&self) -> Result<Vec<Event>, Box<dyn Error>> {
         let at = |why: &dyn std::fmt::Display| format!("{}: {why}", self.evidence);
         let mut text = String::new();
         let file = fs::File::open(self.file()).map_err(|why| at(&why))?;
         GzDecoder::new(file).read_to_string(&mut text)?;
         let events = text.lines().map(serde_json::from_str::<Event>);
         let events: Vec<Event> = events.collect::<Result<_, _>>().map_err(|why| at(&why))?;
-        let judged = Suite::judge_again(events).map_err(|why| at(&why))?;
+        Ok(Suite::judge_again(events).map_err(|why| at(&why))?)
+    }
+
+    fn judge(&self) -> Result<Kept, Box<dyn Error>> {
         let mut kept = Kept::new();
-        for event in judged {
+        for event in self.events()? {
             if let Event::Judged(judged) = event {
                 match judged.verdict {
                     Verdict::Pass => drop(kept.insert(judged.rule, true)),

@@ -18,6 +18,7 @@ mod matrix;
 mod mock_examples;
 mod ocp_examples;
 mod opa_logs;
+mod packed;
 mod peers;
 mod postgres;
 mod program;
@@ -31,8 +32,10 @@ mod releases;
 mod report_page;
 mod residuals;
 mod servers;
+mod site;
 mod soak;
 mod store;
+mod submissions;
 mod tolerance;
 
 use std::path::{Path, PathBuf};
@@ -145,6 +148,13 @@ enum Task {
     },
     /// Test the HTML report in Chromium; pictures are left in `target/report-page`
     ReportPage,
+    /// Make static pages about every implementation that evidence is kept of
+    Site(site::Options),
+    /// Judge the submissions in `results/` again: whether each says what its evidence shows
+    Submissions {
+        /// The folders; all below `results/`, unless said
+        folders: Vec<PathBuf>,
+    },
     /// Run the suite on released versions of the real OPA, and compare the result with
     /// COMPATIBILITY.md
     Matrix {
@@ -191,6 +201,8 @@ fn main() -> ExitCode {
         Task::Attack(options) => attack::run(&options),
         Task::Soak { seconds, program } => soak::run(seconds, program.as_deref()),
         Task::ReportPage => report_page::run(),
+        Task::Site(options) => site::run(&options),
+        Task::Submissions { folders } => submissions::run(&folders),
         Task::Coverage => return coverage::run(),
         Task::Bench(bench) => bench.run(),
     };

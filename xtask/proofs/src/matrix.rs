@@ -15,13 +15,13 @@ use conformance::verdict::Verdict;
 
 use crate::kept::{self, Kept};
 use crate::releases::{self, Releases};
-use crate::{program, report, root};
+use crate::{packed, program, report, root};
 
 /// The page that the table stands on.
 const PAGE: &str = "COMPATIBILITY.md";
 
 /// Judges the usual versions and the reference, and what is kept of other servers. With `bless`,
-/// the page is written; else it has to say the same.
+/// the page and the evidence of the releases are written; else the page has to say the same.
 ///
 /// # Errors
 /// A version that cannot be had or started, a page that says otherwise.
@@ -43,6 +43,11 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
         );
     }
     side_by_side(&versions, &folder)?;
+    if bless {
+        let evidence = |version: &String| folder.join(format!("opa-v{version}.ndjson"));
+        let files: Vec<_> = versions.iter().map(evidence).collect();
+        packed::pack(&files, &root().join(releases::EVIDENCE))?;
+    }
     let page = page(&columns)?;
     said(PAGE, &page, bless)?;
     told_in_readme(&page)

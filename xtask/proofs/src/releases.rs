@@ -22,6 +22,8 @@ const TOLD_V1: u32 = 61;
 const NEWER: [&str; 2] = ["token-auth", "discovery"];
 /// The releases.
 const LIST: &str = "xtask/proofs/opa-releases.toml";
+/// What was seen of those of COMPATIBILITY.md.
+pub(crate) const EVIDENCE: &str = "results/opa.ndjson.xz";
 /// The page about all of them.
 pub(crate) const PAGE: &str = "results/opa-releases.md";
 

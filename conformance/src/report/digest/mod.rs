@@ -374,7 +374,7 @@ impl Digest {
     }
 
     /// Whether the target was not there, or let nobody in, so that there is no rule to tell of.
-    pub(super) fn is_unasked(&self) -> bool {
+    pub(crate) fn is_unasked(&self) -> bool {
         let not_run = |row: &Row| matches!(row.judged.verdict, Verdict::NotRun(_));
         let finished = self.finished.as_ref();
         let unreached = finished.is_some_and(|finished| finished.unreachable.is_some());

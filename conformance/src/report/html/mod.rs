@@ -12,13 +12,20 @@ mod filter;
 mod page;
 mod runs;
 mod score;
+mod site;
 mod text;
 
 use super::Digest;
 use runs::Runs;
 
 pub use exchange::trim;
+pub use site::{Implementation, Page, site};
 pub(super) use text::visible;
+
+/// The style of the site: that of the report, and what only the site has.
+fn style() -> String {
+    [page::STYLE, include_str!("site/style.css")].concat()
+}
 
 /// The page of these runs, in this order.
 pub(super) fn render(digests: &[Digest]) -> String {

@@ -9,7 +9,7 @@ use super::runs::{Run, Runs};
 use super::score::{cards, name, sections, title, troubles};
 use super::text::visible;
 
-const STYLE: &str = include_str!("style.css");
+pub(super) const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
 /// The whole page.

@@ -220,6 +220,12 @@ fn place(document: Document, section: &str) -> usize {
     before + inside.unwrap_or_default()
 }
 
+/// The place of a section of a page; those that this suite does not know stand last.
+pub(super) fn order(section: &Section<'_>) -> usize {
+    let document = section.document;
+    document.map_or(usize::MAX, |document| place(document, section.name))
+}
+
 /// The runs with their names.
 fn label(digests: &[Digest]) -> Vec<Run<'_>> {
     let labels = labels(digests).into_iter();

@@ -290,7 +290,7 @@ fn of(entry: &Entry<'_>, document: Document) -> bool {
     Document::of(entry.rule) == Some(document)
 }
 
-fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> Counts {
+pub(super) fn counts<'a>(entries: impl Iterator<Item = &'a Entry<'a>>, run: usize) -> Counts {
     let mut counts = Counts::new();
     for entry in entries {
         if let Some(mark) = entry.marks().nth(run)
@@ -316,14 +316,14 @@ fn order(counts: &Counts) -> impl Iterator<Item = (Mark, usize)> {
         .filter_map(|mark| Some((mark, *counts.get(&mark)?)))
 }
 
-fn words(counts: &Counts) -> String {
+pub(super) fn words(counts: &Counts) -> String {
     let words =
         order(counts).map(|(mark, count)| format!("{count} {}", mark.words().to_lowercase()));
     words.collect::<Vec<_>>().join(", ")
 }
 
 /// A picture of the counts of what was chosen; the words beside it say the same.
-fn bar(counts: &Counts) -> Markup {
+pub(super) fn bar(counts: &Counts) -> Markup {
     let judged = counts
         .iter()
         .filter(|(mark, _)| matches!(mark, Mark::Judged(_)));

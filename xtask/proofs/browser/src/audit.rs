@@ -11,7 +11,7 @@ use crate::browser::{Browser, ask};
 const NAMES: [&str; 3] = ["reference", "broken", "both"];
 
 /// Looks for what no page may have, and returns it as sentences.
-const AUDIT: &str = include_str!("audit.js");
+pub(super) const AUDIT: &str = include_str!("audit.js");
 
 /// Tries all pages in one look; returns what is wrong.
 pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, Box<dyn Error>> {
@@ -26,7 +26,9 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
             if !browser.look.dark {
                 found.extend(reader(browser, &window, pages, name).await?);
                 found.extend(log(&window).await?);
-                window.goto(format!("{pages}/without-scripts/{name}.html")).await?;
+                window
+                    .goto(format!("{pages}/without-scripts/{name}.html"))
+                    .await?;
                 found.extend(without_scripts(browser, &window, name).await?);
                 // The browser says of every frame without scripts that it ran none.
                 window.browser_log().await?;
@@ -41,7 +43,7 @@ pub(super) async fn all(browser: &Browser, pages: &str) -> Result<Vec<String>, B
 }
 
 /// Whatever the browser complains of.
-async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
+pub(super) async fn log(window: &WebDriver) -> WebDriverResult<Vec<String>> {
     let entries = window.browser_log().await?.into_iter();
     Ok(entries
         .map(|entry| format!("the console says {}", entry.message))
@@ -79,7 +81,7 @@ async fn audit(browser: &Browser, window: &WebDriver, name: &str) -> WebDriverRe
     Ok(found)
 }
 
-fn sentences(found: &Value) -> Vec<String> {
+pub(super) fn sentences(found: &Value) -> Vec<String> {
     let found = found.as_array().into_iter().flatten();
     found
         .map(|what| what.as_str().unwrap_or_default().to_owned())

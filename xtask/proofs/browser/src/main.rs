@@ -1,10 +1,12 @@
-//! Tries pages of the HTML report in a real browser and says what is wrong with them, a line each.
+//! Tries pages in a real browser and says what is wrong with them, a line each.
 //!
-//! `browser DRIVER PAGES SHOTS`: the addresses of the browser's driver and of the pages, and the
-//! folder for the screenshots.
+//! `browser report DRIVER PAGES SHOTS`: pages of the HTML report; `browser site DRIVER PAGES SHOTS PATH…`:
+//! these pages of the site. DRIVER and PAGES are addresses of the browser's driver and of the pages,
+//! SHOTS the folder for the screenshots.
 
 mod audit;
 mod browser;
+mod site;
 
 use std::error::Error;
 use std::path::Path;
@@ -14,12 +16,16 @@ use browser::{Browser, Look};
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
-    let [driver, pages, shots] = arguments.as_slice() else {
-        return Err("browser DRIVER PAGES SHOTS".into());
+    let [what, driver, pages, shots, paths @ ..] = arguments.as_slice() else {
+        return Err("browser report|site DRIVER PAGES SHOTS PATH…".into());
     };
     for look in Look::ALL {
         let browser = Browser::new(look, driver, Path::new(shots));
-        for what in audit::all(&browser, pages).await? {
+        let wrong = match what.as_str() {
+            "site" => site::all(&browser, pages, paths).await?,
+            _ => audit::all(&browser, pages).await?,
+        };
+        for what in wrong {
             println!("{look}: {what}");
         }
     }

@@ -4,18 +4,21 @@
 //! Screenshots are left in `target/report-page`, for eyes.
 
 mod pages;
+mod serve;
 
 use std::error::Error;
 use std::fs;
+use std::path::Path;
 use std::process::{Command, Stdio};
 
 use crate::cargo::cargo;
 use crate::servers::{Foreign, free_address};
 use crate::{apt, report, root};
 use pages::Pages;
+pub(crate) use serve::serve;
 
-const CHROMIUM: &str = "/usr/bin/chromium";
-const DRIVER: &str = "/usr/bin/chromedriver";
+pub(crate) const CHROMIUM: &str = "/usr/bin/chromium";
+pub(crate) const DRIVER: &str = "/usr/bin/chromedriver";
 
 /// Builds the pages, opens each in every look, and tries what readers do. Where the machine has no
 /// browser, Debian's packages are installed first.
@@ -32,24 +35,43 @@ pub(crate) fn run() -> Result<(), Box<dyn Error>> {
     command.arg(format!("--port={}", address.port()));
     let _driver = Foreign::start("chromedriver", &mut command, address, &shots)?;
     report("trying", "the pages in a browser, in every look");
+    let urls = [
+        format!("http://{address}"),
+        format!("http://{}", pages.address),
+    ];
+    let mut wrong = browser("report", &urls, &shots, &[])?;
+    wrong.extend(pages.asked_for_more());
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+/// Lets the browser's program try something: the addresses are those of the driver and of the
+/// pages.
+///
+/// # Errors
+/// When it cannot.
+pub(crate) fn browser(
+    what: &str,
+    urls: &[String; 2],
+    shots: &Path,
+    pages: &[String],
+) -> Result<Vec<String>, Box<dyn Error>> {
     // A workspace of its own, whose crates would give those of this one other features.
     let tried = cargo()
         .current_dir(root().join("xtask/proofs/browser"))
         .args(["run", "--quiet", "--target-dir"])
         .arg(root().join("target/browser"))
-        .args(["--", &format!("http://{address}")])
-        .arg(format!("http://{}", pages.address))
-        .arg(&shots)
+        .args(["--", what])
+        .args(urls)
+        .arg(shots)
+        .args(pages)
         .stderr(Stdio::inherit())
         .output()?;
-    let mut wrong: Vec<String> = String::from_utf8_lossy(&tried.stdout)
-        .lines()
-        .map(str::to_owned)
-        .collect();
-    wrong.extend(pages.asked_for_more());
-    match (tried.status.success(), wrong.is_empty()) {
-        (true, true) => Ok(()),
-        (true, false) => Err(wrong.join("\n").into()),
-        (false, _) => Err("the pages cannot be tried in the browser".into()),
+    let wrong = String::from_utf8_lossy(&tried.stdout);
+    match tried.status.success() {
+        true => Ok(wrong.lines().map(str::to_owned).collect()),
+        false => Err("the pages cannot be tried in the browser".into()),
     }
 }

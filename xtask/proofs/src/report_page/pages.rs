@@ -3,12 +3,11 @@
 use std::collections::BTreeSet;
 use std::error::Error;
 use std::fs;
-use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
 
+use super::serve;
 use crate::program::conformance;
 
 /// What a server answers that wants to run in its reader's browser.
@@ -26,7 +25,7 @@ impl Pages {
     pub(super) fn make(folder: &Path) -> Result<Self, Box<dyn Error>> {
         let broken = format!(
             "http://{}",
-            serve(|_| HOSTILE.to_owned(), "application/json")?
+            serve(|_| (HOSTILE.to_owned(), "application/json"))?
         );
         let path = |name: &str| folder.join(name).display().to_string();
         let report = |format: &str, name: &str| format!("--report={format}={}", path(name));
@@ -56,14 +55,15 @@ impl Pages {
             seen.lock()
                 .unwrap_or_else(PoisonError::into_inner)
                 .insert(path.to_owned());
-            match path.strip_prefix("/without-scripts/") {
+            let text = match path.strip_prefix("/without-scripts/") {
                 Some(name) => frame(name),
                 None => fs::read_to_string(folder.join(path.trim_start_matches('/')))
                     .unwrap_or_default(),
-            }
+            };
+            (text, "text/html; charset=utf-8")
         };
         Ok(Self {
-            address: serve(page, "text/html; charset=utf-8")?,
+            address: serve(page)?,
             asked,
         })
     }
@@ -82,54 +82,5 @@ fn frame(name: &str) -> String {
         "<!doctype html><title>frame</title><link rel=icon href='data:,'>\
          <style>body {{ margin: 0 }} iframe {{ border: 0; width: 100%; height: 100vh }}</style>\
          <iframe sandbox='allow-same-origin' src='/{name}'></iframe>"
-    )
-}
-
-/// Answers every request with what a path has, until the process ends.
-fn serve(
-    body: impl Fn(&str) -> String + Send + Sync + 'static,
-    media_type: &'static str,
-) -> Result<SocketAddr, Box<dyn Error>> {
-    let listener = TcpListener::bind("127.0.0.1:0")?;
-    let address = listener.local_addr()?;
-    let body = Arc::new(body);
-    thread::spawn(move || {
-        for stream in listener.incoming().flatten() {
-            let body = Arc::clone(&body);
-            // A client that goes away ends its own exchange only.
-            thread::spawn(move || answer(&stream, &*body, media_type));
-        }
-    });
-    Ok(address)
-}
-
-fn answer(
-    stream: &TcpStream,
-    body: &dyn Fn(&str) -> String,
-    media_type: &str,
-) -> std::io::Result<()> {
-    let mut reader = BufReader::new(stream);
-    let mut head = String::new();
-    while reader.read_line(&mut head)? > 2 {}
-    if head.is_empty() {
-        // A browser opens connections that it then does not need.
-        return Ok(());
-    }
-    let length = head.lines().find_map(|line| {
-        let (name, value) = line.split_once(':')?;
-        name.eq_ignore_ascii_case("content-length")
-            .then(|| value.trim().parse().ok())?
-    });
-    std::io::copy(
-        &mut reader.by_ref().take(length.unwrap_or(0)),
-        &mut std::io::sink(),
-    )?;
-    let body = body(head.split_whitespace().nth(1).unwrap_or("/"));
-    let mut stream = stream;
-    write!(
-        stream,
-        "HTTP/1.1 200 OK\r\nContent-Type: {media_type}\r\nContent-Length: {}\r\n\
-         Connection: close\r\n\r\n{body}",
-        body.len()
     )
 }

@@ -1,0 +1,130 @@
+//! Where two implementations, or two versions of one, differ.
+
+use maud::{Markup, html};
+
+use super::super::text::visible;
+use super::grid::grid;
+use super::layout::Layout;
+use super::{One, Page, Rule, Site, words};
+
+/// Two of them, and how many rules both were judged by.
+struct Pair<'s, 'a> {
+    one: &'s One<'a>,
+    other: &'s One<'a>,
+    shared: usize,
+    /// By section, in the order of the site, the rules that only one of the two keeps.
+    differ: Vec<Vec<Rule<'a>>>,
+}
+
+pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
+    let pairs = pairs(site);
+    let mut pages = vec![("differences.html".to_owned(), all(&pairs).into_string())];
+    for pair in &pairs {
+        pages.push((pair.path(), pair.page(site).into_string()));
+    }
+    pages
+}
+
+/// The latest versions, each with each, and each version with the one before it.
+fn pairs<'s, 'a>(site: &'s Site<'a>) -> Vec<Pair<'s, 'a>> {
+    let latest = site.latest();
+    let mut found: Vec<(&'s One<'a>, &'s One<'a>)> = Vec::new();
+    for (at, one) in latest.iter().enumerate() {
+        found.extend(latest.iter().skip(at + 1).map(|other| (*one, *other)));
+    }
+    for group in site.with_versions() {
+        found.extend(
+            group
+                .iter()
+                .zip(group.iter().skip(1))
+                .map(|(one, next)| (*one, *next)),
+        );
+    }
+    let pairs = found
+        .into_iter()
+        .map(|(one, other)| Pair::of(site, one, other));
+    pairs.filter(|pair| pair.shared > 0).collect()
+}
+
+impl<'s, 'a> Pair<'s, 'a> {
+    fn of(site: &Site<'a>, one: &'s One<'a>, other: &'s One<'a>) -> Self {
+        let mut shared = 0;
+        let mut differs = |rule: &&Rule<'a>| match (one.keeps(rule.id), other.keeps(rule.id)) {
+            (Some(kept), Some(also)) => {
+                shared += 1;
+                kept != also
+            }
+            _ => false,
+        };
+        let sections = site.sections.iter();
+        let differ =
+            sections.map(|place| place.rules.iter().filter(&mut differs).copied().collect());
+        let differ = differ.collect();
+        Self {
+            one,
+            other,
+            shared,
+            differ,
+        }
+    }
+
+    fn count(&self) -> usize {
+        self.differ.iter().map(Vec::len).sum()
+    }
+
+    fn path(&self) -> String {
+        let name = |one: &One<'_>| words(&one.title);
+        format!("differences/{}--{}.html", name(self.one), name(self.other))
+    }
+
+    fn page(&self, site: &Site<'a>) -> Markup {
+        let title = format!("{} and {}", self.one.title, self.other.title);
+        let layout = Layout {
+            depth: 1,
+            kind: "What only one of the two keeps",
+            title: &title,
+            part: "differences.html",
+        };
+        let columns = [self.one, self.other];
+        layout.page(&html! {
+            section {
+                h2 { "Rules that differ" span.count { (self.count()) } }
+                p.lead { "Of " (self.shared) " rules that both were judged by." }
+                @for (place, rules) in site.sections.iter().zip(&self.differ) {
+                    @if !rules.is_empty() {
+                        h3 { (visible(place.name)) }
+                        (grid("../", place, rules, &columns))
+                    }
+                }
+                @if self.count() == 0 { p { "Both keep the same rules." } }
+            }
+        })
+    }
+}
+
+fn all(pairs: &[Pair<'_, '_>]) -> Markup {
+    let layout = Layout {
+        depth: 0,
+        kind: "Two of them",
+        title: "Differences",
+        part: "differences.html",
+    };
+    layout.page(&html! {
+        section {
+            h2 { "Every pair" span.count { (pairs.len()) } }
+            p.lead { "How many rules only one of the two keeps, of those that both were judged by." }
+            table.scores.pairs {
+                thead { tr { th scope="col" { "Implementations" } th scope="col" { "Differ" } th scope="col" { "Judged on both" } } }
+                tbody {
+                    @for pair in pairs {
+                        tr {
+                            th scope="row" { a href=(pair.path()) { (visible(&pair.one.title)) " and " (visible(&pair.other.title)) } }
+                            td data-name="Differ" { (pair.count()) }
+                            td data-name="Judged on both" { (pair.shared) }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}

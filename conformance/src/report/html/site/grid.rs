@@ -1,0 +1,60 @@
+//! Rules by implementations: what each of them comes to.
+
+use maud::{Markup, html};
+
+use super::super::runs::Mark;
+use super::super::text::{prose, visible};
+use super::{One, Place, Rule};
+
+/// A table of rules, with a column for each implementation.
+pub(super) fn grid(
+    up: &str,
+    place: &Place<'_>,
+    rules: &[Rule<'_>],
+    columns: &[&One<'_>],
+) -> Markup {
+    html! {
+        div.wide role="region" tabindex="0" aria-label={ "Rules of " (visible(place.name)) } {
+            table.grid {
+                thead {
+                    tr {
+                        th scope="col" { "Rule" }
+                        @for one in columns { th scope="col" { span { (visible(&one.title)) } } }
+                    }
+                }
+                tbody {
+                    @for rule in rules {
+                        tr id=(rule.id) {
+                            th scope="row" { (prose(rule.states)) code.rule { (visible(rule.id)) } }
+                            @for one in columns { td { (tick(up, place, *rule, one)) } }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What a rule comes to, which leads to its exchanges.
+pub(super) fn tick(up: &str, place: &Place<'_>, rule: Rule<'_>, one: &One<'_>) -> Markup {
+    let mark = one.mark(rule.id);
+    let words = html! { span.target { (visible(&one.title)) ": " (mark.words()) } };
+    html! {
+        @if mark == Mark::NotChosen || !one.slugs.contains(&place.slug) {
+            span.mark.tick.(mark.name()) { (words) }
+        } @else {
+            a.mark.tick.(mark.name()) href={ (up) (one.path) "/" (place.slug) ".html#" (rule.id) } title=(mark.words()) { (words) }
+        }
+    }
+}
+
+/// How much of some rules is kept.
+pub(super) fn share(kept: usize, of: usize) -> Markup {
+    html! {
+        @match (kept, of) {
+            (_, 0) => span.none { "–" },
+            (kept, of) if kept == of => span.all { (kept) },
+            (kept, of) => { (kept) " of " (of) },
+        }
+    }
+}

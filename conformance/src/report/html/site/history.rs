@@ -1,0 +1,80 @@
+//! Rules over the versions of an implementation.
+
+use maud::{Markup, html};
+
+use super::super::text::visible;
+use super::grid::grid;
+use super::layout::Layout;
+use super::sections::{judged, table};
+use super::{One, Page, Place, Rule, Site, title, words};
+
+pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
+    let groups = site.with_versions();
+    let mut pages = vec![("history.html".to_owned(), all(site, &groups).into_string())];
+    for group in &groups {
+        let Some(first) = group.first() else { continue };
+        let folder = words(&first.of.name);
+        for place in &site.sections {
+            if !judged(group, place).is_empty() {
+                let path = format!("history/{folder}/{}.html", place.slug);
+                pages.push((path, one(place, group).into_string()));
+            }
+        }
+    }
+    pages
+}
+
+fn all(site: &Site<'_>, groups: &[Vec<&One<'_>>]) -> Markup {
+    let layout = Layout {
+        depth: 0,
+        kind: "From version to version",
+        title: "History",
+        part: "history.html",
+    };
+    layout.page(&html! {
+        @if groups.is_empty() { p { "There is no implementation of several versions." } }
+        @for group in groups {
+            @if let Some(first) = group.first() {
+                section {
+                    h2 { (visible(&first.of.name)) }
+                    p.lead { "Rules kept in each version, by section; a section leads to all of its rules. Below stand the rules whose verdict changed." }
+                    @let places: Vec<&Place<'_>> = site.sections.iter().collect();
+                    (table("", &format!("history/{}/", words(&first.of.name)), &places, group))
+                    @for place in &site.sections {
+                        @let changed: Vec<Rule<'_>> = changed(place, group);
+                        @if !changed.is_empty() {
+                            h3 { (visible(place.name)) }
+                            (grid("", place, &changed, group))
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The rules that some version keeps and another breaks.
+fn changed<'a>(place: &Place<'a>, group: &[&One<'_>]) -> Vec<Rule<'a>> {
+    let changed = |rule: &&Rule<'_>| {
+        let kept = || group.iter().filter_map(|one| one.keeps(rule.id));
+        kept().any(|kept| kept) && kept().any(|kept| !kept)
+    };
+    place.rules.iter().filter(changed).copied().collect()
+}
+
+fn one(place: &Place<'_>, group: &[&One<'_>]) -> Markup {
+    let name = group.first().map_or("", |first| first.of.name.as_str());
+    let title = format!("{}: {}", title(place.document), place.name);
+    let layout = Layout {
+        depth: 2,
+        kind: &format!("{name} from version to version"),
+        title: &title,
+        part: "history.html",
+    };
+    layout.page(&html! {
+        section {
+            h2 { "Every rule" span.count { (place.rules.len()) } }
+            (grid("../../", place, &place.rules, group))
+        }
+    })
+}

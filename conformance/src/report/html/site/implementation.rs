@@ -1,0 +1,158 @@
+//! The pages of one implementation: how it stands, what fails, and every rule with its exchanges.
+
+use maud::{Markup, html};
+
+use super::super::clause::clause;
+use super::super::runs::Section;
+use super::super::score::{bar, counts, words as counted};
+use super::super::text::{prose, shown, visible};
+use super::grid::share;
+use super::layout::Layout;
+use super::overview::cell;
+use super::{One, Page, Place, Site, badge_of, documents, slug, title, words};
+use crate::judge::verdict::Verdict;
+use crate::report::{Outcome, failure};
+
+/// Longest text of what differs.
+const DIFFERS_SHOWN: usize = 240;
+
+pub(super) fn pages(site: &Site<'_>, one: &One<'_>) -> Vec<Page> {
+    let places: Vec<(&Place<'_>, &Section<'_>)> = places(site, one);
+    let first = format!("{}/index.html", one.path);
+    let mut pages = vec![(first, overview(one, &places).into_string())];
+    for (place, section) in &places {
+        let path = format!("{}/{}.html", one.path, place.slug);
+        pages.push((path, rules(one, place, section).into_string()));
+    }
+    for standing in &one.of.standings {
+        let file = format!("{}.json", standing.profile.name);
+        let badge = badge_of(standing);
+        if one.latest {
+            let name = words(&one.of.name);
+            pages.push((format!("badges/{name}/{file}"), badge.clone()));
+        }
+        pages.push((format!("badges/{}/{file}", one.path), badge));
+    }
+    pages
+}
+
+/// The sections that something was judged of.
+fn places<'s, 'a>(site: &'s Site<'a>, one: &'s One<'a>) -> Vec<(&'s Place<'a>, &'s Section<'a>)> {
+    let section = |place: &'s Place<'a>| {
+        let mut sections = one.runs.sections.iter();
+        let of = |section: &&Section<'_>| slug(section.document, section.name) == place.slug;
+        let section = sections.find(of)?;
+        one.slugs.contains(&place.slug).then_some((place, section))
+    };
+    site.sections.iter().filter_map(section).collect()
+}
+
+fn overview(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
+    let layout = Layout {
+        depth: 2,
+        kind: "Implementation",
+        title: &one.title,
+        part: "",
+    };
+    layout.page(&html! {
+        section {
+            @for line in &one.of.about { p.about { (prose(line)) } }
+            @if !one.of.standings.is_empty() {
+                h2 { "By profile" }
+                table.scores {
+                    thead { tr { th scope="col" { "Profile" } th scope="col" { "Rules kept" } th scope="col" { "Badge" } } }
+                    tbody {
+                        @for standing in &one.of.standings {
+                            tr {
+                                th scope="row" { (visible(&standing.title())) }
+                                td data-name="Rules kept" { (cell(Some(standing))) }
+                                td data-name="Badge" {
+                                    a href={ "../../badges/" (one.path) "/" (standing.profile.name) ".json" } {
+                                        (standing.profile.name) ".json"
+                                    }
+                                }
+                            }
+                        }
+                    }
+                }
+                p.aside { "A badge is the endpoint document of services that draw badges, such as shields.io." }
+            }
+        }
+        section {
+            h2 { "By section" }
+            @for document in documents() {
+                @let of: Vec<_> = places.iter().filter(|(place, _)| place.document == document).collect();
+                @if !of.is_empty() {
+                    h3 { (title(document)) }
+                    table.scores.sections {
+                        thead { tr { th scope="col" { "Section" } th scope="col" { "Rules kept" } th scope="col" { "Verdicts" } } }
+                        tbody {
+                            @for (place, section) in of {
+                                @let (kept, of) = one.score(&place.rules);
+                                @let counts = counts(section.clauses.iter(), 0);
+                                tr {
+                                    th scope="row" { a href={ (place.slug) ".html" } { (visible(place.name)) } }
+                                    td data-name="Rules kept" { (share(kept, of)) (bar(&counts)) }
+                                    td.words data-name="Verdicts" { (counted(&counts)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+        (failures(one, places))
+    })
+}
+
+fn failures(one: &One<'_>, places: &[(&Place<'_>, &Section<'_>)]) -> Markup {
+    let failing: Vec<_> = places
+        .iter()
+        .flat_map(|(place, section)| {
+            let rows = section
+                .clauses
+                .iter()
+                .flat_map(|entry| entry.rows.iter().flatten());
+            let failing =
+                rows.filter(|row| matches!(row.outcome, Outcome::Fail | Outcome::ShouldFail));
+            failing.map(move |row| (place, row))
+        })
+        .collect();
+    html! {
+        section {
+            h2 { "What fails" span.count { (failing.len()) } }
+            @if failing.is_empty() { p { "Nothing that " (visible(&one.title)) " was judged by." } }
+            ol.failures {
+                @for (place, row) in failing {
+                    li {
+                        a href={ (place.slug) ".html#" (row.judged.rule) } { (prose(&row.judged.states)) }
+                        @if let Verdict::Fail(failure) = &row.judged.verdict {
+                            span.headline { (shown(&failure::differs(failure), DIFFERS_SHOWN)) }
+                        }
+                        @if let Some(known) = &row.known { p.aside { (prose(known.trim())) } }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn rules(one: &One<'_>, place: &Place<'_>, section: &Section<'_>) -> Markup {
+    let layout = Layout {
+        depth: 2,
+        kind: &format!("{}: {}", one.title, title(place.document)),
+        title: place.name,
+        part: "",
+    };
+    layout.page(&html! {
+        p.about { a href="index.html" { "All of " (visible(&one.title)) } }
+        section {
+            h2 { "Every clause" span.count { (section.clauses.len()) } }
+            p.lead { "Each line is one statement of a document. It opens to the exchanges that were judged." }
+            section.section {
+                h3 { (visible(place.name)) }
+                @for entry in &section.clauses { (clause(&one.runs, entry)) }
+            }
+        }
+    })
+}

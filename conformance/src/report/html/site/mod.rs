@@ -1,0 +1,253 @@
+//! Pages about many implementations, to be served as files: side by side by profile and by section,
+//! a page for each with every rule and its exchanges, rules over versions, differences of two, and
+//! badges.
+//!
+//! There is no script: all of it is read, searched and linked as it is. Pages are split by section, so
+//! that each is small.
+
+mod differences;
+mod grid;
+mod history;
+mod implementation;
+mod layout;
+mod overview;
+mod sections;
+
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+
+use super::runs::{Mark, Runs};
+use super::style;
+use crate::catalogue::{Catalogue, Document, Level};
+use crate::report::{Digest, Outcome, Row, Standing, badge};
+
+/// One implementation in one version, and what a run on it showed.
+#[derive(Debug)]
+pub struct Implementation {
+    /// Its name, such as `OPA`.
+    pub name: String,
+    /// Its version; empty where it has none.
+    pub version: String,
+    /// What else is to be said of it, line by line.
+    pub about: Vec<String>,
+    /// What was run.
+    pub digest: Digest,
+    /// How it stands by the profiles that it was judged by.
+    pub standings: Vec<Standing>,
+}
+
+/// A file of the site: its path with `/` between the parts, and its text.
+pub type Page = (String, String);
+
+/// Every page about these implementations. Versions of one stand one after the other, the latest
+/// last.
+pub fn site(implementations: &[Implementation]) -> Vec<Page> {
+    let site = Site::of(implementations);
+    let mut pages = vec![("style.css".to_owned(), style())];
+    pages.push(("index.html".to_owned(), overview::page(&site).into_string()));
+    pages.extend(sections::pages(&site));
+    pages.extend(history::pages(&site));
+    pages.extend(differences::pages(&site));
+    for one in &site.all {
+        pages.extend(implementation::pages(&site, one));
+    }
+    pages
+}
+
+/// All that pages are made of.
+struct Site<'a> {
+    all: Vec<One<'a>>,
+    /// The sections that something was judged of, in the order of the documents.
+    sections: Vec<Place<'a>>,
+}
+
+/// One implementation, with its place on the site.
+struct One<'a> {
+    of: &'a Implementation,
+    /// Name and version.
+    title: String,
+    /// Its folder.
+    path: String,
+    /// Whether no later version of it is there.
+    latest: bool,
+    rows: HashMap<&'a str, &'a Row>,
+    runs: Runs<'a>,
+    /// The sections that it has pages of, by their part of file names.
+    slugs: BTreeSet<String>,
+}
+
+/// A section, and its rules.
+struct Place<'a> {
+    document: Option<Document>,
+    name: &'a str,
+    /// Its part of file names.
+    slug: String,
+    rules: Vec<Rule<'a>>,
+}
+
+/// A rule that something was judged by.
+#[derive(Clone, Copy)]
+struct Rule<'a> {
+    id: &'a str,
+    states: &'a str,
+}
+
+impl<'a> Site<'a> {
+    fn of(implementations: &'a [Implementation]) -> Self {
+        let all: Vec<One<'a>> = implementations
+            .iter()
+            .enumerate()
+            .map(|(at, of)| {
+                let later = implementations.iter().skip(at + 1);
+                let latest = !later.clone().any(|other| other.name == of.name);
+                One::new(of, latest)
+            })
+            .collect();
+        let mut places: BTreeMap<(usize, &str), Place<'a>> = BTreeMap::new();
+        for section in all.iter().flat_map(|one| &one.runs.sections) {
+            for entry in &section.clauses {
+                let mut rows = entry.rows.iter().flatten();
+                if !rows.any(|row| is_judged(row)) {
+                    continue;
+                }
+                let key = (super::runs::order(section), section.name);
+                let place = places.entry(key).or_insert_with(|| Place {
+                    document: section.document,
+                    name: super::score::name(section),
+                    slug: slug(section.document, section.name),
+                    rules: Vec::new(),
+                });
+                if !place.rules.iter().any(|rule| rule.id == entry.rule) {
+                    let (id, states) = (entry.rule, entry.states);
+                    place.rules.push(Rule { id, states });
+                }
+            }
+        }
+        let mut sections: Vec<Place<'a>> = places.into_values().collect();
+        let order = Catalogue::embedded().map_or(&[][..], |known| known.clauses());
+        let order: HashMap<&str, usize> =
+            order.iter().map(|one| one.id.as_str()).zip(0..).collect();
+        for place in &mut sections {
+            let at = |rule: &Rule<'_>| order.get(rule.id).copied().unwrap_or(usize::MAX);
+            place.rules.sort_by_key(at);
+        }
+        Self { all, sections }
+    }
+
+    /// The latest version of each implementation.
+    fn latest(&self) -> Vec<&One<'a>> {
+        self.all.iter().filter(|one| one.latest).collect()
+    }
+
+    /// Implementations of which several versions are there, with all of them.
+    fn with_versions(&self) -> Vec<Vec<&One<'a>>> {
+        let mut groups: Vec<Vec<&One<'a>>> = Vec::new();
+        for one in &self.all {
+            match groups.last_mut() {
+                Some(group) if group.iter().any(|other| other.of.name == one.of.name) => {
+                    group.push(one);
+                }
+                _ => groups.push(vec![one]),
+            }
+        }
+        groups.retain(|group| group.len() > 1);
+        groups
+    }
+}
+
+impl<'a> One<'a> {
+    fn new(of: &'a Implementation, latest: bool) -> Self {
+        let version = match of.version.as_str() {
+            "" => "current",
+            version => version,
+        };
+        let rows = of.digest.rows.iter();
+        let runs = Runs::of(std::slice::from_ref(&of.digest));
+        let judged = runs.sections.iter().filter(|section| {
+            let mut rows = section.clauses.iter().flat_map(|entry| &entry.rows);
+            rows.any(|row| row.is_some_and(is_judged))
+        });
+        Self {
+            slugs: judged
+                .map(|section| slug(section.document, section.name))
+                .collect(),
+            title: match of.version.as_str() {
+                "" => of.name.clone(),
+                version => format!("{} {version}", of.name),
+            },
+            path: format!("{}/{}", words(&of.name), version.replace(['/', '\\'], "-")),
+            latest,
+            rows: rows.map(|row| (row.judged.rule.as_str(), row)).collect(),
+            runs,
+            of,
+        }
+    }
+
+    /// What a rule comes to.
+    fn mark(&self, rule: &str) -> Mark {
+        match self.rows.get(rule) {
+            Some(row) => Mark::Judged(row.outcome),
+            None => Mark::NotChosen,
+        }
+    }
+
+    /// Whether a rule is kept; none if it was not judged.
+    fn keeps(&self, rule: &str) -> Option<bool> {
+        let row = self.rows.get(rule)?;
+        (is_judged(row) && row.judged.level == Level::Rule).then(|| row.is_proven())
+    }
+
+    /// How many of these rules are kept, and how many were judged.
+    fn score(&self, rules: &[Rule<'_>]) -> (usize, usize) {
+        let kept = rules.iter().filter_map(|rule| self.keeps(rule.id));
+        kept.fold((0, 0), |(kept, of), one| (kept + usize::from(one), of + 1))
+    }
+
+    /// Whether anything of a document was judged.
+    fn has(&self, document: Option<Document>) -> bool {
+        let mut rows = self.of.digest.rows.iter();
+        rows.any(|row| row.document == document && is_judged(row))
+    }
+}
+
+/// Whether a row says anything of its implementation.
+fn is_judged(row: &Row) -> bool {
+    row.outcome != Outcome::NotRun
+}
+
+/// The part of file names that stands for a section.
+fn slug(document: Option<Document>, section: &str) -> String {
+    let document = document.map_or("other", Document::name);
+    format!("{document}-{}", words(section))
+}
+
+/// Letters and digits in small letters, with `-` between words.
+fn words(text: &str) -> String {
+    let plain = |c: char| {
+        if c.is_ascii_alphanumeric() {
+            c.to_ascii_lowercase()
+        } else {
+            ' '
+        }
+    };
+    let text: String = text.chars().map(plain).collect();
+    text.split_whitespace().collect::<Vec<_>>().join("-")
+}
+
+/// The documents that sections belong to.
+fn documents() -> impl Iterator<Item = Option<Document>> {
+    let [control, engine] = Document::ALL;
+    [Some(engine), Some(control), None].into_iter()
+}
+
+/// The title of a document.
+fn title(document: Option<Document>) -> &'static str {
+    document.map_or("Other rules", super::score::title)
+}
+
+/// The badge of a profile as JSON.
+fn badge_of(standing: &Standing) -> String {
+    badge::of_standing(standing).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests;

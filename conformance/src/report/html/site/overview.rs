@@ -1,0 +1,137 @@
+//! The first page: who is judged, and how each stands by the profiles.
+
+use maud::{Markup, html};
+
+use super::super::text::visible;
+use super::layout::Layout;
+use super::{One, Site};
+use crate::catalogue::{Catalogue, Profile};
+use crate::report::Standing;
+
+pub(super) fn page(site: &Site<'_>) -> Markup {
+    let latest = site.latest();
+    let layout = Layout {
+        depth: 0,
+        kind: "Conformance",
+        title: "Policy engines and control planes",
+        part: "index.html",
+    };
+    layout.page(&html! {
+        section aria-labelledby="profiles-title" {
+            h2 id="profiles-title" { "By profile" }
+            p.lead { "A profile is a frozen set of rules. Each number says how many of the rules that must hold were tried and held; what was not tried is not counted as kept." }
+            @for (title, names) in groups(&latest) {
+                @let rows: Vec<&&One<'_>> = latest.iter().filter(|one| names.iter().any(|name| standing(one, name).is_some())).collect();
+                h3 { (title) }
+                (table(&rows, &names))
+            }
+        }
+        (what(&latest))
+        section aria-labelledby="all-title" {
+            h2 id="all-title" { "Every version" }
+            ul.versions {
+                @for one in &latest {
+                    li {
+                        b { (visible(&one.of.name)) }
+                        @for version in site.all.iter().filter(|other| other.of.name == one.of.name) {
+                            " " a href={ (version.path) "/index.html" } {
+                                @if version.of.version.is_empty() { "current" } @else { (visible(&version.of.version)) }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    })
+}
+
+/// The profiles that somebody was judged by, in groups.
+fn groups<'a>(latest: &[&One<'a>]) -> Vec<(&'static str, Vec<&'a str>)> {
+    let mut names: Vec<&str> = Vec::new();
+    let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
+    let known: Vec<&str> = known.iter().map(|profile| profile.name.as_str()).collect();
+    for one in latest {
+        for standing in &one.of.standings {
+            let name = standing.profile.name.as_str();
+            if !names.contains(&name) {
+                names.push(name);
+            }
+        }
+    }
+    let place = |name: &&str| known.iter().position(|known| known == name);
+    names.sort_by_key(|name| place(name).unwrap_or(usize::MAX));
+    let of = |prefix: &str| -> Vec<&'a str> {
+        let names = names.iter().copied();
+        names.filter(|name| name.starts_with(prefix)).collect()
+    };
+    let (engine, control) = (of("engine-"), of("control-"));
+    let others = names.iter().copied();
+    let others = others.filter(|name| !engine.contains(name) && !control.contains(name));
+    let groups = [
+        ("Policy engines and libraries", engine.clone()),
+        ("Control planes", control.clone()),
+        ("Clients", others.collect()),
+    ];
+    let filled = groups.into_iter().filter(|(_, names)| !names.is_empty());
+    filled.collect()
+}
+
+fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
+    html! {
+        table.scores {
+            thead {
+                tr {
+                    th scope="col" { "Implementation" }
+                    @for name in names { th scope="col" { (visible(name)) } }
+                }
+            }
+            tbody {
+                @for one in rows {
+                    tr {
+                        th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
+                        @for name in names {
+                            td data-name=(visible(name)) { (cell(standing(one, name))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+pub(super) fn cell(standing: Option<&Standing>) -> Markup {
+    html! {
+        @match standing {
+            None => span.none { "–" },
+            Some(Standing { must, should, .. }) => {
+                span.all[must.proven == must.rules] { b { (must.proven) } " of " (must.rules) }
+                @if should.rules > 0 { span.should { "should: " (should.proven) " of " (should.rules) } }
+            }
+        }
+    }
+}
+
+fn standing<'a>(one: &'a One<'_>, name: &str) -> Option<&'a Standing> {
+    let mut standings = one.of.standings.iter();
+    standings.find(|standing| standing.profile.name == name)
+}
+
+/// What the profiles are about.
+fn what(latest: &[&One<'_>]) -> Markup {
+    let known = Catalogue::embedded().map_or(&[][..], |known| known.profiles());
+    let used = |profile: &&Profile| {
+        let mut latest = latest.iter();
+        latest.any(|one| standing(one, &profile.name).is_some())
+    };
+    html! {
+        section aria-labelledby="what-title" {
+            h2 id="what-title" { "What the profiles are about" }
+            dl.what {
+                @for profile in known.iter().filter(used) {
+                    dt { (profile.title()) }
+                    dd { (profile.states) }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,96 @@
+//! Implementations side by side: by section, and each section rule by rule.
+
+use maud::{Markup, html};
+
+use super::super::text::visible;
+use super::grid::{grid, share};
+use super::layout::Layout;
+use super::{One, Page, Place, Site, documents, title};
+
+pub(super) fn pages(site: &Site<'_>) -> Vec<Page> {
+    let latest = site.latest();
+    let mut pages = vec![("sections.html".to_owned(), all(site, &latest).into_string())];
+    for place in &site.sections {
+        let columns = judged(&latest, place);
+        if !columns.is_empty() {
+            let path = format!("sections/{}.html", place.slug);
+            pages.push((path, one(place, &columns).into_string()));
+        }
+    }
+    pages
+}
+
+/// The implementations that a section was judged on.
+pub(super) fn judged<'s, 'a>(all: &[&'s One<'a>], place: &Place<'_>) -> Vec<&'s One<'a>> {
+    let judged = |one: &&&One<'_>| one.score(&place.rules).1 > 0;
+    all.iter().filter(judged).copied().collect()
+}
+
+fn all(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
+    let layout = Layout {
+        depth: 0,
+        kind: "Side by side",
+        title: "By section",
+        part: "sections.html",
+    };
+    layout.page(&html! {
+        @for document in documents() {
+            @let places: Vec<&Place<'_>> = site.sections.iter().filter(|place| place.document == document).collect();
+            @let columns: Vec<&One<'_>> = latest.iter().filter(|one| one.has(document)).copied().collect();
+            @if !places.is_empty() && !columns.is_empty() {
+                section {
+                    h2 { (title(document)) }
+                    p.lead { "Rules kept, of those that were judged. A number alone says that all were." }
+                    (table("", "sections/", &places, &columns))
+                }
+            }
+        }
+    })
+}
+
+/// Sections by implementations, each section leading to a page of a folder.
+pub(super) fn table(up: &str, folder: &str, places: &[&Place<'_>], columns: &[&One<'_>]) -> Markup {
+    html! {
+        div.wide role="region" tabindex="0" aria-label="Rules kept by section" {
+            table.scores {
+                thead {
+                    tr {
+                        th scope="col" { "Section" }
+                        @for one in columns {
+                            th scope="col" { a href={ (up) (one.path) "/index.html" } { (visible(&one.title)) } }
+                        }
+                    }
+                }
+                tbody {
+                    @for place in places {
+                        @if !judged(columns, place).is_empty() {
+                            tr {
+                                th scope="row" { a href={ (up) (folder) (place.slug) ".html" } { (visible(place.name)) } }
+                                @for one in columns {
+                                    @let (kept, of) = one.score(&place.rules);
+                                    td data-name=(visible(&one.title)) { (share(kept, of)) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn one(place: &Place<'_>, columns: &[&One<'_>]) -> Markup {
+    let layout = Layout {
+        depth: 1,
+        kind: title(place.document),
+        title: place.name,
+        part: "sections.html",
+    };
+    layout.page(&html! {
+        section {
+            h2 { "Every rule" span.count { (place.rules.len()) } }
+            p.lead { "Each mark leads to the requests and answers behind it." }
+            (grid("../", place, &place.rules, columns))
+        }
+    })
+}

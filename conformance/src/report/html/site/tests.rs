@@ -1,0 +1,94 @@
+//! The site as text. How it looks is tried in a browser, by `cargo xtask site`.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::*;
+use crate::report::digest::samples;
+
+fn implementation(name: &str, version: &str, digest: Digest) -> Implementation {
+    let profile = Catalogue::embedded()
+        .ok()
+        .and_then(|known| known.profile("engine-decision"));
+    let standings = profile.map(|profile| Standing::of(profile, digest.rows.iter()));
+    Implementation {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        about: vec!["Source: `x`".to_owned()],
+        digest,
+        standings: standings.into_iter().collect(),
+    }
+}
+
+fn pages() -> BTreeMap<String, String> {
+    let whole = || samples::all().pop().unwrap_or_default();
+    let all = [
+        implementation("OPA", "1.0.0", whole()),
+        implementation("OPA", "1.1.0", whole()),
+        implementation("the <other>", "", whole()),
+    ];
+    site(&all).into_iter().collect()
+}
+
+#[test]
+fn every_link_leads_to_a_page_and_a_place_on_it() {
+    let pages = pages();
+    assert!(pages.len() > 10, "{:?}", pages.keys());
+    let mut dead = BTreeSet::new();
+    for (path, page) in &pages {
+        for link in page.split("href=\"").skip(1) {
+            let link = link.split('"').next().unwrap_or_default();
+            let (file, place) = link.split_once('#').unwrap_or((link, ""));
+            if link.starts_with("data:") {
+                continue;
+            }
+            let mut at: Vec<&str> = path.split('/').collect();
+            at.pop();
+            for part in file.split('/') {
+                match part {
+                    ".." => drop(at.pop()),
+                    part => at.push(part),
+                }
+            }
+            let goal = match file {
+                "" => path.clone(),
+                _ => at.join("/"),
+            };
+            let there = pages
+                .get(&goal)
+                .is_some_and(|goal| place.is_empty() || goal.contains(&format!("id=\"{place}\"")));
+            if !there {
+                dead.insert(format!("{path}: {link}"));
+            }
+        }
+    }
+    assert!(dead.is_empty(), "{dead:#?}");
+}
+
+#[test]
+fn nothing_of_a_server_becomes_markup() {
+    for (path, page) in pages() {
+        for wrong in [
+            "<script", "<img", "style=\"", "\u{1b}", "\u{202e}", "<other>",
+        ] {
+            assert!(!page.contains(wrong), "{wrong:?} in {path}");
+        }
+    }
+}
+
+#[test]
+fn a_badge_says_how_a_profile_is_kept() {
+    let pages = pages();
+    for path in [
+        "badges/opa/engine-decision.json",
+        "badges/opa/1.0.0/engine-decision.json",
+    ] {
+        let badge = pages.get(path).map(String::as_str).unwrap_or_default();
+        let badge: serde_json::Value = serde_json::from_str(badge).unwrap_or_default();
+        assert_eq!(
+            badge.get("label"),
+            Some(&"engine-decision 2026.12".into()),
+            "{path}"
+        );
+        assert_eq!(badge.get("schemaVersion"), Some(&1.into()), "{path}");
+    }
+}

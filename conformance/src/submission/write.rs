@@ -1,0 +1,96 @@
+//! Writes the folder of a submission.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{self, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::{EVIDENCE, README, REPORT, TARGET, digest, names};
+use crate::evidence::Event;
+use crate::report;
+
+/// What is to be published of a run.
+#[derive(Debug)]
+pub struct Submission<'a> {
+    /// Every event, redacted.
+    pub events: &'a [Event],
+    /// The command line that repeats the run.
+    pub command: &'a str,
+    /// How the implementation is had, built and started, in Markdown.
+    pub how: &'a str,
+    /// The description of the target, where it is the implementer's own.
+    pub target: Option<&'a str>,
+}
+
+impl Submission<'_> {
+    /// Writes the folder `PROFILE/NAME/VERSION` below this one, in the place of an earlier one, and
+    /// says where it is. It is whole or not there at all.
+    ///
+    /// # Errors
+    /// No profile or no run in the events; a folder that cannot be written.
+    pub fn write(&self, below: &Path) -> io::Result<PathBuf> {
+        let digest = digest(self.events.to_vec());
+        let missing = || io::Error::other("the run was not by a profile that this program knows");
+        let (Some(started), Some(standing)) = (&digest.started, digest.standing()) else {
+            return Err(missing());
+        };
+        let (name, version) = names(&started.target);
+        let place = below.join(&standing.profile.name).join(name);
+        fs::create_dir_all(&place)?;
+        let new = tempfile::Builder::new()
+            .prefix(".new-")
+            .permissions(fs::Permissions::from_mode(0o755))
+            .tempdir_in(&place)?;
+        let mut packed = GzEncoder::new(
+            fs::File::create(new.path().join(EVIDENCE))?,
+            Compression::best(),
+        );
+        for event in self.events {
+            serde_json::to_writer(&mut packed, event)?;
+            packed.write_all(b"\n")?;
+        }
+        packed.finish()?.sync_all()?;
+        fs::write(new.path().join(REPORT), report::json(&digest)?)?;
+        fs::write(new.path().join(README), self.readme(&digest, name, version))?;
+        if let Some(target) = self.target {
+            fs::write(new.path().join(TARGET), target)?;
+        }
+        let folder = place.join(version);
+        if folder.exists() {
+            fs::remove_dir_all(&folder)?;
+        }
+        fs::rename(new.keep(), &folder)?;
+        Ok(folder)
+    }
+
+    fn readme(&self, digest: &report::Digest, name: &str, version: &str) -> String {
+        let mut text = format!("# {name} {version}\n\n");
+        let told = digest.standing().map(|standing| standing.to_string());
+        let suite = digest.started.as_ref().map_or("", |run| &run.suite);
+        let seed = digest.started.as_ref().map_or(0, |run| run.seed);
+        // Writing to a string cannot fail.
+        let _ = write!(
+            text,
+            "{}.\n\nJudged by the conformance suite {suite}, seed {seed}. `{EVIDENCE}` holds every \
+             request and every answer; `{REPORT}` is what follows from them.\n\n## Repeat it\n\n",
+            told.unwrap_or_default(),
+        );
+        let how = self.how.trim();
+        if !how.is_empty() {
+            let _ = write!(text, "{how}\n\n");
+        }
+        let _ = write!(text, "```\n{}\n```\n", self.command);
+        text
+    }
+}
+
+/// Whether a name or a version can be a folder: letters, digits, `.`, `_`, `+` and `-`, and no dot in
+/// front.
+pub fn is_plain(text: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || "._+-".contains(c);
+    !text.is_empty() && text.len() <= 64 && text.chars().all(plain) && !text.starts_with('.')
+}

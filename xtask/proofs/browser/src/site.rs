@@ -1,0 +1,95 @@
+//! What is tried on the pages of the site.
+
+use std::error::Error;
+
+use serde_json::Value;
+use thirtyfour::prelude::*;
+
+use crate::audit::{AUDIT, log, sentences};
+use crate::browser::{Browser, ask};
+
+/// The page that a reader comes to first.
+const FIRST: &str = "index.html";
+/// So many milliseconds may a page take until it is there.
+const LOADED_WITHIN: f64 = 1_500.0;
+
+/// Tries these pages in one look; returns what is wrong.
+pub(super) async fn all(
+    browser: &Browser,
+    pages: &str,
+    paths: &[String],
+) -> Result<Vec<String>, Box<dyn Error>> {
+    let window = browser.window().await?;
+    let tried = async {
+        let mut wrong = Vec::new();
+        for path in paths {
+            window.goto(format!("{pages}/{path}")).await?;
+            let mut found = page(browser, &window, path).await?;
+            if !browser.look.dark {
+                found.extend(reader(&window, path).await?);
+            }
+            found.extend(log(&window).await?);
+            wrong.extend(found.into_iter().map(|what| format!("{path}: {what}")));
+        }
+        Ok::<_, WebDriverError>(wrong)
+    };
+    let wrong = tried.await;
+    window.quit().await?;
+    Ok(wrong?)
+}
+
+async fn page(browser: &Browser, window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> {
+    let name = path.trim_end_matches(".html").replace('/', "-");
+    browser.shot(window, &name).await?;
+    let mut found = sentences(&ask(window, AUDIT).await?);
+    let took = ask(
+        window,
+        "return performance.getEntriesByType('navigation')[0].duration;",
+    )
+    .await?;
+    if took.as_f64().is_none_or(|took| took > LOADED_WITHIN) {
+        found.push(format!("it takes {took} ms to load"));
+    }
+    let open = "const it = document.querySelector('details.clause'); if (it) { it.open = true; \
+                it.querySelectorAll('details').forEach((one) => one.open = true); \
+                it.scrollIntoView(); } return it !== null;";
+    if ask(window, open).await? == Value::Bool(true) {
+        browser.shot(window, &format!("{name}-open")).await?;
+        found.extend(sentences(&ask(window, AUDIT).await?));
+    } else {
+        let middle = "window.scrollTo(0, document.body.scrollHeight / 2); return true;";
+        ask(window, middle).await?;
+        browser.shot(window, &format!("{name}-middle")).await?;
+    }
+    found.dedup();
+    Ok(found)
+}
+
+/// The keyboard reaches and opens what the mouse does.
+async fn reader(window: &WebDriver, path: &str) -> WebDriverResult<Vec<String>> {
+    let mut wrong = Vec::new();
+    window.refresh().await?;
+    let body = window.find(By::Tag("body")).await?;
+    body.send_keys(Key::Tab).await?;
+    let skip = "return document.activeElement.matches('.skip');";
+    if ask(window, skip).await? != Value::Bool(true) {
+        wrong.push("the first stop of the keyboard does not skip to the content".to_owned());
+    }
+    let goal = "const it = document.activeElement; \
+                return it.matches('main a, main summary') && it.getClientRects().length > 0;";
+    let mut tabs = 0;
+    while ask(window, goal).await? != Value::Bool(true) && tabs < 20 {
+        window.active_element().await?.send_keys(Key::Tab).await?;
+        tabs += 1;
+    }
+    if ask(window, goal).await? != Value::Bool(true) {
+        wrong.push("the keyboard does not reach the content".to_owned());
+    } else if path == FIRST {
+        window.active_element().await?.send_keys(Key::Enter).await?;
+        let there = window.current_url().await?;
+        if there.path().ends_with(FIRST) && there.path().matches('/').count() < 2 {
+            wrong.push(format!("Enter on a link leads to {there}"));
+        }
+    }
+    Ok(wrong)
+}

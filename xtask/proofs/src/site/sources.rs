@@ -1,0 +1,308 @@
+//! What the site is made of: evidence of releases of OPA, of other servers, of submissions, and of
+//! the reference.
+
+use std::collections::BTreeMap;
+use std::error::Error;
+use std::fs;
+
+use chrono::Utc;
+use conformance::Suite;
+use conformance::catalogue::Catalogue;
+use conformance::evidence::{Event, RunStarted};
+use conformance::known::KnownList;
+use conformance::report::{Digest, Implementation, Outcome, Standing, trim};
+use conformance::submission;
+use conformance::target::Target;
+use conformance::verdict::Verdict;
+
+use crate::kept;
+use crate::releases::{self, Releases};
+use crate::{packed, root, submissions};
+
+/// What is said of every release of OPA.
+const RELEASED: &str = "A release of the Open Policy Agent project, built with `go install` and judged by `cargo xtask matrix`.";
+
+/// Runs on one version of an implementation.
+struct Version {
+    name: String,
+    version: String,
+    about: Vec<String>,
+    runs: Vec<Vec<Event>>,
+}
+
+/// All versions of all implementations; those of one stand together, the latest last.
+///
+/// # Errors
+/// Evidence that cannot be read.
+pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
+    let mut versions = releases_of_opa()?;
+    for server in kept::servers()? {
+        let (name, version) = server.name.rsplit_once(' ').unwrap_or((&server.name, ""));
+        versions.push(Version {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            about: server.about(),
+            runs: server.events()?,
+        });
+    }
+    versions.push(reference()?);
+    for folder in submissions::all()? {
+        add(
+            &mut versions,
+            submission::read(&folder).map_err(|why| format!("{}: {why}", folder.display()))?,
+        );
+    }
+    let mut names: Vec<String> = Vec::new();
+    for version in &versions {
+        if !names.contains(&version.name) {
+            names.push(version.name.clone());
+        }
+    }
+    versions.sort_by_key(|one| {
+        let place = names.iter().position(|name| *name == one.name);
+        (place, order(&one.version))
+    });
+    versions.into_iter().map(implementation).collect()
+}
+
+/// The numbers of a version, and the rest of it.
+fn order(version: &str) -> (Vec<u64>, String) {
+    let (numbers, rest) = version.split_once(['-', '+']).unwrap_or((version, ""));
+    let numbers = numbers
+        .split('.')
+        .map(|part| part.parse().unwrap_or_default());
+    // A release stands behind what came before it.
+    let rest = if rest.is_empty() {
+        "~".to_owned()
+    } else {
+        rest.to_owned()
+    };
+    (numbers.collect(), rest)
+}
+
+/// The releases that `cargo xtask matrix` left evidence of, and of the others those that
+/// `results/` has.
+fn releases_of_opa() -> Result<Vec<Version>, Box<dyn Error>> {
+    let releases = Releases::read()?;
+    let mut kept: BTreeMap<String, Vec<Event>> = BTreeMap::new();
+    for run in packed::unpack(&root().join(releases::EVIDENCE))? {
+        if let Some(version) = started(&run).and_then(release) {
+            kept.insert(version, run);
+        }
+    }
+    let mut versions = Vec::new();
+    for version in &releases.all {
+        let file = root().join(format!("target/peers/opa-v{version}.ndjson"));
+        let events = match file.is_file() {
+            true => {
+                let text = fs::read_to_string(&file)?;
+                let events = text.lines().map(serde_json::from_str);
+                Some(events.collect::<Result<Vec<Event>, _>>()?)
+            }
+            false => kept.remove(version),
+        };
+        if let Some(events) = events {
+            versions.push(Version {
+                name: "OPA".to_owned(),
+                version: version.clone(),
+                about: vec![RELEASED.to_owned()],
+                runs: vec![again(events)],
+            });
+        } else if releases.usual.contains(version) {
+            let why = "there is no evidence; `cargo xtask matrix --bless` makes it";
+            return Err(format!("{}: {why}", releases::name(version)).into());
+        }
+    }
+    Ok(versions)
+}
+
+/// The release that a run was on.
+fn release(started: &RunStarted) -> Option<String> {
+    let target = &started.target;
+    let named = target.name.strip_prefix("opa ").map(str::to_owned);
+    named.or(target.version.clone())
+}
+
+/// The reference, judged now.
+fn reference() -> Result<Version, Box<dyn Error>> {
+    let mut events = Vec::new();
+    let suite = Suite::builder(Target::embedded()?).build()?;
+    suite.run(|event| events.push(event));
+    Ok(Version {
+        name: "reference".to_owned(),
+        version: String::new(),
+        about: vec!["The server of this repository, which is to keep every rule.".to_owned()],
+        runs: vec![events],
+    })
+}
+
+/// Adds a submission to the version that it is of.
+fn add(versions: &mut Vec<Version>, events: Vec<Event>) {
+    let Some(started) = started(&events) else {
+        return;
+    };
+    let (name, version) = (
+        started.target.name.clone(),
+        started.target.version.clone().unwrap_or_default(),
+    );
+    let profile = started.profile.as_ref();
+    let title = profile.map(|profile| format!("{} {}", profile.name, profile.edition));
+    let line = format!(
+        "Submitted by `{}`: `results/{}/{name}/{version}`.",
+        title.unwrap_or_default(),
+        profile
+            .map(|profile| profile.name.as_str())
+            .unwrap_or_default()
+    );
+    let events = again(events);
+    let same = |one: &&mut Version| one.name.eq_ignore_ascii_case(&name) && one.version == version;
+    match versions.iter_mut().find(same) {
+        Some(known) => {
+            known.about.push(line);
+            known.runs.push(events);
+        }
+        None => {
+            let mut others = versions.iter();
+            let other = others.find(|one| one.name.eq_ignore_ascii_case(&name));
+            versions.push(Version {
+                name: other.map_or(name, |other| other.name.clone()),
+                version,
+                about: vec![line],
+                runs: vec![events],
+            });
+        }
+    }
+}
+
+/// The events with the verdicts of today; as they are, where no rule of them is known.
+fn again(events: Vec<Event>) -> Vec<Event> {
+    Suite::judge_again(events.clone()).unwrap_or(events)
+}
+
+fn started(events: &[Event]) -> Option<&RunStarted> {
+    events.iter().find_map(|event| match event {
+        Event::RunStarted(started) => Some(started),
+        _ => None,
+    })
+}
+
+/// The runs as one: of a rule that several judged, what the first of them saw counts.
+fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
+    let mut by: BTreeMap<String, usize> = BTreeMap::new();
+    for (run, events) in of.runs.iter().enumerate() {
+        for event in events {
+            if let Event::Judged(judged) = event
+                && !matches!(judged.verdict, Verdict::NotRun(_))
+            {
+                by.entry(judged.rule.clone()).or_insert(run);
+            }
+        }
+    }
+    let target = of.runs.first().and_then(|events| started(events));
+    let target = target.map(|started| started.target.clone());
+    let list = target
+        .as_ref()
+        .map(|target| known(&target.name, &of.version));
+    let (mut start, mut events, mut ends) = (None::<RunStarted>, Vec::new(), Vec::new());
+    let mut profiles = Vec::new();
+    for (run, of_run) in of.runs.into_iter().enumerate() {
+        let is_of = |rule: &str| by.get(rule).copied().unwrap_or_default() == run;
+        for event in of_run {
+            match event {
+                Event::RunStarted(started) => {
+                    profiles.push(
+                        started
+                            .profile
+                            .as_deref()
+                            .and_then(|profile| profile.known()),
+                    );
+                    match &mut start {
+                        Some(start) => {
+                            let more = started.chosen.into_iter();
+                            let has = |rule: &str, start: &RunStarted| {
+                                start.chosen.iter().any(|one| one.rule == rule)
+                            };
+                            let more: Vec<_> = more.filter(|one| !has(&one.rule, start)).collect();
+                            start.chosen.extend(more);
+                        }
+                        None => {
+                            start = Some(RunStarted {
+                                profile: None,
+                                ..started
+                            })
+                        }
+                    }
+                }
+                Event::Judged(judged) if is_of(&judged.rule) => events.push(Event::Judged(judged)),
+                Event::Exchange(mut exchange) if is_of(&exchange.rule) => {
+                    trim(&mut exchange);
+                    events.push(Event::Exchange(exchange));
+                }
+                Event::RunFinished(finished) => ends.push(Event::RunFinished(finished)),
+                _ => {}
+            }
+        }
+    }
+    let end = ends.into_iter().next();
+    let events = start
+        .map(Event::RunStarted)
+        .into_iter()
+        .chain(events)
+        .chain(end);
+    let mut digest = Digest::of(events, &list.unwrap_or_default(), &[]);
+    told(&mut digest);
+    let standings = standings(&digest, &profiles)?;
+    Ok(Implementation {
+        name: of.name,
+        version: of.version,
+        about: of.about,
+        digest,
+        standings,
+    })
+}
+
+/// What is known of a target; nothing where its list does not say for this version.
+fn known(target: &str, version: &str) -> KnownList {
+    let read = || {
+        let catalogue = Catalogue::embedded().ok()?;
+        let ids = catalogue.with_packs().map(|clause| clause.id.as_str());
+        let list = KnownList::embedded(target.split(' ').next()?, ids).ok()?;
+        list.on(target, Some(version), Utc::now().date_naive()).ok()
+    };
+    read().unwrap_or_default()
+}
+
+/// To readers a rule is kept or broken: that a deviation is known only says why.
+fn told(digest: &mut Digest) {
+    for row in &mut digest.rows {
+        row.outcome = match row.outcome {
+            Outcome::ExpectedFail | Outcome::ShouldFail => Outcome::Fail,
+            Outcome::UnexpectedPass => Outcome::Pass,
+            other => other,
+        };
+        if row.outcome != Outcome::Fail && row.outcome != Outcome::Flaky {
+            row.known = None;
+        }
+    }
+}
+
+/// Whoever was judged by profiles stands by these; whoever was judged whole, by each that
+/// anything was judged of.
+fn standings(
+    digest: &Digest,
+    profiles: &[Option<&'static conformance::catalogue::Profile>],
+) -> Result<Vec<Standing>, Box<dyn Error>> {
+    let catalogue = Catalogue::embedded()?;
+    let whole = profiles.iter().any(Option::is_none);
+    let judged = |rule: &String| {
+        let mut rows = digest.rows.iter();
+        rows.any(|row| row.judged.rule == *rule && row.outcome != Outcome::NotRun)
+    };
+    let edition = catalogue.profiles().last().map(|newest| &newest.edition);
+    let stood = catalogue.profiles().iter().filter(|profile| match whole {
+        true => Some(&profile.edition) == edition && profile.must.iter().any(judged),
+        false => profiles.iter().flatten().any(|one| one == profile),
+    });
+    let stood = stood.map(|profile| Standing::of(profile, digest.rows.iter()));
+    Ok(stood.collect())
+}
