@@ -45,6 +45,19 @@ const LAYERS: &[(&str, &[&str])] = &[
             "sync",
         ],
     ),
+    (
+        "clients",
+        &[
+            "assets",
+            "catalogue",
+            "client",
+            "evidence",
+            "faults",
+            "judge",
+            "scenario",
+            "stand_in",
+        ],
+    ),
     // What a server is before it is judged.
     ("doctor", &["catalogue", "client", "scenario", "target"]),
     (
@@ -112,6 +125,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "assets",
             "catalogue",
             "client",
+            "clients",
             "diff",
             "doctor",
             "evidence",

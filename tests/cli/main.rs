@@ -12,6 +12,7 @@
 
 mod action;
 mod baselines;
+mod client;
 mod differ;
 mod looks;
 mod mock;
@@ -49,6 +50,7 @@ fn main() -> ExitCode {
         mock::TESTS,
         profiles::TESTS,
         baselines::TESTS,
+        client::TESTS,
         safety::TESTS,
         stability::TESTS,
         stand_in::TESTS,
