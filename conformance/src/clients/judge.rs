@@ -8,7 +8,9 @@ use super::Player;
 use super::play::{Played, play};
 use super::rules::Rule;
 use crate::catalogue::Level;
-use crate::evidence::{ChosenRule, Defect, Event, Judged, RunFinished, RunStarted, TargetSummary};
+use crate::evidence::{
+    ChosenRule, Defect, Event, Judged, RunFinished, RunStarted, TargetSummary, now,
+};
 use crate::judge::verdict::{Reason, Verdict};
 
 /// What a run on a client needs beside the client.
@@ -54,7 +56,7 @@ pub(crate) async fn judge(
         });
         if !started {
             started = true;
-            tell(Event::RunStarted(judging.started(&played)));
+            tell(Event::RunStarted(Box::new(judging.started(&played))));
         }
         requests += played.exchanges.len() as u64;
         for exchange in played.exchanges {
@@ -83,7 +85,7 @@ pub(crate) async fn judge(
     }
     if !started {
         let nobody = Played::of(Verdict::NotRun(Reason::Interrupted));
-        tell(Event::RunStarted(judging.started(&nobody)));
+        tell(Event::RunStarted(Box::new(judging.started(&nobody))));
     }
     player.end().await;
     tell(Event::RunFinished(RunFinished {
@@ -121,6 +123,8 @@ impl Judging<'_> {
         RunStarted {
             run: self.run.clone(),
             suite: env!("CARGO_PKG_VERSION").to_owned(),
+            at: Some(now()),
+            profile: None,
             target: TargetSummary {
                 name,
                 vendor: crate::scenario::default_vendor(),

@@ -8,6 +8,7 @@ mod title;
 
 use std::collections::HashMap;
 
+use chrono::{SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, de::Error as _};
 use serde_json::Value;
 
@@ -58,6 +59,11 @@ pub struct RunStarted {
     pub profile: Option<ProfileRef>,
     /// Every clause of the choice, in the order of the documents.
     pub chosen: Vec<ChosenRule>,
+}
+
+/// This moment as evidence tells it, to the second.
+pub(crate) fn now() -> String {
+    Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)
 }
 
 /// A profile as evidence names it.

@@ -5,7 +5,6 @@ use std::sync::atomic::Ordering;
 use std::sync::{Arc, Mutex};
 use std::time::Instant;
 
-use chrono::{SecondsFormat, Utc};
 use tokio::sync::mpsc::UnboundedSender;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::task::JoinSet;
@@ -18,6 +17,7 @@ use crate::catalogue::Document;
 use crate::client::Base;
 use crate::evidence::{
     Changed, ChosenRule, Defect, Event, Leaked, ProfileRef, RunFinished, RunStarted, TargetSummary,
+    now,
 };
 use crate::judge::verdict::Reason;
 use crate::run::runner::Transport;
@@ -225,7 +225,7 @@ impl Inner {
         RunStarted {
             run: self.run.clone(),
             suite: env!("CARGO_PKG_VERSION").to_owned(),
-            at: Some(Utc::now().to_rfc3339_opts(SecondsFormat::Secs, true)),
+            at: Some(now()),
             target: TargetSummary {
                 name: self.target.name.clone(),
                 vendor: self.target.vendor.clone(),

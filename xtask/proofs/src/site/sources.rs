@@ -181,7 +181,7 @@ fn again(events: Vec<Event>) -> Vec<Event> {
 
 fn started(events: &[Event]) -> Option<&RunStarted> {
     events.iter().find_map(|event| match event {
-        Event::RunStarted(started) => Some(started),
+        Event::RunStarted(started) => Some(&**started),
         _ => None,
     })
 }
@@ -213,7 +213,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
                     profiles.push(
                         started
                             .profile
-                            .as_deref()
+                            .as_ref()
                             .and_then(|profile| profile.known()),
                     );
                     match &mut start {
@@ -228,7 +228,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
                         None => {
                             start = Some(RunStarted {
                                 profile: None,
-                                ..started
+                                ..*started
                             })
                         }
                     }
@@ -245,7 +245,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     }
     let end = ends.into_iter().next();
     let events = start
-        .map(Event::RunStarted)
+        .map(|start| Event::RunStarted(Box::new(start)))
         .into_iter()
         .chain(events)
         .chain(end);
