@@ -76,6 +76,7 @@ pub mod rules;
 mod run;
 pub mod scenario;
 mod sha256;
+mod shim;
 #[cfg(feature = "embedded")]
 mod stand_in;
 mod sync;

@@ -11,6 +11,7 @@
 )]
 
 mod action;
+mod adapter;
 mod baselines;
 mod differ;
 mod looks;
@@ -20,6 +21,7 @@ mod replay;
 mod reports;
 mod safety;
 mod server;
+mod shim;
 mod stability;
 mod stand_in;
 mod store;
@@ -35,6 +37,11 @@ fn main() -> ExitCode {
     if let Some(address) = mock::engine_is_wanted() {
         server::serve(&address);
     }
+    // The program starts the adapter, which inherits its variables.
+    if let Some(behaviour) = adapter::is_wanted() {
+        adapter::serve(&behaviour);
+        return ExitCode::SUCCESS;
+    }
     if program::is_wanted() {
         return program::main();
     }
@@ -47,6 +54,7 @@ fn main() -> ExitCode {
         mock::TESTS,
         baselines::TESTS,
         safety::TESTS,
+        shim::TESTS,
         stability::TESTS,
         stand_in::TESTS,
         tools::TESTS,

@@ -33,6 +33,8 @@ mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
+mod serving;
+mod shim;
 mod target;
 mod watch;
 
@@ -127,6 +129,8 @@ enum Command {
     /// answers break on demand
     #[cfg(feature = "embedded")]
     Mock(Box<mock::Arguments>),
+    /// Serve the decisions of a library that has no server, so that it can be judged
+    Shim(shim::Arguments),
     /// Write the script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Write the manual page
@@ -159,6 +163,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Replay(arguments) => replay::replay(*arguments, &mut console),
         #[cfg(feature = "embedded")]
         Command::Mock(arguments) => mock::mock(*arguments, &mut console),
+        Command::Shim(arguments) => shim::shim(arguments, &mut console),
         Command::Completions(arguments) => {
             completions::completions(&arguments, Cli::command(), console.out)
         }

@@ -99,6 +99,8 @@ pub enum Reason {
     NoSnapshot,
     /// The target does not claim the capability named here.
     NotClaimed(String),
+    /// The target does not claim this rule of a capability that it claims.
+    RuleNotClaimed,
     /// The target has no such API: `control` or `engine`.
     NoApi(String),
     /// The target cannot be started in the setup named here.
@@ -143,6 +145,7 @@ impl fmt::Display for Reason {
             Self::NotClaimed(capability) => {
                 write!(out, "the target does not claim `{capability}`")
             }
+            Self::RuleNotClaimed => out.write_str("the target does not claim this rule"),
             Self::NoApi(api) => write!(out, "the target has no {api} address"),
             Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
             Self::NoMock(setup) => write!(
