@@ -78,6 +78,7 @@ pub mod rules;
 mod run;
 pub mod scenario;
 mod sha256;
+mod shim;
 #[cfg(feature = "embedded")]
 mod stand_in;
 pub mod submission;

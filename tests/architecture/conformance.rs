@@ -22,12 +22,14 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mock", &["client", "sync"]),
     (
         "target",
-        &["catalogue", "client", "mock", "scenario", "sync"],
+        &["assets", "catalogue", "client", "mock", "scenario", "sync"],
     ),
     ("faults", &["assets", "catalogue", "client", "scenario"]),
     ("variants", &["assets", "catalogue", "faults"]),
     // A server for tests of clients.
     ("stand_in", &["client", "faults", "mock", "sync", "target"]),
+    // A server in front of a library.
+    ("shim", &["mock", "sync"]),
     // From an answer to a verdict, and what is kept of both.
     (
         "judge",
@@ -137,6 +139,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "rules",
             "run",
             "scenario",
+            "shim",
             "stand_in",
             "submission",
             "target",

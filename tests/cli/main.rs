@@ -11,6 +11,7 @@
 )]
 
 mod action;
+mod adapter;
 mod baselines;
 mod client;
 mod differ;
@@ -22,6 +23,7 @@ mod replay;
 mod reports;
 mod safety;
 mod server;
+mod shim;
 mod stability;
 mod stand_in;
 mod store;
@@ -38,6 +40,11 @@ fn main() -> ExitCode {
     if let Some(address) = mock::engine_is_wanted() {
         server::serve(&address);
     }
+    // The program starts the adapter, which inherits its variables.
+    if let Some(behaviour) = adapter::is_wanted() {
+        adapter::serve(&behaviour);
+        return ExitCode::SUCCESS;
+    }
     if program::is_wanted() {
         return program::main();
     }
@@ -52,6 +59,7 @@ fn main() -> ExitCode {
         baselines::TESTS,
         client::TESTS,
         safety::TESTS,
+        shim::TESTS,
         stability::TESTS,
         stand_in::TESTS,
         submit::TESTS,

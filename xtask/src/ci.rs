@@ -57,6 +57,10 @@ const STEPS: &[(&str, Step)] = &[
         Step::Proofs(&[&["mock-examples"]]),
     ),
     (
+        "libraries behind the shim",
+        Step::Proofs(&[&["shim-examples"]]),
+    ),
+    (
         "released versions of the real OPA",
         Step::Proofs(&[&["matrix"]]),
     ),

@@ -32,6 +32,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Test a client with `conformance mock` in each language of `examples/mock/`",
     ),
     (
+        "shim-examples",
+        "Judge the libraries of `examples/shim/` behind `conformance shim`",
+    ),
+    (
         "rego-cases",
         "Run the language cases of the pinned OPA module through the crate `rego`",
     ),

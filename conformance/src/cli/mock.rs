@@ -1,23 +1,14 @@
 //! `conformance mock`: an engine and a control plane for the tests of clients, which record what
 //! they are asked and misbehave on demand.
 
-use std::future::poll_fn;
-use std::io;
 use std::net::{IpAddr, Ipv4Addr};
 use std::path::PathBuf;
-use std::pin::pin;
-use std::task::Poll;
-use std::time::Duration;
 
 use clap::Args;
-use tokio::sync::oneshot;
 
+use super::serving::serve;
 use super::{Console, Failed};
-use crate::run::interrupt::asked_to_end;
 use crate::stand_in::{Limits, Options, StandIn};
-
-/// How long what is still at work may hold up the end.
-const ENDS_WITHIN: Duration = Duration::from_millis(200);
 
 /// The command line of `mock`.
 #[derive(Debug, Args)]
@@ -104,13 +95,14 @@ Exit codes:
 
 /// Serves until it is asked to end.
 pub(super) fn mock(arguments: Arguments, console: &mut Console<'_>) -> Result<u8, Failed> {
-    let runtime = tokio::runtime::Builder::new_multi_thread()
-        .enable_all()
-        .build()?;
     let until_eof = arguments.until_eof;
-    let served = runtime.block_on(serve(options(arguments), until_eof, console));
-    runtime.shutdown_timeout(ENDS_WITHIN);
-    served.map(|()| 0)
+    let start = StandIn::start(options(arguments));
+    serve(
+        start,
+        |running| running.addresses.to_string(),
+        until_eof,
+        console,
+    )
 }
 
 fn options(arguments: Arguments) -> Options {
@@ -136,41 +128,4 @@ fn options(arguments: Arguments) -> Options {
             answer: 0,
         },
     }
-}
-
-async fn serve(options: Options, until_eof: bool, console: &mut Console<'_>) -> Result<(), Failed> {
-    let mut asked = pin!(asked_to_end());
-    // Signals are listened to before anybody knows that there is something to end.
-    let begun = poll_fn(|context| Poll::Ready(asked.as_mut().poll(context))).await;
-    if let Poll::Ready(ended) = begun {
-        return Ok(ended?);
-    }
-    let ended = async {
-        match until_eof {
-            // The sender is dropped, if nothing else, when there is no more input.
-            true => drop(end_of_input().await),
-            false => std::future::pending().await,
-        }
-    };
-    let running = tokio::select! {
-        started = StandIn::start(options) => started.map_err(Failed::Usage)?,
-        asked = &mut asked => return Ok(asked?),
-    };
-    writeln!(console.out, "{}", running.addresses)?;
-    console.out.flush()?;
-    tokio::select! {
-        asked = asked => Ok(asked?),
-        () = ended => Ok(()),
-    }
-}
-
-/// Ends when standard input does. A thread of its own waits for that, which may outlast all else.
-fn end_of_input() -> oneshot::Receiver<()> {
-    let (sender, receiver) = oneshot::channel();
-    std::thread::spawn(move || {
-        // Whatever ends it, there is nobody who writes any more.
-        let _ = io::copy(&mut io::stdin().lock(), &mut io::sink());
-        let _ = sender.send(());
-    });
-    receiver
 }

@@ -36,6 +36,8 @@ mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
 mod submit;
+mod serving;
+mod shim;
 mod target;
 mod watch;
 
@@ -133,6 +135,8 @@ enum Command {
     /// Judge a client of the APIs, which stands behind a small adapter
     #[cfg(feature = "embedded")]
     Client(Box<client::Arguments>),
+    /// Serve the decisions of a library that has no server, so that it can be judged
+    Shim(shim::Arguments),
     /// Write the script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Write the manual page
@@ -170,6 +174,7 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Mock(arguments) => mock::mock(*arguments, &mut console),
         #[cfg(feature = "embedded")]
         Command::Client(arguments) => client::client(&arguments, &mut console),
+        Command::Shim(arguments) => shim::shim(arguments, &mut console),
         Command::Completions(arguments) => {
             completions::completions(&arguments, Cli::command(), console.out)
         }

@@ -75,6 +75,15 @@ pub(super) fn target(options: &RunOptions, catalogue: &Catalogue) -> Result<Targ
     if !options.capabilities.is_empty() {
         target.capabilities = options.capabilities.iter().cloned().collect();
     }
+    if let Some(rule) = target
+        .rules
+        .iter()
+        .find(|rule| catalogue.clause(rule).is_none())
+    {
+        return Err(Failed::usage(format!(
+            "the target claims the rule `{rule}`, which there is not"
+        )));
+    }
     for name in &target.capabilities {
         if catalogue.capability(name).is_none() {
             let known = catalogue

@@ -101,6 +101,8 @@ pub enum Reason {
     NotClaimed(String),
     /// The client cannot do what is named here.
     NotSupported(String),
+    /// The target does not claim this rule of a capability that it claims.
+    RuleNotClaimed,
     /// The target has no such API: `control` or `engine`.
     NoApi(String),
     /// The target cannot be started in the setup named here.
@@ -146,6 +148,7 @@ impl fmt::Display for Reason {
                 write!(out, "the target does not claim `{capability}`")
             }
             Self::NotSupported(what) => write!(out, "the client does not support {what}"),
+            Self::RuleNotClaimed => out.write_str("the target does not claim this rule"),
             Self::NoApi(api) => write!(out, "the target has no {api} address"),
             Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
             Self::NoMock(setup) => write!(

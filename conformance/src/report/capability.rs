@@ -63,6 +63,9 @@ pub fn claimed<'a>(digest: &Digest, rows: impl Iterator<Item = &'a Row>) -> Scor
 /// Whether the target claims what a row is about; of a clause that this suite does not know, the
 /// verdict says it.
 fn is_claimed(digest: &Digest, row: &Row) -> bool {
+    if row.judged.verdict == Verdict::NotRun(Reason::RuleNotClaimed) {
+        return false;
+    }
     let clause = Catalogue::embedded().ok();
     let clause = clause.and_then(|catalogue| catalogue.clause(&row.judged.rule));
     match (clause, &digest.started) {

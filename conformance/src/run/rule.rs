@@ -180,6 +180,9 @@ impl Inner {
         if !self.probe && !self.claims(&clause.capability) {
             return Err(Reason::NotClaimed(clause.capability.clone()));
         }
+        if !self.target.claims(&clause.id) {
+            return Err(Reason::RuleNotClaimed);
+        }
         let has_api = |setup: &Setup| setup.launch(clause.document).is_some();
         if !self.target.setups.values().any(has_api) {
             return Err(Reason::NoApi(clause.document.name().to_owned()));

@@ -11,7 +11,9 @@ use std::fmt;
 use std::net::{Ipv4Addr, SocketAddr};
 
 use serde::Deserialize;
+use toml::Table;
 
+use crate::assets::TARGETS;
 use crate::catalogue::Document;
 use crate::scenario::{UNNAMED, default_vendor};
 
@@ -32,6 +34,9 @@ pub struct Target {
     pub product: Option<String>,
     /// What it claims to be able to do.
     pub capabilities: BTreeSet<String>,
+    /// The rules of its capabilities that it claims, by id; empty where it claims all of them.
+    #[serde(default)]
+    pub rules: BTreeSet<String>,
     /// The program on the search path that starts it, where a launch names no other.
     #[serde(default)]
     pub program: Option<String>,
@@ -137,6 +142,12 @@ impl fmt::Debug for Token {
     }
 }
 
+/// The target that the program knows by this name, as it is written.
+fn known(name: &str) -> Option<Table> {
+    let (_, text) = TARGETS.iter().find(|(known, _)| *known == name)?;
+    toml::from_str(text).ok()
+}
+
 fn default_ready() -> String {
     "/health".to_owned()
 }
@@ -151,6 +162,14 @@ pub enum TargetFileError {
         file: String,
         /// What is wrong, with line and column.
         source: Box<toml::de::Error>,
+    },
+    /// It begins with a target that the program does not know.
+    #[error("{file}: there is no target `{base}` to begin with")]
+    Base {
+        /// The file.
+        file: String,
+        /// The target.
+        base: String,
     },
     /// A mock server's address for a server that is started, and configured with it then.
     #[error(
@@ -175,15 +194,34 @@ pub enum TargetFileError {
 }
 
 impl Target {
-    /// Reads a target file; `file` is its name in errors.
+    /// Reads a target file; `file` is its name in errors. What a file with the key `base` does not
+    /// say, the target that the program knows by that name says.
     ///
     /// # Errors
     /// When the text is not a target.
     pub fn parse(text: &str, file: &str) -> Result<Self, TargetFileError> {
-        let target: Self = toml::from_str(text).map_err(|source| TargetFileError::Toml {
+        let wrong = |source| TargetFileError::Toml {
             file: file.to_owned(),
             source: Box::new(source),
-        })?;
+        };
+        let mut own: Table = toml::from_str(text).map_err(wrong)?;
+        let target: Self = match own.remove("base") {
+            // The text knows the places of mistakes.
+            None => toml::from_str(text).map_err(wrong)?,
+            Some(base) => {
+                let mut whole =
+                    base.as_str()
+                        .and_then(known)
+                        .ok_or_else(|| TargetFileError::Base {
+                            file: file.to_owned(),
+                            base: base
+                                .as_str()
+                                .map_or_else(|| base.to_string(), str::to_owned),
+                        })?;
+                whole.extend(own);
+                whole.try_into().map_err(wrong)?
+            }
+        };
         for (name, setup) in &target.setups {
             for api in Document::ALL {
                 let launch = setup.launch(api);
@@ -205,6 +243,11 @@ impl Target {
             }
         }
         Ok(target)
+    }
+
+    /// Whether it claims a rule of one of its capabilities.
+    pub fn claims(&self, rule: &str) -> bool {
+        self.rules.is_empty() || self.rules.contains(rule)
     }
 
     /// The program that a launch starts.
@@ -239,6 +282,7 @@ impl Target {
             version: None,
             product: None,
             capabilities,
+            rules: BTreeSet::new(),
             program: None,
             setups: BTreeMap::from([("default".to_owned(), setup)]),
             in_process: false,
@@ -283,12 +327,33 @@ mod tests {
                 "name = 'x'\ncapabilities = []\n[setups.a.engine]\nurl = 'http://a'\ndepot = 'here'",
                 "invalid socket address",
             ),
+            ("base = 'nobody'", "there is no target `nobody`"),
+            ("base = 1", "there is no target `1`"),
+            ("base = 'shim'\nnmae = 'x'", "unknown field `nmae`"),
         ];
         for (text, message) in cases {
             let error = Target::parse(text, "x.toml").expect_err(text).to_string();
             assert!(error.starts_with("x.toml: "), "{error}");
             assert!(error.contains(message), "{error}");
         }
+    }
+
+    #[test]
+    fn what_a_target_does_not_say_its_base_says() {
+        let shim = Target::parse("base = 'shim'", "x.toml").expect("a target");
+        let own = "base = 'shim'\nname = 'x'\n[setups.default.engine]\nargs = ['y']";
+        let own = Target::parse(own, "x.toml").expect("a target");
+        assert_eq!((own.name.as_str(), shim.name.as_str()), ("x", "shim"));
+        assert_eq!((&own.rules, &own.program), (&shim.rules, &shim.program));
+        let setup = own
+            .setups
+            .get("default")
+            .and_then(|setup| setup.engine.as_ref());
+        assert_eq!(
+            setup.map(|launch| launch.args.as_slice()),
+            Some(&["y".to_owned()][..])
+        );
+        assert!(own.rules.iter().all(|rule| own.claims(rule)) && !own.claims("engine/x"));
     }
 
     #[test]

@@ -33,6 +33,7 @@ mod report_page;
 mod residuals;
 mod servers;
 mod site;
+mod shim_examples;
 mod soak;
 mod store;
 mod submissions;
@@ -78,6 +79,8 @@ enum Task {
     Clients,
     /// Test a client with `conformance mock` in each language of `examples/mock/`
     MockExamples,
+    /// Judge the libraries of `examples/shim/` behind `conformance shim`
+    ShimExamples,
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -186,6 +189,7 @@ fn main() -> ExitCode {
         Task::OpaLogs => opa_logs::run(),
         Task::Clients => clients::run(),
         Task::MockExamples => mock_examples::run(),
+        Task::ShimExamples => shim_examples::run(),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

@@ -1,0 +1,244 @@
+//! The adapter: a process that reads questions and writes answers, one line of JSON each.
+
+use std::collections::BTreeMap;
+use std::ffi::OsString;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use tokio::io::{AsyncBufReadExt as _, AsyncReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::sync::Mutex;
+use tokio::time::timeout;
+
+/// The longest answer, in bytes.
+const ANSWER: u64 = 64 * 1024 * 1024;
+/// How long an adapter that has closed its output may take to end.
+const ENDS_WITHIN: Duration = Duration::from_secs(1);
+/// How much of a line that is no answer is told, in characters.
+const SHOWN: usize = 200;
+
+/// Policies by id.
+pub(super) type Modules = BTreeMap<String, String>;
+
+/// What an adapter is asked: the value of one document.
+#[derive(Debug, Serialize)]
+pub(super) struct Question<'a> {
+    /// Every policy.
+    pub(super) modules: &'a Modules,
+    /// The base documents.
+    pub(super) data: &'a Value,
+    /// The names that lead to the document, and the positions in arrays.
+    pub(super) path: &'a [Value],
+    /// The input document, if there is one.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub(super) input: Option<&'a Value>,
+    /// Whether errors of built-in functions are errors of the decision.
+    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    pub(super) strict_builtin_errors: bool,
+}
+
+/// What an adapter answers.
+#[derive(Debug, PartialEq)]
+pub(super) enum Decision {
+    Defined(Value),
+    Undefined,
+    Failed(Failure),
+}
+
+/// Why there is no decision.
+#[derive(Debug, PartialEq, Eq, Deserialize)]
+pub(super) struct Failure {
+    /// `invalid_parameter` where the policies cannot be compiled.
+    #[serde(default = "internal")]
+    pub(super) code: String,
+    pub(super) message: String,
+}
+
+fn internal() -> String {
+    "internal_error".to_owned()
+}
+
+/// A line that the adapter writes.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    #[serde(default, deserialize_with = "present")]
+    result: Option<Value>,
+    #[serde(default)]
+    error: Option<Failure>,
+}
+
+/// A null is a result, too.
+fn present<'de, D: serde::Deserializer<'de>>(value: D) -> Result<Option<Value>, D::Error> {
+    Value::deserialize(value).map(Some)
+}
+
+impl Decision {
+    fn read(line: &[u8]) -> Result<Self, String> {
+        let text = || {
+            let text = String::from_utf8_lossy(line);
+            text.trim().chars().take(SHOWN).collect::<String>()
+        };
+        let line: Line = serde_json::from_slice(line)
+            .map_err(|error| format!("the adapter answered no answer ({error}): {}", text()))?;
+        match (line.result, line.error) {
+            (Some(_), Some(_)) => Err(format!(
+                "the adapter answered a result and an error: {}",
+                text()
+            )),
+            (Some(value), None) => Ok(Self::Defined(value)),
+            (None, Some(failure)) => Ok(Self::Failed(failure)),
+            (None, None) => Ok(Self::Undefined),
+        }
+    }
+}
+
+/// A process that is started when it is first asked, and again when it has ended, hung or
+/// answered no answer.
+#[derive(Debug)]
+pub(super) struct Adapter {
+    command: Vec<OsString>,
+    timeout: Duration,
+    running: Mutex<Option<Running>>,
+}
+
+#[derive(Debug)]
+struct Running {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+}
+
+impl Adapter {
+    pub(super) fn new(command: Vec<OsString>, timeout: Duration) -> Self {
+        Self {
+            command,
+            timeout,
+            running: Mutex::default(),
+        }
+    }
+
+    /// Asks about nothing, to see whether there is an answer at all.
+    ///
+    /// # Errors
+    /// As [`Self::ask`].
+    pub(super) async fn try_out(&self) -> Result<(), String> {
+        let question = Question {
+            modules: &Modules::new(),
+            data: &json!({}),
+            path: &[],
+            input: None,
+            strict_builtin_errors: false,
+        };
+        self.ask(&question).await.map(drop)
+    }
+
+    /// Asks one question; others wait.
+    ///
+    /// # Errors
+    /// A sentence that says why there is no answer.
+    pub(super) async fn ask(&self, question: &Question<'_>) -> Result<Decision, String> {
+        let mut line = serde_json::to_vec(question).map_err(|error| error.to_string())?;
+        line.push(b'\n');
+        let mut running = self.running.lock().await;
+        // It is put back only with its answer read to the end: whoever goes away before that leaves
+        // a process that would answer the next one's question with this answer.
+        let mut asked = match running.take() {
+            Some(running) => running,
+            None => self.start()?,
+        };
+        let answer = match timeout(self.timeout, asked.exchange(&line)).await {
+            Ok(answer) => answer?,
+            Err(_) => {
+                let seconds = self.timeout.as_secs_f32();
+                return Err(format!("the adapter did not answer within {seconds} s"));
+            }
+        };
+        let decision = Decision::read(&answer)?;
+        *running = Some(asked);
+        Ok(decision)
+    }
+
+    fn start(&self) -> Result<Running, String> {
+        let (program, arguments) = self.command.split_first().ok_or("there is no adapter")?;
+        let cannot = |why: &dyn std::fmt::Display| {
+            format!("cannot start `{}`: {why}", program.to_string_lossy())
+        };
+        let mut process = Command::new(program)
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true)
+            .spawn()
+            .map_err(|error| cannot(&error))?;
+        let pipes = process.stdin.take().zip(process.stdout.take());
+        let (input, output) = pipes.ok_or_else(|| cannot(&"it has no pipes"))?;
+        Ok(Running {
+            process,
+            input,
+            output: BufReader::new(output),
+        })
+    }
+}
+
+impl Running {
+    /// Writes a line and reads one.
+    async fn exchange(&mut self, line: &[u8]) -> Result<Vec<u8>, String> {
+        // An adapter that ends need not have read; what it left behind says more.
+        let written = self.input.write_all(line).await;
+        let mut answer = Vec::new();
+        let read = (&mut self.output)
+            .take(ANSWER)
+            .read_until(b'\n', &mut answer)
+            .await;
+        if answer.ends_with(b"\n") {
+            return Ok(answer);
+        }
+        if answer.len() as u64 == ANSWER {
+            return Err("the adapter's answer is longer than 64 MiB".to_owned());
+        }
+        let ended = timeout(ENDS_WITHIN, self.process.wait()).await;
+        Err(match (ended, read.and(written)) {
+            (Ok(Ok(status)), _) => format!("the adapter ended ({status})"),
+            (_, Err(error)) => format!("the adapter cannot be reached: {error}"),
+            _ => "the adapter closed its output".to_owned(),
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_is_a_result_nothing_or_an_error() {
+        let failed = |code: &str| {
+            Decision::Failed(Failure {
+                code: code.to_owned(),
+                message: "why".to_owned(),
+            })
+        };
+        for (line, expected) in [
+            ("{\"result\":[1]}\n", Some(Decision::Defined(json!([1])))),
+            ("{\"result\":null}", Some(Decision::Defined(Value::Null))),
+            ("{}\n", Some(Decision::Undefined)),
+            (
+                "{\"error\":{\"message\":\"why\"}}",
+                Some(failed("internal_error")),
+            ),
+            (
+                "{\"error\":{\"code\":\"invalid_parameter\",\"message\":\"why\",\"at\":1}}",
+                Some(failed("invalid_parameter")),
+            ),
+            ("{\"result\":1,\"error\":{\"message\":\"why\"}}", None),
+            ("{\"results\":1}", None),
+            ("{\"error\":\"why\"}", None),
+            ("true", None),
+            ("", None),
+        ] {
+            assert_eq!(Decision::read(line.as_bytes()).ok(), expected, "{line}");
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! Answers as they go back.
+
+use bytes::Bytes;
+use http::header::CONTENT_TYPE;
+use http::{HeaderValue, Response, StatusCode};
+use http_body_util::Full;
+use serde_json::{Value, json};
+
+/// A whole answer.
+pub(super) type Answer = Response<Full<Bytes>>;
+
+/// 200, with JSON.
+pub(super) fn told(value: &Value) -> Answer {
+    json_of(StatusCode::OK, value)
+}
+
+/// Done, and nothing to tell.
+pub(super) fn done() -> Answer {
+    let mut answer = Response::new(Full::default());
+    *answer.status_mut() = StatusCode::NO_CONTENT;
+    answer
+}
+
+/// An error object.
+pub(super) fn refused(status: StatusCode, code: &str, message: &str) -> Answer {
+    json_of(status, &json!({"code": code, "message": message}))
+}
+
+/// What the request asks for, or says, cannot be read.
+pub(super) fn invalid(message: &str) -> Answer {
+    refused(StatusCode::BAD_REQUEST, "invalid_parameter", message)
+}
+
+/// There is no such thing.
+pub(super) fn absent(message: &str) -> Answer {
+    refused(StatusCode::NOT_FOUND, "resource_not_found", message)
+}
+
+fn json_of(status: StatusCode, value: &Value) -> Answer {
+    let mut answer = Response::new(Full::from(value.to_string()));
+    *answer.status_mut() = status;
+    let media_type = HeaderValue::from_static("application/json");
+    answer.headers_mut().insert(CONTENT_TYPE, media_type);
+    answer
+}

@@ -1,0 +1,107 @@
+//! The base documents: one tree, changed by path.
+
+use serde_json::{Map, Value};
+
+/// There is nothing, or nothing can be, at a path.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Absent;
+
+/// Puts a document at a path, and objects where nothing is on the way.
+///
+/// # Errors
+/// What is on the way holds no such member: a scalar, or an array.
+pub(super) fn put(root: &mut Value, path: &[String], document: Value) -> Result<(), Absent> {
+    let mut place = root;
+    for segment in path {
+        place = match place {
+            Value::Object(members) => members
+                .entry(segment.clone())
+                .or_insert_with(|| Value::Object(Map::new())),
+            Value::Array(items) => item(items, segment).ok_or(Absent)?,
+            _ => return Err(Absent),
+        };
+    }
+    *place = document;
+    Ok(())
+}
+
+/// Removes the document at a path.
+///
+/// # Errors
+/// There is none.
+pub(super) fn remove(root: &mut Value, path: &[String]) -> Result<(), Absent> {
+    let Some((last, above)) = path.split_last() else {
+        *root = Value::Object(Map::new());
+        return Ok(());
+    };
+    let mut place = root;
+    for segment in above {
+        place = match place {
+            Value::Object(members) => members.get_mut(segment).ok_or(Absent)?,
+            Value::Array(items) => item(items, segment).ok_or(Absent)?,
+            _ => return Err(Absent),
+        };
+    }
+    match place {
+        Value::Object(members) => members.remove(last).map(drop).ok_or(Absent),
+        Value::Array(items) => {
+            let index = last.parse().ok().filter(|index| *index < items.len());
+            index.map(|index| drop(items.remove(index))).ok_or(Absent)
+        }
+        _ => Err(Absent),
+    }
+}
+
+fn item<'a>(items: &'a mut [Value], segment: &str) -> Option<&'a mut Value> {
+    items.get_mut(segment.parse::<usize>().ok()?)
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+
+    fn path(text: &str) -> Vec<String> {
+        let segments = text.split('/').filter(|segment| !segment.is_empty());
+        segments.map(str::to_owned).collect()
+    }
+
+    #[test]
+    fn documents_are_changed_by_path() {
+        let start = json!({"a": {"b": [1, 2]}, "c": 3});
+        for (at, document, expected) in [
+            ("", Some(json!({"d": 1})), Ok(json!({"d": 1}))),
+            (
+                "x/y",
+                Some(json!(4)),
+                Ok(json!({"a": {"b": [1, 2]}, "c": 3, "x": {"y": 4}})),
+            ),
+            (
+                "a/b/1",
+                Some(json!(4)),
+                Ok(json!({"a": {"b": [1, 4]}, "c": 3})),
+            ),
+            ("a/b/2", Some(json!(4)), Err(Absent)),
+            ("a/b/x", Some(json!(4)), Err(Absent)),
+            ("c/x", Some(json!(4)), Err(Absent)),
+            ("", None, Ok(json!({}))),
+            ("a/b/0", None, Ok(json!({"a": {"b": [2]}, "c": 3}))),
+            ("a/b", None, Ok(json!({"a": {}, "c": 3}))),
+            ("a/x", None, Err(Absent)),
+            ("x/y", None, Err(Absent)),
+            ("c/x", None, Err(Absent)),
+        ] {
+            let mut root = start.clone();
+            let changed = match &document {
+                Some(document) => put(&mut root, &path(at), document.clone()),
+                None => remove(&mut root, &path(at)),
+            };
+            let expected = match expected {
+                Ok(expected) => (expected, Ok(())),
+                Err(absent) => (start.clone(), Err(absent)),
+            };
+            assert_eq!((root, changed), expected, "{at} {document:?}");
+        }
+    }
+}

@@ -1,0 +1,71 @@
+//! An HTTP server in front of a library: policies and documents are kept here, and every decision
+//! is made by a child process, the adapter, which is asked by one line of JSON and answers by one.
+
+mod adapter;
+mod answers;
+mod documents;
+mod routes;
+
+use std::ffi::OsString;
+use std::net::{IpAddr, SocketAddr};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::net::TcpListener;
+use tokio::task::JoinHandle;
+
+use crate::mock::listener::listen;
+use adapter::Adapter;
+use routes::Engine;
+
+/// What a shim is started with.
+#[derive(Debug)]
+pub(crate) struct Options {
+    /// Where it listens.
+    pub(crate) host: IpAddr,
+    /// 0 is any free port.
+    pub(crate) port: u16,
+    /// The adapter: a program and its arguments.
+    pub(crate) command: Vec<OsString>,
+    /// How long the adapter may take for one answer.
+    pub(crate) timeout: Duration,
+}
+
+/// A shim that serves until it is dropped; the adapter ends with it.
+#[derive(Debug)]
+pub(crate) struct Shim {
+    /// Where it listens.
+    pub(crate) url: String,
+    server: JoinHandle<()>,
+}
+
+impl Shim {
+    /// Starts the adapter and serves.
+    ///
+    /// # Errors
+    /// An address that is taken; an adapter that does not start, or answers nothing that is an
+    /// answer.
+    pub(crate) async fn start(options: Options) -> Result<Self, String> {
+        let address = SocketAddr::new(options.host, options.port);
+        let taken = |error| format!("{address}: {error}");
+        let listener = TcpListener::bind(address).await.map_err(taken)?;
+        let address = listener.local_addr().map_err(taken)?;
+        let adapter = Adapter::new(options.command, options.timeout);
+        adapter.try_out().await?;
+        let engine = Arc::new(Engine::new(adapter));
+        let server = tokio::spawn(listen(listener, move |request| {
+            let engine = Arc::clone(&engine);
+            async move { Ok::<_, std::convert::Infallible>(engine.answer(request).await) }
+        }));
+        Ok(Self {
+            url: format!("http://{address}"),
+            server,
+        })
+    }
+}
+
+impl Drop for Shim {
+    fn drop(&mut self) {
+        self.server.abort();
+    }
+}

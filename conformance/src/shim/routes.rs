@@ -1,0 +1,274 @@
+//! The endpoints: health, policies and documents as far as scenarios prepare by them, and
+//! decisions, of which the adapter says all.
+
+use std::sync::Mutex;
+
+use bytes::Bytes;
+use http::request::Parts;
+use http::{Method, Request, StatusCode};
+use http_body_util::{BodyExt as _, LengthLimitError, Limited};
+use hyper::body::Incoming;
+use percent_encoding::percent_decode_str;
+use serde_json::{Map, Value, json};
+use tokio::time::timeout;
+
+use super::adapter::{Adapter, Decision, Failure, Modules, Question};
+use super::answers::{Answer, absent, done, invalid, refused, told};
+use super::documents;
+use crate::mock::listener::ARRIVES_WITHIN;
+use crate::sync::lock;
+
+/// The longest body of a request, in bytes.
+const BODY: usize = 64 * 1024 * 1024;
+/// A document that nobody has, by which policies are compiled.
+const NOBODYS: &str = "conformance_shim";
+/// The code of policies, and of requests, that cannot be read.
+const INVALID: &str = "invalid_parameter";
+
+/// What an engine holds, and who decides.
+#[derive(Debug)]
+pub(super) struct Engine {
+    adapter: Adapter,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Clone)]
+struct Held {
+    modules: Modules,
+    data: Value,
+}
+
+/// A request that was read.
+struct Asked<'a> {
+    method: &'a Method,
+    /// The segments of the path, decoded.
+    path: &'a [String],
+    /// Names and values of the query, decoded.
+    query: Vec<(String, String)>,
+    body: Bytes,
+}
+
+impl Engine {
+    pub(super) fn new(adapter: Adapter) -> Self {
+        Self {
+            adapter,
+            held: Mutex::new(Held {
+                modules: Modules::new(),
+                data: Value::Object(Map::new()),
+            }),
+        }
+    }
+
+    pub(super) async fn answer(&self, request: Request<Incoming>) -> Answer {
+        let (head, body) = request.into_parts();
+        let body = match read(body).await {
+            Ok(body) => body,
+            Err(refusal) => return refusal,
+        };
+        let Some(path) = segments(&head) else {
+            return invalid("the path is not UTF-8");
+        };
+        let query = form(head.uri.query().unwrap_or_default());
+        let names: Vec<&str> = path.iter().map(String::as_str).collect();
+        let below = |path| Asked {
+            method: &head.method,
+            path,
+            query,
+            body,
+        };
+        match names.as_slice() {
+            ["health"] if head.method == Method::GET => told(&json!({})),
+            ["v1", "policies", ..] => {
+                self.policies(below(path.get(2..).unwrap_or_default()))
+                    .await
+            }
+            ["v1", "data", ..] => self.data(below(path.get(2..).unwrap_or_default())).await,
+            _ => absent("the shim has no such endpoint"),
+        }
+    }
+
+    async fn policies(&self, asked: Asked<'_>) -> Answer {
+        let id = asked.path.join("/");
+        let none = || absent(&format!("there is no policy `{id}`"));
+        let item = |id: &str, raw: &str| json!({"id": id, "raw": raw});
+        match (asked.method, id.as_str()) {
+            (&Method::GET, "") => {
+                let held = lock(&self.held);
+                let items = held.modules.iter().map(|(id, raw)| item(id, raw));
+                told(&json!({"result": items.collect::<Vec<_>>()}))
+            }
+            (&Method::GET, id) => match lock(&self.held).modules.get(id) {
+                Some(raw) => told(&json!({"result": item(id, raw)})),
+                None => none(),
+            },
+            (&Method::DELETE, id) => match lock(&self.held).modules.remove(id) {
+                Some(_) => told(&json!({})),
+                None => none(),
+            },
+            (&Method::PUT, id) if !id.is_empty() => match String::from_utf8(asked.body.into()) {
+                Ok(text) => self.load(id, text).await,
+                Err(_) => invalid("the policy is not UTF-8"),
+            },
+            _ => not_allowed(),
+        }
+    }
+
+    /// Takes a policy that the adapter can compile beside the others.
+    async fn load(&self, id: &str, text: String) -> Answer {
+        let mut with = lock(&self.held).clone();
+        with.modules.insert(id.to_owned(), text.clone());
+        let question = Question {
+            modules: &with.modules,
+            data: &with.data,
+            path: &[NOBODYS.into()],
+            input: None,
+            strict_builtin_errors: false,
+        };
+        match self.adapter.ask(&question).await {
+            Ok(Decision::Failed(failure)) if failure.code == INVALID => failed(&failure),
+            Err(why) => broken(&why),
+            Ok(_) => {
+                lock(&self.held).modules.insert(id.to_owned(), text);
+                told(&json!({}))
+            }
+        }
+    }
+
+    async fn data(&self, asked: Asked<'_>) -> Answer {
+        match *asked.method {
+            Method::GET if asked.path.is_empty() => {
+                told(&json!({"result": lock(&self.held).data.clone()}))
+            }
+            Method::GET => {
+                let input = asked.query.iter().find(|(name, _)| name == "input");
+                let input = input
+                    .map(|(_, text)| serde_json::from_str(text))
+                    .transpose();
+                match input {
+                    Ok(input) => self.decide(&asked, input).await,
+                    Err(error) => invalid(&format!("input is not JSON: {error}")),
+                }
+            }
+            Method::POST => match input_of(&asked.body) {
+                Ok(input) => self.decide(&asked, input).await,
+                Err(why) => invalid(&why),
+            },
+            Method::PUT => {
+                let document = match serde_json::from_slice(&asked.body) {
+                    Ok(document) => document,
+                    Err(error) => return invalid(&format!("the body is not JSON: {error}")),
+                };
+                match documents::put(&mut lock(&self.held).data, asked.path, document) {
+                    Ok(()) => done(),
+                    Err(documents::Absent) => absent("no document can be there"),
+                }
+            }
+            Method::DELETE => match documents::remove(&mut lock(&self.held).data, asked.path) {
+                Ok(()) => done(),
+                Err(documents::Absent) => absent("there is no document"),
+            },
+            _ => not_allowed(),
+        }
+    }
+
+    async fn decide(&self, asked: &Asked<'_>, input: Option<Value>) -> Answer {
+        let held = lock(&self.held).clone();
+        let path: Vec<Value> = asked.path.iter().map(|segment| step(segment)).collect();
+        let strict = ["", "true"];
+        let question = Question {
+            modules: &held.modules,
+            data: &held.data,
+            path: &path,
+            input: input.as_ref(),
+            strict_builtin_errors: asked.query.iter().any(|(name, value)| {
+                name == "strict-builtin-errors" && strict.contains(&value.as_str())
+            }),
+        };
+        match self.adapter.ask(&question).await {
+            Ok(Decision::Defined(result)) => told(&json!({ "result": result })),
+            Ok(Decision::Undefined) => told(&json!({})),
+            Ok(Decision::Failed(failure)) => failed(&failure),
+            Err(why) => broken(&why),
+        }
+    }
+}
+
+/// A segment that can be read as an integer becomes one.
+fn step(segment: &str) -> Value {
+    segment
+        .parse::<i64>()
+        .map_or_else(|_| segment.into(), Into::into)
+}
+
+/// The input in the body of a decision, if there is one.
+fn input_of(body: &[u8]) -> Result<Option<Value>, String> {
+    if body.iter().all(u8::is_ascii_whitespace) {
+        return Ok(None);
+    }
+    match serde_json::from_slice(body) {
+        Ok(Value::Object(mut members)) => Ok(members.remove("input")),
+        Ok(_) => Err("the body is no object".to_owned()),
+        Err(error) => Err(format!("the body is not JSON: {error}")),
+    }
+}
+
+async fn read(body: Incoming) -> Result<Bytes, Answer> {
+    match timeout(ARRIVES_WITHIN, Limited::new(body, BODY).collect()).await {
+        Ok(Ok(whole)) => Ok(whole.to_bytes()),
+        Ok(Err(error)) if error.is::<LengthLimitError>() => Err(refused(
+            StatusCode::PAYLOAD_TOO_LARGE,
+            INVALID,
+            "the shim takes bodies of up to 64 MiB",
+        )),
+        Ok(Err(_)) => Err(invalid("the body ended before it was whole")),
+        Err(_) => Err(refused(
+            StatusCode::REQUEST_TIMEOUT,
+            INVALID,
+            "the body did not come within 30 s",
+        )),
+    }
+}
+
+/// The segments of a path, decoded; none if one is not UTF-8.
+fn segments(head: &Parts) -> Option<Vec<String>> {
+    let path = head
+        .uri
+        .path()
+        .trim_start_matches('/')
+        .trim_end_matches('/');
+    let decoded = |segment| percent_decode_str(segment).decode_utf8().ok();
+    path.split('/')
+        .map(|segment| Some(decoded(segment)?.into_owned()))
+        .collect()
+}
+
+fn form(query: &str) -> Vec<(String, String)> {
+    let decoded = |text: &str| {
+        let text = text.replace('+', " ");
+        percent_decode_str(&text).decode_utf8_lossy().into_owned()
+    };
+    let pairs = query.split('&').filter(|pair| !pair.is_empty());
+    let pairs = pairs.map(|pair| pair.split_once('=').unwrap_or((pair, "")));
+    pairs
+        .map(|(name, value)| (decoded(name), decoded(value)))
+        .collect()
+}
+
+/// The adapter says that there is no decision.
+fn failed(failure: &Failure) -> Answer {
+    let status = match failure.code.as_str() {
+        INVALID => StatusCode::BAD_REQUEST,
+        _ => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    refused(status, &failure.code, &failure.message)
+}
+
+/// The adapter says nothing.
+fn broken(why: &str) -> Answer {
+    refused(StatusCode::INTERNAL_SERVER_ERROR, "internal_error", why)
+}
+
+fn not_allowed() -> Answer {
+    let why = "the shim does not serve this method here";
+    refused(StatusCode::METHOD_NOT_ALLOWED, "method_not_allowed", why)
+}

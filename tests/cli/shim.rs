@@ -1,0 +1,305 @@
+//! `conformance shim`: what an adapter is asked, what becomes of its answers, and which rules judge
+//! it.
+
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::net::TcpStream;
+use std::process::{Child, Stdio};
+use std::time::{Duration, Instant};
+
+use serde_json::{Value, json};
+
+use crate::adapter;
+use crate::program::Program;
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("an_adapter_is_asked_all_that_decides", asked),
+    ("what_an_adapter_answers_is_told", answered),
+    ("an_adapter_that_breaks_is_started_again", broken),
+    ("a_library_is_judged_by_its_own_rules_only", judged),
+    ("a_library_that_decides_wrongly_is_noticed", noticed),
+    ("an_adapter_that_does_not_answer_is_refused", refused),
+];
+
+/// The rules of a target that stands behind the shim.
+const CLAIMED: usize = 20;
+
+/// A shim that runs; dropping it kills it.
+struct Shim {
+    process: Child,
+    url: String,
+    program: Program,
+}
+
+impl Shim {
+    /// A shim in front of an adapter that behaves so.
+    fn start(behaviour: &str) -> Self {
+        let (name, value) = adapter::environment(behaviour);
+        // The shim is this executable too: a shell gives the variable to the adapter alone.
+        let program = Program::new();
+        let executable = std::env::current_exe().expect("this executable");
+        let adapter = format!("{name}={value} exec \"$0\"");
+        let executable = executable.to_str().expect("a path in UTF-8");
+        let arguments = ["shim", "--timeout=2", "sh", "-c", &adapter, executable];
+        let mut process = program
+            .command(&arguments)
+            .stderr(Stdio::inherit())
+            .spawn()
+            .expect("the program starts");
+        let mut line = String::new();
+        let output = process.stdout.take().expect("its output");
+        let read = BufReader::new(output).read_line(&mut line);
+        read.expect("a line");
+        let ready: Value =
+            serde_json::from_str(&line).unwrap_or_else(|why| panic!("{why}: {line}"));
+        let url = ready.get("engine").and_then(Value::as_str);
+        Self {
+            process,
+            url: url.expect("an address").to_owned(),
+            program,
+        }
+    }
+
+    /// Status and body of the answer to a request.
+    fn ask(&self, line: &str, body: &str) -> (u16, Value) {
+        let address = self.url.trim_start_matches("http://");
+        let mut stream = TcpStream::connect(address).expect("a connection");
+        let length = body.len();
+        write!(
+            stream,
+            "{line} HTTP/1.1\r\nHost: {address}\r\nConnection: close\r\nContent-Length: {length}\r\n\r\n{body}"
+        )
+        .expect("a reader");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("an answer");
+        let (head, body) = answer.split_once("\r\n\r\n").expect("a head");
+        let status = head.split(' ').nth(1).and_then(|code| code.parse().ok());
+        let body = match body {
+            "" => Value::Null,
+            body => serde_json::from_str(body).unwrap_or_else(|why| panic!("{why}: {body}")),
+        };
+        (status.expect("a status"), body)
+    }
+}
+
+impl Drop for Shim {
+    fn drop(&mut self) {
+        // One that has ended is what was wanted.
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+/// The code of an error.
+fn code_of(error: &Value) -> Option<&str> {
+    error.get("code")?.as_str()
+}
+
+fn asked() {
+    let shim = Shim::start("echo");
+    let (nothing, done) = (Value::Null, json!({}));
+    let text = "package a.b\n\nc := input\n";
+    for (line, body, answer) in [
+        (
+            "PUT /v1/data/a/n",
+            "[1, 12345678901234567890.50]",
+            (204, nothing.clone()),
+        ),
+        (
+            "PUT /v1/data/a/x%20y/z",
+            "{\"k\": 1}",
+            (204, nothing.clone()),
+        ),
+        ("DELETE /v1/data/a/x%20y/z", "", (204, nothing.clone())),
+        ("PUT /v1/policies/a/b.rego", text, (200, done.clone())),
+        ("PUT /v1/policies/gone", text, (200, done.clone())),
+        ("DELETE /v1/policies/gone", "", (200, done.clone())),
+        ("GET /health", "", (200, done)),
+    ] {
+        assert_eq!(shim.ask(line, body), answer, "{line}");
+    }
+    let modules = json!({"a/b.rego": text});
+    let data: Value =
+        serde_json::from_str(r#"{"a": {"n": [1, 12345678901234567890.50], "x y": {}}}"#)
+            .expect("JSON");
+    let question = |more: Value| {
+        let mut question = json!({"modules": modules, "data": data});
+        for (name, value) in more.as_object().into_iter().flatten() {
+            let members = question.as_object_mut().expect("an object");
+            members.insert(name.clone(), value.clone());
+        }
+        (200, json!({"result": question}))
+    };
+    for (line, body, more) in [
+        ("GET /v1/data/a/b/c", "", json!({"path": ["a", "b", "c"]})),
+        ("GET /v1/data/a/n/0", "", json!({"path": ["a", "n", 0]})),
+        (
+            "GET /v1/data/a%2Fb/%22%5D?input=null&pretty=true",
+            "",
+            json!({"path": ["a/b", "\"]"], "input": null}),
+        ),
+        ("POST /v1/data/a", "", json!({"path": ["a"]})),
+        ("POST /v1/data/a", "{\"a\": 1}", json!({"path": ["a"]})),
+        (
+            "POST /v1/data/a?strict-builtin-errors=true",
+            "{\"input\": {\"b\": [false]}}",
+            json!({"path": ["a"], "input": {"b": [false]}, "strict_builtin_errors": true}),
+        ),
+        (
+            "POST /v1/data/a?strict-builtin-errors=false&input=1",
+            "{\"input\": 2}",
+            json!({"path": ["a"], "input": 2}),
+        ),
+    ] {
+        assert_eq!(shim.ask(line, body), question(more), "{line}");
+    }
+    // What the shim holds it tells itself.
+    assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": data})));
+    let policies = json!({"result": [{"id": "a/b.rego", "raw": text}]});
+    assert_eq!(shim.ask("GET /v1/policies", ""), (200, policies));
+    for (line, body, status) in [
+        ("GET /v1/data/a?input=%7B", "", 400),
+        ("POST /v1/data/a", "{", 400),
+        ("POST /v1/data/a", "[]", 400),
+        ("PUT /v1/data/a", "{", 400),
+        ("PUT /v1/data/a/n/x", "1", 404),
+        ("DELETE /v1/data/none", "", 404),
+        ("GET /v1/policies/none", "", 404),
+        ("DELETE /v1/policies/none", "", 404),
+        ("GET /v1/data/%FF", "", 400),
+        ("PATCH /v1/data/a", "[]", 405),
+        ("GET /v1/query?q=x", "", 404),
+    ] {
+        let (code, error) = shim.ask(line, body);
+        assert_eq!(code, status, "{line}");
+        assert!(
+            code_of(&error).is_some() && error.get("message").is_some(),
+            "{line}: {error}"
+        );
+    }
+}
+
+fn answered() {
+    let shim = Shim::start("decide");
+    let policy = "package a\n\ntwice := input.n * 2\n\nnone := null\n\nnumber := to_number(input.n)\n\nboth := 1 if input\n\nboth := 2 if input\n";
+    assert_eq!(shim.ask("PUT /v1/policies/a", policy).0, 200);
+    for (line, body, answer) in [
+        (
+            "POST /v1/data/a/twice",
+            "{\"input\": {\"n\": 4}}",
+            json!({"result": 8}),
+        ),
+        ("POST /v1/data/a/none", "", json!({"result": null})),
+        ("POST /v1/data/a/twice", "", json!({})),
+        (
+            "POST /v1/data/a/number",
+            "{\"input\": {\"n\": \"x\"}}",
+            json!({}),
+        ),
+    ] {
+        assert_eq!(shim.ask(line, body), (200, answer), "{line}");
+    }
+    let strict = "POST /v1/data/a/number?strict-builtin-errors";
+    for (line, input, code) in [
+        (strict, "{\"n\": \"x\"}", "internal_error"),
+        ("POST /v1/data/a/both", "1", "internal_error"),
+    ] {
+        let (status, error) = shim.ask(line, &format!("{{\"input\": {input}}}"));
+        assert_eq!((status, code_of(&error)), (500, Some(code)), "{error}");
+    }
+    // A policy that cannot be compiled is not taken, and the one before it is kept.
+    let (status, error) = shim.ask("PUT /v1/policies/a", "package a\n\ntwice := nothing\n");
+    let code = code_of(&error);
+    assert_eq!((status, code), (400, Some("invalid_parameter")), "{error}");
+    let twice = shim.ask("POST /v1/data/a/twice", "{\"input\": {\"n\": 4}}");
+    assert_eq!(twice, (200, json!({"result": 8})));
+}
+
+fn broken() {
+    let shim = Shim::start("decide");
+    shim.ask("PUT /v1/data/kept", "1");
+    for (path, why) in [
+        ("end", "the adapter ended (exit status: 7)"),
+        ("nonsense", "the adapter answered no answer"),
+        ("hang", "the adapter did not answer within 2 s"),
+    ] {
+        let (status, error) = shim.ask(&format!("GET /v1/data/{path}"), "");
+        let told = error.get("message").and_then(Value::as_str);
+        let told = told.unwrap_or_default();
+        assert!(status == 500 && told.starts_with(why), "{path}: {error}");
+        let next = shim.ask("GET /v1/data/kept", "");
+        assert_eq!(next, (200, json!({"result": 1})), "{path}");
+    }
+    // Nor does anybody get the answer to the question of one who went away.
+    let address = shim.url.trim_start_matches("http://");
+    let mut stream = TcpStream::connect(address).expect("a connection");
+    write!(
+        stream,
+        "GET /v1/data/hang HTTP/1.1\r\nHost: {address}\r\n\r\n"
+    )
+    .expect("a reader");
+    drop(stream);
+    let begun = Instant::now();
+    let next = shim.ask("GET /v1/data/kept", "");
+    assert_eq!(next, (200, json!({"result": 1})));
+    assert!(begun.elapsed() < Duration::from_secs(20));
+}
+
+fn judged() {
+    let shim = Shim::start("decide");
+    let on = [
+        "--target=shim",
+        "--engine-url",
+        &shim.url,
+        "--report=json=r.json",
+    ];
+    shim.program.run(&on).expect(
+        0,
+        &[
+            &format!("proven {CLAIMED} of {CLAIMED} claimed rules"),
+            "the target does not claim this rule",
+        ],
+    );
+    // What the shim answers by itself proves nothing.
+    let report: Value = serde_json::from_str(&shim.program.read("r.json")).expect("JSON");
+    let rules = report
+        .get("rules")
+        .and_then(Value::as_array)
+        .expect("rules");
+    let is = |rule: &Value, outcome: &str| rule.get("outcome") == Some(&json!(outcome));
+    let of = |outcome: &str| rules.iter().filter(|rule| is(rule, outcome)).count();
+    assert_eq!((of("pass"), of("fail"), of("recorded")), (CLAIMED, 0, 0));
+    let stores = json!("engine/v1/data/put/stores-any-json");
+    let stores = rules.iter().find(|rule| rule.get("rule") == Some(&stores));
+    assert!(stores.is_some_and(|rule| is(rule, "not-run")), "{stores:?}");
+    assert_eq!(shim.ask("GET /v1/data", ""), (200, json!({"result": {}})));
+}
+
+fn noticed() {
+    for (behaviour, rule) in [
+        (
+            "null-is-undefined",
+            "engine/v1/data/post/undefined-omits-result",
+        ),
+        (
+            "input-lost",
+            "engine/v1/data/post/input-field-is-input-document",
+        ),
+    ] {
+        let shim = Shim::start(behaviour);
+        let on = ["--target=shim", "--engine-url", &shim.url, rule];
+        shim.program.run(&on).expect(1, &[&format!("FAIL {rule}")]);
+    }
+}
+
+fn refused() {
+    for (adapter, why) in [
+        (&["no-such-adapter"][..], "cannot start `no-such-adapter`"),
+        (&["false"], "the adapter ended (exit status: 1)"),
+        (&["cat"], "the adapter answered no answer"),
+        (&["sleep", "60"], "the adapter did not answer within 0.5 s"),
+    ] {
+        let arguments = [&["shim", "--timeout=0.5"][..], adapter].concat();
+        Program::new().run(&arguments).expect(2, &[why]);
+    }
+    Program::new().run(&["shim"]).expect(2, &["COMMAND"]);
+}

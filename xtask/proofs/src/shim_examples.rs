@@ -1,0 +1,216 @@
+//! The examples of `conformance shim`: libraries without a server, judged behind it.
+
+use std::error::Error;
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::time::Instant;
+
+use crate::apt;
+use crate::cargo::cargo;
+use crate::kept::on_search_path;
+use crate::postgres::done;
+use crate::{peers, report, root};
+
+/// Where the examples are, each in a folder that is named as its target.
+const FOLDER: &str = "examples/shim";
+
+/// Where they are installed, and what they compile to.
+const BUILT: &str = "target/shim-examples";
+
+/// Where the adapters are, named `shim-` and their target.
+const PROGRAMS: &str = "target/shim-examples/bin";
+
+/// The file that says which lock file a folder was installed by.
+const DONE: &str = "installed-by";
+
+type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
+
+/// A library and what makes its adapter.
+struct Example {
+    target: &'static str,
+    /// Installs the library and the adapter; `built` is a folder of its own.
+    install: Install,
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        target: "regorus",
+        install: regorus,
+    },
+    Example {
+        target: "regopy",
+        install: regopy,
+    },
+    Example {
+        target: "opa-wasm",
+        install: opa_wasm,
+    },
+];
+
+/// Builds the program, installs every library by its registry, and judges it.
+///
+/// # Errors
+/// A library that cannot be had, or that does not do as its list of known deviations says. The
+/// others are judged all the same.
+pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+    done(
+        cargo()
+            .current_dir(root())
+            .args(["build", "--workspace", "--bin", "conformance"]),
+    )?;
+    fs::create_dir_all(root().join(PROGRAMS))?;
+    let mut wrong = Vec::new();
+    for example in EXAMPLES {
+        let begun = Instant::now();
+        match example.run() {
+            Ok(()) => {
+                let seconds = begun.elapsed().as_secs_f32();
+                report("judged", &format!("{} ({seconds:.1} s)", example.target));
+            }
+            Err(why) => wrong.push(format!("{FOLDER}/{}: {why}", example.target)),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+impl Example {
+    fn run(&self) -> Result<(), Box<dyn Error>> {
+        let source = root().join(FOLDER).join(self.target);
+        let built = root().join(BUILT).join(self.target);
+        fs::create_dir_all(&built)?;
+        (self.install)(&source, &built)?;
+        let program = root().join("target/debug/conformance");
+        let path = std::env::var_os("PATH").unwrap_or_default();
+        let folders = [root().join(PROGRAMS)];
+        let folders = folders.into_iter().chain(std::env::split_paths(&path));
+        let report = built.join("report.json");
+        done(
+            Command::new(&program)
+                .args(["run", "--target", self.target, "--jobs", "1", "--program"])
+                .arg(&program)
+                .arg(format!("--report=json={}", report.display()))
+                .env("PATH", std::env::join_paths(folders)?)
+                .stdin(Stdio::null()),
+        )
+    }
+}
+
+/// Compiled with the library as a crate.
+fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
+    done(
+        cargo()
+            .current_dir(source)
+            .args(["build", "--locked", "--target-dir"])
+            .arg(built),
+    )?;
+    fs::copy(built.join("debug/shim-regorus"), adapter("regorus"))?;
+    Ok(())
+}
+
+/// In an environment of its own.
+fn regopy(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
+    let (lock, folder) = (source.join("requirements.txt"), built.join("venv"));
+    let python = folder.join("bin/python");
+    if !is_installed(built, &lock)? {
+        let mut looked = Command::new("python3");
+        let looked = looked.args(["-c", "import ensurepip"]);
+        if !looked.stderr(Stdio::null()).status()?.success() {
+            // Debian takes it out of Python.
+            apt::install(&["python3-venv"])?;
+        }
+        let mut create = Command::new("python3");
+        create.args(["-m", "venv", "--clear"]).arg(&folder);
+        done(&mut create)?;
+        let mut install = Command::new(&python);
+        install.args(["-m", "pip", "install", "--quiet"]);
+        install.args(["--disable-pip-version-check", "--require-hashes"]);
+        install.args(["--no-deps", "--only-binary", ":all:", "-r"]);
+        done(install.arg(&lock))?;
+        installed(built, &lock)?;
+    }
+    let program = source.join("adapter.py");
+    starter("regopy", &[python, "-B".into(), program])
+}
+
+/// Beside the adapter, where Node.js looks for packages. Policies are compiled by the real OPA.
+fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
+    if on_search_path("node").is_none() || on_search_path("npm").is_none() {
+        apt::install(&["nodejs", "npm"])?;
+    }
+    for name in ["adapter.mjs", "package.json", "package-lock.json"] {
+        fs::copy(source.join(name), built.join(name))?;
+    }
+    let lock = source.join("package-lock.json");
+    if !is_installed(built, &lock)? {
+        let mut install = Command::new("npm");
+        install.current_dir(built).args(["ci", "--ignore-scripts"]);
+        install.args(["--no-audit", "--no-fund", "--loglevel", "error"]);
+        done(&mut install)?;
+        installed(built, &lock)?;
+    }
+    let mut opa = std::ffi::OsString::from("OPA=");
+    opa.push(peers::build()?);
+    let program = built.join("adapter.mjs");
+    starter(
+        "opa-wasm",
+        &["env".into(), opa.into(), "node".into(), program],
+    )
+}
+
+/// Where the adapter of a target is.
+fn adapter(target: &str) -> PathBuf {
+    root().join(PROGRAMS).join(format!("shim-{target}"))
+}
+
+/// Writes the adapter of a target as a script that starts this command.
+fn starter(target: &str, command: &[PathBuf]) -> Result<(), Box<dyn Error>> {
+    let words = command.iter().map(|word| {
+        let word = word.display().to_string();
+        format!("'{}'", word.replace('\'', r"'\''"))
+    });
+    let words: Vec<String> = words.collect();
+    let script = adapter(target);
+    fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" ")))?;
+    fs::set_permissions(&script, Permissions::from_mode(0o755))?;
+    Ok(())
+}
+
+/// Whether a folder has all that this lock file names.
+fn is_installed(folder: &Path, lock: &Path) -> Result<bool, Box<dyn Error>> {
+    let by = fs::read(folder.join(DONE)).unwrap_or_default();
+    Ok(by == fs::read(lock)?)
+}
+
+fn installed(folder: &Path, lock: &Path) -> Result<(), Box<dyn Error>> {
+    fs::copy(lock, folder.join(DONE))?;
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::error::Error;
+
+    use super::{EXAMPLES, FOLDER};
+    use crate::root;
+
+    /// A folder that nobody runs proves nothing.
+    #[test]
+    fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
+        let mut folders = BTreeSet::new();
+        for entry in std::fs::read_dir(root().join(FOLDER))? {
+            let entry = entry?;
+            if entry.file_type()?.is_dir() {
+                folders.insert(entry.file_name().to_string_lossy().into_owned());
+            }
+        }
+        let judged: BTreeSet<String> = EXAMPLES.iter().map(|one| one.target.to_owned()).collect();
+        assert_eq!(judged, folders);
+        Ok(())
+    }
+}
