@@ -1,10 +1,7 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
-use std::num::NonZero;
-use std::panic::resume_unwind;
 use std::sync::{Arc, OnceLock};
-use std::thread::{self, available_parallelism};
 
 use super::graph::Dependency;
 use super::policy::{CompiledModule, Policy};
@@ -18,9 +15,6 @@ use crate::syntax::{Body, ExprTerms, Head, Module, Rule, TermValue};
 
 /// A run ends with this many mistakes.
 pub(super) const MAX_ERRORS: usize = 10;
-
-/// A thread compiles no fewer modules.
-const SHARE: usize = 128;
 
 /// A rule or a package may be this many steps below `data`.
 const MAX_STEPS: usize = 256;
@@ -156,18 +150,21 @@ impl Build {
             let mut stops = false;
             match step {
                 Step::Module(run) => {
-                    let all = each(&mut self.units, &self.world, *run);
-                    strict.extend(all.into_iter().flatten());
+                    for unit in &mut self.units {
+                        strict.extend(run(unit, &self.world));
+                    }
                 }
                 Step::MixedModule(run) => {
-                    for (more, is_wrong) in each(&mut self.units, &self.world, *run) {
+                    for unit in &mut self.units {
+                        let (more, is_wrong) = run(unit, &self.world);
                         found.extend(more);
                         stops |= is_wrong;
                     }
                 }
                 Step::LenientModule(run) => {
-                    let all = each(&mut self.units, &self.world, *run);
-                    found.extend(all.into_iter().flatten());
+                    for unit in &mut self.units {
+                        found.extend(run(unit, &self.world));
+                    }
                 }
                 Step::All(run) => strict.extend(run(&mut self)),
                 Step::Lenient(run) => found.extend(run(&mut self)),
@@ -272,27 +269,6 @@ impl Build {
             world: Arc::new(world),
         }
     }
-}
-
-/// What a stage finds in each unit, in their order. Many units are divided among threads.
-fn each<T: Send>(units: &mut [Unit], world: &World, run: fn(&mut Unit, &World) -> T) -> Vec<T> {
-    let threads = available_parallelism().map_or(1, NonZero::get);
-    let threads = threads.min(units.len() / SHARE);
-    if threads < 2 {
-        return units.iter_mut().map(|unit| run(unit, world)).collect();
-    }
-    let size = units.len().div_ceil(threads);
-    thread::scope(|scope| {
-        let parts = units.chunks_mut(size).map(|part| {
-            let all = move || part.iter_mut().map(|unit| run(unit, world)).collect();
-            scope.spawn(all)
-        });
-        let parts: Vec<thread::ScopedJoinHandle<'_, Vec<T>>> = parts.collect();
-        let parts = parts.into_iter().map(thread::ScopedJoinHandle::join);
-        parts
-            .flat_map(|part| part.unwrap_or_else(|panic| resume_unwind(panic)))
-            .collect()
-    })
 }
 
 /// Sorts mistakes by their places and ends the list where it gets too long.

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use rego::value::from_json;
-use rego::{Compiler, Evaluation, Module, Policy, Query, Solution, Value};
+use rego::{Compiler, Evaluation, Module, Policy, Query, Value};
 use regorus::languages::rego::compiler::Compiler as Assembler;
 use regorus::rvm::vm::RegoVM;
 
@@ -116,8 +116,7 @@ impl Ours {
     fn answer(&self) -> Result<Option<Value>, Box<dyn Error>> {
         let mut evaluation = Evaluation::new(&self.documents);
         evaluation.input = Some(self.input.clone());
-        let answers = self.query.evaluate(&mut evaluation)?;
-        Ok(answers.into_iter().next().and_then(Solution::into_document))
+        Ok(self.query.decide(&mut evaluation)?)
     }
 }
 
