@@ -34,6 +34,9 @@ export async function serve(operations, members) {
         told = error instanceof Unsupported ? { unsupported: true } : failure(error);
       }
     }
+    // A promise of the client's that is rejected and that nobody can catch ends the program, as it
+    // does its user's: before the answer, so that it is seen where it happened.
+    await new Promise(setImmediate);
     process.stdout.write(`${JSON.stringify(told)}\n`);
   }
 }
