@@ -35,9 +35,9 @@ mod run;
 mod schema;
 #[cfg(feature = "embedded")]
 mod selftest;
-mod submit;
 mod serving;
 mod shim;
+mod submit;
 mod target;
 mod watch;
 

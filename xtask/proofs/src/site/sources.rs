@@ -210,12 +210,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
         for event in of_run {
             match event {
                 Event::RunStarted(started) => {
-                    profiles.push(
-                        started
-                            .profile
-                            .as_ref()
-                            .and_then(|profile| profile.known()),
-                    );
+                    profiles.push(started.profile.as_ref().and_then(|profile| profile.known()));
                     match &mut start {
                         Some(start) => {
                             let more = started.chosen.into_iter();
