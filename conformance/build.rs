@@ -1,18 +1,19 @@
 //! Embeds the clauses, the API documents, the snapshots, the faults, the variants, the targets and
-//! their known failures, so that the shipped program needs no file beside it.
+//! their known failures, and the rules for clients, so that the shipped program needs no file beside it.
 
 use std::fmt::Write as _;
 use std::io;
 use std::path::{Path, PathBuf};
 
 /// Constant, folder, and the file endings it takes.
-const SETS: [(&str, &str, &[&str]); 6] = [
+const SETS: [(&str, &str, &[&str]); 7] = [
     ("SPECS", "specs", &["yaml", "toml"]),
     ("SNAPSHOTS", "snapshots", &["snap"]),
     ("FAULTS", "faults", &["yaml"]),
     ("VARIANTS", "variants", &["yaml", "toml"]),
     ("TARGETS", "targets", &["toml"]),
     ("KNOWN", "known", &["toml"]),
+    ("CLIENT_RULES", "clients", &["yaml"]),
 ];
 
 fn main() -> io::Result<()> {

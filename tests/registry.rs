@@ -10,6 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use conformance::assets::{FAULTS, KNOWN, SNAPSHOTS, TARGETS, VARIANTS};
 use conformance::catalogue::{Catalogue, Clause, Document, Level, sections};
+use conformance::clients::Rules;
 use conformance::faults::Fault;
 use conformance::known::KnownList;
 use conformance::rules;
@@ -348,4 +349,23 @@ fn only_clauses_of_v0_need_the_endpoint_for_webhooks() {
         "rules that need what `v0` claims, and are not of it",
         needy.map(|clause| clause.id.clone()).collect(),
     )]);
+}
+
+#[test]
+fn the_kill_matrix_of_clients_knows_every_fault_and_its_rule() {
+    let rules = Rules::embedded().unwrap_or_else(|error| panic!("{error}"));
+    let text = include_str!("../conformance/clients/kill-matrix.txt");
+    let (mut fault, mut noticed) = ("", BTreeSet::new());
+    for line in text.lines() {
+        match line.strip_prefix("* ") {
+            Some(rule) => drop(noticed.insert((fault, rule))),
+            None if line.starts_with(' ') => {}
+            None => fault = line.split(':').next().unwrap_or_default(),
+        }
+    }
+    let aims: BTreeSet<(&str, &str)> = rules.aims().collect();
+    assert_eq!(
+        aims, noticed,
+        "`cargo xtask kill-matrix --bless` writes conformance/clients/kill-matrix.txt"
+    );
 }

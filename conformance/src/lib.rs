@@ -61,6 +61,8 @@ pub mod assets;
 pub mod catalogue;
 pub mod cli;
 mod client;
+#[cfg(feature = "embedded")]
+pub mod clients;
 mod diff;
 mod doctor;
 pub mod evidence;

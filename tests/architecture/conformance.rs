@@ -45,6 +45,19 @@ const LAYERS: &[(&str, &[&str])] = &[
             "sync",
         ],
     ),
+    (
+        "clients",
+        &[
+            "assets",
+            "catalogue",
+            "client",
+            "evidence",
+            "faults",
+            "judge",
+            "scenario",
+            "stand_in",
+        ],
+    ),
     // What a server is before it is judged.
     ("doctor", &["catalogue", "client", "scenario", "target"]),
     (
@@ -108,6 +121,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "assets",
             "catalogue",
             "client",
+            "clients",
             "diff",
             "doctor",
             "evidence",

@@ -12,6 +12,7 @@
 
 mod action;
 mod baselines;
+mod client;
 mod differ;
 mod looks;
 mod mock;
@@ -46,6 +47,7 @@ fn main() -> ExitCode {
         looks::TESTS,
         mock::TESTS,
         baselines::TESTS,
+        client::TESTS,
         safety::TESTS,
         stability::TESTS,
         stand_in::TESTS,

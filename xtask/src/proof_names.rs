@@ -57,7 +57,7 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
     ),
     (
         "kill-matrix",
-        "Inject every fault into the reference, and compare which rules notice with `faults/kill-matrix.txt`; then the general mutants, and trivial servers",
+        "Inject every fault into the reference, and compare which rules notice with `faults/kill-matrix.txt`; the same with the faults of clients; then the general mutants, and trivial servers",
     ),
     (
         "tolerance",

@@ -51,6 +51,8 @@ impl Document {
         if let Some(Pack::Regressions) = Pack::of(id) {
             return Some(Self::Engine);
         }
+        // Rules for clients stand behind a word of their own.
+        let id = id.strip_prefix("client/").unwrap_or(id);
         let first = id.split('/').next()?;
         Self::ALL
             .into_iter()

@@ -133,6 +133,7 @@ fn options(arguments: Arguments) -> Options {
         recording: Limits {
             requests: arguments.keep,
             body: arguments.keep_body,
+            answer: 0,
         },
     }
 }

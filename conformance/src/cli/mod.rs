@@ -13,6 +13,8 @@
 mod again;
 mod baseline;
 mod cleanup;
+#[cfg(feature = "embedded")]
+mod client;
 mod completions;
 mod connection;
 mod coverage;
@@ -127,6 +129,9 @@ enum Command {
     /// answers break on demand
     #[cfg(feature = "embedded")]
     Mock(Box<mock::Arguments>),
+    /// Judge a client of the APIs, which stands behind a small adapter
+    #[cfg(feature = "embedded")]
+    Client(Box<client::Arguments>),
     /// Write the script that completes this command line in a shell
     Completions(completions::Arguments),
     /// Write the manual page
@@ -159,6 +164,8 @@ pub fn main(arguments: impl IntoIterator<Item = OsString>, mut console: Console<
         Command::Replay(arguments) => replay::replay(*arguments, &mut console),
         #[cfg(feature = "embedded")]
         Command::Mock(arguments) => mock::mock(*arguments, &mut console),
+        #[cfg(feature = "embedded")]
+        Command::Client(arguments) => client::client(&arguments, &mut console),
         Command::Completions(arguments) => {
             completions::completions(&arguments, Cli::command(), console.out)
         }

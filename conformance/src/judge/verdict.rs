@@ -98,6 +98,8 @@ pub enum Reason {
     NoSnapshot,
     /// The target does not claim the capability named here.
     NotClaimed(String),
+    /// The client cannot do what is named here.
+    NotSupported(String),
     /// The target has no such API: `control` or `engine`.
     NoApi(String),
     /// The target cannot be started in the setup named here.
@@ -142,6 +144,7 @@ impl fmt::Display for Reason {
             Self::NotClaimed(capability) => {
                 write!(out, "the target does not claim `{capability}`")
             }
+            Self::NotSupported(what) => write!(out, "the client does not support {what}"),
             Self::NoApi(api) => write!(out, "the target has no {api} address"),
             Self::NoSetup(setup) => write!(out, "the target has no setup `{setup}`"),
             Self::NoMock(setup) => write!(

@@ -69,7 +69,9 @@ fn is_claimed(digest: &Digest, row: &Row) -> bool {
         (Some(clause), Some(started)) => started.target.capabilities.contains(&clause.capability),
         _ => !matches!(
             row.judged.verdict,
-            Verdict::NotRun(Reason::NotClaimed(_) | Reason::HoldsUnclaimed(_))
+            Verdict::NotRun(
+                Reason::NotClaimed(_) | Reason::HoldsUnclaimed(_) | Reason::NotSupported(_)
+            )
         ),
     }
 }

@@ -15,6 +15,9 @@ use crate::scenario::{UNNAMED, default_vendor};
 pub(super) const BLOCKED: &str =
     "blocked: this request only sets the scene, the rule itself was not looked at";
 
+/// Where the rule stands in a command that does not end with it.
+const PLACE: &str = "{rule}";
+
 /// How many of the requests that block rules are named.
 const BLOCKING_SHOWN: usize = 5;
 
@@ -184,7 +187,10 @@ pub(super) fn again(digest: &Digest, rule: &str) -> String {
         (None, Some(started)) => command(&started.target),
         (None, None) => "conformance run".to_owned(),
     };
-    format!("{command} {rule}").trim_end().to_owned()
+    match command.contains(PLACE) {
+        true => command.replace(PLACE, rule),
+        false => format!("{command} {rule}").trim_end().to_owned(),
+    }
 }
 
 /// What takes a rule that passes off the list of known deviations that has it.
@@ -192,6 +198,9 @@ pub(super) fn update(digest: &Digest, row: &Row) -> String {
     let Some(list) = &row.list else {
         return "it is one that the program carries; --known-failing FILE names another".to_owned();
     };
+    if row.judged.rule.starts_with("client/") {
+        return format!("remove its entry from {list}");
+    }
     let run = again(digest, "");
     let options = run.trim_start_matches("conformance run").trim();
     let command = format!(

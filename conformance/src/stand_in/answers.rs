@@ -34,6 +34,11 @@ impl Sent {
             waited: false,
         }
     }
+
+    /// What is still to be sent.
+    pub(super) fn bytes(&self) -> Bytes {
+        self.bytes.clone().unwrap_or_default()
+    }
 }
 
 impl Body for Sent {

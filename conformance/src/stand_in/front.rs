@@ -61,7 +61,12 @@ impl Shared {
             Ok(_) => self.carried(api, number, &head, body).await?,
             Err(Unread(status, why)) => refused(*status, why),
         };
-        lock(&self.recordings).answered(number, answered.status().as_u16());
+        let reply = recorded::Reply {
+            status: answered.status().as_u16(),
+            headers: texts(answered.headers()),
+            body: answered.body().bytes(),
+        };
+        lock(&self.recordings).answered(number, reply);
         Ok(answered)
     }
 

@@ -18,13 +18,14 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 
-use hyper::Request;
 use hyper::body::Incoming;
 use serde_json::{Map, Value};
 use tokio::net::TcpListener;
 use tokio::sync::{Semaphore, watch};
 use tokio::task::JoinHandle;
 
+use crate::client::answer::Answer;
+use crate::client::wire::Outgoing;
 use crate::client::{Client, Connection};
 use crate::faults::Recipient;
 use crate::mock::listener::listen;
@@ -61,13 +62,14 @@ pub(crate) struct Options {
     pub(crate) recording: recorded::Limits,
 }
 
-pub(crate) use recorded::Limits;
+pub(crate) use recorded::{Limits, Reply, Request};
 
 /// A running stand-in; dropping it ends it.
 #[derive(Debug)]
 pub(crate) struct StandIn {
     /// Where it listens, and with what the control plane is asked, as JSON.
     pub(crate) addresses: Value,
+    shared: Arc<Shared>,
     listeners: Vec<JoinHandle<()>>,
 }
 
@@ -134,8 +136,46 @@ impl StandIn {
         listeners.extend(control.map(|socket| serve(socket, Recipient::Control, &shared)));
         Ok(Self {
             addresses,
+            shared,
             listeners,
         })
+    }
+
+    /// Switches a fault on that is known by its name.
+    ///
+    /// # Errors
+    /// There is no such fault.
+    pub(crate) fn switch_on(&self, name: &str) -> Result<(), String> {
+        lock(&self.shared.faults).switch_on(name, None)
+    }
+
+    /// Switches a fault on that this defines, as a fault file does.
+    ///
+    /// # Errors
+    /// It is no definition.
+    pub(crate) fn define(&self, name: &str, written: Map<String, Value>) -> Result<(), String> {
+        lock(&self.shared.faults).define(name, written, None)
+    }
+
+    /// Lets go of requests that hang, whose connections are closed then.
+    pub(crate) fn release(&self) {
+        self.shared.released.send_replace(());
+    }
+
+    /// What was received, the oldest first, each with what it was answered.
+    pub(crate) fn received(&self) -> Vec<(Request, Option<Reply>)> {
+        lock(&self.shared.recordings).all()
+    }
+
+    /// Asks one of the servers behind the front: nothing is recorded, nothing is broken.
+    ///
+    /// # Errors
+    /// There is no such server, or no answer.
+    pub(crate) async fn ask(&self, api: Recipient, request: Outgoing) -> Result<Answer, String> {
+        let servers = self.shared.servers();
+        let base = servers.base(api).ok_or("there is no such server")?;
+        let asked = self.shared.client.send(base, &request).await;
+        asked.map_err(|error| error.to_string())
     }
 }
 
@@ -155,7 +195,7 @@ async fn bind(host: IpAddr, port: u16) -> Result<TcpListener, String> {
 
 fn serve(socket: TcpListener, api: Recipient, shared: &Arc<Shared>) -> JoinHandle<()> {
     let shared = Arc::clone(shared);
-    tokio::spawn(listen(socket, move |request: Request<Incoming>| {
+    tokio::spawn(listen(socket, move |request: hyper::Request<Incoming>| {
         let shared = Arc::clone(&shared);
         async move { shared.answer(api, request).await }
     }))
@@ -163,7 +203,7 @@ fn serve(socket: TcpListener, api: Recipient, shared: &Arc<Shared>) -> JoinHandl
 
 fn serve_admin(socket: TcpListener, shared: &Arc<Shared>) -> JoinHandle<()> {
     let shared = Arc::clone(shared);
-    tokio::spawn(listen(socket, move |request: Request<Incoming>| {
+    tokio::spawn(listen(socket, move |request: hyper::Request<Incoming>| {
         let shared = Arc::clone(&shared);
         async move { Ok::<_, Infallible>(shared.administer(request).await) }
     }))

@@ -19,18 +19,28 @@ pub(crate) struct Limits {
     pub(crate) requests: usize,
     /// Bytes of one body; the rest is left out.
     pub(crate) body: usize,
+    /// Bytes of the body of an answer; the rest is left out.
+    pub(crate) answer: usize,
 }
 
 /// A request as it came.
-#[derive(Debug)]
-pub(super) struct Request {
+#[derive(Debug, Clone)]
+pub(crate) struct Request {
     pub(super) api: &'static str,
-    pub(super) method: String,
+    pub(crate) method: String,
     /// Path and query as they stood on the wire.
-    pub(super) target: String,
+    pub(crate) target: String,
     /// In the order in which they came, names in small letters.
-    pub(super) headers: Vec<(String, String)>,
-    pub(super) body: Bytes,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
+}
+
+/// An answer as it went.
+#[derive(Debug, Clone)]
+pub(crate) struct Reply {
+    pub(crate) status: u16,
+    pub(crate) headers: Vec<(String, String)>,
+    pub(crate) body: Bytes,
 }
 
 /// A recorded request, and what became of it.
@@ -40,8 +50,8 @@ struct Recorded {
     request: Request,
     /// How long the whole body was.
     length: usize,
-    /// The status that was answered; none as long as nothing is, or if nothing was.
-    status: Option<u16>,
+    /// What was answered; none as long as nothing is, or if nothing was.
+    reply: Option<Reply>,
     faults: Vec<String>,
 }
 
@@ -92,7 +102,7 @@ impl Recordings {
             number,
             request,
             length,
-            status: None,
+            reply: None,
             faults: Vec::new(),
         };
         self.size += recorded.size();
@@ -115,10 +125,23 @@ impl Recordings {
     }
 
     /// Says what a request was answered, if it is still kept.
-    pub(super) fn answered(&mut self, number: u64, status: u16) {
+    pub(super) fn answered(&mut self, number: u64, mut reply: Reply) {
+        let most = self.limits.answer;
+        let room = TOTAL.saturating_sub(self.size);
         if let Some(recorded) = self.find(number) {
-            recorded.status = Some(status);
+            let kept = reply.body.get(..reply.body.len().min(most).min(room));
+            reply.body = Bytes::copy_from_slice(kept.unwrap_or_default());
+            let added = reply.body.len();
+            recorded.reply = Some(reply);
+            self.size += added;
         }
+    }
+
+    /// All that are kept, the oldest first, each with its answer.
+    pub(super) fn all(&self) -> Vec<(Request, Option<Reply>)> {
+        let kept = self.kept.iter();
+        kept.map(|one| (one.request.clone(), one.reply.clone()))
+            .collect()
     }
 
     pub(super) fn forget(&mut self) {
@@ -172,7 +195,13 @@ impl Recorded {
         let headers: usize = headers
             .map(|(name, value)| name.len() + value.len() + 64)
             .sum();
-        OVERHEAD + request.method.len() + request.target.len() + headers + request.body.len()
+        let reply = self.reply.as_ref().map_or(0, |reply| reply.body.len());
+        OVERHEAD
+            + request.method.len()
+            + request.target.len()
+            + headers
+            + request.body.len()
+            + reply
     }
 
     fn show(&self) -> Value {
@@ -211,7 +240,8 @@ impl Recorded {
         {
             show("json", json);
         }
-        show("status", self.status.map_or(Value::Null, Value::from));
+        let status = self.reply.as_ref().map(|reply| reply.status);
+        show("status", status.map_or(Value::Null, Value::from));
         show("faults", self.faults.clone().into());
         Value::Object(shown)
     }
@@ -220,6 +250,14 @@ impl Recorded {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    fn reply(status: u16) -> Reply {
+        Reply {
+            status,
+            headers: Vec::new(),
+            body: Bytes::new(),
+        }
+    }
 
     fn request(path: &str, body: &[u8]) -> Request {
         Request {
@@ -235,7 +273,11 @@ mod tests {
     }
 
     fn recordings(requests: usize, body: usize) -> Recordings {
-        Recordings::new(Limits { requests, body })
+        Recordings::new(Limits {
+            requests,
+            body,
+            answer: 0,
+        })
     }
 
     #[test]
@@ -273,14 +315,14 @@ mod tests {
         let numbers: Vec<u64> = (0..4).map(|_| all.keep(request("/", b""))).collect();
         assert_eq!(numbers, [1, 2, 3, 4]);
         // The first is gone, which must not be said of another.
-        all.answered(1, 500);
-        all.answered(4, 204);
+        all.answered(1, reply(500));
+        all.answered(4, reply(204));
         let shown = all.show(&Filter::default());
         let statuses = ["/requests/0/status", "/requests/1/status"].map(|at| shown.pointer(at));
         assert_eq!(statuses, [Some(&Value::Null), Some(&204.into())]);
         assert_eq!(shown.pointer("/dropped"), Some(&2.into()));
         all.forget();
-        all.answered(4, 500);
+        all.answered(4, reply(500));
         assert_eq!(all.keep(request("/", b"")), 5);
     }
 

@@ -6,6 +6,7 @@ use std::error::Error;
 use std::fs;
 
 use conformance::Suite;
+use conformance::clients::{Rules, kill_matrix};
 use conformance::faults::{Fault, Mutations, Vacuous};
 use conformance::target::Target;
 use serde::Deserialize;
@@ -33,6 +34,7 @@ struct Survivor {
 /// written down instead of compared.
 pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     matrix(bless)?;
+    clients(bless)?;
     mutants()?;
     vacuity()
 }
@@ -73,6 +75,28 @@ fn matrix(bless: bool) -> Result<(), Box<dyn Error>> {
         return Err(
             "faults/kill-matrix.txt says otherwise; read what `--bless` changes in it".into(),
         );
+    }
+    Ok(())
+}
+
+/// The same of the rules for clients, on their model.
+fn clients(bless: bool) -> Result<(), Box<dyn Error>> {
+    let rules = Rules::embedded()?;
+    let count = rules.all().len();
+    let matrix = kill_matrix(rules, true)?;
+    let file = root().join("conformance/clients/kill-matrix.txt");
+    if bless {
+        fs::write(&file, &matrix.text)?;
+    }
+    for finding in &matrix.findings {
+        report("finding", finding);
+    }
+    report("kill matrix of clients", &format!("{count} rules"));
+    if !matrix.findings.is_empty() {
+        return Err("the faults of clients and their rules do not fit".into());
+    }
+    if aimed(&fs::read_to_string(&file)?) != aimed(&matrix.text) {
+        return Err("conformance/clients/kill-matrix.txt says otherwise".into());
     }
     Ok(())
 }

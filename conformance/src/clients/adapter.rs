@@ -1,0 +1,160 @@
+//! The adapter of a client: a process that reads a line for each operation and writes one.
+
+use std::io;
+use std::process::Stdio;
+use std::time::Duration;
+
+use serde_json::Value;
+use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::time::timeout;
+
+/// How long an adapter may take to end once its input is closed.
+const ENDS_WITHIN: Duration = Duration::from_secs(2);
+/// The longest line that is read, in bytes.
+const LINE: u64 = 64 * 1024 * 1024;
+/// So many characters of a line that is no answer are shown.
+const SHOWN: usize = 200;
+
+/// Why there is no answer that could be judged.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub(crate) enum Broken {
+    /// The process cannot be started.
+    #[error("cannot start `{0}`: {1}")]
+    Start(String, String),
+    /// It ended; how, if that is known.
+    #[error("the adapter ended{0}")]
+    Ended(String),
+    /// It wrote nothing in time.
+    #[error("the adapter did not answer within {} s", .0.as_secs_f32())]
+    Slow(Duration),
+    /// It wrote what is no answer.
+    #[error("the adapter wrote `{0}`, which is no answer: {1}")]
+    Garbled(String, String),
+}
+
+/// An adapter, which is started when it is asked, and again after it broke.
+#[derive(Debug)]
+pub(crate) struct Adapter {
+    command: Vec<String>,
+    running: Option<Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    child: Child,
+    /// None once it is closed.
+    input: Option<ChildStdin>,
+    output: BufReader<ChildStdout>,
+    #[cfg(unix)]
+    group: Option<rustix::process::Pid>,
+}
+
+impl Adapter {
+    /// One that is started with this program and these arguments.
+    pub(crate) fn new(command: Vec<String>) -> Self {
+        Self {
+            command,
+            running: None,
+        }
+    }
+
+    pub(super) async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
+        let mut running = match self.running.take() {
+            Some(running) => running,
+            None => Running::start(&self.command)?,
+        };
+        let answer = match timeout(limit, running.ask(ask)).await {
+            Ok(answer) => answer,
+            Err(_) => Err(Broken::Slow(limit)),
+        };
+        // What broke once is of no use any more; dropped, it is killed.
+        if answer.is_ok() {
+            self.running = Some(running);
+        }
+        answer
+    }
+
+    /// Ends it, gently first.
+    pub(super) async fn end(&mut self) {
+        if let Some(mut running) = self.running.take() {
+            drop(running.input.take());
+            let _ = timeout(ENDS_WITHIN, running.child.wait()).await;
+        }
+    }
+}
+
+impl Running {
+    fn start(command: &[String]) -> Result<Self, Broken> {
+        let failed = |error: io::Error| {
+            let program = command.first().cloned().unwrap_or_default();
+            Broken::Start(program, error.to_string())
+        };
+        let missing = || failed(io::Error::other("there is no command"));
+        let (program, arguments) = command.split_first().ok_or_else(missing)?;
+        let mut start = Command::new(program);
+        start
+            .args(arguments)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .kill_on_drop(true);
+        // A key that ends the suite is the suite's to hand on.
+        #[cfg(unix)]
+        start.process_group(0);
+        let mut child = start.spawn().map_err(failed)?;
+        let piped = child.stdin.take().zip(child.stdout.take());
+        let (input, output) = piped.ok_or_else(|| failed(io::Error::other("it has no pipes")))?;
+        Ok(Self {
+            #[cfg(unix)]
+            group: child
+                .id()
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(rustix::process::Pid::from_raw),
+            child,
+            input: Some(input),
+            output: BufReader::new(output),
+        })
+    }
+
+    async fn ask(&mut self, ask: &Value) -> Result<Value, Broken> {
+        let line = format!("{ask}\n");
+        let written = async {
+            let input = self.input.as_mut();
+            let input = input.ok_or_else(|| io::Error::other("its input is closed"))?;
+            input.write_all(line.as_bytes()).await?;
+            input.flush().await
+        };
+        if written.await.is_err() {
+            return Err(self.ended().await);
+        }
+        let mut line = Vec::new();
+        let mut output = tokio::io::AsyncReadExt::take(&mut self.output, LINE);
+        match output.read_until(b'\n', &mut line).await {
+            Ok(0) | Err(_) => return Err(self.ended().await),
+            Ok(_) => {}
+        }
+        serde_json::from_slice(&line).map_err(|error| {
+            let text = String::from_utf8_lossy(&line);
+            let shown = text.trim_end().chars().take(SHOWN).collect();
+            Broken::Garbled(shown, error.to_string())
+        })
+    }
+
+    async fn ended(&mut self) -> Broken {
+        let ended = timeout(ENDS_WITHIN, self.child.wait()).await;
+        Broken::Ended(match ended {
+            Ok(Ok(status)) => format!(" ({status})"),
+            _ => String::new(),
+        })
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        #[cfg(unix)]
+        if let Some(group) = self.group {
+            // A group that is gone already is what was wanted.
+            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
+        }
+    }
+}

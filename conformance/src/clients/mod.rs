@@ -1,0 +1,61 @@
+//! Judges clients: each rule is a clause of the documents, seen from the other side.
+//!
+//! A [`rules::Rule`] is data: with what a server starts, what the client is asked to do, what it
+//! must make of the answers, and what the server must have received. [`play`] starts a server for
+//! it (`stand_in`), and asks a [`Player`]: the [`adapter`] of a client, or the [`model`], a client
+//! that keeps every rule, and breaks chosen ones on purpose. [`judge`] makes of all that the same
+//! events as a run on a server, so that the reports are the same.
+
+mod adapter;
+mod exchange;
+mod expected;
+mod fault;
+mod judge;
+mod matrix;
+mod model;
+mod play;
+mod received;
+pub mod rules;
+mod told;
+
+pub(crate) use adapter::{Adapter, Broken};
+pub(crate) use judge::{Judging, judge};
+pub use matrix::{Matrix, kill_matrix};
+pub(crate) use model::Model;
+pub use rules::Rules;
+
+use std::time::Duration;
+
+use serde_json::Value;
+
+/// Whoever does what a rule asks for.
+#[derive(Debug)]
+pub(crate) enum Player {
+    /// A client behind an adapter, which is a process.
+    Adapter(Box<Adapter>),
+    /// The client of this crate.
+    Model(Box<Model>),
+}
+
+impl Player {
+    /// Asks it to do one thing.
+    ///
+    /// # Errors
+    /// There is no answer that could be judged.
+    async fn ask(&mut self, ask: &Value, limit: Duration) -> Result<Value, Broken> {
+        match self {
+            Self::Adapter(adapter) => adapter.ask(ask, limit).await,
+            Self::Model(model) => match tokio::time::timeout(limit, model.answer(ask)).await {
+                Ok(answer) => Ok(answer),
+                Err(_) => Err(Broken::Slow(limit)),
+            },
+        }
+    }
+
+    /// Ends it, gently first.
+    pub(crate) async fn end(&mut self) {
+        if let Self::Adapter(adapter) = self {
+            adapter.end().await;
+        }
+    }
+}

@@ -1,0 +1,28 @@
+//! How the model writes names and values into addresses.
+
+use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
+use serde_json::Value;
+
+use super::Failed;
+
+/// All but what needs no encoding anywhere.
+const RESERVED: &AsciiSet = &NON_ALPHANUMERIC
+    .remove(b'-')
+    .remove(b'.')
+    .remove(b'_')
+    .remove(b'~');
+
+pub(super) fn encoded(text: &str) -> String {
+    utf8_percent_encode(text, RESERVED).to_string()
+}
+
+/// A path below a prefix, of the segments in this member.
+pub(super) fn below(prefix: &str, ask: &Value, member: &str) -> Result<String, Failed> {
+    let segments = ask.get(member).and_then(Value::as_array);
+    let mut path = prefix.to_owned();
+    for segment in segments.ok_or(Failed::Unsupported)? {
+        path.push('/');
+        path.push_str(&encoded(segment.as_str().ok_or(Failed::Unsupported)?));
+    }
+    Ok(path)
+}

@@ -1,0 +1,250 @@
+//! `conformance client`: the rules for clients on the model, and adapters that break.
+
+use std::io::{BufRead as _, BufReader};
+use std::path::Path;
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+use serde_json::Value;
+
+use crate::program::{Program, Ran};
+
+pub(crate) const TESTS: &[(&str, fn())] = &[
+    ("a_client_that_keeps_every_rule_is_conformant", model),
+    ("each_fault_of_a_client_is_noticed", faults),
+    ("clients_broken_on_purpose_break_what_is_meant", broken),
+    ("reports_tell_of_a_client", reports),
+    ("known_deviations_of_a_client_are_expected", known),
+    ("an_adapter_that_breaks_is_told_apart", adapters),
+    ("a_run_on_a_client_ends_when_it_is_asked_to", ends),
+    ("wrong_usage_of_client_is_explained", usage),
+];
+
+/// How long a test waits for what has to come.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+/// Runs `conformance client` on the adapter of the model, which is this program too.
+fn on_model(program: &Program, options: &[&str], fault: Option<&str>) -> Ran {
+    let executable = std::env::current_exe().expect("this executable");
+    let mut arguments = vec!["client"];
+    arguments.extend(options);
+    arguments.extend(["--", executable.to_str().expect("a path of text")]);
+    arguments.extend(["client", "--serve-model"]);
+    arguments.extend(fault.into_iter().flat_map(|fault| ["--fault", fault]));
+    program.run(&arguments)
+}
+
+/// Runs it on an adapter that is a script of the shell.
+fn on_script(program: &Program, options: &[&str], script: &str) -> Ran {
+    let mut arguments = vec!["client"];
+    arguments.extend(options);
+    arguments.extend(["--", "sh", "-c", script]);
+    program.run(&arguments)
+}
+
+fn model() {
+    let program = Program::new();
+    let listed = program.run(&["client", "--list"]);
+    let rules = listed.expect(0, &[]).out.lines().count();
+    on_model(&program, &[], None).expect(
+        0,
+        &[
+            &format!("proven {rules} of {rules} rules"),
+            "conformant: all that the target claims passes",
+        ],
+    );
+}
+
+fn faults() {
+    let program = Program::new();
+    let told = program.run(&["client", "--selftest"]);
+    told.expect(0, &[" 0 findings"]);
+}
+
+fn broken() {
+    let program = Program::new();
+    for (fault, rule) in [
+        (
+            "engine/decisions/undefined-is-allow",
+            "client/engine/decisions/undefined-is-no-allow",
+        ),
+        (
+            "control/lists/first-page-of-sources",
+            "client/control/lists/all-pages-of-sources",
+        ),
+    ] {
+        let told = on_model(&program, &["--rule", rule], Some(fault));
+        told.expect(1, &["FAIL", rule, "note: received: ", "not conformant"]);
+    }
+}
+
+fn reports() {
+    let program = Program::new();
+    let rule = "client/engine/decisions";
+    let reports = "json=a.json,junit=a.xml,markdown=a.md,ndjson=a.ndjson,tap=a.tap,html=a.html,\
+                   badge=badge.json";
+    let options = ["--rule", rule, "--report", reports];
+    let fault = Some("engine/decisions/undefined-is-allow");
+    on_model(&program, &options, fault).expect(1, &["report: a.json"]);
+    let failing = "client/engine/decisions/undefined-is-no-allow";
+    for name in ["a.json", "a.xml", "a.md", "a.ndjson", "a.tap", "a.html"] {
+        assert!(program.read(name).contains(failing), "{name}");
+    }
+    let json: Value = serde_json::from_str(&program.read("a.json")).expect("JSON");
+    let at = |pointer: &str| json.pointer(pointer).cloned().unwrap_or_default();
+    assert_eq!(at("/target/name"), "model");
+    assert_eq!(at("/exit-code"), 1);
+    let evidence = program.read("a.ndjson");
+    assert!(evidence.contains("\"event\":\"exchange\""), "{evidence}");
+    // The evidence tells the same without any traffic.
+    let again = program.run(&["report", "a.ndjson"]);
+    assert!(again.out.contains(failing), "{again:?}");
+}
+
+fn known() {
+    let list = |rule: &str| format!("[[deviation]]\nrule = '{rule}'\nreason = 'On purpose.'\n");
+    let kept = "client/engine/decisions/decision-is-value";
+    let broken = "client/engine/decisions/undefined-is-no-allow";
+    let program = Program::new()
+        .file("broken.toml", &list(broken))
+        .file("kept.toml", &list(kept))
+        .file("none.toml", &list("client/engine/decisions/nothing"));
+    let fault = Some("engine/decisions/undefined-is-allow");
+    let judge = |file: &str| {
+        let options = ["--rule", kept, "--rule", broken, "--known-failing", file];
+        on_model(&program, &options, fault)
+    };
+    judge("broken.toml").expect(0, &["conformant with 1 known deviation", "On purpose."]);
+    judge("kept.toml").expect(
+        1,
+        &["PASSES UNEXPECTEDLY", "remove its entry from kept.toml"],
+    );
+    judge("none.toml").expect(2, &["no rule `client/engine/decisions/nothing`"]);
+}
+
+fn adapters() {
+    let program = Program::new();
+    let answers = |answer: &str| format!("while read -r line; do echo '{answer}'; done");
+    let rule = "client/engine/decisions/decision-is-value";
+    let one = ["--rule", rule, "--timeout", "0.5"];
+    on_script(&program, &[], &answers(r#"{"unsupported": true}"#)).expect(
+        3,
+        &[
+            "incomplete: no rule was judged",
+            "the client does not support",
+        ],
+    );
+    for (script, code, told) in [
+        ("exit 7", 4, "the adapter ended (exit status: 7)"),
+        ("sleep 60", 4, "the adapter did not answer within 0.5 s"),
+        (
+            &answers("Hello!"),
+            4,
+            "the adapter wrote `Hello!`, which is no answer",
+        ),
+        (
+            &answers(r#"{"result": 1}"#),
+            4,
+            "it needs exactly one of value, undefined, error, unsupported",
+        ),
+        (
+            r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#,
+            1,
+            "expected an answer | got the adapter ended (exit status: 7)",
+        ),
+        (
+            r#"read -r line; echo '{"value": true}'; sleep 60"#,
+            1,
+            "expected an answer | got the adapter did not answer within 0.5 s",
+        ),
+        (
+            &answers(r#"{"error": {"kind": "Oops"}}"#),
+            1,
+            "expected that the client is open",
+        ),
+    ] {
+        on_script(&program, &one, script).expect(code, &[told]);
+    }
+    let nothing = program.run(&["client", "--", "./no-such-adapter"]);
+    nothing.expect(4, &["cannot start `./no-such-adapter`"]);
+    // What broke in one rule is started again for the next.
+    let twice = ["--rule", "client/engine/decisions", "--timeout", "0.5"];
+    let dies = r#"read -r line; echo '{"value": true}'; read -r line; exit 7"#;
+    let told = on_script(&program, &twice, dies);
+    let lines = told.expect(1, &[]).out.lines();
+    let failed = lines.filter(|line| line.starts_with("fail ")).count();
+    assert!(failed > 5, "{told:?}");
+}
+
+fn ends() {
+    let program = Program::new();
+    let script = "echo $$ > pid; read -r line; echo '{\"value\": true}'; sleep 600";
+    let arguments = [
+        "client",
+        "--report",
+        "json=a.json",
+        "--",
+        "sh",
+        "-c",
+        script,
+    ];
+    let mut started = program.command(&arguments).spawn().expect("it starts");
+    let pid = program.folder.path().join("pid");
+    wait("the adapter starts", || {
+        std::fs::read_to_string(&pid).is_ok_and(|text| !text.trim().is_empty())
+    });
+    let adapter = std::fs::read_to_string(&pid).expect("its number");
+    std::thread::sleep(Duration::from_millis(200));
+    let id = started.id().to_string();
+    let asked = Command::new("kill").args(["-INT", &id]).status();
+    assert!(asked.expect("kill").success());
+    let out = BufReader::new(started.stdout.take().expect("its output"));
+    let lines: Vec<String> = out.lines().map_while(Result::ok).collect();
+    assert_eq!(started.wait().expect("it ends").code(), Some(130));
+    assert!(lines.iter().any(|line| line == "interrupted"), "{lines:?}");
+    assert!(program.read("a.json").contains("\"interrupted\""));
+    let left = Path::new("/proc").join(adapter.trim());
+    wait("the adapter ends", || !left.exists());
+}
+
+fn wait(what: &str, done: impl Fn() -> bool) {
+    let begun = Instant::now();
+    while !done() {
+        assert!(begun.elapsed() < PATIENCE, "{what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+fn usage() {
+    let program = Program::new().file("x.yaml", "topic: x\nrules: [{id: a}]\n");
+    for (arguments, told) in [
+        (&["client"][..], "give the adapter's command behind `--`"),
+        (
+            &["client", "--rule", "client/x", "--model"],
+            "no rule `client/x`",
+        ),
+        (
+            &["client", "--model", "--fault", "x"],
+            "the model has no fault `x`",
+        ),
+        (
+            &["client", "--model", "--timeout", "0"],
+            "0 is no time limit",
+        ),
+        (&["client", "--model", "--", "true"], "cannot be used with"),
+        (
+            &["client", "--model", "--skip", "client"],
+            "no rule is left to judge",
+        ),
+        (
+            &["client", "--model", "--known-failing", "none.toml"],
+            "none.toml: ",
+        ),
+        (
+            &["client", "--model", "--rules-from", "."],
+            "the path begins with the name of neither document",
+        ),
+    ] {
+        program.run(arguments).expect(2, &[told]);
+    }
+}
