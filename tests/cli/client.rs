@@ -69,6 +69,14 @@ fn broken() {
             "client/engine/decisions/undefined-is-no-allow",
         ),
         (
+            "engine/requests/never-decodes",
+            "client/engine/requests/large-answer-is-read",
+        ),
+        (
+            "engine/requests/never-encodes",
+            "client/engine/requests/path-question-mark",
+        ),
+        (
             "control/lists/first-page-of-sources",
             "client/control/lists/all-pages-of-sources",
         ),
