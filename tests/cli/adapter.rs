@@ -36,6 +36,10 @@ pub(crate) fn serve(behaviour: &str) {
                 Ok(None) => json!({ "result": null }).to_string(),
                 decided => told(decided),
             },
+            ("takes-all", _) => match decision(&question) {
+                Err(("invalid_parameter", _)) => "{}".to_owned(),
+                decided => told(decided),
+            },
             ("input-lost", _) => {
                 let mut question = question;
                 if let Some(members) = question.as_object_mut() {

@@ -30,6 +30,7 @@ fn wrong_usage_is_refused() {
             "target.toml",
             "name = 'x'\ncapabilities = ['flight']\n[setups]\n",
         )
+        .file("rules.toml", "base = 'shim'\nrules = ['engine/x']\n")
         .file(
             "known.toml",
             "[[deviation]]\nrule = 'engine/x'\nreason = 'r'\nclause = 'c'\n",
@@ -74,6 +75,10 @@ fn wrong_usage_is_refused() {
         (
             &["--target", "target.toml"],
             "no capability `flight`; there are ",
+        ),
+        (
+            &["--target", "rules.toml"],
+            "the target claims the rule `engine/x`, which there is not",
         ),
         (
             &["--capabilities", "flight"],

@@ -50,7 +50,8 @@ pub(super) enum Decision {
 /// Why there is no decision.
 #[derive(Debug, PartialEq, Eq, Deserialize)]
 pub(super) struct Failure {
-    /// `invalid_parameter` where the policies cannot be compiled.
+    /// `invalid_parameter` where the policies cannot be compiled. Whatever it is, it fails the load
+    /// of a policy.
     #[serde(default = "internal")]
     pub(super) code: String,
     pub(super) message: String,

@@ -125,7 +125,8 @@ impl Engine {
             strict_builtin_errors: false,
         };
         match self.adapter.ask(&question).await {
-            Ok(Decision::Failed(failure)) if failure.code == INVALID => failed(&failure),
+            // Nothing is evaluated that could fail, so it is the policies.
+            Ok(Decision::Failed(failure)) => invalid(&failure.message),
             Err(why) => broken(&why),
             Ok(_) => {
                 lock(&self.held).modules.insert(id.to_owned(), text);

@@ -14,6 +14,7 @@ mod findings;
 mod fuzz_opa;
 mod kept;
 mod kill_matrix;
+mod lock_files;
 mod matrix;
 mod mock_examples;
 mod ocp_examples;

@@ -7,11 +7,9 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Instant;
 
-use crate::apt;
 use crate::cargo::cargo;
-use crate::kept::on_search_path;
 use crate::postgres::done;
-use crate::{peers, report, root};
+use crate::{lock_files, peers, report, root};
 
 /// Where the examples are, each in a folder that is named as its target.
 const FOLDER: &str = "examples/shim";
@@ -21,9 +19,6 @@ const BUILT: &str = "target/shim-examples";
 
 /// Where the adapters are, named `shim-` and their target.
 const PROGRAMS: &str = "target/shim-examples/bin";
-
-/// The file that says which lock file a folder was installed by.
-const DONE: &str = "installed-by";
 
 type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 
@@ -88,12 +83,12 @@ impl Example {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [root().join(PROGRAMS)];
         let folders = folders.into_iter().chain(std::env::split_paths(&path));
-        let report = built.join("report.json");
+        let evidence = built.join("evidence.ndjson");
         done(
             Command::new(&program)
                 .args(["run", "--target", self.target, "--jobs", "1", "--program"])
                 .arg(&program)
-                .arg(format!("--report=json={}", report.display()))
+                .arg(format!("--report=ndjson={}", evidence.display()))
                 .env("PATH", std::env::join_paths(folders)?)
                 .stdin(Stdio::null()),
         )
@@ -114,47 +109,15 @@ fn regorus(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
 
 /// In an environment of its own.
 fn regopy(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
-    let (lock, folder) = (source.join("requirements.txt"), built.join("venv"));
-    let python = folder.join("bin/python");
-    if !is_installed(built, &lock)? {
-        let mut looked = Command::new("python3");
-        let looked = looked.args(["-c", "import ensurepip"]);
-        if !looked.stderr(Stdio::null()).status()?.success() {
-            // Debian takes it out of Python.
-            apt::install(&["python3-venv"])?;
-        }
-        let mut create = Command::new("python3");
-        create.args(["-m", "venv", "--clear"]).arg(&folder);
-        done(&mut create)?;
-        let mut install = Command::new(&python);
-        install.args(["-m", "pip", "install", "--quiet"]);
-        install.args(["--disable-pip-version-check", "--require-hashes"]);
-        install.args(["--no-deps", "--only-binary", ":all:", "-r"]);
-        done(install.arg(&lock))?;
-        installed(built, &lock)?;
-    }
-    let program = source.join("adapter.py");
+    lock_files::python(&source.join("requirements.txt"), built)?;
+    let (python, program) = (built.join("bin/python"), source.join("adapter.py"));
     starter("regopy", &[python, "-B".into(), program])
 }
 
-/// Beside the adapter, where Node.js looks for packages. Policies are compiled by the real OPA.
+/// Policies are compiled by the real OPA.
 fn opa_wasm(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
-    if on_search_path("node").is_none() || on_search_path("npm").is_none() {
-        apt::install(&["nodejs", "npm"])?;
-    }
-    for name in ["adapter.mjs", "package.json", "package-lock.json"] {
-        fs::copy(source.join(name), built.join(name))?;
-    }
-    let lock = source.join("package-lock.json");
-    if !is_installed(built, &lock)? {
-        let mut install = Command::new("npm");
-        install.current_dir(built).args(["ci", "--ignore-scripts"]);
-        install.args(["--no-audit", "--no-fund", "--loglevel", "error"]);
-        done(&mut install)?;
-        installed(built, &lock)?;
-    }
-    let mut opa = std::ffi::OsString::from("OPA=");
-    opa.push(peers::build()?);
+    lock_files::npm(source, built)?;
+    let opa = format!("OPA={}", peers::build()?.display());
     let program = built.join("adapter.mjs");
     starter(
         "opa-wasm",
@@ -177,17 +140,6 @@ fn starter(target: &str, command: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     let script = adapter(target);
     fs::write(&script, format!("#!/bin/sh\nexec {}\n", words.join(" ")))?;
     fs::set_permissions(&script, Permissions::from_mode(0o755))?;
-    Ok(())
-}
-
-/// Whether a folder has all that this lock file names.
-fn is_installed(folder: &Path, lock: &Path) -> Result<bool, Box<dyn Error>> {
-    let by = fs::read(folder.join(DONE)).unwrap_or_default();
-    Ok(by == fs::read(lock)?)
-}
-
-fn installed(folder: &Path, lock: &Path) -> Result<(), Box<dyn Error>> {
-    fs::copy(lock, folder.join(DONE))?;
     Ok(())
 }
 

@@ -10,6 +10,8 @@ use crate::scenario::Check;
 
 /// Reads the status of the last answer; heads of `100 Continue` stand before it.
 const STATUS: &str = "status=$(awk 'toupper($1) ~ /^HTTP\\// { s = $2 } /^\\r?$/ && s >= 200 { exit } END { print s + 0 }' \"$answer\")";
+/// Reads a header of the last answer, named in small letters; its values are joined by commas.
+const HEADER: &str = r#"header() { awk -v name="$1" 'toupper($1) ~ /^HTTP\// { s = $2; v = "" } /^\r?$/ && s >= 200 { exit } { sub(/\r$/, ""); i = index($0, ":"); if (i && tolower(substr($0, 1, i - 1)) == name) { t = substr($0, i + 1); gsub(/^[ \t]+|[ \t]+$/, "", t); v = v (v == "" ? "" : ", ") t } } END { print v }' "$answer"; }"#;
 /// Reads the body of the last answer.
 const BODY: &str = "body=$(sed '1,/^\\r*$/d' \"$answer\")";
 
@@ -40,6 +42,9 @@ pub(super) fn lines(conditions: &[Condition]) -> Vec<String> {
         return vec![String::new(), told.to_owned(), "exit 125".to_owned()];
     }
     let mut lines = vec![String::new(), STATUS.to_owned(), BODY.to_owned()];
+    if conditions.iter().any(|one| one.shell.contains("$(header ")) {
+        lines.push(HEADER.to_owned());
+    }
     for Condition { shell, asks, .. } in conditions {
         let told = quoted(&format!("fails: {asks}"));
         lines.push(format!("if ! {shell}; then echo {told}; exit 1; fi"));
@@ -57,6 +62,12 @@ fn of_difference(difference: &Difference) -> Option<Condition> {
     };
     let (shell, json) = match path {
         "status" => (status(expected)?, false),
+        "" if expected == "<empty>" => ("[ -z \"$body\" ]".to_owned(), false),
+        "media-type" => (header("content-type", expected)?, false),
+        path if path.starts_with("header ") => {
+            let name = path.trim_start_matches("header ").to_ascii_lowercase();
+            (header(&name, expected)?, false)
+        }
         path if path.is_empty() || path.starts_with('/') => (value(path, expected)?, true),
         _ => return None,
     };
@@ -101,6 +112,30 @@ fn status(expected: &str) -> Option<String> {
             Some(format!("[ {} ]", tests.collect::<Vec<_>>().join(" -o ")))
         }
     }
+}
+
+/// A condition on a header, if its value can be named: that of a vendor's media type is not the
+/// same everywhere. A media type counts without its parameters, and both it and the name of a coding
+/// whatever the case of its letters.
+fn header(name: &str, expected: &str) -> Option<String> {
+    let read = format!("$(header {})", quoted(name));
+    if expected == "<absent>" {
+        return Some(format!("[ -z \"{read}\" ]"));
+    }
+    if expected.contains(['<', '\n']) || expected.contains("/vnd.") {
+        return None;
+    }
+    let read = match name {
+        "content-type" => format!("{read}; v=${{v%%;*}}"),
+        _ => read,
+    };
+    let wanted = quoted(expected);
+    Some(match name {
+        "content-type" | "content-encoding" => {
+            format!("{{ v={read}; [ \"$(echo $v | tr A-Z a-z)\" = {wanted} ]; }}")
+        }
+        _ => format!("[ \"{read}\" = {wanted} ]"),
+    })
 }
 
 /// A condition on a place of the body, if its value can be named.
@@ -156,7 +191,24 @@ mod tests {
             ("body", "<array>", Some("(getpath([]) | type) == \"array\"")),
             ("body/a", "<number from 0>", None),
             ("/a", "\"<ns>\"", None),
-            ("header Allow", "GET", None),
+            (
+                "header Allow",
+                "GET",
+                Some("[ \"$(header 'allow')\" = 'GET' ]"),
+            ),
+            (
+                "header Allow",
+                "<absent>",
+                Some("[ -z \"$(header 'allow')\" ]"),
+            ),
+            ("header Allow", "<other>", None),
+            (
+                "media-type",
+                "application/json",
+                Some("= 'application/json' ]; }"),
+            ),
+            ("media-type", "application/vnd.engine.a+json", None),
+            ("body", "<empty>", Some("[ -z \"$body\" ]")),
         ] {
             let difference = Difference {
                 path: path.to_owned(),
