@@ -181,7 +181,7 @@ fn again(events: Vec<Event>) -> Vec<Event> {
 
 fn started(events: &[Event]) -> Option<&RunStarted> {
     events.iter().find_map(|event| match event {
-        Event::RunStarted(started) => Some(started),
+        Event::RunStarted(started) => Some(&**started),
         _ => None,
     })
 }
@@ -210,12 +210,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
         for event in of_run {
             match event {
                 Event::RunStarted(started) => {
-                    profiles.push(
-                        started
-                            .profile
-                            .as_deref()
-                            .and_then(|profile| profile.known()),
-                    );
+                    profiles.push(started.profile.as_ref().and_then(|profile| profile.known()));
                     match &mut start {
                         Some(start) => {
                             let more = started.chosen.into_iter();
@@ -228,7 +223,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
                         None => {
                             start = Some(RunStarted {
                                 profile: None,
-                                ..started
+                                ..*started
                             })
                         }
                     }
@@ -245,7 +240,7 @@ fn implementation(of: Version) -> Result<Implementation, Box<dyn Error>> {
     }
     let end = ends.into_iter().next();
     let events = start
-        .map(Event::RunStarted)
+        .map(|start| Event::RunStarted(Box::new(start)))
         .into_iter()
         .chain(events)
         .chain(end);
