@@ -128,7 +128,7 @@ fn whole(events: &[Event]) -> Result<&RunStarted, Refused> {
     match events.last() {
         Some(Event::RunFinished(end)) if end.interrupted => cut("the run was stopped"),
         Some(Event::RunFinished(end)) => match &end.unreachable {
-            None => Ok(started),
+            None => Ok(&**started),
             Some(why) => cut(&format!("the target was not reached to the end: {why}")),
         },
         _ => cut("it does not end with the end of the run"),
