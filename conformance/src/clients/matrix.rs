@@ -27,8 +27,8 @@ pub struct Matrix {
     pub findings: Vec<String>,
 }
 
-/// Plays every rule on the model with every fault, or with those alone that it is meant to notice,
-/// and without any.
+/// Plays every rule on the model with every fault of its API, or with those alone that it is meant
+/// to notice, and without any.
 ///
 /// # Errors
 /// A sentence: a rule's server does not start.
@@ -40,15 +40,20 @@ pub fn kill_matrix(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
     runtime.block_on(filled(rules, every_fault))
 }
 
+/// The API that a rule is about.
+fn api(rule: &str) -> Option<&str> {
+    rule.split('/').nth(1)
+}
+
 async fn filled(rules: Rules, every_fault: bool) -> Result<Matrix, String> {
     let (rules, faults) = rules.into_parts();
     let faults: Vec<Arc<Fault>> = faults.into_iter().map(Arc::new).collect();
     let mut games: Vec<(Option<Arc<Fault>>, &Rule)> = Vec::new();
     for rule in &rules {
         games.push((None, rule));
-        let concerned = faults
-            .iter()
-            .filter(|fault| every_fault || fault.rule == rule.id);
+        let concerned = faults.iter().filter(|fault| {
+            fault.rule == rule.id || (every_fault && api(&fault.rule) == api(&rule.id))
+        });
         games.extend(concerned.map(|fault| (Some(Arc::clone(fault)), rule)));
     }
     let played = games.into_iter().map(|(fault, rule)| async move {
