@@ -129,7 +129,8 @@ enum Task {
     /// Run the store suite of the control plane on a real PostgreSQL
     Store,
     /// Inject every fault into the reference, and compare which rules notice with
-    /// `faults/kill-matrix.txt`; then the general mutants, and trivial servers
+    /// `faults/kill-matrix.txt`; the same with the faults of clients; then the general mutants, and
+    /// trivial servers
     KillMatrix {
         /// Update the file instead of comparing
         #[arg(long)]
