@@ -72,6 +72,7 @@ pub mod fuzzing;
 mod judge;
 pub mod known;
 mod mock;
+mod process_group;
 mod replay;
 pub mod report;
 pub mod rules;

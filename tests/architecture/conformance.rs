@@ -13,6 +13,7 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("assets", &[]),
     ("sha256", &[]),
     ("sync", &[]),
+    ("process_group", &[]),
     // What the documents state, and the scenarios that show it.
     ("catalogue", &["assets", "sha256"]),
     ("scenario", &[]),
@@ -22,7 +23,15 @@ const LAYERS: &[(&str, &[&str])] = &[
     ("mock", &["client", "sync"]),
     (
         "target",
-        &["assets", "catalogue", "client", "mock", "scenario", "sync"],
+        &[
+            "assets",
+            "catalogue",
+            "client",
+            "mock",
+            "process_group",
+            "scenario",
+            "sync",
+        ],
     ),
     ("faults", &["assets", "catalogue", "client", "scenario"]),
     ("variants", &["assets", "catalogue", "faults"]),
@@ -56,6 +65,7 @@ const LAYERS: &[(&str, &[&str])] = &[
             "evidence",
             "faults",
             "judge",
+            "process_group",
             "scenario",
             "stand_in",
         ],

@@ -186,7 +186,7 @@ fn adapters() {
 
 fn ends() {
     let program = Program::new();
-    let script = "echo $$ > pid; read -r line; echo '{\"value\": true}'; sleep 600";
+    let script = "read -r line; echo $$ > pid; echo '{\"value\": true}'; sleep 600";
     let arguments = [
         "client",
         "--report",
@@ -198,11 +198,10 @@ fn ends() {
     ];
     let mut started = program.command(&arguments).spawn().expect("it starts");
     let pid = program.folder.path().join("pid");
-    wait("the adapter starts", || {
+    wait("the adapter is asked", || {
         std::fs::read_to_string(&pid).is_ok_and(|text| !text.trim().is_empty())
     });
     let adapter = std::fs::read_to_string(&pid).expect("its number");
-    std::thread::sleep(Duration::from_millis(200));
     let id = started.id().to_string();
     let asked = Command::new("kill").args(["-INT", &id]).status();
     assert!(asked.expect("kill").success());

@@ -6,8 +6,10 @@ use std::time::Duration;
 
 use serde_json::Value;
 use tokio::io::{AsyncBufReadExt as _, AsyncWriteExt as _, BufReader};
-use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::process::{ChildStdin, ChildStdout, Command};
 use tokio::time::timeout;
+
+use crate::process_group::ProcessGroup;
 
 /// How long an adapter may take to end once its input is closed.
 const ENDS_WITHIN: Duration = Duration::from_secs(2);
@@ -42,12 +44,10 @@ pub(crate) struct Adapter {
 
 #[derive(Debug)]
 struct Running {
-    child: Child,
+    process: ProcessGroup,
     /// None once it is closed.
     input: Option<ChildStdin>,
     output: BufReader<ChildStdout>,
-    #[cfg(unix)]
-    group: Option<rustix::process::Pid>,
 }
 
 impl Adapter {
@@ -79,7 +79,7 @@ impl Adapter {
     pub(super) async fn end(&mut self) {
         if let Some(mut running) = self.running.take() {
             drop(running.input.take());
-            let _ = timeout(ENDS_WITHIN, running.child.wait()).await;
+            let _ = timeout(ENDS_WITHIN, running.process.child.wait()).await;
         }
     }
 }
@@ -96,21 +96,12 @@ impl Running {
         start
             .args(arguments)
             .stdin(Stdio::piped())
-            .stdout(Stdio::piped())
-            .kill_on_drop(true);
-        // A key that ends the suite is the suite's to hand on.
-        #[cfg(unix)]
-        start.process_group(0);
-        let mut child = start.spawn().map_err(failed)?;
-        let piped = child.stdin.take().zip(child.stdout.take());
+            .stdout(Stdio::piped());
+        let mut process = ProcessGroup::start(&mut start).map_err(failed)?;
+        let piped = process.child.stdin.take().zip(process.child.stdout.take());
         let (input, output) = piped.ok_or_else(|| failed(io::Error::other("it has no pipes")))?;
         Ok(Self {
-            #[cfg(unix)]
-            group: child
-                .id()
-                .and_then(|id| i32::try_from(id).ok())
-                .and_then(rustix::process::Pid::from_raw),
-            child,
+            process,
             input: Some(input),
             output: BufReader::new(output),
         })
@@ -141,20 +132,10 @@ impl Running {
     }
 
     async fn ended(&mut self) -> Broken {
-        let ended = timeout(ENDS_WITHIN, self.child.wait()).await;
+        let ended = timeout(ENDS_WITHIN, self.process.child.wait()).await;
         Broken::Ended(match ended {
             Ok(Ok(status)) => format!(" ({status})"),
             _ => String::new(),
         })
-    }
-}
-
-impl Drop for Running {
-    fn drop(&mut self) {
-        #[cfg(unix)]
-        if let Some(group) = self.group {
-            // A group that is gone already is what was wanted.
-            let _ = rustix::process::kill_process_group(group, rustix::process::Signal::KILL);
-        }
     }
 }

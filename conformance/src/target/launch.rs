@@ -9,12 +9,13 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use tempfile::TempDir;
-use tokio::process::{Child, Command};
+use tokio::process::Command;
 
 use crate::client::answer::NoAnswer;
 use crate::client::wire::Outgoing;
 use crate::client::{Base, Client};
 use crate::mock::MockServer;
+use crate::process_group::ProcessGroup;
 use crate::sync::lock;
 use crate::target::server::Server;
 use crate::target::{Launch, Target};
@@ -41,7 +42,7 @@ pub(crate) struct Started {
 enum Keeper {
     /// A process of ours, with its folder.
     Process(
-        Process,
+        ProcessGroup,
         #[expect(dead_code, reason = "removed when dropped")] TempDir,
     ),
     /// The reference in this process, with its folder.
@@ -63,7 +64,7 @@ impl Started {
 async fn stop(keepers: Vec<Keeper>) {
     for keeper in keepers {
         match keeper {
-            Keeper::Process(process, _) => process.stop().await,
+            Keeper::Process(process, _) => stop_program(process).await,
             #[cfg(feature = "embedded")]
             Keeper::Embedded(running, _) => running.stop().await,
         }
@@ -150,7 +151,7 @@ async fn open(
     };
     let fill = |text: &str| fill_placeholders(text, dir.path(), port, mock);
     write_files(launch, dir.path(), &fill)?;
-    let mut process = Process::start(program, launch, dir.path(), &fill)?;
+    let mut process = start_program(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
     let elsewhere = launch.port.and_then(|port| {
@@ -217,7 +218,7 @@ async fn probe(client: &Client, base: &Base, launch: &Launch) -> Result<u16, NoA
 }
 
 async fn wait_until_ready(
-    process: &mut Process,
+    process: &mut ProcessGroup,
     program: &str,
     client: &Client,
     base: &Base,
@@ -254,75 +255,29 @@ fn log(dir: &Path) -> String {
     String::from_utf8_lossy(end).trim().to_owned()
 }
 
-/// A started program and everything that it started: one process group, killed when dropped.
-#[derive(Debug)]
-struct Process {
-    child: Child,
-    #[cfg(unix)]
-    group: Option<rustix::process::Pid>,
+/// Starts a program as a target says, with its log in the folder.
+fn start_program(
+    program: &str,
+    launch: &Launch,
+    dir: &Path,
+    fill: &dyn Fn(&str) -> String,
+) -> Result<ProcessGroup, String> {
+    let environment = launch.environment.iter();
+    let mut command = Command::new(program);
+    command
+        .args(launch.args.iter().map(|text| fill(text)))
+        .envs(environment.map(|(name, text)| (name, fill(text))))
+        .current_dir(dir)
+        .stdin(Stdio::null());
+    let log = File::create(dir.join("log.txt"))
+        .and_then(|log| Ok((log.try_clone()?, log)))
+        .map_err(|error| format!("no log file: {error}"))?;
+    command.stdout(log.0).stderr(log.1);
+    ProcessGroup::start(&mut command).map_err(|error| format!("cannot start `{program}`: {error}"))
 }
 
-impl Process {
-    fn start(
-        program: &str,
-        launch: &Launch,
-        dir: &Path,
-        fill: &dyn Fn(&str) -> String,
-    ) -> Result<Self, String> {
-        let mut command = Command::new(program);
-        command
-            .args(launch.args.iter().map(|text| fill(text)))
-            .envs(
-                launch
-                    .environment
-                    .iter()
-                    .map(|(name, text)| (name, fill(text))),
-            )
-            .current_dir(dir)
-            .stdin(Stdio::null())
-            .kill_on_drop(true);
-        #[cfg(unix)]
-        command.process_group(0);
-        let log = File::create(dir.join("log.txt"))
-            .and_then(|log| Ok((log.try_clone()?, log)))
-            .map_err(|error| format!("no log file: {error}"))?;
-        command.stdout(log.0).stderr(log.1);
-        let child = command
-            .spawn()
-            .map_err(|error| format!("cannot start `{program}`: {error}"))?;
-        Ok(Self {
-            #[cfg(unix)]
-            group: child
-                .id()
-                .and_then(|id| i32::try_from(id).ok())
-                .and_then(rustix::process::Pid::from_raw),
-            child,
-        })
-    }
-
-    async fn stop(mut self) {
-        self.signal(true);
-        let _ = tokio::time::timeout(STOP_WITHIN, self.child.wait()).await;
-    }
-
-    /// Tells the whole group to stop, or stops it.
-    #[cfg(unix)]
-    fn signal(&self, gently: bool) {
-        use rustix::process::{Signal, kill_process_group};
-        if let Some(group) = self.group {
-            // A group that is gone already is what was wanted.
-            let _ = kill_process_group(group, if gently { Signal::TERM } else { Signal::KILL });
-        }
-    }
-
-    #[cfg(not(unix))]
-    fn signal(&mut self, _gently: bool) {
-        let _ = self.child.start_kill();
-    }
-}
-
-impl Drop for Process {
-    fn drop(&mut self) {
-        self.signal(false);
-    }
+/// Stops a program, gently first.
+async fn stop_program(mut process: ProcessGroup) {
+    process.signal(true);
+    let _ = tokio::time::timeout(STOP_WITHIN, process.child.wait()).await;
 }

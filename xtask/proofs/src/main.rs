@@ -9,6 +9,7 @@ mod bundles;
 mod cargo;
 mod clients;
 mod coverage;
+mod examples;
 mod filters;
 mod findings;
 mod fuzz_opa;

@@ -8,8 +8,7 @@ use std::time::{Duration, Instant};
 use crate::apt;
 use crate::cargo::cargo;
 use crate::kept::on_search_path;
-use crate::postgres::done;
-use crate::{report, root};
+use crate::{examples, root};
 
 /// Where the examples are, each in a folder named after its language.
 const FOLDER: &str = "examples/mock";
@@ -80,27 +79,7 @@ fn command(program: &str, arguments: &[&str]) -> Command {
 /// A language whose programs are not there, and tests that fail or do not come to their end. The
 /// others are run all the same.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    done(
-        cargo()
-            .current_dir(root())
-            .args(["build", "--workspace", "--bin", "conformance"]),
-    )?;
-    let program = root().join("target/debug/conformance");
-    let mut wrong = Vec::new();
-    for example in EXAMPLES {
-        let begun = Instant::now();
-        match example.run(&program) {
-            Ok(()) => {
-                let seconds = begun.elapsed().as_secs_f32();
-                report("tested", &format!("{} ({seconds:.1} s)", example.language));
-            }
-            Err(why) => wrong.push(format!("{FOLDER}/{}: {why}", example.language)),
-        }
-    }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("\n").into()),
-    }
+    examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)
 }
 
 impl Example {
@@ -149,18 +128,12 @@ mod tests {
     use std::error::Error;
 
     use super::{EXAMPLES, FOLDER};
-    use crate::root;
+    use crate::examples;
 
     /// A folder that nobody runs proves nothing.
     #[test]
     fn every_folder_is_run() -> Result<(), Box<dyn Error>> {
-        let mut folders = BTreeSet::new();
-        for entry in std::fs::read_dir(root().join(FOLDER))? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.insert(entry.file_name().to_string_lossy().into_owned());
-            }
-        }
+        let mut folders = examples::folders(FOLDER)?;
         assert!(folders.remove("policies"), "what all of them start with");
         let run: BTreeSet<String> = EXAMPLES.iter().map(|one| one.language.to_owned()).collect();
         assert_eq!(run, folders);

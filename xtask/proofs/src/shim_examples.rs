@@ -5,11 +5,10 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Instant;
 
 use crate::cargo::cargo;
 use crate::postgres::done;
-use crate::{lock_files, peers, report, root};
+use crate::{examples, lock_files, peers, root};
 
 /// Where the examples are, each in a folder that is named as its target.
 const FOLDER: &str = "examples/shim";
@@ -50,44 +49,24 @@ const EXAMPLES: &[Example] = &[
 /// A library that cannot be had, or that does not do as its list of known deviations says. The
 /// others are judged all the same.
 pub(crate) fn run() -> Result<(), Box<dyn Error>> {
-    done(
-        cargo()
-            .current_dir(root())
-            .args(["build", "--workspace", "--bin", "conformance"]),
-    )?;
     fs::create_dir_all(root().join(PROGRAMS))?;
-    let mut wrong = Vec::new();
-    for example in EXAMPLES {
-        let begun = Instant::now();
-        match example.run() {
-            Ok(()) => {
-                let seconds = begun.elapsed().as_secs_f32();
-                report("judged", &format!("{} ({seconds:.1} s)", example.target));
-            }
-            Err(why) => wrong.push(format!("{FOLDER}/{}: {why}", example.target)),
-        }
-    }
-    match wrong.is_empty() {
-        true => Ok(()),
-        false => Err(wrong.join("\n").into()),
-    }
+    examples::try_all(FOLDER, EXAMPLES, |one| one.target, Example::run)
 }
 
 impl Example {
-    fn run(&self) -> Result<(), Box<dyn Error>> {
+    fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
         let source = root().join(FOLDER).join(self.target);
         let built = root().join(BUILT).join(self.target);
         fs::create_dir_all(&built)?;
         (self.install)(&source, &built)?;
-        let program = root().join("target/debug/conformance");
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [root().join(PROGRAMS)];
         let folders = folders.into_iter().chain(std::env::split_paths(&path));
         let evidence = built.join("evidence.ndjson");
         done(
-            Command::new(&program)
+            Command::new(program)
                 .args(["run", "--target", self.target, "--jobs", "1", "--program"])
-                .arg(&program)
+                .arg(program)
                 .arg(format!("--report=ndjson={}", evidence.display()))
                 .env("PATH", std::env::join_paths(folders)?)
                 .stdin(Stdio::null()),
@@ -149,18 +128,12 @@ mod tests {
     use std::error::Error;
 
     use super::{EXAMPLES, FOLDER};
-    use crate::root;
+    use crate::examples;
 
     /// A folder that nobody runs proves nothing.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
-        let mut folders = BTreeSet::new();
-        for entry in std::fs::read_dir(root().join(FOLDER))? {
-            let entry = entry?;
-            if entry.file_type()?.is_dir() {
-                folders.insert(entry.file_name().to_string_lossy().into_owned());
-            }
-        }
+        let folders = examples::folders(FOLDER)?;
         let judged: BTreeSet<String> = EXAMPLES.iter().map(|one| one.target.to_owned()).collect();
         assert_eq!(judged, folders);
         Ok(())

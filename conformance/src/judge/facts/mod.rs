@@ -1,10 +1,13 @@
 //! Facts: what a step expects of its answer, as one line of canonical text each.
 
 mod memory;
+mod status;
 
 use std::collections::BTreeMap;
 
 use serde_json::{Map, Value};
+
+pub(crate) use status::{STATUS, among};
 
 use crate::client::answer::{Answer, Wait};
 use crate::judge::residual;
@@ -17,9 +20,6 @@ use crate::scenario::{Alternative, Check, Expectation, Kind};
 
 /// So long, in milliseconds, an answer may take whatever the wait that it is part of.
 const NOTICED: f64 = 250.0;
-
-/// The key of the fact that is the status.
-pub(crate) const STATUS: &str = "status";
 
 /// One line of a transcript: `key = value`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -37,12 +37,6 @@ pub(crate) struct View<'a> {
     pub(crate) vendor: &'a str,
     /// What earlier steps captured, by name.
     pub(crate) captures: &'a Captures,
-}
-
-/// Statuses, of which one is expected, as the value of a fact.
-pub(crate) fn among(statuses: &[u16]) -> String {
-    let names: Vec<String> = statuses.iter().map(u16::to_string).collect();
-    format!("<{}>", names.join(" or "))
 }
 
 /// What the steps of a scenario captured, by name.
@@ -175,15 +169,6 @@ impl View<'_> {
             mask_namespace(&pointer, self.ns)
         };
         (format!("{word}{place}"), value(self.answer.at(&pointer)))
-    }
-
-    fn status_class(&self, holds: bool, class: &str) -> (String, String) {
-        let value = if holds {
-            class.to_owned()
-        } else {
-            self.answer.status.to_string()
-        };
-        (STATUS.to_owned(), value)
     }
 
     fn media_type(&self) -> String {

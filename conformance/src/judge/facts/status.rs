@@ -1,0 +1,23 @@
+//! The status of an answer as a fact.
+
+use super::View;
+
+/// The key of the fact that is the status.
+pub(crate) const STATUS: &str = "status";
+
+/// Statuses, of which one is expected, as the value of a fact.
+pub(crate) fn among(statuses: &[u16]) -> String {
+    let names: Vec<String> = statuses.iter().map(u16::to_string).collect();
+    format!("<{}>", names.join(" or "))
+}
+
+impl View<'_> {
+    pub(super) fn status_class(&self, holds: bool, class: &str) -> (String, String) {
+        let value = if holds {
+            class.to_owned()
+        } else {
+            self.answer.status.to_string()
+        };
+        (STATUS.to_owned(), value)
+    }
+}

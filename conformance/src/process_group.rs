@@ -1,0 +1,57 @@
+//! A started program and everything that it started: one group of processes, killed when dropped.
+
+use std::io;
+
+use tokio::process::{Child, Command};
+
+/// A running program with its group.
+#[derive(Debug)]
+pub(crate) struct ProcessGroup {
+    /// The program itself.
+    pub(crate) child: Child,
+    #[cfg(unix)]
+    group: Option<rustix::process::Pid>,
+}
+
+impl ProcessGroup {
+    /// Starts a command in a group of its own, so that a key that ends the suite does not reach it:
+    /// that is the suite's to hand on.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(crate) fn start(command: &mut Command) -> io::Result<Self> {
+        #[cfg(unix)]
+        command.process_group(0);
+        let child = command.kill_on_drop(true).spawn()?;
+        Ok(Self {
+            #[cfg(unix)]
+            group: child
+                .id()
+                .and_then(|id| i32::try_from(id).ok())
+                .and_then(rustix::process::Pid::from_raw),
+            child,
+        })
+    }
+
+    /// Tells the whole group to stop, or stops it.
+    #[cfg(unix)]
+    pub(crate) fn signal(&mut self, gently: bool) {
+        use rustix::process::{Signal, kill_process_group};
+        if let Some(group) = self.group {
+            // A group that is gone already is what was wanted.
+            let _ = kill_process_group(group, if gently { Signal::TERM } else { Signal::KILL });
+        }
+    }
+
+    /// Stops the program.
+    #[cfg(not(unix))]
+    pub(crate) fn signal(&mut self, _gently: bool) {
+        let _ = self.child.start_kill();
+    }
+}
+
+impl Drop for ProcessGroup {
+    fn drop(&mut self) {
+        self.signal(false);
+    }
+}

@@ -1,0 +1,56 @@
+//! Folders of examples, each of which is tried with the built program.
+
+use std::error::Error;
+use std::path::Path;
+use std::time::Instant;
+
+use crate::cargo::cargo;
+use crate::postgres::done;
+use crate::{report, root};
+
+/// Builds the program, and tries every example with it.
+///
+/// # Errors
+/// What is wrong with any of them; the others are tried all the same.
+pub(crate) fn try_all<E>(
+    folder: &str,
+    examples: &[E],
+    name: impl Fn(&E) -> &str,
+    attempt: impl Fn(&E, &Path) -> Result<(), Box<dyn Error>>,
+) -> Result<(), Box<dyn Error>> {
+    done(
+        cargo()
+            .current_dir(root())
+            .args(["build", "--workspace", "--bin", "conformance"]),
+    )?;
+    let program = root().join("target/debug/conformance");
+    let mut wrong = Vec::new();
+    for example in examples {
+        let begun = Instant::now();
+        let name = name(example);
+        match attempt(example, &program) {
+            Ok(()) => {
+                let seconds = begun.elapsed().as_secs_f32();
+                report("tested", &format!("{name} ({seconds:.1} s)"));
+            }
+            Err(why) => wrong.push(format!("{folder}/{name}: {why}")),
+        }
+    }
+    match wrong.is_empty() {
+        true => Ok(()),
+        false => Err(wrong.join("\n").into()),
+    }
+}
+
+/// The names of the folders in a folder.
+#[cfg(test)]
+pub(crate) fn folders(folder: &str) -> std::io::Result<std::collections::BTreeSet<String>> {
+    let mut names = std::collections::BTreeSet::new();
+    for entry in std::fs::read_dir(root().join(folder))? {
+        let entry = entry?;
+        if entry.file_type()?.is_dir() {
+            names.insert(entry.file_name().to_string_lossy().into_owned());
+        }
+    }
+    Ok(names)
+}
