@@ -52,7 +52,8 @@ fn item(code: &str, message: &str, place: Option<&Location>) -> Object {
     item
 }
 
-fn location(location: &Location) -> Value {
+/// A place as errors have it: `file`, `row` and `col`.
+pub(crate) fn location(location: &Location) -> Value {
     Value::object([
         ("file", Value::from(&*location.file)),
         ("row", Value::from(u64::from(location.row))),

@@ -41,26 +41,32 @@ pub(super) struct Cause<'a> {
 
 /// What rules that fail alike share: request, status, message, and whether the server says it.
 type Key = (String, Option<u16>, String, bool);
+/// The rows that share it, each with its whole message.
+type Group<'a> = Vec<(&'a Row, String)>;
 
 /// The causes that have several rules, those with the most first.
 pub(super) fn causes(digest: &Digest) -> Vec<Cause<'_>> {
-    let mut groups: BTreeMap<Key, Vec<&Row>> = BTreeMap::new();
+    let mut groups: BTreeMap<Key, Group<'_>> = BTreeMap::new();
     for row in &digest.rows {
         if let Some(failure) = fails(row) {
-            groups.entry(key(row, failure)).or_default().push(row);
+            let (key, message) = key(row, failure);
+            groups.entry(key).or_default().push((row, message));
         }
     }
     groups.retain(|_, rows| rows.len() >= ALIKE);
     let mut causes: Vec<Cause<'_>> = groups
         .into_iter()
-        .map(|((request, status, message, told), rows)| Cause {
-            advice: advice(digest, status, &rows),
-            rules: rows.iter().map(|row| row.judged.rule.as_str()).collect(),
-            request,
-            status,
-            message,
-            rows,
-            told,
+        .map(|((request, status, _, told), group)| {
+            let (rows, messages): (Vec<&Row>, Vec<String>) = group.into_iter().unzip();
+            Cause {
+                advice: advice(digest, status, &rows),
+                rules: rows.iter().map(|row| row.judged.rule.as_str()).collect(),
+                request,
+                status,
+                message: common(&messages),
+                rows,
+                told,
+            }
         })
         .collect();
     causes.sort_by_key(|cause| Reverse(cause.rows.len()));
@@ -109,7 +115,8 @@ impl Cause<'_> {
     }
 }
 
-fn key(row: &Row, failure: &Failure) -> Key {
+/// What a failure shares with others that are alike, and its whole message.
+fn key(row: &Row, failure: &Failure) -> (Key, String) {
     let request = endpoint(row.document, &failure.request);
     let answered = failure.answered.as_ref();
     let differs = failure.differences.first();
@@ -117,44 +124,67 @@ fn key(row: &Row, failure: &Failure) -> Key {
     // Older evidence holds the status of an answer only where it is not as expected.
     let status = answered.map(|answered| answered.status);
     let status = status.or_else(|| told?.got.parse().ok());
-    let Some(code) = status else {
-        let why = told.map(|one| &one.got).or(failure.notes.first());
-        return (
-            request,
-            None,
-            general(why.map_or("", String::as_str)),
-            false,
-        );
+    let note = failure.notes.first().map_or("", String::as_str);
+    let (message, by_server) = match status {
+        None => (told.map_or(note, |one| &one.got), false),
+        // Whatever is missed in a refusal, the refusal is the cause.
+        Some(code) if failure.blocked || told.is_some() || code >= 400 => {
+            (answered.map_or("", |answered| &answered.message), true)
+        }
+        Some(_) => match differs {
+            Some(one) => {
+                let message = cut(&first_difference(one), SIDE_SHOWN);
+                return ((request, status, message.clone(), false), message);
+            }
+            None => (note, false),
+        },
     };
-    // Whatever is missed in a refusal, the refusal is the cause.
-    if failure.blocked || told.is_some() || code >= 400 {
-        let message = answered.map_or("", |answered| answered.message.as_str());
-        return (request, status, general(message), true);
+    let key = (request, status, general(message), by_server);
+    (key, message.to_owned())
+}
+
+/// What messages have in common that are the same but for what is of one request: a word that all
+/// have at its place, and `…` for others. Empty if no word is left.
+fn common(messages: &[String]) -> String {
+    let all: Vec<Vec<&str>> = messages
+        .iter()
+        .map(|message| message.split_whitespace().collect())
+        .collect();
+    let Some((first, others)) = all.split_first() else {
+        return String::new();
+    };
+    if others.iter().any(|words| words.len() != first.len()) {
+        return messages
+            .first()
+            .map_or_else(String::new, |one| general(one));
     }
-    let differs = differs.map_or_else(
-        || general(failure.notes.first().map_or("", String::as_str)),
-        |one| cut(&first_difference(one), SIDE_SHOWN),
-    );
-    (request, status, differs, false)
+    let places = first.iter().enumerate();
+    line(places.map(|(place, word)| {
+        let same = others.iter().all(|words| words.get(place) == Some(word));
+        same.then_some(*word)
+    }))
 }
 
 /// A message without the words that are of one request: paths, names, numbers, what is quoted.
 /// Empty if no other word is left.
 fn general(message: &str) -> String {
-    let mut words: Vec<&str> = Vec::new();
-    for word in message.split_whitespace() {
+    line(message.split_whitespace().map(|word| {
         let own = |c: char| c.is_ascii_digit() || "/<>{}[]\"'`_".contains(c);
         // Of a page the media type is told.
         let media_type = word.starts_with("text/") || word.starts_with("application/x");
-        let word = match word.contains(own) && !media_type {
-            true => "…",
-            false => word,
-        };
-        if word != "…" || words.last() != Some(&"…") {
-            words.push(word);
+        (media_type || !word.contains(own)).then_some(word)
+    }))
+}
+
+/// Words in a line, with one `…` for those between them that are not told. Empty if none is told.
+fn line<'a>(words: impl Iterator<Item = Option<&'a str>>) -> String {
+    let mut shown: Vec<&str> = Vec::new();
+    for word in words.map(|word| word.unwrap_or("…")) {
+        if word != "…" || shown.last() != Some(&"…") {
+            shown.push(word);
         }
     }
-    match words.as_slice() {
+    match shown.as_slice() {
         ["…"] => String::new(),
         words => cut(&words.join(" "), SIDE_SHOWN),
     }
@@ -257,6 +287,12 @@ mod tests {
                 500,
                 "boom",
                 "3 rules: `POST /v1/compile/{path}` answered 500 `boom`",
+            ),
+            // What all of them say at the same place is kept, whatever it looks like.
+            (
+                500,
+                "no `unknowns` in /ns{n}/a of 1",
+                "3 rules: `POST /v1/compile/{path}` answered 500 `no `unknowns` in … of 1`",
             ),
         ] {
             let digest = failing(&rules, status, message);

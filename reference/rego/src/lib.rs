@@ -23,7 +23,7 @@ pub use error::{Errors, EvalError};
 pub use eval::{Evaluation, Print, Query, QueryOptions, Solution};
 pub use host::Host;
 pub use meter::{Ended, Governor, Limits};
-pub use residual::{PartialOptions, PartialQuery, References, Residual};
+pub use residual::{Hint, InputReferences, PartialOptions, PartialQuery, References, Residual};
 pub use syntax::{Module, Version};
 pub use trace::Tracer;
 pub use value::Value;

@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
-use rego::{Caches, Evaluation, PartialQuery, Policy, Query, Value};
+use rego::{Caches, Evaluation, InputReferences, PartialQuery, Policy, Query, Value};
 
 use super::active_bundles::Bundles;
 use super::latency::Latency;
@@ -80,6 +80,8 @@ pub(super) struct PreparedFilter {
     pub(super) declared: Declared,
     /// The query that asks for it.
     pub(super) query: PartialQuery,
+    /// What it and the rules that it reads refer to.
+    pub(super) input_references: InputReferences,
 }
 
 /// Paths as requested, each with what was prepared for it.

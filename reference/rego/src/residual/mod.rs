@@ -7,12 +7,13 @@
 //! Expressions that depend on nothing unknown ([`depends`]) are left to the evaluator, and those
 //! that cannot be taken apart stay as they are ([`keep`]), with copies of the rules they refer to
 //! ([`support`]). [`propagate`] takes variables away that only hand references on, and [`finish`]
-//! makes bodies of what was saved.
+//! makes bodies of what was saved. [`hints`] guesses at names that are mistyped.
 
 mod calls;
 mod choice;
 mod depends;
 mod finish;
+mod hints;
 mod keep;
 mod propagate;
 mod reference;
@@ -29,6 +30,7 @@ mod watch;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
+pub use hints::{Hint, InputReferences};
 pub use unknowns::References;
 
 use crate::Value;

@@ -93,6 +93,23 @@ impl References {
         })
     }
 
+    /// Of those that are no longer than a path the one nearest to the path's beginning, as far as
+    /// `distance` tells of the steps of both.
+    pub(super) fn nearest(
+        &self,
+        root: Root,
+        path: &[Value],
+        distance: impl Fn(&[Value], &[Value]) -> Option<usize>,
+    ) -> Option<&[Value]> {
+        let places = self.places.iter().filter(|place| place.root == root);
+        let near = places.filter_map(|place| {
+            let beginning = path.get(..place.steps.len())?;
+            Some((distance(&place.steps, beginning)?, &*place.steps))
+        });
+        near.min_by_key(|(distance, _)| *distance)
+            .map(|(_, steps)| steps)
+    }
+
     /// The same without what a place and all below it holds.
     pub(super) fn without(&self, root: Root, path: &[Value]) -> Self {
         let kept = self

@@ -5,11 +5,12 @@ use std::sync::Arc;
 use http::StatusCode;
 use rego::filter::{self, Declared, Filter, Refusal, Target};
 use rego::value::Object;
-use rego::{PartialOptions, PartialQuery, QueryOptions, Residual, Value};
+use rego::{Hint, PartialOptions, PartialQuery, QueryOptions, References, Residual, Value};
 
 use super::accept::{Accepted, accepted};
 use super::masks::masks;
 use super::options::{FilterOptions, references};
+use crate::diagnostic::location;
 use crate::engine::decision::{Decision, DecisionError, Noted, Outcome, Subject};
 use crate::engine::metrics::Metrics;
 use crate::engine::plugins::Unlogged;
@@ -19,7 +20,8 @@ use crate::http::{ApiError, Reply, Request};
 
 /// Answers with the condition on rows that the rule at the path comes down to, in the language
 /// that `Accept` names, and with the masks of columns: `result` has no `query` if no row can be
-/// selected, and an empty one if every row is.
+/// selected, and an empty one if every row is. `hints` guess at what is meant by a reference to
+/// nothing whose name is nearly that of something unknown.
 ///
 /// # Errors
 /// `invalid_parameter` when a header, option or unknown cannot be used; `not_acceptable` when
@@ -71,6 +73,7 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
     let policy = &state.contents().policy;
     let query = PartialQuery::compile(policy, filter::query(&path), &QueryOptions::default());
     let prepared = Arc::new(PreparedFilter {
+        input_references: policy.input_references(&path),
         declared,
         query: query.map_err(|errors| errors::module(&errors))?,
     });
@@ -92,9 +95,14 @@ struct FilterRequest<'r> {
 impl FilterRequest<'_> {
     /// The filter of a prepared rule, as the request wants it.
     fn answer(self, prepared: &PreparedFilter, mut metrics: Metrics) -> Result<Reply, ApiError> {
-        let PreparedFilter { declared, query } = prepared;
+        let PreparedFilter {
+            declared,
+            query,
+            input_references,
+        } = prepared;
+        let unknowns = self.unknowns(declared)?;
         let timer = "timer_rego_partial_eval_ns";
-        let (residual, calls) = metrics.time(timer, || self.residual(declared, query))?;
+        let (residual, calls) = metrics.time(timer, || self.residual(query, &unknowns))?;
         let timer = "timer_compile_eval_constraints_ns";
         let filter = metrics.time(timer, || self.filter(&residual));
         let filter = filter.map_err(|refusals| errors::filter(&refusals))?;
@@ -120,6 +128,10 @@ impl FilterRequest<'_> {
         }
         let mut envelope = Object::new();
         envelope.insert("result", result);
+        let hints = input_references.hints(&unknowns, self.options.input.as_ref());
+        if !hints.is_empty() {
+            envelope.insert("hints", hints.iter().map(told).collect::<Vec<_>>().into());
+        }
         if let Some(metrics) = metrics.filter(|_| shown) {
             envelope.insert("metrics", metrics);
         }
@@ -163,22 +175,26 @@ impl FilterRequest<'_> {
             .log(self.state, self.request, subject, &decision)
     }
 
+    /// What is not known: what the request says, or else the policy.
+    fn unknowns(self, declared: &Declared) -> Result<References, ApiError> {
+        match &self.options.unknowns {
+            Some(unknowns) => Ok(unknowns.clone()),
+            None => {
+                let texts = declared.unknowns.iter().map(String::as_str);
+                references(&texts.collect::<Vec<_>>())
+            }
+        }
+    }
+
     /// What is left of the rule when the columns are not known, and, if that is logged, what
     /// non-deterministic functions answered.
     fn residual(
         self,
-        declared: &Declared,
         query: &PartialQuery,
+        unknowns: &References,
     ) -> Result<(Residual, Option<Object>), ApiError> {
-        let unknowns = match &self.options.unknowns {
-            Some(unknowns) => unknowns.clone(),
-            None => {
-                let texts = declared.unknowns.iter().map(String::as_str);
-                references(&texts.collect::<Vec<_>>())?
-            }
-        };
         let options = PartialOptions {
-            unknowns,
+            unknowns: unknowns.clone(),
             disable_inlining: self.options.disable_inlining.clone(),
             // No database can evaluate them.
             nondeterministic_builtins: true,
@@ -198,6 +214,14 @@ impl FilterRequest<'_> {
         filter.check(&self.options.targets)?;
         Ok(filter)
     }
+}
+
+/// A hint as the answer has it.
+fn told(hint: &Hint) -> Value {
+    Value::object([
+        ("message", Value::from(hint.message.as_str())),
+        ("location", location(&hint.location)),
+    ])
 }
 
 /// What the policy says about the rule at a path, or about the document in its place.

@@ -297,16 +297,19 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("not-acceptable", || {
+        let columns = json!({"unknowns": ["input.fruits"]});
         scenario().given(policy(RED)).when(
-            asked(
-                "include",
-                "text/html",
-                json!({"unknowns": ["input.fruits"]}),
-            )
-            .off_contract("the media type is none that the document names")
-            .expect(status())
-            .expect(body()),
+            asked("include", "text/html", columns)
+                .off_contract("the media type is none that the document names")
+                .expect(status())
+                .expect(body()),
         )
+    }),
+    Rule::new("mistyped-column", || {
+        let mistyped = policy("include if input.fruit.colour == \"red\"");
+        scenario()
+            .given(mistyped)
+            .when(filter("include", ALL).expect(body()))
     }),
     Rule::new("path-names-rule", || {
         let other = "others if input.fruits.owner == \"bob\"";

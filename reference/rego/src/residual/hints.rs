@@ -1,0 +1,135 @@
+//! Guesses at what an author meant who refers to something that is not there.
+
+use std::collections::HashSet;
+
+use strsim::levenshtein;
+
+use super::unknowns::{References, Root};
+use crate::compile::terms::{constant, is_var};
+use crate::compile::tree::CompiledRule;
+use crate::compile::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
+use crate::{Policy, Value};
+
+/// Names that differ in so many characters may be meant for each other.
+const MOST_APART: usize = 3;
+
+/// So many rules are looked at.
+const MAX_RULES: usize = 1000;
+
+/// A guess about a reference to nothing.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Hint {
+    /// The reference, and what may be meant.
+    pub message: String,
+    /// The expression that cannot hold without it.
+    pub location: Location,
+}
+
+/// The references to parts of the input, by names, from which expressions of some rules start.
+#[derive(Debug, Default)]
+pub struct InputReferences(Vec<(Vec<Value>, Location)>);
+
+impl Policy {
+    /// The references of the rules at a path below `data` and of all rules that they read.
+    pub fn input_references(&self, path: &[Value]) -> InputReferences {
+        let world = self.world();
+        let node = world.root().find(path);
+        let sets = node.map(|node| node.extent()).unwrap_or_default();
+        let mut open: Vec<&CompiledRule> = Vec::new();
+        for set in sets {
+            open.extend(set.all().into_iter().map(|rule| &**rule));
+        }
+        let mut seen = HashSet::new();
+        let mut found = InputReferences::default();
+        while let Some(rule) = open.pop() {
+            if seen.len() >= MAX_RULES || !seen.insert(std::ptr::from_ref(rule).addr()) {
+                continue;
+            }
+            let chain = std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+            for part in chain {
+                visit::rule(part, &mut found);
+            }
+            let mut read = Vec::new();
+            for dependency in rule.reads().iter().flatten() {
+                dependency.rules(world, &mut read);
+            }
+            open.extend(read.into_iter().map(|rule| &**rule));
+        }
+        found
+    }
+}
+
+impl InputReferences {
+    /// What may be meant by those that are not in the input, where something unknown has nearly
+    /// their name.
+    pub fn hints(&self, unknowns: &References, input: Option<&Value>) -> Vec<Hint> {
+        let mut hints = Vec::new();
+        for (path, location) in &self.0 {
+            if unknowns.touch(Root::Input, path) || is_there(path, input) {
+                continue;
+            }
+            let Some(meant) = unknowns.nearest(Root::Input, path, distance) else {
+                continue;
+            };
+            let rest = path.get(meant.len()..).unwrap_or_default();
+            let hint = Hint {
+                message: format!(
+                    "input.{} undefined, did you mean input.{}?",
+                    dotted(path),
+                    dotted(&[meant, rest].concat())
+                ),
+                location: location.clone(),
+            };
+            if !hints.contains(&hint) {
+                hints.push(hint);
+            }
+        }
+        hints
+    }
+}
+
+impl<'t> Visit<'t> for InputReferences {
+    fn expr(&mut self, expr: &'t Expr) -> bool {
+        let operands = match &expr.terms {
+            ExprTerms::Term(term) => std::slice::from_ref(&**term),
+            ExprTerms::Call(call) => call.get(1..).unwrap_or_default(),
+            _ => &[],
+        };
+        // What is negated holds without it.
+        if !expr.negated {
+            let paths = operands.iter().filter_map(input_path);
+            self.0
+                .extend(paths.map(|path| (path, expr.location.clone())));
+        }
+        true
+    }
+}
+
+/// The names from which a reference to a part of the input starts.
+fn input_path(term: &Term) -> Option<Vec<Value>> {
+    let TermValue::Ref(reference) = &term.value else {
+        return None;
+    };
+    let (head, steps) = reference.split_first()?;
+    let steps = steps.iter().map_while(constant);
+    let names: Vec<Value> = steps.take_while(|step| step.as_str().is_some()).collect();
+    (is_var(head, "input") && !names.is_empty()).then_some(names)
+}
+
+fn is_there(path: &[Value], input: Option<&Value>) -> bool {
+    let mut names = path.iter().filter_map(Value::as_str);
+    input.is_some_and(|input| names.try_fold(input, Value::get).is_some())
+}
+
+/// How many characters two names differ in, if they may be meant for each other.
+fn distance(one: &[Value], other: &[Value]) -> Option<usize> {
+    let apart = levenshtein(&dotted(one), &dotted(other));
+    (1..=MOST_APART).contains(&apart).then_some(apart)
+}
+
+/// Names as they stand behind a reference's head.
+fn dotted(names: &[Value]) -> String {
+    let names = names.iter().filter_map(Value::as_str);
+    names.collect::<Vec<_>>().join(".")
+}
