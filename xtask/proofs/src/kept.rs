@@ -4,8 +4,7 @@
 use std::collections::BTreeMap;
 use std::error::Error;
 use std::fs;
-use std::io::{Read as _, Write as _};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use chrono::Utc;
 use conformance::Suite;
@@ -13,12 +12,9 @@ use conformance::catalogue::Catalogue;
 use conformance::evidence::Event;
 use conformance::known::KnownList;
 use conformance::verdict::Verdict;
-use flate2::Compression;
-use flate2::read::GzDecoder;
-use flate2::write::GzEncoder;
 use serde::Deserialize;
 
-use crate::{cargo::cargo, postgres::done, report, root};
+use crate::{cargo::cargo, evidence, postgres::done, report, root};
 
 /// Where evidence is kept, and what it is of.
 pub(crate) const FOLDER: &str = "results";
@@ -155,7 +151,7 @@ impl Server {
                     .args(&run.options),
             )?;
             if keep {
-                run.keep(&evidence)?;
+                evidence::keep(&evidence, &run.file())?;
             }
         }
         Ok(())
@@ -167,22 +163,10 @@ impl Run {
         root().join(FOLDER).join(&self.evidence)
     }
 
-    fn keep(&self, evidence: &Path) -> Result<(), Box<dyn Error>> {
-        let mut packed = GzEncoder::new(fs::File::create(self.file())?, Compression::best());
-        packed.write_all(&fs::read(evidence)?)?;
-        packed.finish()?;
-        Ok(())
-    }
-
     /// The evidence with the verdicts of today.
     fn events(&self) -> Result<Vec<Event>, Box<dyn Error>> {
-        let at = |why: &dyn std::fmt::Display| format!("{}: {why}", self.evidence);
-        let mut text = String::new();
-        let file = fs::File::open(self.file()).map_err(|why| at(&why))?;
-        GzDecoder::new(file).read_to_string(&mut text)?;
-        let events = text.lines().map(serde_json::from_str::<Event>);
-        let events: Vec<Event> = events.collect::<Result<_, _>>().map_err(|why| at(&why))?;
-        Ok(Suite::judge_again(events).map_err(|why| at(&why))?)
+        let events = evidence::read(&self.file())?;
+        Ok(Suite::judge_again(events).map_err(|why| format!("{}: {why}", self.evidence))?)
     }
 
     fn judge(&self) -> Result<Kept, Box<dyn Error>> {

@@ -9,6 +9,7 @@ mod bundles;
 mod cargo;
 mod clients;
 mod coverage;
+mod evidence;
 mod examples;
 mod filters;
 mod findings;
@@ -82,7 +83,11 @@ enum Task {
     /// Test a client with `conformance mock` in each language of `examples/mock/`
     MockExamples,
     /// Judge the libraries of `examples/shim/` behind `conformance shim`
-    ShimExamples,
+    ShimExamples {
+        /// Keep what was seen of them in `results/libraries/`
+        #[arg(long)]
+        bless: bool,
+    },
     /// Run the language cases of the pinned OPA module through the crate `rego`
     RegoCases {
         /// Only the cases whose id contains this
@@ -192,7 +197,7 @@ fn main() -> ExitCode {
         Task::OpaLogs => opa_logs::run(),
         Task::Clients => clients::run(),
         Task::MockExamples => mock_examples::run(),
-        Task::ShimExamples => shim_examples::run(),
+        Task::ShimExamples { bless } => shim_examples::run(bless),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),
         Task::Residuals { cases, seed } => residuals::run(cases, seed),

@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use crate::cargo::cargo;
 use crate::postgres::done;
-use crate::{examples, lock_files, peers, root};
+use crate::{evidence, examples, lock_files, peers, root};
 
 /// Where the examples are, each in a folder that is named as its target.
 const FOLDER: &str = "examples/shim";
@@ -43,18 +43,24 @@ const EXAMPLES: &[Example] = &[
     },
 ];
 
-/// Builds the program, installs every library by its registry, and judges it.
+/// Builds the program, installs every library by its registry, and judges it; with `bless` what
+/// was seen of them is kept in `results/`.
 ///
 /// # Errors
 /// A library that cannot be had, or that does not do as its list of known deviations says. The
 /// others are judged all the same.
-pub(crate) fn run() -> Result<(), Box<dyn Error>> {
+pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
     fs::create_dir_all(root().join(PROGRAMS))?;
-    examples::try_all(FOLDER, EXAMPLES, |one| one.target, Example::run)
+    examples::try_all(
+        FOLDER,
+        EXAMPLES,
+        |one| one.target,
+        |one, program| one.run(program, bless),
+    )
 }
 
 impl Example {
-    fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
+    fn run(&self, program: &Path, bless: bool) -> Result<(), Box<dyn Error>> {
         let source = root().join(FOLDER).join(self.target);
         let built = root().join(BUILT).join(self.target);
         fs::create_dir_all(&built)?;
@@ -62,15 +68,19 @@ impl Example {
         let path = std::env::var_os("PATH").unwrap_or_default();
         let folders = [root().join(PROGRAMS)];
         let folders = folders.into_iter().chain(std::env::split_paths(&path));
-        let evidence = built.join("evidence.ndjson");
+        let seen = built.join("evidence.ndjson");
         done(
             Command::new(program)
                 .args(["run", "--target", self.target, "--jobs", "1", "--program"])
                 .arg(program)
-                .arg(format!("--report=ndjson={}", evidence.display()))
+                .arg(format!("--report=ndjson={}", seen.display()))
                 .env("PATH", std::env::join_paths(folders)?)
                 .stdin(Stdio::null()),
-        )
+        )?;
+        match bless {
+            true => evidence::keep(&seen, &evidence::file(evidence::LIBRARIES, self.target)),
+            false => Ok(()),
+        }
     }
 }
 

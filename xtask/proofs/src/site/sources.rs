@@ -17,10 +17,18 @@ use conformance::verdict::Verdict;
 
 use crate::kept;
 use crate::releases::{self, Releases};
-use crate::{packed, root, submissions};
+use crate::{evidence, packed, root, submissions};
 
 /// What is said of every release of OPA.
 const RELEASED: &str = "A release of the Open Policy Agent project, built with `go install` and judged by `cargo xtask matrix`.";
+
+/// What is said of every library without a server.
+const LIBRARY: &str =
+    "A library without a server, judged behind `conformance shim` by `cargo xtask shim-examples`.";
+
+/// What is said of every client.
+const CLIENT: &str =
+    "A client behind an adapter, judged by the rules for clients: `cargo xtask client-examples`.";
 
 /// Runs on one version of an implementation.
 struct Version {
@@ -46,6 +54,8 @@ pub(super) fn all() -> Result<Vec<Implementation>, Box<dyn Error>> {
         });
     }
     versions.push(reference()?);
+    versions.extend(kept_in(evidence::LIBRARIES, LIBRARY)?);
+    versions.extend(kept_in(evidence::CLIENTS, CLIENT)?);
     for folder in submissions::all()? {
         add(
             &mut versions,
@@ -134,6 +144,29 @@ fn reference() -> Result<Version, Box<dyn Error>> {
         about: vec!["The server of this repository, which is to keep every rule.".to_owned()],
         runs: vec![events],
     })
+}
+
+/// What a folder of `results/` has, a version each.
+fn kept_in(folder: &str, about: &str) -> Result<Vec<Version>, Box<dyn Error>> {
+    let read = evidence::files(folder)?.into_iter().map(|file| {
+        let events = again(evidence::read(&file)?);
+        let target = started(&events).map(|started| &started.target);
+        let target = target.ok_or_else(|| format!("{}: no run", file.display()))?;
+        let (name, version) = match &target.version {
+            Some(version) => (target.name.clone(), version.clone()),
+            None => match target.name.rsplit_once(' ') {
+                Some((name, version)) => (name.to_owned(), version.to_owned()),
+                None => (target.name.clone(), String::new()),
+            },
+        };
+        Ok(Version {
+            name,
+            version,
+            about: vec![about.to_owned()],
+            runs: vec![events],
+        })
+    });
+    read.collect()
 }
 
 /// Adds a submission to the version that it is of.

@@ -1,0 +1,74 @@
+//! Evidence that is kept in `results/`: the events of runs, compressed.
+
+use std::error::Error;
+use std::fs;
+use std::io::{Read as _, Write as _};
+use std::path::{Path, PathBuf};
+
+use conformance::evidence::Event;
+use flate2::Compression;
+use flate2::read::GzDecoder;
+use flate2::write::GzEncoder;
+
+use crate::root;
+
+/// That of clients, a file each.
+pub(crate) const CLIENTS: &str = "results/clients";
+
+/// That of libraries behind the shim, a file each.
+pub(crate) const LIBRARIES: &str = "results/libraries";
+
+const ENDING: &str = ".ndjson.gz";
+
+/// The file of a name in a folder.
+pub(crate) fn file(folder: &str, name: &str) -> PathBuf {
+    root().join(folder).join(format!("{name}{ENDING}"))
+}
+
+/// All files of a folder, by their names.
+///
+/// # Errors
+/// A folder that cannot be read, or is empty.
+pub(crate) fn files(folder: &str) -> Result<Vec<PathBuf>, Box<dyn Error>> {
+    let mut files = Vec::new();
+    for entry in fs::read_dir(root().join(folder)).map_err(|why| format!("{folder}: {why}"))? {
+        let path = entry?.path();
+        if path.to_string_lossy().ends_with(ENDING) {
+            files.push(path);
+        }
+    }
+    files.sort();
+    match files.is_empty() {
+        true => Err(format!("{folder} holds no evidence").into()),
+        false => Ok(files),
+    }
+}
+
+/// Compresses the events of a run into a file that is kept.
+///
+/// # Errors
+/// Files that cannot be read or written.
+pub(crate) fn keep(events: &Path, file: &Path) -> Result<(), Box<dyn Error>> {
+    if let Some(folder) = file.parent() {
+        fs::create_dir_all(folder)?;
+    }
+    let mut packed = GzEncoder::new(fs::File::create(file)?, Compression::best());
+    packed.write_all(&fs::read(events)?)?;
+    packed.finish()?;
+    Ok(())
+}
+
+/// The events in a file that is kept, with the verdicts that they had.
+///
+/// # Errors
+/// A file that cannot be read.
+pub(crate) fn read(file: &Path) -> Result<Vec<Event>, Box<dyn Error>> {
+    let at = |why: &dyn std::fmt::Display| format!("{}: {why}", file.display());
+    let mut text = String::new();
+    let opened = fs::File::open(file).map_err(|why| at(&why))?;
+    GzDecoder::new(opened)
+        .read_to_string(&mut text)
+        .map_err(|why| at(&why))?;
+    let events = text.lines().map(serde_json::from_str::<Event>);
+    Ok(events.collect::<Result<_, _>>().map_err(|why| at(&why))?)
+}
