@@ -1,0 +1,266 @@
+//! The examples of `conformance client`: clients of the registries, judged behind their adapters.
+
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use std::thread;
+
+use conformance::evidence::Event;
+use conformance::verdict::Verdict;
+
+use crate::matrix::PAGE;
+use crate::postgres::done;
+use crate::{examples, lock_files, report, root};
+
+/// Where the adapters are, each in the folder of its language.
+const FOLDER: &str = "examples/client";
+
+/// The lists of what each client is known to break, named after it.
+const KNOWN: &str = "examples/client/known";
+
+/// What stands above the part about clients, which is the last of its page.
+const TITLE: &str = "\n## Clients\n";
+
+/// Where the clients are installed, and what is left of the runs.
+const BUILT: &str = "target/client-examples";
+
+type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
+
+/// The adapters of one language.
+struct Example {
+    language: &'static str,
+    /// Installs the clients; `built` is a folder of its own.
+    install: Install,
+    /// The command that starts an adapter.
+    start: fn(source: &Path, built: &Path) -> Command,
+    /// The name of each client, and the arguments of its adapter.
+    clients: &'static [(&'static str, &'static [&'static str])],
+}
+
+const EXAMPLES: &[Example] = &[
+    Example {
+        language: "javascript",
+        install: lock_files::npm,
+        start: |_, built| {
+            let mut command = Command::new("node");
+            command.current_dir(built);
+            command
+        },
+        clients: &[
+            ("opa", &["adapter.mjs", "@open-policy-agent/opa"]),
+            ("styra-opa", &["adapter.mjs", "@styra/opa"]),
+            ("fetch", &["fetch.mjs"]),
+        ],
+    },
+    Example {
+        language: "python",
+        install: |source, built| lock_files::python(&source.join("requirements.txt"), built),
+        start: |source, built| {
+            let mut command = Command::new(built.join("bin/python"));
+            // `-B`: nothing is left beside the adapters.
+            command.current_dir(source).arg("-B");
+            command
+        },
+        clients: &[
+            ("opa-python-client", &["opa_python_client.py"]),
+            ("opa-python", &["opa_python.py"]),
+        ],
+    },
+    Example {
+        language: "java",
+        install: java,
+        start: |source, built| {
+            let mut command = Command::new("java");
+            command.current_dir(source).arg("-cp").arg(jars(built));
+            command
+        },
+        clients: &[
+            ("opa-java-client", &["Bisnode"]),
+            ("opa-async-java-client", &["Contentgrid"]),
+        ],
+    },
+];
+
+/// Builds the program, installs every client by its registry, and judges it. The page about all
+/// implementations has to say what came of it, or with `bless` is made to.
+///
+/// # Errors
+/// A client that cannot be had, or that does not do as its list of known deviations says; the others
+/// are judged all the same. A page that says otherwise.
+pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
+    examples::try_all(FOLDER, EXAMPLES, |one| one.language, Example::run)?;
+    let table = table()?;
+    let page = fs::read_to_string(root().join(PAGE))?;
+    if part(&page) == table {
+        return Ok(());
+    }
+    if !bless {
+        return Err(format!("{PAGE} says otherwise of clients; `--bless` writes it").into());
+    }
+    let others = page.strip_suffix(part(&page)).unwrap_or(&page);
+    Ok(fs::write(root().join(PAGE), format!("{others}{table}"))?)
+}
+
+/// What the page about all implementations says of clients: all from its title on.
+pub(crate) fn part(page: &str) -> &str {
+    let begin = page.find(TITLE).unwrap_or(page.len());
+    page.get(begin..).unwrap_or_default()
+}
+
+/// Rules kept, of those that each client claims, by what the runs left.
+fn table() -> Result<String, Box<dyn Error>> {
+    let mut table = format!(
+        "{TITLE}\nRules for clients kept, of those that the client claims. Written by `cargo xtask \
+         client-examples --bless`; what they do otherwise is listed below \
+         [`{KNOWN}`]({KNOWN}).\n\n| client | language | engine | control plane |\n|---|---|--:|--:|\n"
+    );
+    for example in EXAMPLES {
+        for (name, _) in example.clients {
+            let (title, engine, control) = outcome(name)?;
+            let language = example.language;
+            writeln!(table, "| {title} | {language} | {engine} | {control} |")?;
+        }
+    }
+    Ok(table)
+}
+
+/// What a client calls itself, and how many rules it keeps of each API.
+fn outcome(name: &str) -> Result<(String, String, String), Box<dyn Error>> {
+    let evidence = fs::read_to_string(root().join(BUILT).join(format!("{name}.ndjson")))?;
+    let mut title = name.to_owned();
+    let (mut engine, mut control) = ((0, 0), (0, 0));
+    for line in evidence.lines() {
+        match serde_json::from_str(line)? {
+            Event::RunStarted(started) => {
+                // The version of what comes with Node.js is not pinned.
+                let version = started.target.version.filter(|_| name != "fetch");
+                title = started.target.name;
+                if let Some(version) = version {
+                    title = format!("{title} {version}");
+                }
+            }
+            Event::Judged(judged) => {
+                let (kept, of) = match judged.rule.starts_with("client/engine/") {
+                    true => &mut engine,
+                    false => &mut control,
+                };
+                let passes = judged.verdict == Verdict::Pass;
+                *kept += usize::from(passes);
+                *of += usize::from(passes || matches!(judged.verdict, Verdict::Fail(_)));
+            }
+            _ => {}
+        }
+    }
+    let share = |(kept, of)| match of {
+        0 => "–".to_owned(),
+        of => format!("{kept} of {of}"),
+    };
+    Ok((title, share(engine), share(control)))
+}
+
+impl Example {
+    /// Judges the clients of the language at the same time: most of what they do is waiting.
+    fn run(&self, program: &Path) -> Result<(), Box<dyn Error>> {
+        let source = root().join(FOLDER).join(self.language);
+        let built = root().join(BUILT).join(self.language);
+        fs::create_dir_all(&built)?;
+        (self.install)(&source, &built)?;
+        let wrong: Vec<String> = thread::scope(|scope| {
+            let judged = self.clients.iter().map(|(name, adapter)| {
+                let mut start = (self.start)(&source, &built);
+                start.args(*adapter);
+                (name, scope.spawn(move || judge(program, name, &start)))
+            });
+            // All of them are started before the first is waited for.
+            let judged: Vec<_> = judged.collect();
+            let ended = judged.into_iter().filter_map(|(name, judged)| {
+                let why = match judged.join() {
+                    Ok(ended) => ended.err()?,
+                    Err(_) => "the proof itself failed".to_owned(),
+                };
+                Some(format!("{name}: {why}"))
+            });
+            ended.collect()
+        });
+        match wrong.is_empty() {
+            true => Ok(()),
+            false => Err(wrong.join("\n").into()),
+        }
+    }
+}
+
+/// Judges a client behind its adapter, by what it is known to break.
+fn judge(program: &Path, name: &str, adapter: &Command) -> Result<(), String> {
+    let file = |ending: &str| root().join(BUILT).join(format!("{name}.{ending}"));
+    let log = File::create(file("log")).map_err(|error| error.to_string())?;
+    let mut command = Command::new(program);
+    command.args(["client", "--name", name]);
+    command.arg(format!("--report=ndjson={}", file("ndjson").display()));
+    let known = root().join(KNOWN).join(format!("{name}.toml"));
+    if known.is_file() {
+        command.arg("--known-failing").arg(known);
+    }
+    command.arg("--").arg(adapter.get_program());
+    command.args(adapter.get_args());
+    if let Some(folder) = adapter.get_current_dir() {
+        command.current_dir(folder);
+    }
+    command
+        .stdin(Stdio::null())
+        .stderr(Stdio::null())
+        .stdout(log);
+    let ended = done(&mut command).map_err(|error| error.to_string());
+    let told = fs::read_to_string(file("log")).map_err(|error| error.to_string())?;
+    let lines = |wanted: &str| {
+        let lines = told.lines().filter(|line| line.starts_with(wanted));
+        lines.collect::<Vec<_>>().join("; ")
+    };
+    report(name, &lines("proven"));
+    ended.map_err(|error| format!("{error}, {}:\n{told}", file("log").display()))
+}
+
+/// Compiles the adapters with the clients' libraries.
+fn java(source: &Path, built: &Path) -> Result<(), Box<dyn Error>> {
+    lock_files::maven(&source.join("pom.xml"), &built.join("jars"))?;
+    let adapters = fs::read_dir(source)?.map(|file| Ok(file?.path()));
+    let adapters: Vec<PathBuf> = adapters.collect::<std::io::Result<_>>()?;
+    let is_java = |file: &&PathBuf| file.extension().is_some_and(|ending| ending == "java");
+    let mut command = Command::new("javac");
+    command.arg("-d").arg(built.join("classes"));
+    command.arg("-cp").arg(jars(built));
+    done(command.args(adapters.iter().filter(is_java)))
+}
+
+/// The class path: libraries and adapters.
+fn jars(built: &Path) -> String {
+    let built = built.display();
+    format!("{built}/jars/*:{built}/classes")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeSet;
+    use std::error::Error;
+    use std::fs;
+
+    use super::{EXAMPLES, FOLDER, KNOWN};
+    use crate::{examples, root};
+
+    /// A folder that nobody runs proves nothing, nor does a list that nobody reads.
+    #[test]
+    fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
+        let mut folders = examples::folders(FOLDER)?;
+        assert!(folders.remove("known"), "the lists of all of them");
+        let judged: BTreeSet<String> = EXAMPLES.iter().map(|one| one.language.to_owned()).collect();
+        assert_eq!(judged, folders);
+        let clients = EXAMPLES.iter().flat_map(|one| one.clients);
+        let clients: BTreeSet<String> = clients.map(|(name, _)| format!("{name}.toml")).collect();
+        for list in fs::read_dir(root().join(KNOWN))? {
+            let list = list?.file_name().to_string_lossy().into_owned();
+            assert!(clients.contains(&list), "{list}");
+        }
+        Ok(())
+    }
+}
