@@ -35,8 +35,9 @@ struct Example {
     install: Install,
     /// The command that starts an adapter.
     start: fn(source: &Path, built: &Path) -> Command,
-    /// The name of each client, and the arguments of its adapter.
-    clients: &'static [(&'static str, &'static [&'static str])],
+    /// The name of each client, what it is called with the version of the lock file, and the
+    /// arguments of its adapter.
+    clients: &'static [(&'static str, &'static str, &'static [&'static str])],
 }
 
 const EXAMPLES: &[Example] = &[
@@ -49,9 +50,17 @@ const EXAMPLES: &[Example] = &[
             command
         },
         clients: &[
-            ("opa", &["adapter.mjs", "@open-policy-agent/opa"]),
-            ("styra-opa", &["adapter.mjs", "@styra/opa"]),
-            ("fetch", &["fetch.mjs"]),
+            (
+                "opa",
+                "@open-policy-agent/opa 2.0.0",
+                &["adapter.mjs", "@open-policy-agent/opa"],
+            ),
+            (
+                "styra-opa",
+                "@styra/opa 1.7.10",
+                &["adapter.mjs", "@styra/opa"],
+            ),
+            ("fetch", "plain `fetch`", &["fetch.mjs"]),
         ],
     },
     Example {
@@ -64,8 +73,12 @@ const EXAMPLES: &[Example] = &[
             command
         },
         clients: &[
-            ("opa-python-client", &["opa_python_client.py"]),
-            ("opa-python", &["opa_python.py"]),
+            (
+                "opa-python-client",
+                "opa-python-client 3.0.0",
+                &["opa_python_client.py"],
+            ),
+            ("opa-python", "opa-python 0.0.9", &["opa_python.py"]),
         ],
     },
     Example {
@@ -77,8 +90,12 @@ const EXAMPLES: &[Example] = &[
             command
         },
         clients: &[
-            ("opa-java-client", &["Bisnode"]),
-            ("opa-async-java-client", &["Contentgrid"]),
+            ("opa-java-client", "opa-java-client 0.4.4", &["Bisnode"]),
+            (
+                "opa-async-java-client",
+                "opa-async-java-client 0.5.1",
+                &["Contentgrid"],
+            ),
         ],
     },
 ];
@@ -117,8 +134,8 @@ fn table() -> Result<String, Box<dyn Error>> {
          [`{KNOWN}`]({KNOWN}).\n\n| client | language | engine | control plane |\n|---|---|--:|--:|\n"
     );
     for example in EXAMPLES {
-        for (name, _) in example.clients {
-            let (title, engine, control) = outcome(name)?;
+        for (name, title, _) in example.clients {
+            let (engine, control) = outcome(name)?;
             let language = example.language;
             writeln!(table, "| {title} | {language} | {engine} | {control} |")?;
         }
@@ -126,38 +143,26 @@ fn table() -> Result<String, Box<dyn Error>> {
     Ok(table)
 }
 
-/// What a client calls itself, and how many rules it keeps of each API.
-fn outcome(name: &str) -> Result<(String, String, String), Box<dyn Error>> {
+/// How many rules a client keeps of each API.
+fn outcome(name: &str) -> Result<(String, String), Box<dyn Error>> {
     let evidence = fs::read_to_string(root().join(BUILT).join(format!("{name}.ndjson")))?;
-    let mut title = name.to_owned();
     let (mut engine, mut control) = ((0, 0), (0, 0));
     for line in evidence.lines() {
-        match serde_json::from_str(line)? {
-            Event::RunStarted(started) => {
-                // The version of what comes with Node.js is not pinned.
-                let version = started.target.version.filter(|_| name != "fetch");
-                title = started.target.name;
-                if let Some(version) = version {
-                    title = format!("{title} {version}");
-                }
-            }
-            Event::Judged(judged) => {
-                let (kept, of) = match judged.rule.starts_with("client/engine/") {
-                    true => &mut engine,
-                    false => &mut control,
-                };
-                let passes = judged.verdict == Verdict::Pass;
-                *kept += usize::from(passes);
-                *of += usize::from(passes || matches!(judged.verdict, Verdict::Fail(_)));
-            }
-            _ => {}
+        if let Event::Judged(judged) = serde_json::from_str(line)? {
+            let (kept, of) = match judged.rule.starts_with("client/engine/") {
+                true => &mut engine,
+                false => &mut control,
+            };
+            let passes = judged.verdict == Verdict::Pass;
+            *kept += usize::from(passes);
+            *of += usize::from(passes || matches!(judged.verdict, Verdict::Fail(_)));
         }
     }
     let share = |(kept, of)| match of {
         0 => "–".to_owned(),
         of => format!("{kept} of {of}"),
     };
-    Ok((title, share(engine), share(control)))
+    Ok((share(engine), share(control)))
 }
 
 impl Example {
@@ -168,10 +173,13 @@ impl Example {
         fs::create_dir_all(&built)?;
         (self.install)(&source, &built)?;
         let wrong: Vec<String> = thread::scope(|scope| {
-            let judged = self.clients.iter().map(|(name, adapter)| {
+            let judged = self.clients.iter().map(|(name, title, adapter)| {
                 let mut start = (self.start)(&source, &built);
                 start.args(*adapter);
-                (name, scope.spawn(move || judge(program, name, &start)))
+                (
+                    name,
+                    scope.spawn(move || judge(program, (name, title), &start)),
+                )
             });
             // All of them are started before the first is waited for.
             let judged: Vec<_> = judged.collect();
@@ -192,11 +200,11 @@ impl Example {
 }
 
 /// Judges a client behind its adapter, by what it is known to break.
-fn judge(program: &Path, name: &str, adapter: &Command) -> Result<(), String> {
+fn judge(program: &Path, (name, title): (&str, &str), adapter: &Command) -> Result<(), String> {
     let file = |ending: &str| root().join(BUILT).join(format!("{name}.{ending}"));
     let log = File::create(file("log")).map_err(|error| error.to_string())?;
     let mut command = Command::new(program);
-    command.args(["client", "--name", name]);
+    command.args(["client", "--name", title]);
     command.arg(format!("--report=ndjson={}", file("ndjson").display()));
     let known = root().join(KNOWN).join(format!("{name}.toml"));
     if known.is_file() {
@@ -256,7 +264,8 @@ mod tests {
         let judged: BTreeSet<String> = EXAMPLES.iter().map(|one| one.language.to_owned()).collect();
         assert_eq!(judged, folders);
         let clients = EXAMPLES.iter().flat_map(|one| one.clients);
-        let clients: BTreeSet<String> = clients.map(|(name, _)| format!("{name}.toml")).collect();
+        let clients: BTreeSet<String> =
+            clients.map(|(name, _, _)| format!("{name}.toml")).collect();
         for list in fs::read_dir(root().join(KNOWN))? {
             let list = list?.file_name().to_string_lossy().into_owned();
             assert!(clients.contains(&list), "{list}");
