@@ -16,6 +16,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
     ("reports_tell_of_a_client", reports),
     ("known_deviations_of_a_client_are_expected", known),
     ("an_adapter_that_breaks_is_told_apart", adapters),
+    (
+        "an_adapter_that_ends_behind_its_last_answer_breaks_that_rule",
+        ends_late,
+    ),
     ("a_run_on_a_client_ends_when_it_is_asked_to", ends),
     ("wrong_usage_of_client_is_explained", usage),
 ];
@@ -182,6 +186,38 @@ fn adapters() {
     let lines = told.expect(1, &[]).out.lines();
     let failed = lines.filter(|line| line.starts_with("fail ")).count();
     assert!(failed > 5, "{told:?}");
+}
+
+fn ends_late() {
+    let program = Program::new();
+    let first = "client/engine/decisions/undefined-is-no-allow";
+    let answers = |told: &str| {
+        let value = r#"echo '{"value": true}'"#;
+        format!("read -r open; {value}; read -r a; echo '{told}'; read -r b; echo '{told}'; exit 7")
+    };
+    // The rule that follows is judged by a new process; nothing of the first is left to it.
+    let rules = [
+        "--rule",
+        first,
+        "--rule",
+        "client/engine/decisions/null-is-no-undefined",
+    ];
+    let told = on_script(&program, &rules, &answers(r#"{"undefined": true}"#));
+    told.expect(
+        1,
+        &[
+            &format!("FAIL {first}"),
+            "afterwards: expected that the adapter goes on | got the adapter ended (exit status: 7)",
+            "told: expected the value null | got {\"undefined\":true}",
+        ],
+    );
+    // What it does not support stays without a verdict, however it ends.
+    let told = on_script(
+        &program,
+        &["--rule", first],
+        &answers(r#"{"unsupported": true}"#),
+    );
+    told.expect(3, &["the client does not support `decide`"]);
 }
 
 fn ends() {

@@ -57,6 +57,10 @@ const STEPS: &[(&str, Step)] = &[
         Step::Proofs(&[&["mock-examples"]]),
     ),
     (
+        "clients behind their adapters",
+        Step::Proofs(&[&["client-examples"]]),
+    ),
+    (
         "libraries behind the shim",
         Step::Proofs(&[&["shim-examples"]]),
     ),

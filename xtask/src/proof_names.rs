@@ -32,6 +32,10 @@ pub(crate) const PROOFS: &[(&str, &str)] = &[
         "Test a client with `conformance mock` in each language of `examples/mock/`",
     ),
     (
+        "client-examples",
+        "Judge the clients of `examples/client/` behind their adapters",
+    ),
+    (
         "shim-examples",
         "Judge the libraries of `examples/shim/` behind `conformance shim`",
     ),

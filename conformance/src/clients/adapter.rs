@@ -75,6 +75,11 @@ impl Adapter {
         answer
     }
 
+    /// Whether it was started, and answered all that it was asked.
+    pub(super) fn is_running(&self) -> bool {
+        self.running.is_some()
+    }
+
     /// Ends it, gently first.
     pub(super) async fn end(&mut self) {
         if let Some(mut running) = self.running.take() {

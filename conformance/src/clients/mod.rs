@@ -52,6 +52,14 @@ impl Player {
         }
     }
 
+    /// Whether a process has been started that answered so far.
+    fn is_running(&self) -> bool {
+        match self {
+            Self::Adapter(adapter) => adapter.is_running(),
+            Self::Model(_) => false,
+        }
+    }
+
     /// Ends it, gently first.
     pub(crate) async fn end(&mut self) {
         if let Self::Adapter(adapter) = self {

@@ -84,15 +84,21 @@ pub(super) async fn play(
         transcript: String::new(),
         client: None,
     };
-    let verdict = game.judged(player, api).await?;
+    let mut verdict = game.judged(player, api).await?;
     let received = game.server.received();
     let exchanges = received.iter().map(|(request, reply)| {
         let _ = writeln!(game.transcript, "{}", line(request, reply.as_ref()));
         event(&rule.id, &game.base, request, reply.as_ref())
     });
+    let exchanges = exchanges.collect();
+    if let Some(ended) = game.ended(player, api).await
+        && verdict == Verdict::Pass
+    {
+        verdict = ended;
+    }
     Ok(Played {
         verdict,
-        exchanges: exchanges.collect(),
+        exchanges,
         transcript: game.transcript,
         client: game.client,
     })
@@ -199,7 +205,26 @@ impl Game<'_> {
         }
     }
 
-    async fn opened(&mut self, player: &mut Player, api: &str) -> Stopped {
+    /// The failure of an adapter that ended behind its last answer: asked for another client, it
+    /// says nothing any more. Left alone it would be the next rule's that it does not answer.
+    async fn ended(&mut self, player: &mut Player, api: &str) -> Option<Verdict> {
+        if !player.is_running() {
+            return None;
+        }
+        let ended @ Broken::Ended(_) = player.ask(&self.open(api), self.limit).await.err()? else {
+            return None;
+        };
+        let _ = writeln!(self.transcript, "then: {ended}");
+        let difference = Difference {
+            path: "afterwards".to_owned(),
+            expected: "that the adapter goes on".to_owned(),
+            got: ended.to_string(),
+        };
+        Some(self.failed(self.rule.steps.len(), vec![difference]))
+    }
+
+    /// The line that makes a new client.
+    fn open(&self, api: &str) -> Value {
         let mut open = Map::new();
         let mut say = |name: &str, value: Value| open.insert(name.to_owned(), value);
         say("do", json!("open"));
@@ -213,8 +238,11 @@ impl Game<'_> {
         if let Some(token) = self.rule.start.token.as_deref().or(administrator) {
             say("token", json!(token));
         }
-        let open = Value::Object(open);
-        let answer = player.ask(&open, self.limit).await;
+        Value::Object(open)
+    }
+
+    async fn opened(&mut self, player: &mut Player, api: &str) -> Stopped {
+        let answer = player.ask(&self.open(api), self.limit).await;
         let answer = answer.map_err(|broken| unreachable(&broken))?;
         let told = read(&answer).map_err(|broken| unreachable(&broken))?;
         match told {

@@ -21,5 +21,5 @@ await serve(
       return value(answer.result);
     },
   },
-  { open: ["api", "url", "token"], decide: ["path", "input"] },
+  { open: ["api", "url", "token", "timeout"], decide: ["path", "input"] },
 );

@@ -16,6 +16,7 @@ const DONE: &str = "installed";
 /// Programs, and the Debian packages that bring them.
 const NPM: &[(&str, &str)] = &[("node", "nodejs"), ("npm", "npm")];
 const PYTHON: &[(&str, &str)] = &[("python3", "python3")];
+const MAVEN: &[(&str, &str)] = &[("javac", "default-jdk-headless"), ("mvn", "maven")];
 
 /// Copies the files of a folder to where its `package-lock.json` is installed: Node.js looks for
 /// libraries from where a program is.
@@ -69,6 +70,23 @@ pub(crate) fn python(lock: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
     command.args(["--no-deps", "--only-binary", ":all:", "-r"]);
     done(command.arg(lock))?;
     installed(folder, lock)
+}
+
+/// Puts the jars that a `pom.xml` names, and those that they need, into a folder of their own.
+///
+/// # Errors
+/// When something cannot be had.
+pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
+    programs(MAVEN)?;
+    if is_installed(folder, pom)? {
+        return Ok(());
+    }
+    report("installing", "the jars");
+    let mut command = Command::new("mvn");
+    command.args(["--quiet", "--batch-mode", "--file"]).arg(pom);
+    command.arg("dependency:copy-dependencies");
+    done(command.arg(format!("-DoutputDirectory={}", folder.display())))?;
+    installed(folder, pom)
 }
 
 /// Installs those of the programs that are not there.

@@ -7,6 +7,7 @@ mod bench;
 mod bundles;
 #[path = "../../src/cargo.rs"]
 mod cargo;
+mod client_examples;
 mod clients;
 mod coverage;
 mod evidence;
@@ -82,6 +83,13 @@ enum Task {
     Clients,
     /// Test a client with `conformance mock` in each language of `examples/mock/`
     MockExamples,
+    /// Judge the clients of `examples/client/` behind their adapters
+    ClientExamples {
+        /// Update what COMPATIBILITY.md says of clients instead of comparing, and keep what was seen
+        /// of them in `results/clients/`
+        #[arg(long)]
+        bless: bool,
+    },
     /// Judge the libraries of `examples/shim/` behind `conformance shim`
     ShimExamples {
         /// Keep what was seen of them in `results/libraries/`
@@ -197,6 +205,7 @@ fn main() -> ExitCode {
         Task::OpaLogs => opa_logs::run(),
         Task::Clients => clients::run(),
         Task::MockExamples => mock_examples::run(),
+        Task::ClientExamples { bless } => client_examples::run(bless),
         Task::ShimExamples { bless } => shim_examples::run(bless),
         Task::RegoCases { only, list } => rego_cases::run(only.as_deref(), list),
         Task::FuzzOpa { cases, seed } => fuzz_opa::run(cases, seed),

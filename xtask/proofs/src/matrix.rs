@@ -15,10 +15,10 @@ use conformance::verdict::Verdict;
 
 use crate::kept::{self, Kept};
 use crate::releases::{self, Releases};
-use crate::{packed, program, report, root};
+use crate::{client_examples, packed, program, report, root};
 
 /// The page that the table stands on.
-const PAGE: &str = "COMPATIBILITY.md";
+pub(crate) const PAGE: &str = "COMPATIBILITY.md";
 
 /// Judges the usual versions and the reference, and what is kept of other servers. With `bless`,
 /// the page and the evidence of the releases are written; else the page has to say the same.
@@ -48,7 +48,9 @@ pub(crate) fn run(bless: bool) -> Result<(), Box<dyn Error>> {
         let files: Vec<_> = versions.iter().map(evidence).collect();
         packed::pack(&files, &root().join(releases::EVIDENCE))?;
     }
-    let page = page(&columns)?;
+    let mut page = page(&columns)?;
+    // Clients are judged by a proof of their own.
+    page += client_examples::part(&fs::read_to_string(root().join(PAGE))?);
     said(PAGE, &page, bless)?;
     told_in_readme(&page)
 }
