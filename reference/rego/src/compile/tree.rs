@@ -12,7 +12,7 @@ use super::terms::is_scalar;
 use super::world::World;
 use crate::Value;
 use crate::eval::Lowered;
-use crate::syntax::{Annotations, Ref, Rule, Term, Var};
+use crate::syntax::{self, Annotations, Ref, Rule, Term, Var};
 
 /// The names that authors wrote, by the generated variables that took their place.
 pub(crate) type Written = Arc<HashMap<Var, Var>>;
@@ -71,8 +71,8 @@ pub(crate) struct RuleSet {
     /// Which of the rules can matter for given documents. With rules below this place and a
     /// reference with variables, those rules are part of it, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// Whether none of the rules reads rules. It holds as long as the rules do: when there are
-    /// others where they read, they are compiled again.
+    /// Whether the rules read no others, or only such of which one is always enough. It holds as
+    /// long as the rules do: when there are others where they read, they are compiled again.
     is_alone: OnceLock<bool>,
 }
 
@@ -185,23 +185,38 @@ impl RuleSet {
         self.rules.is_empty() || index.is_some_and(Index::has_constants)
     }
 
-    /// Whether none of the rules reads rules. A trial knows only what was known before.
+    /// Whether the rules read no others, or only such of which one is always enough: nothing can
+    /// tell when those are evaluated. A trial knows only what was known before.
     pub(crate) fn is_alone(&self, world: &World, is_trial: bool) -> bool {
         match self.is_alone.get() {
             Some(known) => *known,
             None if is_trial => false,
-            None => *self.is_alone.get_or_init(|| self.reads_no_rules(world)),
+            None => *self
+                .is_alone
+                .get_or_init(|| syntax::deep(|| self.reads_no_others(world))),
         }
     }
 
-    fn reads_no_rules(&self, world: &World) -> bool {
+    fn reads_no_others(&self, world: &World) -> bool {
         let all = self.all();
         let mut reads = all.iter().flat_map(|rule| rule.reads().iter().flatten());
         reads.all(|read| {
             let mut found = Vec::new();
             read.rules(world, &mut found);
-            found.is_empty()
+            found.iter().all(|rule| {
+                let path: Vec<_> = rule.path().collect();
+                let set = world.find(&path).and_then(|node| node.rules.as_ref());
+                set.is_some_and(|set| set.always_settles(world))
+            })
         })
+    }
+
+    /// Whether one rule is enough, whatever is asked.
+    fn always_settles(&self, world: &World) -> bool {
+        self.kind == RuleKind::Complete
+            && self.surplus.is_empty()
+            && self.index(world.root()).one_is_enough()
+            && self.is_alone(world, false)
     }
 
     /// All rules, the default one among them, in the order of the text.
