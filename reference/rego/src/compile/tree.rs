@@ -2,6 +2,7 @@
 //! the one it came from.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
@@ -71,9 +72,9 @@ pub(crate) struct RuleSet {
     /// Which of the rules can matter for given documents. With rules below this place and a
     /// reference with variables, those rules are part of it, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// Whether the rules read no others, or only such of which one is always enough. It holds as
-    /// long as the rules do: when there are others where they read, they are compiled again.
-    is_alone: OnceLock<bool>,
+    /// The version of the policy that it was last asked of whether the rules are alone, and the
+    /// answer as its last bit. What they read may be others in another version.
+    alone: AtomicU64,
 }
 
 /// A rule with what the compiler knows about it. It knows no other rules, because it is part of
@@ -174,7 +175,7 @@ impl RuleSet {
             surplus: defaults.collect(),
             rules,
             index: OnceLock::new(),
-            is_alone: OnceLock::new(),
+            alone: AtomicU64::new(0),
         })
     }
 
@@ -188,13 +189,17 @@ impl RuleSet {
     /// Whether the rules read no others, or only such of which one is always enough: nothing can
     /// tell when those are evaluated. A trial knows only what was known before.
     pub(crate) fn is_alone(&self, world: &World, is_trial: bool) -> bool {
-        match self.is_alone.get() {
-            Some(known) => *known,
-            None if is_trial => false,
-            None => *self
-                .is_alone
-                .get_or_init(|| syntax::deep(|| self.reads_no_others(world))),
+        let known = self.alone.load(Ordering::Relaxed);
+        if known >> 1 == world.version {
+            return known & 1 == 1;
         }
+        if is_trial {
+            return false;
+        }
+        let is_alone = syntax::deep(|| self.reads_no_others(world));
+        let known = world.version << 1 | u64::from(is_alone);
+        self.alone.store(known, Ordering::Relaxed);
+        is_alone
     }
 
     fn reads_no_others(&self, world: &World) -> bool {

@@ -2,7 +2,7 @@
 //! behind them in a loop. What they bind stands on the trail until the body is left.
 //!
 //! What may have several solutions takes a continuation. So do rules and functions of the policy of
-//! which several are asked, or which read others, because what remains is done between them, where
+//! which several are asked, or which read such, because what remains is done between them, where
 //! it may be noticed; and so does everything in a traced evaluation.
 
 use super::functions::Settled;

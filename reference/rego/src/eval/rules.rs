@@ -224,7 +224,7 @@ impl<'p> Machine<'p> {
         Ok(None)
     }
 
-    /// Whether the rules need no others.
+    /// Whether the rules need no others, or only such of which one is always enough.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
         let is_trial = self.session.meter.is_trial();
         self.mocks.is_empty() && set.is_alone(self.policy.world(), is_trial)
