@@ -18,7 +18,12 @@ const DOCUMENTS: &str = r#"{"roles": {"admin": ["ann"], "user": ["bob", "cy"]}, 
 
 /// A policy with one rule that gives a value if a body holds.
 fn policy(value: &str, body: &str) -> Policy {
-    let rule = format!("p := {value} if {{ some w in [7]; w > 0; {body} }}");
+    policy_of(&format!(
+        "p := {value} if {{ some w in [7]; w > 0; {body} }}"
+    ))
+}
+
+fn policy_of(rule: &str) -> Policy {
     let text = format!("package t\n\nimport rego.v2\n\n{rule}\n");
     let module = Module::parse("t.rego", &text).expect("the module is read");
     let policy = Compiler::new(&Policy::default()).put("t.rego", module);
@@ -67,4 +72,50 @@ fn rules_are_kept_that_can_matter() {
             }
         }
     }
+}
+
+#[test]
+fn what_is_known_to_hold_is_not_taken_for_more() {
+    let documents = from_json(DOCUMENTS.as_bytes()).expect("documents");
+    let (inputs, bodies) = TABLE.split_once("\n\n").expect("a blank line");
+    let bodies = bodies
+        .lines()
+        .filter_map(|row| Some(row.split_once(' ')?.1));
+    let twice = [
+        "input.x == 1; input.x == 2",
+        "input.x == 1; input.x == 1",
+        "input.x == 1; input.y == 2; input.y > 2",
+        "input.x == 1; input.x == 2 with input.x as 2",
+        "not input.x == 1; input.x == 2",
+    ];
+    let query = |policy: &Policy| {
+        let path = ["t", "p"].map(Value::from);
+        Query::document(policy, &path).expect("a query")
+    };
+    let mut held = 0;
+    for body in bodies.chain(twice) {
+        for rule in [
+            format!("p := 1 if {{ {body} }}"),
+            format!("default p := 2\n\np := 1 if {{ {body} }}"),
+            format!("p := 1 if {{ input.y == 9 }} else := 3 if {{ {body} }}"),
+            format!("p contains 1 if {{ {body} }}"),
+        ] {
+            let policy = policy_of(&rule);
+            let query = query(&policy);
+            for input in inputs.lines() {
+                let ask = |recorder: Option<&mut Recorder>| {
+                    let mut evaluation = Evaluation::new(&documents);
+                    evaluation.input = from_json(input.as_bytes()).ok();
+                    evaluation.tracer = recorder.map(|recorder| recorder as _);
+                    let decided = query.decide(&mut evaluation);
+                    decided.unwrap_or_else(|error| panic!("{error}"))
+                };
+                let decided = ask(None);
+                held += usize::from(decided == Some(Value::from(1)));
+                let mut recorder = Recorder::new(Filter::Full, Form::Pretty);
+                assert_eq!(decided, ask(Some(&mut recorder)), "{rule} for {input}");
+            }
+        }
+    }
+    assert!(held > 100, "only {held} hold");
 }

@@ -1,6 +1,7 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::graph::Dependency;
@@ -18,6 +19,9 @@ pub(super) const MAX_ERRORS: usize = 10;
 
 /// A rule or a package may be this many steps below `data`.
 const MAX_STEPS: usize = 256;
+
+/// The version of the policy that was made last.
+static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
 
 /// The state of a run.
 #[derive(Debug)]
@@ -265,6 +269,7 @@ impl Build {
                 node.add(rules.clone());
             });
         }
+        world.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
         Policy {
             world: Arc::new(world),
         }

@@ -2,6 +2,7 @@
 //! the one it came from.
 
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
@@ -12,7 +13,7 @@ use super::terms::is_scalar;
 use super::world::World;
 use crate::Value;
 use crate::eval::Lowered;
-use crate::syntax::{Annotations, Ref, Rule, Term, Var};
+use crate::syntax::{self, Annotations, Ref, Rule, Term, Var};
 
 /// The names that authors wrote, by the generated variables that took their place.
 pub(crate) type Written = Arc<HashMap<Var, Var>>;
@@ -71,9 +72,9 @@ pub(crate) struct RuleSet {
     /// Which of the rules can matter for given documents. With rules below this place and a
     /// reference with variables, those rules are part of it, see [`Node::extent`].
     pub(crate) index: OnceLock<Index>,
-    /// Whether none of the rules reads rules. It holds as long as the rules do: when there are
-    /// others where they read, they are compiled again.
-    is_alone: OnceLock<bool>,
+    /// The version of the policy that it was last asked of whether the rules are alone, and the
+    /// answer as its last bit. What they read may be others in another version.
+    alone: AtomicU64,
 }
 
 /// A rule with what the compiler knows about it. It knows no other rules, because it is part of
@@ -174,7 +175,7 @@ impl RuleSet {
             surplus: defaults.collect(),
             rules,
             index: OnceLock::new(),
-            is_alone: OnceLock::new(),
+            alone: AtomicU64::new(0),
         })
     }
 
@@ -185,23 +186,42 @@ impl RuleSet {
         self.rules.is_empty() || index.is_some_and(Index::has_constants)
     }
 
-    /// Whether none of the rules reads rules. A trial knows only what was known before.
+    /// Whether the rules read no others, or only such of which one is always enough: nothing can
+    /// tell when those are evaluated. A trial knows only what was known before.
     pub(crate) fn is_alone(&self, world: &World, is_trial: bool) -> bool {
-        match self.is_alone.get() {
-            Some(known) => *known,
-            None if is_trial => false,
-            None => *self.is_alone.get_or_init(|| self.reads_no_rules(world)),
+        let known = self.alone.load(Ordering::Relaxed);
+        if known >> 1 == world.version {
+            return known & 1 == 1;
         }
+        if is_trial {
+            return false;
+        }
+        let is_alone = syntax::deep(|| self.reads_no_others(world));
+        let known = world.version << 1 | u64::from(is_alone);
+        self.alone.store(known, Ordering::Relaxed);
+        is_alone
     }
 
-    fn reads_no_rules(&self, world: &World) -> bool {
+    fn reads_no_others(&self, world: &World) -> bool {
         let all = self.all();
         let mut reads = all.iter().flat_map(|rule| rule.reads().iter().flatten());
         reads.all(|read| {
             let mut found = Vec::new();
             read.rules(world, &mut found);
-            found.is_empty()
+            found.iter().all(|rule| {
+                let path: Vec<_> = rule.path().collect();
+                let set = world.find(&path).and_then(|node| node.rules.as_ref());
+                set.is_some_and(|set| set.always_settles(world))
+            })
         })
+    }
+
+    /// Whether one rule is enough, whatever is asked.
+    fn always_settles(&self, world: &World) -> bool {
+        self.kind == RuleKind::Complete
+            && self.surplus.is_empty()
+            && self.index(world.root()).one_is_enough()
+            && self.is_alone(world, false)
     }
 
     /// All rules, the default one among them, in the order of the text.

@@ -29,6 +29,8 @@ pub(crate) struct World {
     pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
     /// How many modules have METADATA blocks with `labels`.
     pub(super) labelled: usize,
+    /// No two policies with rules have the same one.
+    pub(super) version: u64,
     /// The number of the next module, to keep the order in which they came.
     pub(super) next: u64,
 }

@@ -1,5 +1,6 @@
 //! Which rules of a place can matter for the documents and operands that there are.
 
+use std::borrow::Cow;
 use std::convert::Infallible;
 
 use smallvec::SmallVec;
@@ -8,7 +9,7 @@ use super::machine::Machine;
 use super::reference::{member, stored};
 use super::rules::{Candidate, Matched};
 use crate::Value;
-use crate::compile::index::{Match, Resolved, Root, Subject};
+use crate::compile::index::{Resolved, Root, Subject};
 use crate::compile::tree::{Node, RuleKind, RuleSet};
 
 impl<'p> Machine<'p> {
@@ -22,10 +23,11 @@ impl<'p> Machine<'p> {
     ) -> Matched<'p> {
         let mut matched = Matched {
             candidates: SmallVec::new(),
-            default: set
-                .default
-                .as_deref()
-                .map(|rule| Candidate { rule, branch: 0 }),
+            default: set.default.as_deref().map(|rule| Candidate {
+                rule,
+                branch: 0,
+                proven: 0,
+            }),
             early_exit: false,
         };
         if set.kind == RuleKind::PartialObject && !node.is_leaf() {
@@ -50,19 +52,23 @@ impl<'p> Machine<'p> {
         let Ok::<_, Infallible>(found) =
             index.matching(&mut |subject| Ok(self.resolve(subject, args)));
         meter.count(found.all.len());
-        for Match { rule, branch } in found.all {
-            if let Some(rule) = set.rules.get(rule) {
-                matched.candidates.push(Candidate { rule, branch });
+        for found in found.all {
+            if let Some(rule) = set.rules.get(found.rule) {
+                matched.candidates.push(Candidate {
+                    rule,
+                    branch: found.branch,
+                    proven: found.proven,
+                });
             }
         }
         matched.early_exit = found.early_exit;
     }
 
-    fn resolve(&self, subject: &Subject, args: Option<&[Value]>) -> Resolved {
+    fn resolve<'v>(&'v self, subject: &Subject, args: Option<&'v [Value]>) -> Resolved<'v> {
         let found = match subject.root {
-            Root::Input => below(self.input.as_ref(), &subject.steps).cloned(),
+            Root::Input => below(self.input.as_ref(), &subject.steps).map(Cow::Borrowed),
             Root::Argument(place) => match args.and_then(|args| args.get(place)) {
-                Some(arg) => below(Some(arg), &subject.steps).cloned(),
+                Some(arg) => below(Some(arg), &subject.steps).map(Cow::Borrowed),
                 None => return Resolved::Unknown,
             },
             Root::Data => self.base_document(&subject.steps),
@@ -76,14 +82,14 @@ impl<'p> Machine<'p> {
     }
 
     /// The base document at a path, or what `with` put in its place.
-    fn base_document(&self, path: &[Value]) -> Option<Value> {
+    fn base_document(&self, path: &[Value]) -> Option<Cow<'_, Value>> {
         let overlay = below(self.overlay.as_ref(), path);
         if self
             .replaced
             .iter()
             .any(|replaced| path.starts_with(replaced))
         {
-            return overlay.cloned();
+            return overlay.map(Cow::Borrowed);
         }
         let base = path
             .iter()
@@ -94,9 +100,9 @@ impl<'p> Machine<'p> {
                 meter.make_value(base);
                 meter
                     .admits(base)
-                    .then(|| super::document::merge(overlay, base))
+                    .then(|| Cow::Owned(super::document::merge(overlay, base)))
             }
-            (overlay, base) => overlay.or(base).cloned(),
+            (overlay, base) => overlay.or(base).map(Cow::Borrowed),
         }
     }
 }

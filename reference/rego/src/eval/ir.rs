@@ -26,15 +26,19 @@ pub(crate) struct Program {
 }
 
 impl Program {
-    /// The value of a rule that has it always.
-    pub(super) fn constant(&self) -> Option<&Value> {
+    /// The value of a rule that has it whenever so many expressions at the beginning of its body
+    /// hold.
+    pub(super) fn constant(&self, proven: usize) -> Option<&Value> {
         let is_true = |expr: &Expr| {
             !expr.negated
                 && expr.with.is_empty()
                 && matches!(expr.kind, Kind::Holds(Operand::Known(Value::Bool(true))))
         };
         match &self.head.value {
-            Some(Operand::Known(value)) => self.body.exprs.iter().all(is_true).then_some(value),
+            Some(Operand::Known(value)) => {
+                let mut rest = self.body.exprs.iter().skip(proven);
+                rest.all(is_true).then_some(value)
+            }
             _ => None,
         }
     }

@@ -9,11 +9,11 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::evaluation::Print;
-use super::ir::{Body, Operand, Program, Slot};
+use super::ir::{Body, Expr, Kind, Operand, Program, Slot};
 use super::labels::Labels;
 use super::memo::Memos;
 use super::mocks::Mocks;
-use super::once::Once;
+use super::once::{Ground, Once};
 use super::room::Room;
 use super::trace::Watch;
 use crate::Value;
@@ -261,6 +261,67 @@ impl<'p> Machine<'p> {
             answer(&|slot| machine.slot(&frame, slot).cloned());
             Ok(())
         });
+        self.outcome(flow)
+    }
+
+    /// Evaluates a query for a document, which a variable takes: the first that is found.
+    pub(super) fn document(
+        &mut self,
+        program: &Program,
+        wanted: Slot,
+    ) -> Result<Option<Value>, EvalError> {
+        let frame = self.open(None, program, false);
+        let mut document = None;
+        let flow = self.find_document(&frame, wanted, &mut document);
+        self.outcome(flow)?;
+        Ok(document)
+    }
+
+    fn find_document(
+        &mut self,
+        frame: &Frame<'_>,
+        wanted: Slot,
+        document: &mut Option<Value>,
+    ) -> Flow {
+        if !self.watched()
+            && let [expr] = frame.body.exprs.as_slice()
+            && let Expr {
+                kind: Kind::Unify(Operand::Reference(reference), Operand::Var(slot)),
+                negated: false,
+                ..
+            } = expr
+            && *slot == wanted
+            && expr.with.is_empty()
+        {
+            self.tick()?;
+            let mut ground = self.led_to(frame, &reference.root, &reference.steps);
+            if let Ground::Rules(node, set, taken) = ground {
+                ground = match self.settle(frame, node, set)? {
+                    true => self.behind(frame, set, reference, taken),
+                    false => Ground::Unknown,
+                };
+            }
+            match ground {
+                Ground::Value(value) => {
+                    *document = Some(value.clone());
+                    self.session.meter.make(4 + frame.program.names.len());
+                    return Ok(());
+                }
+                Ground::Undefined => return Ok(()),
+                Ground::Rules(..) | Ground::Unknown => {}
+            }
+        }
+        self.run(frame, &mut |machine| {
+            machine.session.meter.make(4 + frame.program.names.len());
+            if document.is_none() {
+                *document = machine.slot(frame, wanted).cloned().or(Some(Value::Null));
+            }
+            Ok(())
+        })
+    }
+
+    /// How an evaluation has ended.
+    fn outcome(&mut self, flow: Flow) -> Result<(), EvalError> {
         let failed = match flow {
             Err(Stop::Failed(error)) => Some(error),
             _ => None,

@@ -2,7 +2,7 @@
 //! behind them in a loop. What they bind stands on the trail until the body is left.
 //!
 //! What may have several solutions takes a continuation. So do rules and functions of the policy of
-//! which several are asked, or which read others, because what remains is done between them, where
+//! which several are asked, or which read such, because what remains is done between them, where
 //! it may be noticed; and so does everything in a traced evaluation.
 
 use super::functions::Settled;
@@ -31,8 +31,8 @@ pub(super) enum Once {
 pub(super) enum Ground<'g, 'p> {
     Value(&'g Value),
     Undefined,
-    /// It depends on these rules.
-    Rules(&'p Node, &'p RuleSet),
+    /// It depends on these rules, to which so many steps lead.
+    Rules(&'p Node, &'p RuleSet, usize),
     Unknown,
 }
 
@@ -60,7 +60,7 @@ impl<'p> Machine<'p> {
             Kind::Holds(operand) => match self.ground(frame, operand) {
                 Ground::Value(value) => Once::from(*value != Value::Bool(false)),
                 Ground::Undefined => Once::Fails,
-                Ground::Rules(node, set) => match self.settle(frame, node, set)? {
+                Ground::Rules(node, set, _) => match self.settle(frame, node, set)? {
                     true => return self.once_plain(frame, expr),
                     false => Once::Many,
                 },
@@ -119,11 +119,15 @@ impl<'p> Machine<'p> {
         let value = match self.led_to(frame, &reference.root, &reference.steps) {
             Ground::Value(value) => value,
             Ground::Undefined => return Ok(Once::Fails),
-            Ground::Rules(node, set) => {
-                return match self.settle(frame, node, set)? {
-                    true => self.once_found(frame, reference, other),
-                    false => Ok(Once::Many),
-                };
+            Ground::Rules(node, set, taken) => {
+                if !self.settle(frame, node, set)? {
+                    return Ok(Once::Many);
+                }
+                match self.behind(frame, set, reference, taken) {
+                    Ground::Value(value) => value,
+                    Ground::Undefined => return Ok(Once::Fails),
+                    Ground::Rules(..) | Ground::Unknown => return Ok(Once::Many),
+                }
             }
             Ground::Unknown => return Ok(Once::Many),
         };
@@ -266,9 +270,9 @@ impl<'p> Machine<'p> {
         root: &'g Root,
         steps: &'g [Step],
     ) -> Ground<'g, 'p> {
-        let mut steps = steps.iter();
+        let mut rest = steps.iter();
         let mut in_store = false;
-        let mut value = match root {
+        let value = match root {
             Root::Input => match &self.input {
                 Some(input) => input,
                 None => return Ground::Undefined,
@@ -285,29 +289,59 @@ impl<'p> Machine<'p> {
                 }
                 let policy = self.policy;
                 let mut node = policy.world().root();
-                let mut rest = steps.clone();
                 loop {
                     let Some(key) = rest.next().and_then(|step| self.name(frame, step)) else {
                         return Ground::Unknown;
                     };
                     match node.child(key) {
                         None => {
+                            rest = steps.iter();
                             in_store = true;
                             break self.documents;
                         }
                         Some(child) => node = child,
                     }
                     if let Some(set) = &node.rules {
-                        steps = rest;
                         match self.memos.complete(set) {
                             Some(Some(known)) => break known,
                             Some(None) => return Ground::Undefined,
-                            None => return Ground::Rules(node, set),
+                            None => {
+                                let taken = steps.len() - rest.len();
+                                return Ground::Rules(node, set, taken);
+                            }
                         }
                     }
                 }
             }
         };
+        self.below(frame, value, rest.as_slice(), in_store)
+    }
+
+    /// Where a reference leads behind rules that have been evaluated, to which so many steps lead.
+    pub(super) fn behind<'g>(
+        &'g self,
+        frame: &Frame<'_>,
+        set: &RuleSet,
+        reference: &'g Reference,
+        taken: usize,
+    ) -> Ground<'g, 'p> {
+        let steps = reference.steps.get(taken..).unwrap_or_default();
+        match self.memos.complete(set) {
+            Some(Some(value)) => self.below(frame, value, steps, false),
+            Some(None) => Ground::Undefined,
+            None => Ground::Unknown,
+        }
+    }
+
+    /// Where steps lead from a value.
+    #[inline]
+    fn below<'g>(
+        &'g self,
+        frame: &Frame<'_>,
+        mut value: &'g Value,
+        steps: &'g [Step],
+        in_store: bool,
+    ) -> Ground<'g, 'p> {
         for step in steps {
             let Some(key) = self.name(frame, step) else {
                 return Ground::Unknown;

@@ -149,7 +149,7 @@ impl Query {
     /// the evaluation was cancelled.
     pub fn evaluate(&self, evaluation: &mut Evaluation<'_>) -> Result<Vec<Solution>, EvalError> {
         let mut solutions = Vec::new();
-        self.answers(evaluation, &mut |value| {
+        let mut answer = |value: Values<'_>| {
             let bindings = self
                 .shown
                 .iter()
@@ -159,6 +159,9 @@ impl Query {
                 bindings: bindings.collect(),
                 values: values.collect(),
             });
+        };
+        self.evaluated(evaluation, |machine| {
+            machine.for_each_solution(&self.program, &mut answer)
         })?;
         Ok(solutions)
     }
@@ -168,21 +171,25 @@ impl Query {
     /// # Errors
     /// As [`Self::evaluate`].
     pub fn decide(&self, evaluation: &mut Evaluation<'_>) -> Result<Option<Value>, EvalError> {
-        let mut document = None;
-        self.answers(evaluation, &mut |value| {
-            if document.is_none() {
-                document = self.values.first().map(|slot| captured(*slot, value));
+        let wanted = self.values.first().copied();
+        self.evaluated(evaluation, |machine| {
+            if let Some(Some(wanted)) = wanted {
+                return machine.document(&self.program, wanted);
             }
-        })?;
-        Ok(document)
+            let mut document = None;
+            machine.for_each_solution(&self.program, &mut |_| {
+                document = wanted.map(|_| Value::Bool(true));
+            })?;
+            Ok(document)
+        })
     }
 
-    /// Shows each solution as the function that gives the variables' values.
-    fn answers(
+    /// Evaluates it.
+    fn evaluated<T>(
         &self,
         evaluation: &mut Evaluation<'_>,
-        answer: &mut dyn FnMut(Values<'_>),
-    ) -> Result<(), EvalError> {
+        evaluate: impl FnOnce(&mut Machine<'_>) -> Result<T, EvalError>,
+    ) -> Result<T, EvalError> {
         let session = evaluation.session();
         let mut machine = Machine::new(&self.policy, evaluation.documents, session);
         machine.input = evaluation.input.take();
@@ -210,7 +217,7 @@ impl Query {
         let labels = wanted && self.policy.world().has_labels();
         machine.labels = labels.then(Labels::default);
         machine.notes_exits = labels || machine.watch.is_some();
-        let evaluated = machine.for_each_solution(&self.program, answer);
+        let evaluated = evaluate(&mut machine);
         if let Some(labels) = machine.labels.take() {
             evaluation.rule_labels = Some(labels.found());
         }

@@ -23,6 +23,8 @@ pub(super) struct Candidate<'p> {
     pub(super) rule: &'p CompiledRule,
     /// How many `else` come before it.
     pub(super) branch: usize,
+    /// How many expressions at the beginning of its body hold for certain.
+    pub(super) proven: usize,
 }
 
 /// The rules that can matter.
@@ -180,8 +182,9 @@ impl<'p> Machine<'p> {
         }
         let first = matched.candidates.first().copied().or(matched.default);
         if !self.notes_exits
-            && let Some(program) = first.and_then(|first| self.program(first))
-            && let Some(value) = program.constant()
+            && let Some(first) = first
+            && let Some(program) = self.program(first)
+            && let Some(value) = program.constant(first.proven)
         {
             self.next_id();
             self.memos.put_complete(set, Some(value.clone()));
@@ -190,16 +193,38 @@ impl<'p> Machine<'p> {
         if !self.is_alone(set) {
             return Ok(false);
         }
-        let walk = Walk {
-            steps: &[],
-            target: None,
-            stored: false,
-        };
-        leave(self.first_value(frame, walk, set, &matched, &mut |_, _| Ok(())))?;
-        Ok(self.memos.complete(set).is_some())
+        let value = self.settled(frame, &matched)?;
+        self.memos.put_complete(set, value);
+        Ok(true)
     }
 
-    /// Whether the rules need no others.
+    /// The value that the first of several rules gives, if one does.
+    fn settled(&mut self, frame: &Frame<'_>, matched: &Matched<'p>) -> Result<Option<Value>, Stop> {
+        let default = matched.default.as_slice();
+        for candidate in matched.candidates.iter().chain(default).copied() {
+            let Some(program) = self.program(candidate) else {
+                continue;
+            };
+            let child = self.open(Some(frame), program, matched.early_exit);
+            child.index.set(candidate.proven);
+            let mut value = None;
+            let flow = self.body(&child, &mut |machine| {
+                if machine.notes_exits {
+                    machine.note_exit(&child, candidate);
+                }
+                value = machine.head_value(&child, program);
+                Ok(())
+            });
+            self.close(&child);
+            leave(flow)?;
+            if value.is_some() {
+                return Ok(value);
+            }
+        }
+        Ok(None)
+    }
+
+    /// Whether the rules need no others, or only such of which one is always enough.
     pub(super) fn is_alone(&self, set: &RuleSet) -> bool {
         let is_trial = self.session.meter.is_trial();
         self.mocks.is_empty() && set.is_alone(self.policy.world(), is_trial)
@@ -268,6 +293,8 @@ impl<'p> Machine<'p> {
         let child = self.open(Some(frame), program, find_one);
         if self.watched() {
             self.tell_enter_rule(&child, candidate);
+        } else {
+            child.index.set(candidate.proven);
         }
         let flow = self.body(&child, &mut |machine| {
             if machine.notes_exits {

@@ -1,6 +1,7 @@
 //! Which rules of a place can matter, found from what they compare with `input`, base documents
 //! and parameters. A rule that is left out has no answer; one that is kept may have none.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
@@ -37,9 +38,9 @@ pub(crate) enum Root {
 
 /// What a subject is when rules are chosen.
 #[derive(Debug)]
-pub(crate) enum Resolved {
+pub(crate) enum Resolved<'v> {
     /// It has this value.
-    Value(Value),
+    Value(Cow<'v, Value>),
     /// It has none.
     Undefined,
     /// Nobody knows yet, so every rule may matter.
@@ -53,6 +54,8 @@ pub(crate) struct Match {
     pub(crate) rule: usize,
     /// How many `else` come before it.
     pub(crate) branch: usize,
+    /// How many expressions at the beginning of its body hold for certain.
+    pub(crate) proven: usize,
 }
 
 /// The rules that can matter.
@@ -93,6 +96,8 @@ struct Entry {
     /// What must be there besides.
     keys: Vec<Key<usize>>,
     gives: Gives,
+    /// How many expressions at the beginning of its body hold if the only way to it is open.
+    proven: usize,
 }
 
 /// A subject whose value must be a key of another, if that is an object, or a member, if it is a
@@ -160,6 +165,7 @@ impl Index {
                     *subjects.entry(subject).or_insert(next)
                 };
                 let (ways, keys) = read::rule(rule, root);
+                let proven = read::proven(rule, &ways);
                 let ways = ways.into_iter().map(|way| {
                     let tests = way.into_iter();
                     tests
@@ -177,6 +183,7 @@ impl Index {
                     ways,
                     keys: keys.collect(),
                     gives: gives(rule),
+                    proven,
                 });
             }
         }
@@ -202,6 +209,11 @@ impl Index {
         entries.any(|entry| entry.gives != Gives::Various)
     }
 
+    /// Whether one rule is enough, whichever can matter.
+    pub(crate) fn one_is_enough(&self) -> bool {
+        !self.needs_all
+    }
+
     /// How many rules are looked at, whatever the subjects are.
     pub(crate) fn breadth(&self) -> usize {
         match &self.primary {
@@ -211,19 +223,20 @@ impl Index {
     }
 
     /// The rules that can matter for what the subjects are.
-    pub(crate) fn matching<E>(
+    pub(crate) fn matching<'v, E>(
         &self,
-        resolve: &mut dyn FnMut(&Subject) -> Result<Resolved, E>,
+        resolve: &mut dyn FnMut(&Subject) -> Result<Resolved<'v>, E>,
     ) -> Result<Matches, E> {
         let mut known = Known {
             subjects: &self.subjects,
             values: SmallVec::new(),
             resolve,
+            is_vague: false,
         };
         let mut all = SmallVec::new();
         let mut gives: Option<&Gives> = None;
         let mut early_exit = true;
-        let mut keep = |known: &mut Known<'_, '_, E>, entry: usize| -> Result<(), E> {
+        let mut keep = |known: &mut Known<'_, '_, 'v, E>, entry: usize| -> Result<(), E> {
             let Some(entry) = self.entries.get(entry) else {
                 return Ok(());
             };
@@ -240,6 +253,7 @@ impl Index {
             all.push(Match {
                 rule: entry.rule,
                 branch: entry.branch,
+                proven: if known.is_vague { 0 } else { entry.proven },
             });
             Ok(())
         };
@@ -248,7 +262,7 @@ impl Index {
             Some(primary) => match known.get(primary.subject)? {
                 Resolved::Unknown => None,
                 Resolved::Undefined => Some((primary, None)),
-                Resolved::Value(value) => Some((primary, primary.by_value.get(value))),
+                Resolved::Value(value) => Some((primary, primary.by_value.get(value.as_ref()))),
             },
         };
         match some {
@@ -279,13 +293,15 @@ impl Index {
 }
 
 /// What the subjects are, each asked for once.
-struct Known<'i, 'r, E> {
+struct Known<'i, 'r, 'v, E> {
     subjects: &'i [Subject],
-    values: SmallVec<[Option<Resolved>; 4]>,
-    resolve: &'r mut dyn FnMut(&Subject) -> Result<Resolved, E>,
+    values: SmallVec<[Option<Resolved<'v>>; 4]>,
+    resolve: &'r mut dyn FnMut(&Subject) -> Result<Resolved<'v>, E>,
+    /// Whether nobody knows what one of them is.
+    is_vague: bool,
 }
 
-impl<E> Known<'_, '_, E> {
+impl<'v, E> Known<'_, '_, 'v, E> {
     /// Whether a test of each subject holds.
     fn allow(&mut self, way: &Way<usize>) -> Result<bool, E> {
         for (subject, tests) in way {
@@ -311,12 +327,15 @@ impl<E> Known<'_, '_, E> {
             };
             let is_there = match self.get(*collection)? {
                 // In documents numbers are found by their text.
-                Resolved::Value(Value::Object(members)) => match &key {
-                    Value::Number(number) if members.contains_key(&number.text()) => true,
-                    key => members.get_value(key).is_some(),
+                Resolved::Value(value) => match (value.as_ref(), key.as_ref()) {
+                    (Value::Object(members), Value::Number(number)) => {
+                        members.contains_key(&number.text()) || members.get_value(&key).is_some()
+                    }
+                    (Value::Object(members), key) => members.get_value(key).is_some(),
+                    (Value::Set(members), key) => members.contains(key),
+                    _ => true,
                 },
-                Resolved::Value(Value::Set(members)) => members.contains(&key),
-                Resolved::Value(_) | Resolved::Unknown => true,
+                Resolved::Unknown => true,
                 Resolved::Undefined => false,
             };
             if !is_there {
@@ -326,7 +345,7 @@ impl<E> Known<'_, '_, E> {
         Ok(true)
     }
 
-    fn get(&mut self, number: usize) -> Result<&Resolved, E> {
+    fn get(&mut self, number: usize) -> Result<&Resolved<'v>, E> {
         if self.values.len() <= number {
             self.values.resize_with(number + 1, || None);
         }
@@ -336,7 +355,11 @@ impl<E> Known<'_, '_, E> {
         };
         match place {
             Some(known) => Ok(known),
-            None => Ok(place.insert((self.resolve)(subject)?)),
+            None => {
+                let found = (self.resolve)(subject)?;
+                self.is_vague |= matches!(found, Resolved::Unknown);
+                Ok(place.insert(found))
+            }
         }
     }
 }

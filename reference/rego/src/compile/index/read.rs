@@ -31,6 +31,48 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<Subject>>, Vec<Key<Subj
     (reader.ways(), reader.keys)
 }
 
+/// How many expressions at the beginning of a body hold for certain once the only way to the rule
+/// is open: they say that parts of the input have certain values. Of a part that is compared
+/// twice, one of the values is enough to go on.
+pub(super) fn proven(rule: &Rule, ways: &[Way<Subject>]) -> usize {
+    let [way] = ways else {
+        return 0;
+    };
+    let is_proven = |expr: &&Expr| {
+        let (sides, is_plain) = (operands(expr), expr.with.is_empty() && !expr.negated);
+        is_plain
+            && is_equality(expr)
+            && matches!(sides, [left, right]
+                if is_tested(way, left, right) || is_tested(way, right, left))
+    };
+    rule.body.iter().take_while(is_proven).count()
+}
+
+/// Whether it is tested, and nothing else, that a part of the input has a value.
+fn is_tested(way: &Way<Subject>, part: &Term, value: &Term) -> bool {
+    let (TermValue::Ref(reference), true) = (&part.value, is_scalar(value)) else {
+        return false;
+    };
+    let Some((head, steps)) = reference.split_first() else {
+        return false;
+    };
+    let is_part = |subject: &Subject| {
+        subject.root == Root::Input
+            && subject.steps.len() == steps.len()
+            && subject.steps.iter().zip(steps).all(|(known, step)| {
+                is_scalar(step) && constant(step).is_some_and(|step| step == *known)
+            })
+    };
+    let is_value = |test: &Test| match test {
+        Test::Equals(known) => constant(value).is_some_and(|value| value == *known),
+        _ => false,
+    };
+    as_var(head).is_some_and(|head| &*head.0 == "input")
+        && way.iter().any(|(subject, tests)| {
+            is_part(subject) && matches!(tests.as_slice(), [test] if is_value(test))
+        })
+}
+
 /// Whether a rule has an effect that would be missed.
 fn prints(rule: &Rule) -> bool {
     struct Prints(bool);
