@@ -23,6 +23,15 @@ const LIST: &str = "servers.toml";
 /// Which rules a server keeps, by id; rules that were not judged are left out.
 pub(crate) type Kept = BTreeMap<String, bool>;
 
+/// Notes what a verdict says of a rule.
+pub(crate) fn note(kept: &mut Kept, rule: String, verdict: &Verdict) {
+    match verdict {
+        Verdict::Pass => drop(kept.insert(rule, true)),
+        Verdict::Fail(_) => drop(kept.insert(rule, false)),
+        Verdict::Recorded | Verdict::NotRun(_) => {}
+    }
+}
+
 /// One server, in one version.
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -173,11 +182,7 @@ impl Run {
         let mut kept = Kept::new();
         for event in self.events()? {
             if let Event::Judged(judged) = event {
-                match judged.verdict {
-                    Verdict::Pass => drop(kept.insert(judged.rule, true)),
-                    Verdict::Fail(_) => drop(kept.insert(judged.rule, false)),
-                    Verdict::Recorded | Verdict::NotRun(_) => {}
-                }
+                note(&mut kept, judged.rule, &judged.verdict);
             }
         }
         Ok(kept)

@@ -15,7 +15,7 @@ use conformance::verdict::Verdict;
 
 use crate::kept::{self, Kept};
 use crate::releases::{self, Releases};
-use crate::{client_examples, packed, program, report, root};
+use crate::{client_examples, evidence, packed, program, report, root};
 
 /// The page that the table stands on.
 pub(crate) const PAGE: &str = "COMPATIBILITY.md";
@@ -149,6 +149,32 @@ fn judge(target: Target, evidence: &Path, pack: Option<Pack>) -> Result<Kept, Bo
     }
 }
 
+/// The libraries that are judged behind the shim, by the evidence that is kept of them.
+fn libraries(page: &mut String) -> Result<(), Box<dyn Error>> {
+    writeln!(
+        page,
+        "\n## Libraries\n\nRules about what decisions come to, kept by libraries without a server \
+         behind [`conformance shim`](docs/guide/shim.md). The evidence is that of `cargo xtask \
+         shim-examples --bless`.\n\n| library | rules kept |\n|---|--:|"
+    )?;
+    for file in evidence::files(evidence::LIBRARIES)? {
+        let (mut name, mut kept) = (String::new(), Kept::new());
+        for event in Suite::judge_again(evidence::read(&file)?)? {
+            match event {
+                Event::RunStarted(started) => {
+                    let version = started.target.version.unwrap_or_default();
+                    name = format!("{} {version}", started.target.name);
+                }
+                Event::Judged(judged) => kept::note(&mut kept, judged.rule, &judged.verdict),
+                _ => {}
+            }
+        }
+        let held = kept.values().filter(|kept| **kept).count();
+        writeln!(page, "| {name} | {held} of {} |", kept.len())?;
+    }
+    Ok(())
+}
+
 /// One page of HTML with every version side by side, in `target/peers/compatibility.html`.
 fn side_by_side(versions: &[String], folder: &Path) -> Result<(), Box<dyn Error>> {
     let page = folder.join("compatibility.html");
@@ -185,6 +211,7 @@ fn page(columns: &[(String, Kept)]) -> Result<String, Box<dyn Error>> {
             Document::Engine => changes(&mut page, &rules, &columns)?,
         }
     }
+    libraries(&mut page)?;
     Ok(page)
 }
 

@@ -24,6 +24,8 @@ type Install = fn(source: &Path, built: &Path) -> Result<(), Box<dyn Error>>;
 /// A library and what makes its adapter.
 struct Example {
     target: &'static str,
+    /// The version that its lock file names.
+    version: &'static str,
     /// Installs the library and the adapter; `built` is a folder of its own.
     install: Install,
 }
@@ -31,14 +33,17 @@ struct Example {
 const EXAMPLES: &[Example] = &[
     Example {
         target: "regorus",
+        version: "0.14.1",
         install: regorus,
     },
     Example {
         target: "regopy",
+        version: "1.5.2",
         install: regopy,
     },
     Example {
         target: "opa-wasm",
+        version: "1.10.0",
         install: opa_wasm,
     },
 ];
@@ -71,7 +76,8 @@ impl Example {
         let seen = built.join("evidence.ndjson");
         done(
             Command::new(program)
-                .args(["run", "--target", self.target, "--jobs", "1", "--program"])
+                .args(["run", "--target", self.target])
+                .args(["--target-version", self.version, "--jobs", "1", "--program"])
                 .arg(program)
                 .arg(format!("--report=ndjson={}", seen.display()))
                 .env("PATH", std::env::join_paths(folders)?)
