@@ -32,11 +32,14 @@ pub(crate) async fn judge(
     judging: &Judging<'_>,
     player: &mut Player,
     asked_to_end: impl Future<Output = ()>,
-    mut tell: impl FnMut(Event) -> bool,
+    tell: impl FnMut(Event) -> bool,
 ) {
     let begun = Instant::now();
     let mut asked_to_end = pin!(asked_to_end);
-    let mut started = false;
+    let mut telling = Telling {
+        tell,
+        held: Some(Vec::new()),
+    };
     let (mut requests, mut interrupted, mut unreachable) = (0, false, None);
     for rule in &judging.rules {
         let rule_begun = Instant::now();
@@ -48,25 +51,24 @@ pub(crate) async fn judge(
             }
         };
         let played = played.unwrap_or_else(|what| {
-            tell(Event::Defect(Defect {
+            telling.tell(Event::Defect(Defect {
                 rule: rule.id.clone(),
                 what,
             }));
             Played::of(Verdict::NotRun(Reason::Defect))
         });
-        if !started {
-            started = true;
-            tell(Event::RunStarted(Box::new(judging.started(&played))));
+        if let Some(client) = &played.client {
+            telling.begin(|| judging.started(Some(client)));
         }
         requests += played.exchanges.len() as u64;
         for exchange in played.exchanges {
-            tell(Event::Exchange(Box::new(exchange)));
+            telling.tell(Event::Exchange(Box::new(exchange)));
         }
         let broken = match &played.verdict {
             Verdict::NotRun(Reason::Unreachable(why)) => Some(why.clone()),
             _ => None,
         };
-        let goes_on = tell(Event::Judged(Box::new(Judged {
+        let goes_on = telling.tell(Event::Judged(Box::new(Judged {
             rule: rule.id.clone(),
             level: Level::Rule,
             section: rule.section().to_owned(),
@@ -83,18 +85,45 @@ pub(crate) async fn judge(
             break;
         }
     }
-    if !started {
-        let nobody = Played::of(Verdict::NotRun(Reason::Interrupted));
-        tell(Event::RunStarted(Box::new(judging.started(&nobody))));
-    }
+    telling.begin(|| judging.started(None));
     player.end().await;
-    tell(Event::RunFinished(RunFinished {
+    telling.tell(Event::RunFinished(RunFinished {
         run: judging.run.clone(),
         milliseconds: begun.elapsed().as_secs_f64() * 1000.0,
         requests,
         interrupted,
         unreachable,
     }));
+}
+
+/// Where events go, once it is known which client they are of: only its answer to the first rule
+/// that it can open says so.
+struct Telling<T> {
+    tell: T,
+    held: Option<Vec<Event>>,
+}
+
+impl<T: FnMut(Event) -> bool> Telling<T> {
+    /// Says whether the run is to go on.
+    fn tell(&mut self, event: Event) -> bool {
+        match &mut self.held {
+            Some(held) => {
+                held.push(event);
+                true
+            }
+            None => (self.tell)(event),
+        }
+    }
+
+    /// Tells of the run, then what was held; later calls do nothing.
+    fn begin(&mut self, started: impl FnOnce() -> RunStarted) {
+        if let Some(held) = self.held.take() {
+            (self.tell)(Event::RunStarted(Box::new(started())));
+            for event in held {
+                (self.tell)(event);
+            }
+        }
+    }
 }
 
 impl Played {
@@ -110,8 +139,8 @@ impl Played {
 }
 
 impl Judging<'_> {
-    fn started(&self, first: &Played) -> RunStarted {
-        let (name, version) = match &first.client {
+    fn started(&self, client: Option<&(String, Option<String>)>) -> RunStarted {
+        let (name, version) = match client {
             Some((name, version)) => (name.clone(), version.clone()),
             None => (self.name.clone(), None),
         };

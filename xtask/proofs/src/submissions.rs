@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use conformance::submission;
 
-use crate::{kept, report, root};
+use crate::{evidence, kept, report, root};
 
 /// Checks every submission below `results/`, or those that are named.
 ///
@@ -37,13 +37,16 @@ pub(crate) fn run(folders: &[PathBuf]) -> Result<(), Box<dyn Error>> {
     }
 }
 
-/// The folders `results/PROFILE/NAME/VERSION`.
+/// The folders `results/PROFILE/NAME/VERSION`: all that hold no evidence of our own runs.
 ///
 /// # Errors
 /// A folder that cannot be read, and files between the folders.
 pub(crate) fn all() -> Result<Vec<PathBuf>, Box<dyn Error>> {
     let mut versions = Vec::new();
-    for profile in folders(&root().join(kept::FOLDER), true)? {
+    let own = [evidence::CLIENTS, evidence::LIBRARIES].map(|folder| root().join(folder));
+    let mut profiles = folders(&root().join(kept::FOLDER), true)?;
+    profiles.retain(|folder| !own.contains(folder));
+    for profile in profiles {
         for name in folders(&profile, false)? {
             versions.extend(folders(&name, false)?);
         }
