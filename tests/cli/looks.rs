@@ -173,7 +173,7 @@ fn alike() {
         "engine/v1/data/put",
     ]);
     let told =
-        "rules: `PUT /v1/data/{path}` answered 404 `… page not found`; does it have `documents`?";
+        "rules: `PUT /v1/data/{path}` answered 404 `404 page not found`; does it have `documents`?";
     ran.expect(1, &[told]);
     // First of all, and at the end once more.
     assert_eq!(ran.out.matches(told).count(), 2, "{ran:?}");
@@ -182,7 +182,7 @@ fn alike() {
     for (member, value) in [
         ("request", json!("PUT /v1/data/{path}")),
         ("status", json!(404)),
-        ("message", json!("… page not found")),
+        ("message", json!("404 page not found")),
     ] {
         assert_eq!(cause.get(member), Some(&value), "{cause}");
     }

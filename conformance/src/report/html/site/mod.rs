@@ -241,7 +241,7 @@ fn documents() -> impl Iterator<Item = Option<Document>> {
 
 /// The title of a document.
 fn title(document: Option<Document>) -> &'static str {
-    document.map_or("Other rules", super::score::title)
+    document.map_or("Rules for clients", super::score::title)
 }
 
 /// The badge of a profile as JSON.

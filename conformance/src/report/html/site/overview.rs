@@ -1,10 +1,10 @@
-//! The first page: who is judged, and how each stands by the profiles.
+//! The first page: who is judged, and how each stands by the profiles, or by the rules for clients.
 
 use maud::{Markup, html};
 
 use super::super::text::visible;
 use super::layout::Layout;
-use super::{One, Site};
+use super::{One, Rule, Site};
 use crate::catalogue::{Catalogue, Profile};
 use crate::report::Standing;
 
@@ -26,6 +26,7 @@ pub(super) fn page(site: &Site<'_>) -> Markup {
                 (table(&rows, &names))
             }
         }
+        (clients(site, &latest))
         (what(&latest))
         section aria-labelledby="all-title" {
             h2 id="all-title" { "Every version" }
@@ -91,6 +92,42 @@ fn table(rows: &[&&One<'_>], names: &[&str]) -> Markup {
                         th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
                         @for name in names {
                             td data-name=(visible(name)) { (cell(standing(one, name))) }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// Those that no profile is about, by the rules of no document that they keep.
+fn clients(site: &Site<'_>, latest: &[&One<'_>]) -> Markup {
+    let places = site.sections.iter();
+    let places = places.filter(|place| place.document.is_none());
+    let rules: Vec<Rule<'_>> = places
+        .flat_map(|place| place.rules.iter().copied())
+        .collect();
+    let rows = latest.iter().filter(|one| one.of.standings.is_empty());
+    let rows: Vec<&&One<'_>> = rows.filter(|one| one.score(&rules).1 > 0).collect();
+    html! {
+        @if !rows.is_empty() {
+            section aria-labelledby="clients-title" {
+                h2 id="clients-title" { "Clients" }
+                p.lead { "A client is judged by rules of its own: what has to be on the wire, and what has to be made of the answers. What it does not support is not judged." }
+                table.scores {
+                    thead {
+                        tr {
+                            th scope="col" { "Client" }
+                            th scope="col" { "Rules kept" }
+                        }
+                    }
+                    tbody {
+                        @for one in rows {
+                            @let (kept, judged) = one.score(&rules);
+                            tr {
+                                th scope="row" { a href={ (one.path) "/index.html" } { (visible(&one.title)) } }
+                                td data-name="Rules kept" { span.all[kept == judged] { b { (kept) } " of " (judged) } }
+                            }
                         }
                     }
                 }

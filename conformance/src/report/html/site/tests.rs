@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::*;
+use crate::judge::verdict::{Reason, Verdict};
 use crate::report::digest::samples;
 
 fn implementation(name: &str, version: &str, digest: Digest) -> Implementation {
@@ -91,4 +92,30 @@ fn a_badge_says_how_a_profile_is_kept() {
         );
         assert_eq!(badge.get("schemaVersion"), Some(&1.into()), "{path}");
     }
+}
+
+#[test]
+fn clients_stand_by_the_rules_that_they_were_judged_by() {
+    let mut client = implementation(
+        "a client",
+        "2.0.0",
+        samples::judged(
+            [
+                ("client/engine/a", Verdict::Pass),
+                ("client/engine/b", Verdict::NotRun(Reason::Interrupted)),
+            ]
+            .into_iter(),
+        ),
+    );
+    client.standings.clear();
+    let pages: BTreeMap<String, String> = site(&[client]).into_iter().collect();
+    let overview = pages.get("index.html").map(String::as_str);
+    let row = overview.and_then(|page| page.split("id=\"clients-title\"").nth(1));
+    let row = row.and_then(|rest| rest.split("a-client/2.0.0/index.html").nth(1));
+    let row = row.and_then(|rest| rest.split("</tr>").next());
+    assert_eq!(
+        row.map(|row| row.contains("<b>1</b> of 1")),
+        Some(true),
+        "{row:?}"
+    );
 }
