@@ -94,6 +94,13 @@ fn references_to_nothing_are_told_with_what_may_be_meant() {
             "{}",
             "24: input.fruits2.kind undefined, did you mean input.fruits.kind?",
         ),
+        (
+            "beside",
+            "input[\"fru its\"]",
+            "{}",
+            "5: input.fruits.price undefined, did you mean input[\"fru its\"].price?\n\
+             5: input.fruts.price undefined, did you mean input[\"fru its\"].price?",
+        ),
         ("documents", "input.fruits", "{}", ""),
         ("missing", "input.fruits", "{}", ""),
     ] {

@@ -4,11 +4,12 @@ use std::collections::HashSet;
 
 use strsim::levenshtein;
 
+use super::terms;
 use super::unknowns::{References, Root};
-use crate::compile::terms::{constant, is_var};
+use crate::compile::terms::{constant, is_var, term_of_value};
 use crate::compile::tree::CompiledRule;
 use crate::compile::visit::{self, Visit};
-use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue};
+use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::{Policy, Value};
 
 /// Names that differ in so many characters may be meant for each other.
@@ -75,9 +76,9 @@ impl InputReferences {
             let rest = path.get(meant.len()..).unwrap_or_default();
             let hint = Hint {
                 message: format!(
-                    "input.{} undefined, did you mean input.{}?",
-                    dotted(path),
-                    dotted(&[meant, rest].concat())
+                    "{} undefined, did you mean {}?",
+                    written(path),
+                    written(&[meant, rest].concat())
                 ),
                 location: location.clone(),
             };
@@ -128,7 +129,14 @@ fn distance(one: &[Value], other: &[Value]) -> Option<usize> {
     (1..=MOST_APART).contains(&apart).then_some(apart)
 }
 
-/// Names as they stand behind a reference's head.
+/// The reference to a part of the input, as an author writes it.
+fn written(names: &[Value]) -> String {
+    let head = terms::var(&Var("input".into()), &terms::nowhere());
+    let steps = names.iter().map(term_of_value);
+    TermValue::Ref(std::iter::once(head).chain(steps).collect()).to_string()
+}
+
+/// Names with dots between them, to compare them with others.
 fn dotted(names: &[Value]) -> String {
     let names = names.iter().filter_map(Value::as_str);
     names.collect::<Vec<_>>().join(".")
