@@ -64,6 +64,21 @@ fn evaluation(error: EvalError) -> ApiError {
     }
 }
 
+/// The same of an input of a batch, in EOPA's words: one message, without places. Its virtual
+/// machine has one of its own for members of objects.
+pub(super) fn of_batch(error: DecisionError) -> ApiError {
+    match error {
+        DecisionError::Evaluation(failure) if failure.code != EvalCode::Memory => {
+            let message = match failure.message.as_str() {
+                "object keys must be unique" => "object insert conflict".to_owned(),
+                message => format!("{}: {message}", failure.code.as_str()),
+            };
+            ApiError::new(Code::InternalError, message)
+        }
+        error => error.into(),
+    }
+}
+
 /// 500: an input of a batch that has taken as long as one evaluation may.
 pub(super) fn batch_timeout() -> ApiError {
     ApiError::new(

@@ -27,6 +27,7 @@ mod gzip;
 mod health;
 mod id;
 mod identity;
+mod known_columns;
 mod latency;
 mod limits;
 mod load;
@@ -58,6 +59,7 @@ pub(crate) use watch::Watcher;
 
 use config::Config;
 use identity::Authentication;
+use known_columns::KnownColumns;
 use limits::EvaluationLimits;
 use metrics::Totals;
 use options::MEDIA_TYPE_VENDORS;
@@ -79,6 +81,10 @@ struct Inner {
     plugins: Arc<Plugins>,
     /// The vendors in media types.
     vendors: Vec<String>,
+    /// Whether many decisions may be asked for in one request.
+    has_batches: bool,
+    /// What filters may take for granted of columns.
+    known_columns: Arc<KnownColumns>,
     /// The version of policies and queries that do not say theirs.
     version: Version,
     /// Whether a policy decides on each request.
@@ -127,6 +133,8 @@ impl Engine {
                 [] => MEDIA_TYPE_VENDORS.map(String::from).into(),
                 vendors => vendors.to_vec(),
             },
+            has_batches: !options.disable_batch_api,
+            known_columns: Arc::new(KnownColumns::read(options.sql_column_types.as_deref())?),
             version,
             authorizes: options.authorization == "basic",
             authentication: Authentication::named(&options.authentication),
@@ -187,6 +195,16 @@ impl Engine {
     /// The vendors in media types.
     fn vendors(&self) -> &[String] {
         &self.0.vendors
+    }
+
+    /// Whether many decisions may be asked for in one request.
+    fn has_batches(&self) -> bool {
+        self.0.has_batches
+    }
+
+    /// What filters may take for granted of columns.
+    fn known_columns(&self) -> &Arc<KnownColumns> {
+        &self.0.known_columns
     }
 
     /// The version of policies and queries that do not say theirs.
@@ -255,6 +273,8 @@ impl Default for Engine {
             plugins: Arc::new(Plugins::new(&config.plugins)),
             config: ArcSwap::from_pointee(config),
             vendors: MEDIA_TYPE_VENDORS.map(String::from).into(),
+            has_batches: true,
+            known_columns: Arc::default(),
             version: Version::V1,
             authorizes: false,
             authentication: Authentication::Off,

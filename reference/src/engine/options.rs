@@ -48,6 +48,14 @@ pub struct Options {
     #[arg(long, value_name = "NAME", default_values = MEDIA_TYPE_VENDORS)]
     #[arg(value_parser = vendor, value_delimiter = ',')]
     pub media_type_vendor: Vec<String>,
+    /// Answers 404 below /v1/batch, as Open Policy Agent does: clients that know how decide one by
+    /// one then
+    #[arg(long)]
+    pub disable_batch_api: bool,
+    /// The types of columns for data filters, JSON or YAML with what `targetSQLColumnTypes` may
+    /// have; what a request says of a column takes precedence
+    #[arg(long, value_name = "FILE")]
+    pub sql_column_types: Option<PathBuf>,
     /// Policies and queries are Rego v0 unless they, or the manifest of their bundle, say
     /// otherwise; without `--addr` every network interface is listened on, port 8181
     #[arg(long)]

@@ -137,7 +137,10 @@ pub(super) enum Destination {
 
 impl Destination {
     /// Looks a request up, and gives it the segments that its route leaves open.
-    pub(super) fn find(request: &mut Request) -> Self {
+    pub(super) fn find(engine: &Engine, request: &mut Request) -> Self {
+        if !engine.has_batches() && is_below(&request.path, "/v1/batch") {
+            return Self::Answer(Reply::not_found());
+        }
         if let Some(elsewhere) = redirect(request) {
             return Self::Answer(elsewhere);
         }
@@ -215,7 +218,7 @@ fn is_below(path: &str, start: &str) -> bool {
 impl Engine {
     /// Answers a request, and measures how long that takes.
     pub fn respond(&self, mut request: Request) -> Reply {
-        let destination = Destination::find(&mut request);
+        let destination = Destination::find(self, &mut request);
         self.respond_at(destination, &mut request)
     }
 

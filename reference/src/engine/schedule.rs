@@ -32,7 +32,7 @@ impl Engine {
     /// Has a request answered where it belongs. None holds up the thread that serves its
     /// connection for long.
     pub(super) async fn schedule(self: Arc<Self>, mut request: Request) -> Reply {
-        let destination = Destination::find(&mut request);
+        let destination = Destination::find(&self, &mut request);
         let schedule = self.schedule_of(&destination, &request);
         if schedule == Schedule::Here {
             return self.respond_at(destination, &mut request);

@@ -21,6 +21,8 @@ one := 1 if input.user
 
 one := 2 if input.user
 
+members[name] := place if some place, name in input.names
+
 n := to_number(input.n)
 
 endless := count([x |
@@ -111,6 +113,45 @@ fn failures_concern_their_input_alone() {
     );
     let (status, _) = decide(&engine, "/app/n?strict-builtin-errors", &wrong);
     assert_eq!(status, 500);
+}
+
+#[test]
+fn errors_of_evaluations_are_told_in_one_message() {
+    let engine = prepared(Options::default());
+    for (path, input, message) in [
+        (
+            "/app/one",
+            json!({"user": 1}),
+            "eval_conflict_error: rule data.app.one produced conflicting values:\n  \
+             1 at app:10\n  2 at app:12",
+        ),
+        (
+            "/app/members",
+            json!({"names": ["a", "a"]}),
+            "object insert conflict",
+        ),
+    ] {
+        let (_, answer) = decide(&engine, path, &json!({"inputs": {"a": input}}));
+        let told = json!({"code": "internal_error", "message": message});
+        assert_eq!(answer["responses"]["a"], told);
+    }
+}
+
+#[test]
+fn without_batches_their_paths_lead_nowhere() {
+    let options = Options {
+        disable_batch_api: true,
+        ..Options::default()
+    };
+    play_on(
+        &prepared(options),
+        r#"
+        POST /v1/batch/data/app/allow {"inputs": {}} => 404 404 page not found
+        POST /v1/batch/data/ {"inputs": {}} => 404 404 page not found
+        GET /v1/batch/data/app/allow => 404 404 page not found
+        POST /v1/data/app/allow {"input": {"user": "ann"}} => 200 {"result":true}
+        "#,
+    );
 }
 
 #[test]

@@ -13,6 +13,7 @@ mod config;
 mod data;
 mod exchange;
 mod files;
+mod filters;
 mod gzip;
 mod hostile;
 mod patch;

@@ -72,7 +72,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// How many modules a bundle has that takes a while to compile.
-const MODULES: u32 = 300;
+const MODULES: u32 = 120;
 
 /// A bundle with this answer, and many modules that every version of the language reads.
 fn large(answer: u32) -> Value {

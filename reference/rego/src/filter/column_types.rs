@@ -46,6 +46,15 @@ impl ColumnTypes {
         Ok(Self(types))
     }
 
+    /// These, and of other columns what `others` say.
+    #[must_use]
+    pub fn or(mut self, others: Self) -> Self {
+        for (column, of) in others.0 {
+            self.0.entry(column).or_insert(of);
+        }
+        self
+    }
+
     pub(super) fn get(&self, column: &Column) -> Option<ColumnType> {
         self.0.get(column).copied()
     }

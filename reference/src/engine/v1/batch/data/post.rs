@@ -135,7 +135,7 @@ impl Batch<'_> {
         let id = decision.id.clone();
         Ok(match envelope(decision, request, self.state) {
             Ok(envelope) => (StatusCode::OK, Value::from(envelope)),
-            Err(error) => refused(&ApiError::from(error), id),
+            Err(error) => refused(&errors::of_batch(error), id),
         })
     }
 

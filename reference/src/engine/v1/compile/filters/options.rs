@@ -7,6 +7,7 @@ use rego::filter::{ColumnTypes, Declared, Mappings, Target};
 use rego::value::Object;
 use rego::{References, Value};
 
+use crate::engine::known_columns::KnownColumns;
 use crate::engine::v1::compile::post::texts;
 use crate::engine::{errors, request_body};
 use crate::http::{ApiError, Request};
@@ -22,6 +23,8 @@ pub(super) struct FilterOptions {
     pub(super) mask_rule: Option<String>,
     /// The targets of an answer with several.
     pub(super) targets: Vec<Target>,
+    /// What need not be told of columns.
+    pub(super) known_columns: Arc<KnownColumns>,
     mappings: Option<Value>,
     column_types: Option<Value>,
     /// The texts of the references, and the options, as they were sent.
@@ -135,17 +138,20 @@ impl FilterOptions {
         })
     }
 
-    /// The types of columns for a target.
+    /// The types of columns for a target: those that the request tells, and those that are known
+    /// of others.
     ///
     /// # Errors
     /// `invalid_parameter` when one is no type.
     pub(super) fn column_types(&self, target: Target) -> Result<ColumnTypes, ApiError> {
+        let known = self.known_columns.of(target);
         let Some(all) = &self.column_types else {
-            return Ok(ColumnTypes::default());
+            return Ok(known);
         };
-        ColumnTypes::select(all, target).map_err(|message| {
+        let told = ColumnTypes::select(all, target).map_err(|message| {
             ApiError::invalid_parameter(format!("`targetSQLColumnTypes`: {message}"))
-        })
+        })?;
+        Ok(told.or(known))
     }
 
     /// The names of columns that stand without their table.

@@ -40,6 +40,7 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
     }
     let accepted = accepted(request, engine.vendors())?;
     let mut options = FilterOptions::read(request, accepted.target.is_none())?;
+    options.known_columns = Arc::clone(engine.known_columns());
     match accepted.target {
         Some(target) => options.targets = vec![target],
         None if options.targets.is_empty() => {

@@ -1,0 +1,47 @@
+//! What the operator says of the columns that data filters are about.
+
+use std::fs;
+use std::path::Path;
+
+use rego::Value;
+use rego::filter::{ColumnTypes, Target};
+use rego::value::{Object, from_yaml};
+
+use crate::StartError;
+
+/// The types of columns that filters may take for granted, for each target.
+#[derive(Debug, Default)]
+pub(super) struct KnownColumns(Vec<(Target, ColumnTypes)>);
+
+impl KnownColumns {
+    /// Reads a file, JSON or YAML, with what `targetSQLColumnTypes` of a request may have.
+    ///
+    /// # Errors
+    /// When it cannot be read, or says something else than types.
+    pub(super) fn read(file: Option<&Path>) -> Result<Self, StartError> {
+        let Some(file) = file else {
+            return Ok(Self::default());
+        };
+        let refused = |why: &dyn std::fmt::Display| {
+            StartError::new(format!("column types `{}`: {why}", file.display()))
+        };
+        let text = fs::read(file).map_err(|source| refused(&source))?;
+        // JSON is YAML, too.
+        let all = match from_yaml(&text).map_err(|source| refused(&source))? {
+            Value::Null => Value::from(Object::new()),
+            all @ Value::Object(_) => all,
+            _ => return Err(refused(&"expected an object of tables and columns")),
+        };
+        let types = Target::ALL.into_iter().map(|target| {
+            let types = ColumnTypes::select(&all, target).map_err(|why| refused(&why))?;
+            Ok((target, types))
+        });
+        types.collect::<Result<_, _>>().map(Self)
+    }
+
+    /// What is known for a target.
+    pub(super) fn of(&self, target: Target) -> ColumnTypes {
+        let known = self.0.iter().find(|(known, _)| *known == target);
+        known.map(|(_, types)| types.clone()).unwrap_or_default()
+    }
+}

@@ -1,0 +1,95 @@
+//! Filters of an engine whose operator says what columns have.
+
+use std::fs;
+
+use http::header::{ACCEPT, HeaderMap, HeaderValue};
+use reference::engine::{Engine, Options};
+use serde_json::{Value, json};
+use tempfile::TempDir;
+
+use crate::exchange::{engine, request};
+
+const POLICY: &str = r#"
+package app
+
+include if {
+    input.fruits.colour == "red"
+    input.fruits.weight == 3
+}
+"#;
+
+/// An engine with the policy, and a file of this text.
+fn knowing(folder: &TempDir, text: &str) -> Options {
+    let file = folder.path().join("columns.yaml");
+    assert!(fs::write(&file, text).is_ok());
+    Options {
+        sql_column_types: Some(file),
+        ..Options::default()
+    }
+}
+
+fn folder() -> TempDir {
+    TempDir::new().unwrap_or_else(|why| panic!("no folder: {why}"))
+}
+
+/// The SQL of the filter for a dialect, with what the request says of columns.
+fn filter(engine: &Engine, dialect: &str, types: &Value) -> Value {
+    let policy = POLICY.as_bytes().to_vec();
+    let reply = engine.respond(request("PUT", "/v1/policies/app", HeaderMap::new(), policy));
+    assert_eq!(reply.status.as_u16(), 200);
+    let body = json!({"unknowns": ["input.fruits"], "options": {"targetSQLColumnTypes": types}});
+    let accept = format!("application/vnd.opa.sql.{dialect}+json");
+    let accept = HeaderValue::from_str(&accept).unwrap_or_else(|why| panic!("{why}"));
+    let headers = HeaderMap::from_iter([(ACCEPT, accept)]);
+    let body = body.to_string().into_bytes();
+    let reply = engine.respond(request("POST", "/v1/compile/app/include", headers, body));
+    let answer: Value = serde_json::from_slice(&reply.body.bytes()).unwrap_or_default();
+    answer["result"]["query"].clone()
+}
+
+#[test]
+fn columns_that_are_known_are_compared_plainly() {
+    let both = "WHERE (fruits.colour = 'red' AND fruits.weight = 3)";
+    let folder = folder();
+    for (text, told) in [
+        ("fruits: {colour: string, weight: number}", Value::Null),
+        (
+            "fruits: {colour: string}",
+            json!({"fruits": {"weight": "number"}}),
+        ),
+        // The request knows better, also when it tells of one dialect.
+        (
+            "fruits: {colour: number, weight: number}",
+            json!({"mysql": {"fruits": {"colour": "string"}}}),
+        ),
+        (
+            r#"{"mysql": {"fruits": {"colour": "string", "weight": "number"}}}"#,
+            Value::Null,
+        ),
+    ] {
+        let engine = engine(knowing(&folder, text));
+        assert_eq!(filter(&engine, "mysql", &told), both, "{text} {told}");
+    }
+    let engine = engine(knowing(&folder, "mysql: {fruits: {colour: string}}"));
+    assert_ne!(filter(&engine, "sqlite", &Value::Null), both);
+}
+
+#[test]
+fn a_file_that_tells_no_types_is_refused() {
+    let folder = folder();
+    for text in [
+        "fruits: {colour: text}",
+        "[fruits]",
+        "fruits: {colour: 3}",
+        "{",
+    ] {
+        let opened = Engine::open(&knowing(&folder, text));
+        let why = opened.err().map(|why| why.to_string()).unwrap_or_default();
+        assert!(why.starts_with("column types `"), "{text}: {why}");
+    }
+    let missing = Options {
+        sql_column_types: Some(folder.path().join("none.json")),
+        ..Options::default()
+    };
+    assert!(Engine::open(&missing).is_err());
+}
