@@ -14,17 +14,21 @@ const SHOWN: usize = 300;
 /// The body of a request without its content encoding; one that is not what its header says is
 /// taken as it stands.
 pub(super) fn plain_body(request: &Request) -> Bytes {
-    let gzip = request.headers.iter().any(|(name, value)| {
+    plain(&request.headers, &request.body)
+}
+
+fn plain(headers: &[(String, String)], body: &Bytes) -> Bytes {
+    let gzip = headers.iter().any(|(name, value)| {
         name.eq_ignore_ascii_case("content-encoding") && value.eq_ignore_ascii_case("gzip")
     });
     if !gzip {
-        return request.body.clone();
+        return body.clone();
     }
     let mut plain = Vec::new();
-    let decoder = flate2::read::MultiGzDecoder::new(request.body.as_ref());
+    let decoder = flate2::read::MultiGzDecoder::new(body.as_ref());
     match decoder.take(BODY_LIMIT).read_to_end(&mut plain) {
         Ok(_) => Bytes::from(plain),
-        Err(_) => request.body.clone(),
+        Err(_) => body.clone(),
     }
 }
 
@@ -64,7 +68,10 @@ pub(super) fn line(request: &Request, reply: Option<&Reply>) -> String {
     }
     line.push_str(&shown(&plain_body(request)));
     match reply {
-        Some(reply) => line.push_str(&format!(" -> {}{}", reply.status, shown(&reply.body))),
+        Some(reply) => {
+            let body = shown(&plain(&reply.headers, &reply.body));
+            line.push_str(&format!(" -> {}{body}", reply.status));
+        }
         None => line.push_str(" -> closed without an answer"),
     }
     line

@@ -98,6 +98,17 @@ const EXAMPLES: &[Example] = &[
             ),
         ],
     },
+    Example {
+        language: "go",
+        install: |source, built| {
+            lock_files::programs(&[("go", "golang-go")])?;
+            let mut command = Command::new("go");
+            command.current_dir(source).args(["build", "-o"]);
+            done(command.arg(built.join("adapter")))
+        },
+        start: |_, built| Command::new(built.join("adapter")),
+        clients: &[("net-http", "plain `net/http`", &[])],
+    },
 ];
 
 /// Builds the program, installs every client by its registry, and judges it. The page about all
@@ -267,6 +278,9 @@ mod tests {
     use super::{EXAMPLES, FOLDER, KNOWN};
     use crate::{examples, root};
 
+    /// So many bytes behind its name a lock file has the version.
+    const VERSION_WITHIN: usize = 60;
+
     /// A folder that nobody runs proves nothing, nor does a list that nobody reads.
     #[test]
     fn every_folder_is_judged() -> Result<(), Box<dyn Error>> {
@@ -280,6 +294,44 @@ mod tests {
         for list in fs::read_dir(root().join(KNOWN))? {
             let list = list?.file_name().to_string_lossy().into_owned();
             assert!(clients.contains(&list), "{list}");
+        }
+        Ok(())
+    }
+
+    /// The table names the versions that are installed.
+    #[test]
+    fn versions_are_those_of_the_lock_files() -> Result<(), Box<dyn Error>> {
+        for one in EXAMPLES {
+            let locks = match one.language {
+                "javascript" => vec!["package-lock.json"],
+                // The first says that it needs the second.
+                "python" => vec![
+                    "requirements.txt",
+                    "../../../xtask/proofs/clients/python/requirements.txt",
+                ],
+                "java" => vec!["pom.xml"],
+                _ => continue,
+            };
+            let mut lock = String::new();
+            for file in locks {
+                let file = root().join(FOLDER).join(one.language).join(file);
+                lock += &fs::read_to_string(file)?.to_lowercase();
+            }
+            for (_, title, _) in one.clients {
+                // What comes with the language has no version.
+                let Some((name, version)) = title
+                    .split_once(' ')
+                    .filter(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()))
+                else {
+                    continue;
+                };
+                let locked = ["\"", "</", "=="].iter().any(|end| {
+                    let behind = lock.split(&format!("{name}{end}")).skip(1);
+                    let mut near = behind.filter_map(|rest| rest.get(..VERSION_WITHIN));
+                    near.any(|rest| rest.contains(version))
+                });
+                assert!(locked, "{title} is not what the lock file has");
+            }
         }
         Ok(())
     }

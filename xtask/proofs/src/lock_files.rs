@@ -90,7 +90,7 @@ pub(crate) fn maven(pom: &Path, folder: &Path) -> Result<(), Box<dyn Error>> {
 }
 
 /// Installs those of the programs that are not there.
-fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
+pub(crate) fn programs(wanted: &[(&str, &str)]) -> Result<(), Box<dyn Error>> {
     let missing = wanted
         .iter()
         .filter(|(program, _)| on_search_path(program).is_none());

@@ -1,0 +1,3 @@
+module example.com/adapter
+
+go 1.22
