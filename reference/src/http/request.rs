@@ -170,6 +170,9 @@ fn parameters(query: &str) -> Vec<(String, String)> {
 /// The text without its percent-escapes, unless one is broken or the result is not UTF-8.
 fn unescape(text: &str) -> Option<String> {
     let bytes = text.as_bytes();
+    if !bytes.contains(&b'%') {
+        return Some(text.to_owned());
+    }
     let broken = bytes.iter().enumerate().any(|(at, byte)| {
         *byte == b'%'
             && !bytes

@@ -39,8 +39,7 @@ pub enum RouteMatch<'r, E> {
 impl<E> Route<E> {
     /// The segments of the pattern that are always the same.
     pub fn fixed_part(&self) -> &'static str {
-        let open = self.pattern.split_once("/{");
-        open.map_or(self.pattern, |(fixed, _)| fixed)
+        halves(self.pattern).0
     }
 }
 
@@ -81,10 +80,18 @@ pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
     methods
 }
 
+/// What of a pattern is always the same, and the rest from its slash on.
+fn halves(pattern: &str) -> (&str, &str) {
+    let open = pattern.find("/{").unwrap_or(pattern.len());
+    pattern.split_at(open)
+}
+
 /// The raw segments that the pattern leaves open, when the path fits it.
 fn capture<'p>(pattern: &str, path: &'p str) -> Option<Vec<&'p str>> {
+    // Most patterns are told apart by their beginning, which needs no look at segments.
+    let (fixed, pattern) = halves(pattern);
     let mut wanted = pattern.split('/');
-    let mut given = path.split('/');
+    let mut given = path.strip_prefix(fixed)?.split('/');
     let mut open = Vec::new();
     loop {
         match (wanted.next(), given.next()) {

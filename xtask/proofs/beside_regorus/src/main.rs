@@ -6,6 +6,7 @@
 
 mod case;
 mod goals;
+mod threads;
 mod turns;
 
 use std::error::Error;
@@ -28,7 +29,8 @@ fn main() -> Result<ExitCode, Box<dyn Error>> {
             continue;
         }
         let times = turns::compare(&case)?;
-        writeln!(stdout(), "{}", goals.row(&case.name, &times))?;
+        let gain = threads::gain(&case)?;
+        writeln!(stdout(), "{}", goals.row(&case.name, &times, gain))?;
     }
     write!(stdout(), "{goals}")?;
     Ok(match goals.are_kept() {

@@ -27,7 +27,7 @@ pub(crate) struct Times {
 }
 
 /// Ours, prepared.
-struct Ours {
+pub(crate) struct Ours {
     query: Query,
     documents: Value,
     input: Value,
@@ -101,7 +101,7 @@ fn turn(
 }
 
 impl Ours {
-    fn prepare(case: &Case) -> Result<Self, Box<dyn Error>> {
+    pub(crate) fn prepare(case: &Case) -> Result<Self, Box<dyn Error>> {
         let module = Module::parse("policy.rego", &case.text)?;
         let policy = Compiler::new(&Policy::default())
             .put("policy.rego", module)
@@ -114,7 +114,7 @@ impl Ours {
         })
     }
 
-    fn answer(&self) -> Result<Option<Value>, Box<dyn Error>> {
+    pub(crate) fn answer(&self) -> Result<Option<Value>, Box<dyn Error>> {
         let mut evaluation = Evaluation::new(&self.documents);
         evaluation.input = Some(self.input.clone());
         Ok(self.query.decide(&mut evaluation)?)
