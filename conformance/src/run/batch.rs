@@ -120,6 +120,7 @@ async fn one(inner: &Inner, chosen: &Chosen, interrupt: &Interrupt) -> Vec<Event
         transport: Transport::Live,
         events: &events,
         interrupt,
+        eventual_timeout: inner.eventual_timeout,
     };
     let result = if inner.stopped.load(Ordering::Relaxed) {
         Reason::Stopped.into()

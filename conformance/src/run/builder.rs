@@ -22,8 +22,6 @@ use crate::target::Target;
 
 /// Scenarios at once while faults are tried: some of them only wait.
 const SELFTEST_JOBS: usize = 16;
-/// How long what comes about only in time may take while faults are tried.
-const SELFTEST_TIMEOUT: Duration = Duration::from_secs(4);
 
 /// Describes a run: what is judged, and how.
 #[derive(Debug)]
@@ -198,11 +196,10 @@ impl SuiteBuilder {
         self
     }
 
-    /// For breaking the target: many scenarios at once, and little time for what faults prevent
-    /// from ever coming about.
+    /// For breaking the target: many scenarios at once.
     #[must_use]
     pub fn for_selftest(self) -> Self {
-        self.jobs(SELFTEST_JOBS).eventual_timeout(SELFTEST_TIMEOUT)
+        self.jobs(SELFTEST_JOBS)
     }
 
     /// How the target is connected to.

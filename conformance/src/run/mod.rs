@@ -163,6 +163,7 @@ impl Suite {
             transport: Transport::Live,
             events: &events,
             interrupt: &never,
+            eventual_timeout: self.inner.eventual_timeout,
         };
         let result = self.runtime.block_on(self.inner.judge(chosen, &context));
         let events = std::mem::take(&mut *lock(&events));

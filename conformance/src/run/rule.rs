@@ -2,6 +2,7 @@
 
 use std::net::SocketAddr;
 use std::sync::Mutex;
+use std::time::Duration;
 
 use super::interrupt::Interrupt;
 use super::{Chosen, Inner, Mode};
@@ -61,6 +62,8 @@ pub(super) struct RunContext<'a> {
     pub(super) transport: Transport<'a>,
     pub(super) events: &'a Mutex<Vec<Event>>,
     pub(super) interrupt: &'a Interrupt,
+    /// How long what comes about only in time may take.
+    pub(super) eventual_timeout: Duration,
 }
 
 /// What a scenario that can run needs.
@@ -127,6 +130,7 @@ impl Inner {
             transport,
             events,
             interrupt,
+            eventual_timeout,
         } = *context;
         if let Some(error) = server.died.get() {
             return Reason::Unreachable(error.clone()).into();
@@ -141,7 +145,7 @@ impl Inner {
             contract: self.contract,
             server,
             vendor: &self.target.vendor,
-            eventual_timeout: self.eventual_timeout,
+            eventual_timeout,
             document: chosen.clause.document,
             rule: &chosen.clause.id,
             ns: &ns,

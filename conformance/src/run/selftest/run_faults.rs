@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -15,6 +16,10 @@ use crate::run::rule::RunContext;
 use crate::run::runner::Transport;
 use crate::run::{Inner, Suite};
 use crate::scenario::names::run_name;
+
+/// How long what comes about only in time may take on a broken server: faults prevent much from
+/// ever coming about.
+const BROKEN_TIMEOUT: Duration = Duration::from_secs(4);
 
 impl Suite {
     /// Tries every fault on every chosen rule whose requests it touches. Those of a pack are tried
@@ -109,6 +114,7 @@ impl Inner {
             transport: Transport::Altered(std::slice::from_ref(&fault.alteration)),
             events: &Mutex::default(),
             interrupt: &Interrupt::never(),
+            eventual_timeout: BROKEN_TIMEOUT,
         };
         let verdict = self.judge(chosen, &context).await.verdict;
         matches!(verdict, Verdict::Fail(failure) if !failure.blocked)

@@ -240,6 +240,7 @@ impl Inner {
             transport: Transport::Altered(&variant.changes),
             events: &Mutex::default(),
             interrupt: &Interrupt::never(),
+            eventual_timeout: self.eventual_timeout,
         };
         self.judge(chosen, &context).await.verdict
     }
