@@ -39,9 +39,9 @@ impl KnownColumns {
         types.collect::<Result<_, _>>().map(Self)
     }
 
-    /// What is known for a target.
-    pub(super) fn of(&self, target: Target) -> ColumnTypes {
+    /// What is known for a target, if anything is.
+    pub(super) fn of(&self, target: Target) -> Option<&ColumnTypes> {
         let known = self.0.iter().find(|(known, _)| *known == target);
-        known.map(|(_, types)| types.clone()).unwrap_or_default()
+        known.map(|(_, types)| types)
     }
 }

@@ -48,9 +48,9 @@ impl ColumnTypes {
 
     /// These, and of other columns what `others` say.
     #[must_use]
-    pub fn or(mut self, others: Self) -> Self {
-        for (column, of) in others.0 {
-            self.0.entry(column).or_insert(of);
+    pub fn or(mut self, others: &Self) -> Self {
+        for (column, of) in &others.0 {
+            self.0.entry(column.clone()).or_insert(*of);
         }
         self
     }

@@ -2,7 +2,7 @@
 
 use std::fmt;
 
-use crate::turns::Times;
+use crate::turns::{Times, median};
 
 /// No case should take more of the RVM's time.
 const CASE: f64 = 0.8;
@@ -78,9 +78,7 @@ impl Goals {
 
     /// What two threads gain, in the middle of all cases.
     fn gain(&self) -> f64 {
-        let mut gains = self.gains.clone();
-        gains.sort_by(f64::total_cmp);
-        gains.get(gains.len() / 2).copied().unwrap_or(f64::NAN)
+        median(self.gains.clone())
     }
 
     /// Whether every figure is what it must be.

@@ -5,7 +5,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::case::Case;
-use crate::turns::Ours;
+use crate::turns::{Ours, median};
 
 /// A turn of each.
 const TURN: Duration = Duration::from_millis(100);
@@ -33,8 +33,7 @@ pub(crate) fn gain(case: &Case) -> Result<f64, Box<dyn Error>> {
             gains.push(two / one);
         }
     }
-    gains.sort_by(f64::total_cmp);
-    Ok(gains.get(TURNS / 2).copied().unwrap_or(f64::NAN))
+    Ok(median(gains))
 }
 
 /// The decisions of a thread, per second.

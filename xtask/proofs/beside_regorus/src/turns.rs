@@ -64,9 +64,9 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
         rvm.push(turn(rvm_calls, || theirs.executed().map(drop))?);
     }
     Ok(Times {
-        ours: median(our),
-        interpreter: median(interpreter),
-        rvm: median(rvm),
+        ours: warmed_up(our),
+        interpreter: warmed_up(interpreter),
+        rvm: warmed_up(rvm),
     })
 }
 
@@ -152,8 +152,13 @@ impl Theirs {
     }
 }
 
-fn median(samples: Vec<f64>) -> f64 {
-    let mut samples = samples.into_iter().skip(WARM_UP).collect::<Vec<_>>();
+/// The one in the middle of those behind the first.
+fn warmed_up(samples: Vec<f64>) -> f64 {
+    median(samples.into_iter().skip(WARM_UP).collect())
+}
+
+/// The one in the middle.
+pub(crate) fn median(mut samples: Vec<f64>) -> f64 {
     samples.sort_by(f64::total_cmp);
     samples.get(samples.len() / 2).copied().unwrap_or(f64::NAN)
 }

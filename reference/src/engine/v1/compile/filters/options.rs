@@ -1,5 +1,6 @@
 //! What the body of a request for a filter says.
 
+use std::borrow::Cow;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -143,15 +144,18 @@ impl FilterOptions {
     ///
     /// # Errors
     /// `invalid_parameter` when one is no type.
-    pub(super) fn column_types(&self, target: Target) -> Result<ColumnTypes, ApiError> {
+    pub(super) fn column_types(&self, target: Target) -> Result<Cow<'_, ColumnTypes>, ApiError> {
         let known = self.known_columns.of(target);
         let Some(all) = &self.column_types else {
-            return Ok(known);
+            return Ok(known.map(Cow::Borrowed).unwrap_or_default());
         };
         let told = ColumnTypes::select(all, target).map_err(|message| {
             ApiError::invalid_parameter(format!("`targetSQLColumnTypes`: {message}"))
         })?;
-        Ok(told.or(known))
+        Ok(Cow::Owned(match known {
+            Some(known) => told.or(known),
+            None => told,
+        }))
     }
 
     /// The names of columns that stand without their table.

@@ -247,7 +247,7 @@ fn translate(
     let query = match target {
         Target::Ucast(_) => filter.to_ucast(&mappings),
         Target::Sql(dialect) => filter
-            .to_sql(dialect, &mappings, &options.column_types(target)?)
+            .to_sql(dialect, &mappings, options.column_types(target)?.as_ref())
             .map_err(|refusal| errors::filter(&[refusal]))?
             .map(Value::from),
     };
