@@ -1,4 +1,5 @@
-//! How much two threads decide in the time of one, with the same policy and documents.
+//! How much two threads decide in the time of one: with the same policy and documents, and each
+//! with its own. What the second gains depends on the machine; what sharing costs of that does not.
 
 use std::error::Error;
 use std::thread;
@@ -8,32 +9,51 @@ use crate::case::Case;
 use crate::turns::{Ours, median};
 
 /// A turn of each.
-const TURN: Duration = Duration::from_millis(100);
-/// Turns, one thread and two in alternation, after the first.
+const TURN: Duration = Duration::from_millis(60);
+/// Turns, in alternation, after the first.
 const TURNS: usize = 9;
 /// Decisions between two looks at the clock.
 const ROUND: u32 = 16;
 
-/// The decisions of two threads in the time that one of them needs for one.
+/// The decisions of two threads.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Gain {
+    /// Beside those of one thread in the same time.
+    pub(crate) beside_one: f64,
+    /// Beside those of two that share nothing.
+    pub(crate) beside_unshared: f64,
+}
+
+/// Measures a case.
 ///
 /// # Errors
 /// What fails in an evaluation.
-pub(crate) fn gain(case: &Case) -> Result<f64, Box<dyn Error>> {
-    let ours = Ours::prepare(case)?;
-    let mut gains = Vec::new();
+pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
+    let (ours, other) = (Ours::prepare(case)?, Ours::prepare(case)?);
+    let (mut beside_one, mut beside_unshared) = (Vec::new(), Vec::new());
     for turn in 0..=TURNS {
         let one = rate(&ours)?;
-        let two = thread::scope(|scope| {
-            let other = scope.spawn(|| rate(&ours).map_err(|why| why.to_string()));
-            let first = rate(&ours)?;
-            let other = other.join().map_err(|_| "a thread panicked")??;
-            Ok::<f64, Box<dyn Error>>(first + other)
-        })?;
+        let shared = both(&ours, &ours)?;
+        let unshared = both(&ours, &other)?;
         if turn > 0 {
-            gains.push(two / one);
+            beside_one.push(shared / one);
+            beside_unshared.push(shared / unshared);
         }
     }
-    Ok(median(gains))
+    Ok(Gain {
+        beside_one: median(beside_one),
+        beside_unshared: median(beside_unshared),
+    })
+}
+
+/// The decisions of two threads together, per second.
+fn both(first: &Ours, second: &Ours) -> Result<f64, Box<dyn Error>> {
+    thread::scope(|scope| {
+        let second = scope.spawn(|| rate(second).map_err(|why| why.to_string()));
+        let first = rate(first)?;
+        let second = second.join().map_err(|_| "a thread panicked")??;
+        Ok(first + second)
+    })
 }
 
 /// The decisions of a thread, per second.
