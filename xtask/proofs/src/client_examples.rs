@@ -326,7 +326,8 @@ mod tests {
                     continue;
                 };
                 let locked = ["\"", "</", "=="].iter().any(|end| {
-                    let behind = lock.split(&format!("{name}{end}")).skip(1);
+                    let named = format!("{name}{end}");
+                    let behind = lock.split(&named).skip(1);
                     let mut near = behind.filter_map(|rest| rest.get(..VERSION_WITHIN));
                     near.any(|rest| rest.contains(version))
                 });
