@@ -111,7 +111,9 @@ pub(crate) fn run() -> Result<(), Failure> {
         report("checking", name);
         let start = Instant::now();
         step.run().map_err(|why| format!("{name}: {why}"))?;
-        finished.push((name, start.elapsed().as_secs()));
+        let took = start.elapsed().as_secs();
+        report("held", &format!("{name}, after {took} s"));
+        finished.push((name, took));
     }
     for (name, seconds) in finished {
         report("passed", &format!("{name} ({seconds} s)"));
