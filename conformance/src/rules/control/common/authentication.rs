@@ -1,6 +1,8 @@
 //! Authentication
 
-use super::{BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for};
+use super::{
+    BUNDLE, RESOURCES, Resource, SECRET, SOURCE, STACK, document, keys_are_asked_for, no_document,
+};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -73,11 +75,34 @@ pub(crate) const RULES: &[Rule] = &[
         unauthorized(|step| step.expect(lacks("/code")).expect(lacks("/message")))
     }),
     Rule::new("no-permission-is-forbidden", || {
-        without_permission(|step| step.expect(status()))
-            .when(get(BUNDLE.item("")).expect(at(BUNDLE.field)))
+        scenario().each(RESOURCES, |told, resource| {
+            let as_viewer = |step: Step| step.role("viewer").expect(status());
+            told.given(resource.create())
+                .when(as_viewer(resource.change()))
+                .when(as_viewer(delete(resource.item(""))))
+                .when(get(resource.item("")).expect(at(resource.field)))
+                .when(as_viewer(resource.create_as("-new")))
+                .when(get(resource.item("-new")).expect(status()))
+        })
+    }),
+    Rule::new("no-permission-for-source-data", || {
+        let told = scenario()
+            .given(SOURCE.create())
+            .given(put(document("limits")).json(json!({"max": 7})));
+        let told = told.each(["PUT", "POST"], |told, method| {
+            told.each(["limits", "new"], |told, path| {
+                let changed = request(method, document(path)).json(json!({"max": 8}));
+                told.when(changed.role("viewer").expect(status()))
+            })
+        });
+        told.when(delete(document("limits")).role("viewer").expect(status()))
+            .when(get(document("limits")).expect(at("/result")))
+            .when(no_document(document("new")))
     }),
     Rule::new("no-permission-code", || {
-        without_permission(|step| step.expect(at("/code")))
+        scenario()
+            .given(BUNDLE.create())
+            .when(BUNDLE.change().role("viewer").expect(at("/code")))
     }),
     Rule::new("forbidden-conditions", || {
         scenario().each(RESOURCES, |told, resource| {
@@ -146,11 +171,4 @@ fn unauthorized(judge: fn(Step) -> Step) -> Scenario {
         .when(judge(
             with_unknown_key(BUNDLE.first_page()).expect(status()),
         ))
-}
-
-/// A change asked for with a key that may only read.
-fn without_permission(judge: fn(Step) -> Step) -> Scenario {
-    scenario()
-        .given(BUNDLE.create())
-        .when(judge(BUNDLE.change().role("viewer")))
 }

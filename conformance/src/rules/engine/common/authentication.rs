@@ -3,6 +3,8 @@
 //! The setup's authorization policy serves the administrator, lets a reader read, and lets
 //! everyone read what is called `open`.
 
+use crate::rules::engine::v1::compile::filters::tables::{ALL, filter};
+use crate::rules::engine::{module, policy, shared_policy};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -20,6 +22,10 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("token-reaches-authorization", || {
         documents()
             .when(put_closed().role("reader").expect(error()))
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
+            .each(changes().into_iter().chain(decisions()), |told, step| {
+                told.when(refused(step.role("reader")))
+            })
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
             .when(put_closed().expect(success()))
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
@@ -42,6 +48,35 @@ pub(crate) const RULES: &[Rule] = &[
             .when(put_closed().role("reader").expect(error()))
             .when(put_closed().anonymous().expect(error()))
             .when(get("/v1/data/{ns}/closed").expect(at("/result")))
+            .each(
+                changes().into_iter().chain(decisions()).chain(reads()),
+                refused_to_strangers,
+            )
+            .when(get("/v1/data/{ns}/closed").expect(at("/result")))
+    }),
+    // Servers that take no modules have nothing behind these paths.
+    Rule::new("policy-decides-on-modules", || {
+        let module_of = |end: &str, package: &str, rules: &str| {
+            put(format!("/v1/policies/{{ns}}-{end}")).text("text/plain", module(package, rules))
+        };
+        documents()
+            .changes_global()
+            .given(policy(r#"answer := "inside""#).or_not_run("the server takes no modules"))
+            .given(module_of("health", "system.health", "{ns} := true"))
+            .given(shared_policy("system", r#"main := "inside""#))
+            .each(
+                [
+                    get("/v1/policies"),
+                    get("/v1/policies/{ns}"),
+                    policy(r#"answer := "changed""#),
+                    delete("/v1/policies/{ns}"),
+                    get("/health/{ns}"),
+                    post("/").json(json!({})),
+                ],
+                refused_to_strangers,
+            )
+            .when(get("/v1/policies/{ns}").expect(at("/result/raw")))
+            .when(get("/v1/data/{ns}/answer").expect(at("/result")))
     }),
     Rule::new("missing-token", || refusal(Step::anonymous)),
     Rule::new("invalid-token", || {
@@ -57,6 +92,47 @@ fn documents() -> Scenario {
 
 fn put_closed() -> Step {
     put("/v1/data/{ns}/closed").json(json!("changed"))
+}
+
+/// Further changes of what is closed.
+fn changes() -> [Step; 2] {
+    let operations = json!([{"op": "replace", "path": "/closed", "value": "changed"}]);
+    [
+        patch("/v1/data/{ns}").text("application/json-patch+json", operations.to_string()),
+        delete("/v1/data/{ns}/closed"),
+    ]
+}
+
+/// Further ways to learn what is closed, by requests that are no GET. A server may lack some.
+fn decisions() -> [Step; 5] {
+    let compiled = json!({"query": "data.{ns}.closed == input.x", "unknowns": ["input"]});
+    [
+        post("/v1/data/{ns}/closed").json(json!({"input": {}})),
+        post("/v0/data/{ns}/closed").json(json!({})),
+        post("/v1/query").json(json!({"query": "x = data.{ns}.closed"})),
+        post("/v1/compile").json(compiled),
+        filter("closed", ALL),
+    ]
+}
+
+/// What else can be read, by GET. A server may lack some.
+fn reads() -> [Step; 3] {
+    [
+        get("/v1/query?q=x%20%3D%20data.{ns}.closed"),
+        get("/v1/config"),
+        get("/v1/status"),
+    ]
+}
+
+/// A request that is refused, and learns nothing.
+fn refused(step: Step) -> Step {
+    step.expect(error()).expect(without("inside"))
+}
+
+/// The same request without a token and with one that nobody has.
+fn refused_to_strangers(told: Scenario, step: Step) -> Scenario {
+    told.when(refused(step.clone().anonymous()))
+        .when(refused(step.authorization("Bearer nobody")))
 }
 
 /// What a request that is not served is answered.

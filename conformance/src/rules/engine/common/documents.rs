@@ -31,6 +31,10 @@ pub(crate) const RULES: &[Rule] = &[
             .given(put("/v1/data/{ns}/a").json(json!(["first", {"b": ["inner"]}])))
             .when(get("/v1/data/{ns}/a/0").expect(at("/result")))
             .when(get("/v1/data/{ns}/a/1/b/0").expect(at("/result")))
+            .each(["0", "1/b/0"], |scenario, path| {
+                let asked = post(format!("/v1/data/{{ns}}/a/{path}")).json(json!({"input": 1}));
+                scenario.when(asked.expect(at("/result")))
+            })
     }),
     Rule::new("other-segment-is-member-name", || {
         scenario()
@@ -111,7 +115,7 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Names of members that a language of references would read otherwise, encoded for a path.
-pub(crate) const PLAIN: [(&str, &str); 8] = [
+pub(crate) const PLAIN: [(&str, &str); 9] = [
     ("a[0]", "a%5B0%5D"),
     ("a.b", "a.b"),
     ("a; true", "a%3B%20true"),
@@ -120,6 +124,7 @@ pub(crate) const PLAIN: [(&str, &str); 8] = [
     ("%41", "%2541"),
     ("a\\b", "a%5Cb"),
     ("it's `{}`", "it's%20%60%7B%7D%60"),
+    ("a&b=c+d?#", "a%26b%3Dc%2Bd%3F%23"),
 ];
 
 /// The same with quotes.

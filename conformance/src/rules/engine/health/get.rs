@@ -10,8 +10,14 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("bundles-healthy", || healthy("/health?bundles=true")),
     // One bundle is there, the other is not, or is none.
     Rule::new("bundles-not-activated-is-500", || {
+        // Asked for both checks, either makes the server unhealthy.
+        let both = [
+            "/health?bundles=true&plugins=true&exclude-plugin=bundle",
+            "/health?plugins=true&exclude-plugin=bundle&bundles=true",
+        ];
         pending()
             .when(get("/health?bundles=true").expect(status()))
+            .each(both, |told, path| told.when(get(path).expect(status())))
             .given(put_fixture("rules", json!({"text": "no bundle"})))
             .given(put_fixture("limits", bundle("limits", "l1")))
             .given(taken("text", 2))

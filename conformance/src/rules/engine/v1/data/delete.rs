@@ -32,8 +32,12 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("removes-array-element", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(["first", "second", "third"])))
-            .when(delete("/v1/data/{ns}/a/1").expect(success()))
-            .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            // In the middle, at the end, and the only one.
+            .each([1, 1, 0], |scenario, position| {
+                scenario
+                    .when(delete(format!("/v1/data/{{ns}}/a/{position}")).expect(success()))
+                    .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            })
     }),
     Rule::new("missing-answers-not-found", || {
         scenario()

@@ -40,15 +40,29 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            // An array of three has four positions to insert at.
+            .each([0, 4], |scenario, position| {
+                let path = format!("/a/{position}");
+                let operation = json!([{"op": "add", "path": path, "value": {"at": position}}]);
+                scenario
+                    .when(patching(operation).expect(success()))
+                    .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            })
     }),
     Rule::new("add-appends-to-array", || {
         scenario()
-            .given(put("/v1/data/{ns}").json(json!({"a": ["first", "second"]})))
+            .given(put("/v1/data/{ns}").json(json!({"a": ["first", "second"], "b": [[]]})))
             .when(
                 patching(json!([{"op": "add", "path": "/a/-", "value": "third"}]))
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .each(["only", "last"], |scenario, value| {
+                let operation = json!([{"op": "add", "path": "/b/0/-", "value": value}]);
+                scenario
+                    .when(patching(operation).expect(success()))
+                    .when(get("/v1/data/{ns}/b").expect(at("/result")))
+            })
     }),
     Rule::new("remove-removes", || {
         scenario()
@@ -61,6 +75,14 @@ pub(crate) const RULES: &[Rule] = &[
                 scenario.when(patching(json!([{"op": "remove", "path": path}])).expect(success()))
             })
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            .given(put("/v1/data/{ns}").json(array()))
+            // In the middle, at the end, at the beginning, and the only one.
+            .each([1, 2, 0, 0], |scenario, position| {
+                let path = format!("/array/{position}");
+                scenario
+                    .when(patching(json!([{"op": "remove", "path": path}])).expect(success()))
+                    .when(get("/v1/data/{ns}").expect(at("/result")))
+            })
     }),
     Rule::new("replace-replaces", || {
         scenario()
@@ -72,6 +94,14 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}").expect(at("/result")))
             .each([json!(null), json!(4)], |scenario, value| {
                 let operation = json!([{"op": "replace", "path": "/b", "value": value}]);
+                scenario
+                    .when(patching(operation).expect(success()))
+                    .when(get("/v1/data/{ns}").expect(at("/result")))
+            })
+            .given(put("/v1/data/{ns}").json(array()))
+            .each([1, 3, 0], |scenario, position| {
+                let path = format!("/array/{position}");
+                let operation = json!([{"op": "replace", "path": path, "value": {"at": position}}]);
                 scenario
                     .when(patching(operation).expect(success()))
                     .when(get("/v1/data/{ns}").expect(at("/result")))
@@ -126,6 +156,21 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            // Either path may lead through an array.
+            .given(put("/v1/data/{ns}").json(json!({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})))
+            .each(
+                [("a", "/2/n"), ("a/1", "/n")],
+                |scenario, (outer, inner)| {
+                    let operation = json!([{"op": "replace", "path": inner, "value": inner}]);
+                    scenario
+                        .when(
+                            patch(format!("/v1/data/{{ns}}/{outer}"))
+                                .text(JSON_PATCH, operation.to_string())
+                                .expect(success()),
+                        )
+                        .when(get("/v1/data/{ns}").expect(at("/result")))
+                },
+            )
     }),
     Rule::new("parent-missing-answers-not-found", || {
         scenario()
@@ -221,6 +266,11 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 const JSON_PATCH: &str = "application/json-patch+json";
+
+/// An array whose elements all differ.
+fn array() -> Value {
+    json!({"array": ["first", ["second"], {"third": 3}, null]})
+}
 
 /// A patch of the scenario's own document.
 fn patching(operations: Value) -> Step {

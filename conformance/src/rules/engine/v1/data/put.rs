@@ -103,7 +103,11 @@ pub(crate) const RULES: &[Rule] = &[
             .when(put("/v1/data/{ns}/answer").json(json!(1)).expect(status()))
     }),
     Rule::new("parent-not-object-answers-not-found", || {
-        below_scalars_and_array(|scenario, put| scenario.when(put.expect(status())))
+        below_scalars_and_array(|scenario, put| {
+            scenario
+                .when(put.clone().expect(status()))
+                .when(put.header("If-None-Match", "*").expect(status()))
+        })
     }),
     Rule::new("parent-not-object-changes-nothing", || {
         below_scalars_and_array(|scenario, put| {
@@ -138,27 +142,44 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(error()),
             )
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .when(
+                put("/v1/data/{ns}/nothing")
+                    .header("If-None-Match", "*")
+                    .text("application/json", r#"{"b": "#)
+                    .off_contract("the body is cut off")
+                    .expect(error()),
+            )
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("metrics-accepted", || {
-        scenario()
-            .when(
-                put("/v1/data/{ns}/a?metrics=true")
-                    .json(json!(1))
-                    .expect(either([
-                        alternative(
-                            "metrics",
-                            [
-                                Check::Status(200),
-                                Check::Type(
-                                    "/metrics/timer_server_handler_ns".into(),
-                                    vec![Kind::Amount],
-                                ),
-                            ],
+        let with_metrics = |name: &str, value: u8| {
+            put(format!("/v1/data/{{ns}}/{name}?metrics=true")).json(json!(value))
+        };
+        let written = |step: Step| {
+            step.expect(either([
+                alternative(
+                    "metrics",
+                    [
+                        Check::Status(200),
+                        Check::Type(
+                            "/metrics/timer_server_handler_ns".into(),
+                            vec![Kind::Amount],
                         ),
-                        alternative("no content", [Check::Status(204), Check::NoBody]),
-                    ])),
-            )
+                    ],
+                ),
+                alternative("no content", [Check::Status(204), Check::NoBody]),
+            ]))
+        };
+        scenario()
+            .when(written(with_metrics("a", 1)))
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
+            .when(
+                with_metrics("a", 2)
+                    .header("If-None-Match", "*")
+                    .expect(status()),
+            )
+            .when(written(with_metrics("b", 3).header("If-None-Match", "*")))
+            .when(get("/v1/data/{ns}").expect(at("/result")))
     }),
     Rule::new("bundle-owned-data", || {
         loaded()

@@ -1,5 +1,6 @@
 //! Policies that mask columns.
 
+use super::tables::{ALL, MULTITARGET, MYSQL, POSTGRESQL, SQL, SQLSERVER, UCAST, asked};
 use crate::scenario::*;
 
 /// Declares the columns unknown, and the rule of their masks.
@@ -30,4 +31,22 @@ pub(super) fn mask(value: &str) -> Value {
 /// The options of a request that names the mask rule.
 pub(super) fn masked_by(rule: &str) -> Value {
     json!({"unknowns": ["input.fruits"], "options": {"maskRule": rule}})
+}
+
+/// A request for the filter and its masks for each target, and one for several targets at once.
+pub(super) fn for_each_target(mask_rule: Option<&str>, input: Option<Value>) -> Vec<Step> {
+    let dialects = [ALL, SQLSERVER, MYSQL, POSTGRESQL].map(|target| target.dialect);
+    let single = UCAST.into_iter().chain(SQL);
+    let single = single.map(|target| (target.accept, None));
+    let all = single.chain([(MULTITARGET, Some(json!(dialects)))]);
+    let request = |(accept, dialects): (&'static str, Option<Value>)| {
+        let named = mask_rule.map(|rule| ("maskRule".to_owned(), json!(rule)));
+        let chosen = dialects.map(|dialects| ("targetDialects".to_owned(), dialects));
+        let options = Value::Object(named.into_iter().chain(chosen).collect());
+        let mut body = vec![("unknowns".to_owned(), json!(["input.fruits"]))];
+        body.extend(input.clone().map(|input| ("input".to_owned(), input)));
+        body.push(("options".to_owned(), options));
+        asked("include", accept, Value::Object(body.into_iter().collect()))
+    };
+    all.map(request).collect()
 }

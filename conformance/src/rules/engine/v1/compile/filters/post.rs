@@ -19,18 +19,15 @@ pub(crate) const RULES: &[Rule] = &[
             .when(owner("bob", &["banana", "cherry"]))
     }),
     Rule::new("input-in-mask-rule", || {
-        let user = |name: &str| {
-            let body = json!({
-                "input": {"user": name},
-                "unknowns": ["input.fruits"],
-                "options": {"maskRule": "data.{ns}.masks"},
-            });
-            asked("include", ALL.accept, body).expect(holds("/result", mask(name)))
-        };
         scenario()
             .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
-            .when(user("alice"))
-            .when(user("bob"))
+            .each(["alice", "bob"], |told, name| {
+                let input = Some(json!({"user": name}));
+                told.each(
+                    for_each_target(Some("data.{ns}.masks"), input),
+                    |told, step| told.when(step.expect(holds("/result", mask(name)))),
+                )
+            })
     }),
     Rule::new("input-default-undefined", || {
         scenario()
@@ -56,9 +53,9 @@ pub(crate) const RULES: &[Rule] = &[
             .when(asked("include", ALL.accept, body).expect(ALL.red_rows(&fruits())))
     }),
     Rule::new("mask-rule", || {
-        scenario().given(policy(&format!("{RED}\n\n{MASKS}"))).when(
-            asked("include", ALL.accept, masked_by("data.{ns}.masks"))
-                .expect(holds("/result", mask("hidden"))),
+        scenario().given(policy(&format!("{RED}\n\n{MASKS}"))).each(
+            for_each_target(Some("data.{ns}.masks"), None),
+            |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
         )
     }),
     Rule::new("mask-rule-overrides-annotation", || {
@@ -66,16 +63,22 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy(&format!(
                 "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
             )))
-            .when(
-                asked("include", ALL.accept, masked_by("data.{ns}.others"))
-                    .expect(holds("/result", mask("other")))
-                    .expect(without("hidden")),
+            .each(
+                for_each_target(Some("data.{ns}.others"), None),
+                |told, step| {
+                    told.when(
+                        step.expect(holds("/result", mask("other")))
+                            .expect(without("hidden")),
+                    )
+                },
             )
     }),
     Rule::new("mask-rule-annotation", || {
         scenario()
             .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
-            .when(filter("include", ALL).expect(holds("/result", mask("hidden"))))
+            .each(for_each_target(None, None), |told, step| {
+                told.when(step.expect(holds("/result", mask("hidden"))))
+            })
     }),
     Rule::new("target-dialects-select-targets", || {
         scenario()
