@@ -1,6 +1,6 @@
 //! What the service does
 
-use super::{BUNDLE, SOURCE, keys_are_asked_for};
+use super::{BUNDLE, RESOURCES, SOURCE, document_of, keys_are_asked_for};
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::*;
 use crate::scenario::*;
@@ -71,10 +71,19 @@ pub(crate) const RULES: &[Rule] =
                 )
         }),
         Rule::new("versioned-paths-need-authentication", || {
-            scenario().each(
-                ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
-                |scenario, path| scenario.when(get(path).anonymous().expect(status())),
-            )
+            // Nothing is told of what is not there either.
+            let document = document_of("-absent", "limits");
+            let asked = |told: Scenario, step: Step| told.when(step.anonymous().expect(status()));
+            scenario()
+                .each(RESOURCES, |told, resource| {
+                    let steps = [
+                        get(resource.list),
+                        get(resource.item("-absent")),
+                        delete(resource.item("-absent")),
+                    ];
+                    told.each(steps, asked)
+                })
+                .each([get(&document), delete(&document)], asked)
         }),
         Rule::new("health-needs-no-authentication", || {
             scenario()
