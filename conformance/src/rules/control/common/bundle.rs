@@ -34,6 +34,7 @@ pub(crate) const RULES: &[Rule] = &[
             "app.example.com/part-of": "v1.2_3",
             "with space": "a b",
             "größe": "héllo / \"wörld\"",
+            "marked": "",
         });
         taken(json!({"labels": labels}), at("/result/labels"))
     }),

@@ -76,19 +76,60 @@ fn each_list(items: u32, read: fn(&str) -> Step) -> Scenario {
     })
 }
 
-/// What the list of one collection holds, and that our own are among it, whole.
+/// What the list of one collection holds, and that our own are among it, with all their fields. In
+/// a list names are not encoded.
 fn items_are(resource: Resource, form: Kind) -> Scenario {
     let list = walk(resource.list)
         .expect(each("/result/*", form))
         .expect(names("/result"));
     let list = match form {
-        Kind::Object => ["{ns}-000", "{ns}-001"]
-            .into_iter()
-            .fold(list, |list, name| {
-                let item = definitions::with((resource.first)(), json!({"name": name}));
-                list.expect(part("/result", json!([item])))
-            }),
+        Kind::Object => ENDS.into_iter().fold(list, |list, (end, decoded)| {
+            let name = json!({"name": format!("{{ns}}{decoded}")});
+            let item = resource.definition(end, every_field(resource));
+            list.expect(part("/result", json!([definitions::with(item, name)])))
+        }),
         _ => list,
     };
-    scenario().given(resource.create_many(2)).when(list)
+    let told = scenario().given(SOURCE.create_as("-lib"));
+    ENDS.into_iter()
+        .fold(told, |told, (end, _)| {
+            told.given(resource.define(end, every_field(resource)))
+        })
+        .when(list)
+}
+
+/// Ends of names, encoded and as they are.
+const ENDS: [(&str, &str); 3] = [
+    ("-plain", "-plain"),
+    ("%20spaced", " spaced"),
+    ("%2Fslashed", "/slashed"),
+];
+
+/// The fields that a resource may have beside those that it is created with.
+fn every_field(resource: Resource) -> Value {
+    let requirement = json!({"source": "{ns}-lib", "path": "data.lib", "prefix": "data.vendor"});
+    match resource.list {
+        "/v1/bundles" => json!({
+            "requirements": [requirement],
+            "excluded_files": ["*_test.rego"],
+        }),
+        "/v1/sources" => json!({
+            "requirements": [requirement],
+            "datasources": [{
+                "name": "users",
+                "path": "app/users",
+                "type": "http",
+                "config": {
+                    "url": "https://data.example.com/users",
+                    "headers": {"Accept": "application/json"},
+                },
+                "transform_query": "x := data.users.list",
+            }],
+        }),
+        "/v1/stacks" => json!({
+            "requirements": [requirement],
+            "exclude_selector": {"team": ["legacy"]},
+        }),
+        _ => json!({}),
+    }
 }

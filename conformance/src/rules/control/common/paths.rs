@@ -22,13 +22,15 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     // A plus sign means a space in forms, not in paths.
     Rule::new("data-encoded-space", || {
-        document_at("upper%20limits").when(no_document(document("upper+limits")))
+        let told = document_at("upper%20limits").when(no_document(document("upper+limits")));
+        rewritten_and_deleted(told, "upper%20limits")
     }),
     // Whether what is above shows what is below it is not said; that it holds this is wrong.
     Rule::new("data-encoded-slash", || {
-        document_at("limits%2Fupper")
+        let told = document_at("limits%2Fupper")
             .when(no_document(document("limits%2Flower")))
-            .when(get(document("limits")).expect(lacks("/result/max")))
+            .when(get(document("limits")).expect(lacks("/result/max")));
+        rewritten_and_deleted(told, "limits%2Fupper")
     }),
     Rule::new("data-encoded-percent", || {
         scenario()
@@ -97,8 +99,11 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
+/// What was written under a name is read, and deleted, by the same name.
 fn known_by_name(resource: Resource, end: &str) -> Scenario {
     write_and_read(scenario(), resource, end)
+        .when(delete(resource.item(end)).expect(success()))
+        .when(get(resource.item(end)).expect(error()))
 }
 
 fn write_and_read(told: Scenario, resource: Resource, end: &str) -> Scenario {
@@ -115,4 +120,16 @@ fn document_at(path: &str) -> Scenario {
                 .expect(success()),
         )
         .when(get(document(path)).expect(at("/result")))
+}
+
+/// The document at the path is written over by POST, and then deleted.
+fn rewritten_and_deleted(told: Scenario, path: &str) -> Scenario {
+    told.when(
+        post(document(path))
+            .json(json!({"max": 8}))
+            .expect(success()),
+    )
+    .when(get(document(path)).expect(at("/result")))
+    .when(delete(document(path)).expect(success()))
+    .when(no_document(document(path)))
 }

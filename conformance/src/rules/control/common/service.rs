@@ -1,6 +1,6 @@
 //! What the service does
 
-use super::{BUNDLE, SOURCE, keys_are_asked_for};
+use super::{BUNDLE, RESOURCES, Resource, SOURCE, document_of, keys_are_asked_for};
 use crate::rules::control::definitions;
 use crate::rules::control::distribution::*;
 use crate::scenario::*;
@@ -71,10 +71,15 @@ pub(crate) const RULES: &[Rule] =
                 )
         }),
         Rule::new("versioned-paths-need-authentication", || {
-            scenario().each(
-                ["/v1/bundles", "/v1/sources", "/v1/stacks", "/v1/secrets"],
-                |scenario, path| scenario.when(get(path).anonymous().expect(status())),
-            )
+            // Nothing is told of what is not there either.
+            let absent = |resource: Resource| get(resource.item("-absent"));
+            let steps = RESOURCES
+                .into_iter()
+                .flat_map(|resource| [get(resource.list), absent(resource)])
+                .chain([get(document_of("-absent", "limits"))]);
+            scenario().each(steps, |told, step| {
+                told.when(step.anonymous().expect(status()))
+            })
         }),
         Rule::new("health-needs-no-authentication", || {
             scenario()

@@ -17,6 +17,16 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("secret-put-creates", || creates(SECRET)),
     Rule::new("secret-put-updates", || updates(SECRET)),
+    // Whether a bundle may have no fields at all is not said, but one that is taken is there.
+    Rule::new("bundle-without-fields", || {
+        scenario()
+            .given(
+                put(BUNDLE.item(""))
+                    .json(json!({}))
+                    .or_not_run("it needs a server that takes a bundle without fields"),
+            )
+            .when(get(BUNDLE.item("")).expect(at(BUNDLE.name)))
+    }),
     Rule::new("omitted-field", || {
         scenario()
             .given(BUNDLE.define("", json!({"excluded_files": ["*_test.rego"]})))

@@ -1,24 +1,15 @@
 //! Decision response envelope
 
+use crate::rules::engine::v1::data::put::{EMPTY, empty_values};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-is-any-json", || {
         scenario()
-            .given(put("/v1/data/{ns}").json(json!({
-                "false": false,
-                "null": null,
-                "zero": 0,
-                "string": "",
-                "array": [],
-                "object": {},
-            })))
-            .each(
-                ["false", "null", "zero", "string", "array", "object"],
-                |scenario, name| {
-                    scenario.when(get(format!("/v1/data/{{ns}}/{name}")).expect(at("/result")))
-                },
-            )
+            .given(put("/v1/data/{ns}").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                scenario.when(get(format!("/v1/data/{{ns}}/{name}")).expect(at("/result")))
+            })
     }),
     Rule::new("metrics-is-object", || {
         scenario()
@@ -35,12 +26,18 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .setup("decision-logs")
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(get("/v1/data/{ns}/a").expect(kind("/decision_id", Kind::String)))
-            .when(
-                post("/v1/data/{ns}/a")
-                    .json(json!({"input": {"who": "alice"}}))
-                    .expect(kind("/decision_id", Kind::String)),
-            )
+            // Nothing is defined at the second path.
+            .each(["a", "b"], |scenario, path| {
+                let path = format!("/v1/data/{{ns}}/{path}");
+                let input = json!({"input": {"who": "alice"}});
+                scenario
+                    .when(get(&path).expect(kind("/decision_id", Kind::String)))
+                    .when(
+                        post(&path)
+                            .json(input)
+                            .expect(kind("/decision_id", Kind::String)),
+                    )
+            })
     }),
     Rule::new("decision-id-identifies", || {
         let ask = || get("/v1/data/{ns}/a");

@@ -25,6 +25,24 @@ pub(crate) const RULES: &[Rule] = &[
             )
             .when(get("/v1/data/{ns}/names").expect(sorted("/result")))
             .when(get("/v1/data/{ns}/ages").expect(at("/result")))
+            .each(
+                [
+                    "answer := false",
+                    "answer := null",
+                    "answer := 0",
+                    "answer := \"\"",
+                    "answer := []",
+                    "answer := {}",
+                    "answer contains x if x := input.none[_]",
+                ],
+                |scenario, rule| {
+                    let path = "/v1/data/{ns}/answer";
+                    scenario
+                        .given(policy(rule))
+                        .when(get(path).expect(at("/result")))
+                        .when(post(path).json(json!({"input": {}})).expect(at("/result")))
+                },
+            )
     }),
     Rule::new("numeric-segment-is-array-index", || {
         scenario()

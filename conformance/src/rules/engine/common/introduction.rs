@@ -8,20 +8,25 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(put("/v1/data/{ns}").json(json!("shallow")))
             .when(get("/v1/data/{ns}").expect(at("/result")))
+            .given(put("/v1/data/{ns}").json(json!({})))
+            .each([every_method("")], told)
     }),
     Rule::new("path-of-several-segments", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {"c": "deep"}}})))
             .when(get("/v1/data/{ns}/a/b/c").expect(at("/result")))
+            .each(["/a", "/a/b/c"].map(every_method), told)
     }),
     Rule::new("webhook-path-of-several-segments", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {"c": "deep"}}})))
-            .when(
-                post("/v0/data/{ns}/a/b/c")
-                    .json(json!({"who": "alice"}))
-                    .expect(body()),
-            )
+            .each(["/a/b/c", "/a/b", "/a"], |scenario, path| {
+                scenario.when(
+                    post(format!("/v0/data/{{ns}}{path}"))
+                        .json(json!({"who": "alice"}))
+                        .expect(body()),
+                )
+            })
     }),
     Rule::new("filter-path-of-several-segments", || {
         let rule = "include if input.fruits.colour == \"red\"";
@@ -50,3 +55,25 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
 ];
+
+/// Each method of the Data API at the path of one document, which is there.
+fn every_method(end: &str) -> [Step; 6] {
+    let path = format!("/v1/data/{{ns}}{end}");
+    let operations = r#"[{"op": "add", "path": "/added", "value": 2}]"#;
+    [
+        put(&path).json(json!({"put": 1})).expect(success()),
+        patch(&path)
+            .text("application/json-patch+json", operations)
+            .expect(success()),
+        get(&path).expect(at("/result")),
+        post(&path)
+            .json(json!({"input": {"who": "alice"}}))
+            .expect(at("/result")),
+        delete(&path).expect(success()),
+        get(&path).expect(lacks("/result")),
+    ]
+}
+
+fn told(scenario: Scenario, steps: [Step; 6]) -> Scenario {
+    scenario.each(steps, Scenario::when)
+}

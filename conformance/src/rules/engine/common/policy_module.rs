@@ -5,15 +5,12 @@ use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("id-chosen-by-caller", || {
-        scenario().each(["{ns}", "{ns}.Second-One"], |scenario, id| {
+        let ids = ["{ns}", "{ns}.Second-One", "{ns}_third.rego", "{ns}.4"];
+        scenario().each(ids.into_iter().zip(1..), |scenario, (id, number)| {
             let path = format!("/v1/policies/{id}");
-            let package = if id == "{ns}" {
-                "{ns}.first"
-            } else {
-                "{ns}.second"
-            };
+            let module = module(&format!("{{ns}}.p{number}"), "answer := 42");
             scenario
-                .given(put(path.as_str()).text("text/plain", module(package, "answer := 42")))
+                .when(put(&path).text("text/plain", module).expect(success()))
                 .when(get(path).expect(at("/result/id")))
         })
     }),

@@ -18,6 +18,12 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/provenance", Kind::Object))
                     .expect(lacks("/result")),
             )
+            .when(
+                post("/v1/data/{ns}/b?provenance=true")
+                    .json(json!({"input": {"who": "alice"}}))
+                    .expect(kind("/provenance", Kind::Object))
+                    .expect(lacks("/result")),
+            )
     }),
     Rule::new("revision-omitted-with-bundles", || {
         with_bundles(|step| {

@@ -31,8 +31,8 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("satisfied-boolean-rule-is-true", || {
         scenario()
             .given(policy(r#"allow if input.who == "alice""#))
-            .when(with_input("allow", &json!({"who": "alice"})).expect(at("/result")))
-            .when(with_input("allow", &json!({"who": "bob"})).expect(lacks("/result")))
+            .when(with_input("allow", &json!({"who": "alice"}), "").expect(at("/result")))
+            .when(with_input("allow", &json!({"who": "bob"}), "").expect(lacks("/result")))
     }),
     Rule::new("undefined-answers-ok", || {
         scenario()
@@ -74,11 +74,14 @@ pub(crate) const RULES: &[Rule] = &[
         scenario()
             .given(policy("seen := input"))
             .when(
-                with_input("seen", &json!({"who": "alice", "roles": ["a", "b+c"]}))
+                with_input("seen", &json!({"who": "alice", "roles": ["a", "b+c"]}), "")
                     .expect(at("/result")),
             )
-            .when(with_input("seen", &json!({"who": {"name": "bob"}})).expect(at("/result")))
-            .when(with_input("seen", &json!({"a&b=c": "a&b=c+d%20é#/?;"})).expect(at("/result")))
+            .when(with_input("seen", &json!({"who": {"name": "bob"}}), "").expect(at("/result")))
+            .when(
+                with_input("seen", &json!({"a&b=c": "a&b=c+d%20é#/?;"}), "")
+                    .expect(at("/result")),
+            )
     }),
     Rule::new("input-takes-any-json", || {
         scenario().given(policy("seen := input")).each(
@@ -90,9 +93,10 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(false),
                 json!(0),
                 json!(""),
+                json!([]),
                 json!({}),
             ],
-            |scenario, input| scenario.when(with_input("seen", &input).expect(at("/result"))),
+            |scenario, input| scenario.when(with_input("seen", &input, "").expect(at("/result"))),
         )
     }),
     Rule::new("malformed-input-answers-bad-request", || {
@@ -118,11 +122,25 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/provenance/version", Kind::Text))
                     .expect(at("/result")),
             )
+            .when(
+                get(format!("/v1/data/{{ns}}/a?{TOGETHER}"))
+                    .expect(kind("/provenance/version", Kind::Text))
+                    .expect(at("/result")),
+            )
     }),
-    Rule::new("explain-notes", || explained("notes")),
-    Rule::new("explain-fails", || explained("fails")),
-    Rule::new("explain-full", || explained("full")),
-    Rule::new("explain-debug", || explained("debug")),
+    Rule::new("explain-notes", || explained(with_number, "explain=notes")),
+    Rule::new("explain-fails", || explained(with_number, "explain=fails")),
+    Rule::new("explain-full", || {
+        let undefined = with_number(3, "explain=full");
+        explained(with_number, "explain=full")
+            .when(traced(with_number(2, TOGETHER)))
+            .when(
+                undefined
+                    .expect(lacks("/result"))
+                    .expect(trace([any_event()])),
+            )
+    }),
+    Rule::new("explain-debug", || explained(with_number, "explain=debug")),
     Rule::new("metrics-on-request", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -132,32 +150,42 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .expect(at("/result")),
             )
+            .when(
+                get(format!("/v1/data/{{ns}}/a?{TOGETHER}"))
+                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                    .expect(at("/result")),
+            )
     }),
     Rule::new("instrument-adds-superset", || {
-        // What was compiled for an earlier request need not be compiled again.
-        scenario().given(policy("a := input.who")).when(
-            get("/v1/data/{ns}/a?instrument=true")
-                .expect(each(
-                    "/metrics/timer_query_compile_stage_*_ns",
-                    Kind::Amount,
-                ))
-                .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
-                .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
-                .expect(kind(
-                    "/metrics/counter_server_query_cache_hit",
-                    Kind::Amount,
-                )),
-        )
+        // What was compiled for an earlier request need not be compiled again, so each asks for a
+        // rule of its own.
+        let asked = [("a", "instrument=true"), ("b", TOGETHER)];
+        scenario()
+            .given(policy("a := input.who\n\nb := input.who"))
+            .each(asked, |scenario, (rule, parameters)| {
+                let call = with_input(rule, &json!({"who": "alice"}), parameters);
+                scenario.when(
+                    call.expect(each(
+                        "/metrics/timer_query_compile_stage_*_ns",
+                        Kind::Amount,
+                    ))
+                    .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                    .expect(kind(
+                        "/metrics/counter_server_query_cache_hit",
+                        Kind::Amount,
+                    ))
+                    .expect(at("/result")),
+                )
+            })
     }),
     Rule::new("strict-builtin-errors-are-fatal", || {
-        let call = |text: &str, strict: &str| {
-            let input = encode(&json!({ "text": text }).to_string());
-            get(format!("/v1/data/{{ns}}/number?input={input}{strict}"))
-        };
+        let call = |text: &str, strict: &str| with_input("number", &json!({"text": text}), strict);
         scenario()
             .given(policy("number := to_number(input.text)"))
             .given(call("41", STRICT))
             .when(fatal(call("forty-one", STRICT)))
+            .when(fatal(call("forty-one", TOGETHER)))
             .each(["", NOT_STRICT], |scenario, strict| {
                 scenario.when(undefined(call("forty-one", strict)))
             })
@@ -175,15 +203,23 @@ const NOWHERE: [&str; 7] = [
     "text/length",
 ];
 
-/// Reads a document with an input document.
-fn with_input(document: &str, input: &Value) -> Step {
+/// Reads a document with an input document, and with these parameters beside it.
+fn with_input(document: &str, input: &Value, parameters: &str) -> Step {
     let input = encode(&input.to_string());
-    get(format!("/v1/data/{{ns}}/{document}?input={input}"))
+    let path = format!("/v1/data/{{ns}}/{document}?input={input}");
+    match parameters {
+        "" => get(path),
+        _ => get(format!("{path}&{parameters}")),
+    }
 }
 
+/// Parameters of which none switches another off.
+pub(super) const TOGETHER: &str =
+    "explain=full&instrument=true&metrics=true&provenance=true&strict-builtin-errors=true";
+
 /// Parameters that say whether an error of a built-in function is fatal.
-pub(super) const STRICT: &str = "&strict-builtin-errors=true";
-pub(super) const NOT_STRICT: &str = "&strict-builtin-errors=false";
+pub(super) const STRICT: &str = "strict-builtin-errors=true";
+pub(super) const NOT_STRICT: &str = "strict-builtin-errors=false";
 
 /// A call of which the document is undefined because a built-in function failed.
 pub(super) fn undefined(call: Step) -> Step {
@@ -197,10 +233,21 @@ pub(super) fn fatal(call: Step) -> Step {
         .expect(kind("/message", Kind::String))
 }
 
-/// A call with a note and an expression that fails, so that every kind of trace has events.
-fn explained(explain: &str) -> Scenario {
-    let rules = "p if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx > 1\n}";
+/// A call with a note and an expression that fails, so that every kind of trace has events. The
+/// result depends on the input.
+pub(super) fn explained(call: fn(u8, &str) -> Step, explain: &str) -> Scenario {
+    let rules = "p := x if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx == input.n\n}";
     scenario()
         .given(policy(rules))
-        .when(get(format!("/v1/data/{{ns}}/p?explain={explain}")).expect(trace([any_event()])))
+        .when(traced(call(2, explain)))
+}
+
+/// A call that is answered with its result and a trace.
+pub(super) fn traced(call: Step) -> Step {
+    call.expect(at("/result")).expect(trace([any_event()]))
+}
+
+/// Asks for the rule of [`explained`].
+fn with_number(n: u8, parameters: &str) -> Step {
+    with_input("p", &json!({"n": n}), parameters)
 }

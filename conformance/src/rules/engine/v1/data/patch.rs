@@ -1,6 +1,6 @@
 //! PATCH /v1/data/{path}
 
-use super::put::{EMPTY, empty_values};
+use super::put::{EMPTY, each_empty_value, empty_values};
 use crate::rules::engine::mock::loaded;
 use crate::scenario::*;
 
@@ -31,6 +31,13 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}/object").expect(at("/result")))
+            .each(each_empty_value(), |scenario, value| {
+                let operation = json!([{"op": "add", "path": "/new", "value": value}]);
+                scenario
+                    .given(put("/v1/data/{ns}").json(json!({})))
+                    .when(patching(operation).expect(success()))
+                    .when(get("/v1/data/{ns}").expect(at("/result")))
+            })
     }),
     Rule::new("add-inserts-into-array", || {
         scenario()
@@ -92,7 +99,7 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(success()),
             )
             .when(get("/v1/data/{ns}").expect(at("/result")))
-            .each([json!(null), json!(4)], |scenario, value| {
+            .each(each_empty_value(), |scenario, value| {
                 let operation = json!([{"op": "replace", "path": "/b", "value": value}]);
                 scenario
                     .when(patching(operation).expect(success()))
@@ -150,12 +157,25 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("path-joins-operation-path", || {
         scenario()
             .given(put("/v1/data/{ns}").json(json!({"a": {"b": {}}})))
-            .when(
-                patch("/v1/data/{ns}/a")
-                    .text(JSON_PATCH, r#"[{"op": "add", "path": "/b/c", "value": 1}]"#)
-                    .expect(success()),
+            // The pointer "" leads to the document of the URL itself.
+            .each(
+                [
+                    ("a", r#"[{"op": "add", "path": "/b/c", "value": 1}]"#),
+                    ("a/b", r#"[{"op": "add", "path": "/d", "value": 2}]"#),
+                    (
+                        "a/b/c",
+                        r#"[{"op": "replace", "path": "", "value": {"e": 3}}]"#,
+                    ),
+                    ("a/b", r#"[{"op": "add", "path": "/c/e", "value": 4}]"#),
+                    ("a/b/d", r#"[{"op": "remove", "path": ""}]"#),
+                ],
+                |scenario, (path, operations)| {
+                    let patch = patch(format!("/v1/data/{{ns}}/{path}"));
+                    scenario
+                        .when(patch.text(JSON_PATCH, operations).expect(success()))
+                        .when(get("/v1/data/{ns}").expect(at("/result")))
+                },
             )
-            .when(get("/v1/data/{ns}").expect(at("/result")))
             // Either path may lead through an array.
             .given(put("/v1/data/{ns}").json(json!({"a": [{"n": 1}, {"n": 2}, {"n": 3}]})))
             .each(

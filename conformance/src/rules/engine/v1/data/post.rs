@@ -1,6 +1,7 @@
 //! POST /v1/data/{path}
 
-use super::get::{NOT_STRICT, STRICT, fatal, undefined};
+use super::get::{NOT_STRICT, STRICT, TOGETHER, explained, fatal, traced, undefined};
+use super::put::{EMPTY, empty_values};
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -18,11 +19,11 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("result-holds-document", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!({"b": [1, "two", null]})))
-            .when(
-                post("/v1/data/{ns}/a")
-                    .json(json!({"input": {"who": "alice"}}))
-                    .expect(at("/result")),
-            )
+            .when(asked("a").expect(at("/result")))
+            .given(put("/v1/data/{ns}").json(empty_values()))
+            .each(EMPTY, |scenario, name| {
+                scenario.when(asked(name).expect(at("/result")))
+            })
     }),
     Rule::new("satisfied-boolean-rule-is-true", || {
         scenario()
@@ -106,6 +107,7 @@ pub(crate) const RULES: &[Rule] = &[
                 json!(false),
                 json!(0),
                 json!(""),
+                json!([]),
                 json!({}),
             ],
             |scenario, input| scenario.when(with_input("seen", input).expect(at("/result"))),
@@ -161,11 +163,25 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/provenance", Kind::Object))
                     .expect(at("/result")),
             )
+            .when(
+                asked(&format!("a?{TOGETHER}"))
+                    .expect(kind("/provenance", Kind::Object))
+                    .expect(at("/result")),
+            )
     }),
-    Rule::new("explain-notes", || explained("notes")),
-    Rule::new("explain-fails", || explained("fails")),
-    Rule::new("explain-full", || explained("full")),
-    Rule::new("explain-debug", || explained("debug")),
+    Rule::new("explain-notes", || explained(with_number, "explain=notes")),
+    Rule::new("explain-fails", || explained(with_number, "explain=fails")),
+    Rule::new("explain-full", || {
+        let undefined = with_number(3, "explain=full");
+        explained(with_number, "explain=full")
+            .when(traced(with_number(2, TOGETHER)))
+            .when(
+                undefined
+                    .expect(lacks("/result"))
+                    .expect(trace([any_event()])),
+            )
+    }),
+    Rule::new("explain-debug", || explained(with_number, "explain=debug")),
     Rule::new("metrics-on-request", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
@@ -176,31 +192,38 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
                     .expect(at("/result")),
             )
+            .when(
+                asked(&format!("a?{TOGETHER}"))
+                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                    .expect(at("/result")),
+            )
     }),
     Rule::new("instrument-adds-superset", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(
-                post("/v1/data/{ns}/a?instrument=true")
-                    .json(json!({"input": {"who": "alice"}}))
-                    .expect(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
-                    .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
-                    .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
-                    .expect(kind(
-                        "/metrics/counter_server_query_cache_hit",
-                        Kind::Amount,
-                    )),
-            )
+            .each(["instrument=true", TOGETHER], |scenario, parameters| {
+                scenario.when(
+                    asked(&format!("a?{parameters}"))
+                        .expect(kind("/metrics/timer_rego_input_parse_ns", Kind::Amount))
+                        .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                        .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount))
+                        .expect(kind(
+                            "/metrics/counter_server_query_cache_hit",
+                            Kind::Amount,
+                        )),
+                )
+            })
     }),
     Rule::new("strict-builtin-errors-are-fatal", || {
         let call = |text: &str, strict: &str| {
-            let strict = strict.replace('&', "?");
-            post(format!("/v1/data/{{ns}}/number{strict}")).json(json!({"input": {"text": text}}))
+            let path = format!("/v1/data/{{ns}}/number?{strict}");
+            post(path.trim_end_matches('?')).json(json!({"input": {"text": text}}))
         };
         scenario()
             .given(policy("number := to_number(input.text)"))
             .given(call("41", STRICT))
             .when(fatal(call("forty-one", STRICT)))
+            .when(fatal(call("forty-one", TOGETHER)))
             .each(["", NOT_STRICT], |scenario, strict| {
                 scenario.when(undefined(call("forty-one", strict)))
             })
@@ -239,12 +262,12 @@ fn with_input(document: &str, input: Value) -> Step {
     post(format!("/v1/data/{{ns}}/{document}")).json(json!({"input": input}))
 }
 
-/// A call with a note and an expression that fails, so that every kind of trace has events.
-fn explained(explain: &str) -> Scenario {
-    let rules = "p if {\n\ttrace(\"seen\")\n\tx := [1, 2][_]\n\tx > 1\n}";
-    scenario().given(policy(rules)).when(
-        post(format!("/v1/data/{{ns}}/p?explain={explain}"))
-            .json(json!({"input": {"who": "alice"}}))
-            .expect(trace([any_event()])),
-    )
+/// Asks for a document with an input that it does not depend on.
+fn asked(document: &str) -> Step {
+    with_input(document, json!({"who": "alice"}))
+}
+
+/// Asks for the rule of [`explained`].
+fn with_number(n: u8, parameters: &str) -> Step {
+    with_input(&format!("p?{parameters}"), json!({"n": n}))
 }

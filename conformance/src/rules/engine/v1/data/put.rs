@@ -43,6 +43,15 @@ pub(crate) const RULES: &[Rule] = &[
                 ("null", json!(null)),
                 ("negative", json!(-41.125)),
                 ("names", json!({"": 1, "__proto__": "日本 😀"})),
+                ("empty-object", json!({})),
+                ("empty-array", json!([])),
+                ("empty-string", json!("")),
+                ("zero", json!(0)),
+                (
+                    "members",
+                    json!({"a": {}, "b": [], "c": "", "d": 0, "e": false, "f": null}),
+                ),
+                ("items", json!([{}, [], "", 0, false, null])),
             ],
             |scenario, (name, value)| {
                 let path = format!("/v1/data/{{ns}}/{name}");
@@ -213,11 +222,16 @@ pub(crate) const RULES: &[Rule] = &[
 ];
 
 /// Documents that are there, though programs may take them for nothing.
-pub(crate) const EMPTY: [&str; 4] = ["false", "null", "text", "zero"];
+pub(crate) const EMPTY: [&str; 6] = ["array", "false", "null", "object", "text", "zero"];
 
 /// The object of [`EMPTY`].
 pub(crate) fn empty_values() -> Value {
-    json!({"false": false, "null": null, "text": "", "zero": 0})
+    json!({"array": [], "false": false, "null": null, "object": {}, "text": "", "zero": 0})
+}
+
+/// The values of [`EMPTY`], one by one.
+pub(crate) fn each_empty_value() -> [Value; 6] {
+    EMPTY.map(|name| empty_values().get(name).cloned().unwrap_or_default())
 }
 
 /// Documents of which none is an object, and a write below each.

@@ -22,6 +22,15 @@ fn stores_any_json(method: &'static str) -> Scenario {
         ("number", json!(42)),
         ("boolean", json!(false)),
         ("nothing", json!(null)),
+        ("empty-object", json!({})),
+        ("empty-array", json!([])),
+        ("empty-string", json!("")),
+        ("zero", json!(0)),
+        (
+            "members",
+            json!({"a": {}, "b": [], "c": "", "d": 0, "e": false, "f": null}),
+        ),
+        ("items", json!([{}, [], "", 0, false, null])),
     ];
     with_source().each(documents, |told, (path, content)| {
         told.when(
