@@ -10,6 +10,19 @@ pub(super) const ANNOTATION: &str = "# METADATA
 #   mask_rule: data.{ns}.masks
 ";
 
+/// Declares columns unknown, one by one.
+pub(super) const COLUMNS: &str = "# METADATA
+# scope: document
+# compile:
+#   unknowns: [input.fruits.owner, input.fruits.colour, input.fruits.price]
+";
+
+/// A rule on two of them.
+pub(super) const CHEAP_AND_RED: &str = "cheap if {
+	input.fruits.colour == \"red\"
+	input.fruits.price < 20
+}";
+
 /// Hides the price.
 pub(super) const MASKS: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
