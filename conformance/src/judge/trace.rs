@@ -102,6 +102,8 @@ impl Trace {
         match (self, trace) {
             (Self::Readable(text), _) => ("trace".to_owned(), readable(answer, text, ns)),
             (Self::Absent, None) if answer.json().is_some() => line("trace", "<absent>"),
+            // An empty array, which any member may hold, has no event that could tell what it is.
+            (Self::Absent, Some(events)) if events.is_empty() => line("trace", "<absent>"),
             (_, None) => line("trace", &format!("<no trace, status {}>", answer.status)),
             (Self::Absent, Some(events)) => line("trace", &told(events)),
             (Self::Order(wanted), Some(events)) => ("trace".to_owned(), order(events, wanted)),
@@ -346,5 +348,8 @@ mod tests {
         ] {
             assert_eq!(trace.line(&bare, "").1, expected, "{trace:?}");
         }
+        let empty = Bytes::from_static(br#"{"result": [1], "warnings": []}"#);
+        let empty = Answer::new(200, Vec::new(), empty);
+        assert_eq!(Trace::Absent.line(&empty, "").1, "<absent>");
     }
 }

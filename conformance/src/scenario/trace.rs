@@ -12,7 +12,7 @@ use crate::scenario::names::canonical;
 #[derive(Debug, Clone, PartialEq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Trace {
-    /// There is no trace.
+    /// There is no trace, or one without events.
     Absent,
     /// Events like these come in this order, whatever comes between them.
     Order(Vec<TraceEvent>),

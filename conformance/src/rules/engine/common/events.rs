@@ -4,23 +4,33 @@
 //! different numbers: by these the events of one are told from those of another.
 
 use crate::rules::engine::policy;
+use crate::rules::engine::v1::query::get::asking;
+use crate::scenario::names::encode;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
     Rule::new("off-has-no-trace", || {
-        scenario().given(policy(STEPS)).when(
-            traced("p", "explain=off", json!({"alpha": [12], "beta": 3}))
-                .expect(at("/result"))
-                .expect(no_trace()),
-        )
+        let input = json!({"alpha": [12], "beta": 3});
+        let data = [
+            traced("p", "explain=off", input.clone()),
+            traced_get("p", "explain=off", &input),
+        ];
+        untraced(data, queried("x = 4711", "explain=off"))
     }),
     Rule::new("absent-has-no-trace", || {
-        scenario().given(policy(STEPS)).when(
-            post("/v1/data/{ns}/p")
-                .json(json!({"input": {"alpha": [12], "beta": 3}}))
-                .expect(at("/result"))
-                .expect(no_trace()),
-        )
+        let input = json!({"alpha": [12], "beta": 3});
+        let data = [
+            post("/v1/data/{ns}/p").json(json!({"input": input})),
+            get(format!(
+                "/v1/data/{{ns}}/p?input={}",
+                encode(&input.to_string())
+            )),
+        ];
+        let query = [
+            get(asking("x = 4711")),
+            post("/v1/query").json(json!({"query": "x = 4711"})),
+        ];
+        untraced(data, query)
     }),
     Rule::new("full", || every_step("explain=full")),
     Rule::new("debug", || every_step("explain=debug")),
@@ -30,6 +40,12 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy(rules))
             .when(
                 traced("p", "explain=notes", json!({"beta": 3}))
+                    .expect(trace([any_event()]))
+                    .expect(mentions("seen"))
+                    .expect(trace_without(any_event().holding("beta"))),
+            )
+            .when(
+                query_with("notes", json!({"beta": 3}))
                     .expect(trace([any_event()]))
                     .expect(mentions("seen"))
                     .expect(trace_without(any_event().holding("beta"))),
@@ -46,6 +62,11 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy(rules))
             .when(
                 traced("p", "explain=fails", json!({"beta": 3, "gamma": 4}))
+                    .expect(trace([event("Fail").of("expr").holding(5)]))
+                    .expect(trace_without(any_event().holding("beta"))),
+            )
+            .when(
+                query_with("fails", json!({"beta": 3, "gamma": 4}))
                     .expect(trace([event("Fail").of("expr").holding(5)]))
                     .expect(trace_without(any_event().holding("beta"))),
             )
@@ -68,20 +89,32 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("pretty-format", || {
+        let (readable, input) = ("explain=full&pretty=true", json!({"alpha": 18}));
+        let data = [
+            traced_get("weighed", readable, &input),
+            traced("weighed", readable, input),
+        ];
+        let query = queried(r#"x = "weighed""#, readable);
         scenario()
             .given(policy("weighed if input.alpha > 17"))
-            .when(
-                traced("weighed", "explain=full&pretty=true", json!({"alpha": 18}))
-                    .expect(readable_trace("weighed")),
-            )
+            .each(data.into_iter().chain(query), |scenario, step| {
+                scenario.when(step.expect(readable_trace("weighed")))
+            })
     }),
     Rule::new("enter-before-body", || {
-        scenario().when(
-            query("x = input.alpha", json!({"alpha": 18})).expect(trace([
-                event("Enter").of("body").holding("alpha").query("body"),
-                event("Eval").of("expr").holding("alpha").query("body"),
-            ])),
-        )
+        scenario()
+            .when(
+                query("x = input.alpha", json!({"alpha": 18})).expect(trace([
+                    event("Enter").of("body").holding("alpha").query("body"),
+                    event("Eval").of("expr").holding("alpha").query("body"),
+                ])),
+            )
+            .each(queried("x = 4711", "explain=full"), |scenario, step| {
+                scenario.when(step.expect(trace([
+                    event("Enter").of("body").holding(4711).query("body"),
+                    event("Eval").of("expr").holding(4711).query("body"),
+                ])))
+            })
     }),
     Rule::new("enter-before-rule", || {
         scenario()
@@ -100,6 +133,12 @@ pub(crate) const RULES: &[Rule] = &[
                 exit().query("body"),
             ])))
             .when(query(COMPARISON, json!({"alpha": 3})).expect(trace_without(exit())))
+            .each(queried("x = 4711", "explain=full"), |scenario, step| {
+                scenario.when(step.expect(trace([
+                    event("Eval").of("expr").holding(4711).query("body"),
+                    event("Exit").of("body").holding(4711).query("body"),
+                ])))
+            })
     }),
     Rule::new("exit-after-rule", || {
         let exit = || event("Exit").of("rule").holding("alpha");
@@ -121,16 +160,22 @@ pub(crate) const RULES: &[Rule] = &[
             ])))
     }),
     Rule::new("fail-after-false", || {
+        // The decision is undefined, and traced all the same.
+        let failed = [
+            full("p", json!({"alpha": 3})),
+            traced_get("p", "explain=full", &json!({"alpha": 3})),
+        ];
         scenario()
             .given(policy(COMPARES))
-            .when(
-                full("p", json!({"alpha": 3}))
-                    .expect(trace([
+            .each(failed, |scenario, step| {
+                scenario.when(
+                    step.expect(trace([
                         event("Eval").of("expr").holding(17),
                         event("Fail").of("expr").holding(17),
                     ]))
                     .expect(trace_without(event("Fail").of("expr").holding("alpha"))),
-            )
+                )
+            })
             .when(full("p", json!({"alpha": 18})).expect(trace_without(event("Fail").of("expr"))))
     }),
     Rule::new("redo-body", || {
@@ -277,9 +322,40 @@ pub(crate) fn traced(rule: &str, parameters: &str, input: Value) -> Step {
     post(format!("/v1/data/{{ns}}/{rule}?{parameters}")).json(json!({"input": input}))
 }
 
+/// The same by GET.
+fn traced_get(rule: &str, parameters: &str, input: &Value) -> Step {
+    let input = encode(&input.to_string());
+    get(format!("/v1/data/{{ns}}/{rule}?input={input}&{parameters}"))
+}
+
+/// A query without input by GET and by POST.
+pub(crate) fn queried(text: &str, parameters: &str) -> [Step; 2] {
+    [
+        get(format!("{}&{parameters}", asking(text))),
+        post(format!("/v1/query?{parameters}")).json(json!({"query": text})),
+    ]
+}
+
+/// Decisions and queries that have a result and no trace.
+fn untraced(data: [Step; 2], query: [Step; 2]) -> Scenario {
+    let told = scenario().given(policy(STEPS));
+    let told = told.each(data, |told, step| {
+        told.when(step.expect(at("/result")).expect(no_trace()))
+    });
+    told.each(query, |told, step| {
+        told.when(step.expect(bindings("/result", &["x"])).expect(no_trace()))
+    })
+}
+
 /// A call of a rule with its full trace.
 pub(crate) fn full(rule: &str, input: Value) -> Step {
     traced(rule, "explain=full", input)
+}
+
+/// A query for the rule `p` with a trace of this kind.
+fn query_with(explain: &str, input: Value) -> Step {
+    post(format!("/v1/query?explain={explain}"))
+        .json(json!({"query": "data.{ns}.p = x", "input": input}))
 }
 
 /// A query with its full trace.

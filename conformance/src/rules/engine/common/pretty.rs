@@ -12,22 +12,16 @@ pub(crate) const RULES: &[Rule] = &[
             .when(get("/v1/data/{ns}/a?pretty=true").expect(pretty()))
     }),
     Rule::new("data-post", || {
-        scenario()
-            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
-            .when(
-                post("/v1/data/{ns}/a?pretty=true")
-                    .json(json!({"input": {"who": "alice"}}))
-                    .expect(pretty()),
-            )
+        let document = put("/v1/data/{ns}/a").json(json!({"b": [1, 2]}));
+        only_when_true(scenario().given(document), "/v1/data/{ns}/a", |path| {
+            post(path).json(json!({"input": {"who": "alice"}}))
+        })
     }),
     Rule::new("webhook-data-post", || {
-        scenario()
-            .given(put("/v1/data/{ns}/a").json(json!({"b": [1, 2]})))
-            .when(
-                post("/v0/data/{ns}/a?pretty=true")
-                    .json(json!({"who": "alice"}))
-                    .expect(pretty()),
-            )
+        let document = put("/v1/data/{ns}/a").json(json!({"b": [1, 2]}));
+        only_when_true(scenario().given(document), "/v0/data/{ns}/a", |path| {
+            post(path).json(json!({"who": "alice"}))
+        })
     }),
     Rule::new("data-get-false", || {
         scenario()
@@ -40,36 +34,29 @@ pub(crate) const RULES: &[Rule] = &[
             )
     }),
     Rule::new("policy-get", || {
-        scenario()
-            .given(policy("answer := 42"))
-            .when(get("/v1/policies/{ns}?pretty=true").expect(pretty()))
+        let policy = policy("answer := 42");
+        only_when_true(scenario().given(policy), "/v1/policies/{ns}", get)
     }),
     Rule::new("root-post", || {
-        main_decision(r#"main := {"b": [1, 2]}"#).when(
-            post("/?pretty=true")
-                .json(json!({"who": "alice"}))
-                .expect(pretty()),
-        )
+        only_when_true(main_decision(r#"main := {"b": [1, 2]}"#), "/", |path| {
+            post(path).json(json!({"who": "alice"}))
+        })
     }),
     Rule::new("query-get", || {
-        scenario().when(get(format!("{}&pretty=true", asking("x = [1, 2]"))).expect(pretty()))
+        only_when_true(scenario(), &asking("x = [1, 2]"), get)
     }),
     Rule::new("query-post", || {
-        scenario().when(
-            post("/v1/query?pretty=true")
-                .json(json!({"query": "x = [1, 2]"}))
-                .expect(pretty()),
-        )
+        only_when_true(scenario(), "/v1/query", |path| {
+            post(path).json(json!({"query": "x = [1, 2]"}))
+        })
     }),
     Rule::new("compile-post", || {
-        scenario().when(
-            post("/v1/compile?pretty=true")
-                .json(json!({"query": "input.a == [1, 2]"}))
-                .expect(pretty()),
-        )
+        only_when_true(scenario(), "/v1/compile", |path| {
+            post(path).json(json!({"query": "input.a == [1, 2]"}))
+        })
     }),
     Rule::new("config-get", || {
-        scenario().when(get("/v1/config?pretty=true").expect(pretty()))
+        only_when_true(scenario(), "/v1/config", get)
     }),
     Rule::new("status-get", || {
         scenario().setup("status").when(
@@ -79,3 +66,16 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
 ];
+
+/// An answer is laid out with `pretty=true`, and has as many lines with `pretty=false` as without
+/// the parameter.
+fn only_when_true(start: Scenario, path: &str, ask: impl Fn(String) -> Step) -> Scenario {
+    let with = |value: &str| {
+        let mark = if path.contains('?') { '&' } else { '?' };
+        ask(format!("{path}{mark}pretty={value}"))
+    };
+    start
+        .when(with("true").expect(pretty()))
+        .given(ask(path.to_owned()).capture_text("plain"))
+        .when(with("false").expect(success()).expect(lines_of("plain")))
+}

@@ -1,6 +1,6 @@
 //! Trace event
 
-use super::events::{CALLS, COMPARES, STEPS, full, traced};
+use super::events::{COMPARES, STEPS, full, queried, traced};
 use crate::rules::engine::policy;
 use crate::scenario::*;
 
@@ -26,22 +26,23 @@ pub(crate) const RULES: &[Rule] = &[
         every_event(&[trace_types(any_event(), "/parent_id", &[Kind::Integer])])
     }),
     Rule::new("parent-id-is-query-id", || {
-        let rules = format!("{CALLS}\n\nr if p");
-        scenario().given(policy(&rules)).when(
-            full("r", json!({"beta": 3})).expect(trace([
-                event("Enter").of("rule").holding("r").query("first"),
-                event("Enter")
-                    .of("rule")
-                    .holding("q")
-                    .query("second")
-                    .parent("first"),
-                event("Enter")
-                    .of("rule")
-                    .holding("beta")
-                    .query("third")
-                    .parent("second"),
-            ])),
-        )
+        let decisions = [
+            get("/v1/data/{ns}/s?explain=full"),
+            full("s", json!({"alpha": 18})),
+        ];
+        let queries = queried("data.{ns}.s = x", "explain=full");
+        let told = scenario()
+            .given(put("/v1/data/{ns}/facts").json(json!({"beta": [1, 2]})))
+            .given(policy(NESTED));
+        let told = told.each(decisions, |told, step| {
+            told.when(step.expect(trace(nested(|outermost| outermost))))
+        });
+        told.each(queries, |told, step| {
+            let body = event("Enter").of("body").holding("s").query("query");
+            let called = nested(|outermost| outermost.parent("query"));
+            let events: Vec<TraceEvent> = [body].into_iter().chain(called).collect();
+            told.when(step.expect(trace(events)))
+        })
     }),
     Rule::new("type-is-documented", || {
         every_event(&[
@@ -98,6 +99,31 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
 ];
+
+/// Rules of which each calls the next, and the last one has a comprehension.
+const NESTED: &str = "s if r
+
+r if p
+
+p if q
+
+q if count([x | x := data.{ns}.facts.beta[_]]) > 1";
+
+/// How these are entered, one from the other; of the outermost more may be said.
+fn nested(outermost: impl Fn(TraceEvent) -> TraceEvent) -> [TraceEvent; 5] {
+    let rule = |called: &str| event("Enter").of("rule").holding(called);
+    [
+        outermost(rule("r").query("first")),
+        rule("p").query("second").parent("first"),
+        rule("q").query("third").parent("second"),
+        rule("beta").query("fourth").parent("third"),
+        event("Enter")
+            .of("body")
+            .holding("beta")
+            .query("fifth")
+            .parent("fourth"),
+    ]
+}
 
 /// Facts of a trace that has events of all documented operations.
 fn every_event(facts: &[Expectation]) -> Scenario {

@@ -74,16 +74,26 @@ pub(crate) const RULES: &[Rule] = &[
             ))
     }),
     Rule::new("disable-inlining", || {
-        scenario().given(policy(CHAIN)).when(
-            compile(json!({
-                "query": "data.{ns}.outer == true",
-                "options": {"disableInlining": ["data.{ns}.helper"]},
-            }))
-            .expect(residual_like(
-                "/result/queries",
-                [vec![r#"2 == input["b"]"#, "*helper*"]],
-            )),
-        )
+        scenario()
+            .given(policy(&format!("{CHAIN}\n\nother if input.c == 3")))
+            .each(
+                [
+                    &["data.{ns}.helper"][..],
+                    &["data.{ns}.other", "data.{ns}.helper"],
+                ],
+                |scenario, kept| {
+                    scenario.when(
+                        compile(json!({
+                            "query": "data.{ns}.outer == true",
+                            "options": {"disableInlining": kept},
+                        }))
+                        .expect(residual_like(
+                            "/result/queries",
+                            [vec![r#"2 == input["b"]"#, "*helper*"]],
+                        )),
+                    )
+                },
+            )
     }),
     Rule::new("disable-inlining-default", || {
         scenario()
@@ -119,6 +129,12 @@ pub(crate) const RULES: &[Rule] = &[
             .when(left(json!({
                 "query": "data.{ns}_other.levels[\"a\"] < 3",
                 "unknowns": ["data.{ns}_other.levels"],
+            })))
+            // The first and the second of them are known to the input, by which nothing is left.
+            .when(left(json!({
+                "query": "data.{ns}.deny == true; data.{ns}_other.levels[\"a\"] < 3",
+                "input": {"level": 8, "user": "alice"},
+                "unknowns": ["input.level", "input.user", "data.{ns}_other.levels"],
             })))
     }),
     Rule::new("unknowns-default-input", || {
@@ -158,6 +174,7 @@ pub(crate) const RULES: &[Rule] = &[
                 "}{",
                 "x = \"open",
                 "no_such_function(input.a)",
+                "x > 1",
             ],
             |scenario, query| scenario.when(compile(json!({"query": query})).expect(status())),
         )
@@ -180,12 +197,21 @@ pub(crate) const RULES: &[Rule] = &[
         )
     }),
     Rule::new("explain", || {
-        scenario().when(
-            post("/v1/compile?explain=full")
-                .json(json!({"query": "input.a == 4711"}))
-                .expect(residual("/result/queries"))
-                .expect(trace([any_event().holding(4711)])),
-        )
+        scenario()
+            .when(
+                post("/v1/compile?explain=full")
+                    .json(json!({"query": "input.a == 4711"}))
+                    .expect(residual("/result/queries"))
+                    .expect(trace([any_event().holding(4711)])),
+            )
+            .each(["", "?explain=off"], |scenario, parameters| {
+                scenario.when(
+                    post(format!("/v1/compile{parameters}"))
+                        .json(json!({"query": "input.a == 4711"}))
+                        .expect(residual("/result/queries"))
+                        .expect(no_trace()),
+                )
+            })
     }),
     Rule::new("metrics", || {
         scenario().when(

@@ -35,7 +35,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("malformed-query-is-400", || {
-        scenario().each(["x =", "}{", "x = \"open"], |scenario, text| {
+        scenario().each(NO_QUERIES, |scenario, text| {
             scenario.when(get(asking(text)).expect(status()))
         })
     }),
@@ -64,6 +64,11 @@ pub(crate) const RULES: &[Rule] = &[
     }),
 ];
 
+/// Texts that do not parse, that ask for the values of a variable without an end, and that call a
+/// function which is not there.
+pub(super) const NO_QUERIES: [&str; 5] =
+    ["x =", "}{", "x = \"open", "x > 1", "no_such_function(1)"];
+
 /// What stands for the answers to a query that has none.
 pub(super) fn no_answers() -> [Alternative; 2] {
     [
@@ -75,7 +80,8 @@ pub(super) fn no_answers() -> [Alternative; 2] {
     ]
 }
 
-/// The path that asks a query.
+/// The path that asks a query, in which the scenario's name may stand.
 pub(crate) fn asking(query: &str) -> String {
-    format!("/v1/query?q={}", encode(query))
+    let encoded = encode(query).replace("%7Bns%7D", "{ns}");
+    format!("/v1/query?q={encoded}")
 }

@@ -1,6 +1,6 @@
 //! POST /v1/query
 
-use super::get::{asking, no_answers};
+use super::get::{NO_QUERIES, asking, no_answers};
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -69,7 +69,7 @@ pub(crate) const RULES: &[Rule] = &[
             })
     }),
     Rule::new("malformed-query-is-400", || {
-        scenario().each(["x =", "}{", "x = \"open"], |scenario, query| {
+        scenario().each(NO_QUERIES, |scenario, query| {
             scenario.when(
                 post("/v1/query")
                     .json(json!({"query": query}))

@@ -11,6 +11,19 @@ pub(super) const ANNOTATION: &str = "# METADATA
 #   mask_rule: data.{ns}.masks
 ";
 
+/// Declares columns unknown, one by one.
+pub(super) const COLUMNS: &str = "# METADATA
+# scope: document
+# compile:
+#   unknowns: [input.fruits.owner, input.fruits.colour, input.fruits.price]
+";
+
+/// A rule on two of them.
+pub(super) const CHEAP_AND_RED: &str = "cheap if {
+	input.fruits.colour == \"red\"
+	input.fruits.price < 20
+}";
+
 /// Hides the price.
 pub(super) const MASKS: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
@@ -33,8 +46,12 @@ pub(super) fn masked_by(rule: &str) -> Value {
     json!({"unknowns": ["input.fruits"], "options": {"maskRule": rule}})
 }
 
-/// A request for the filter and its masks for each target, and one for several targets at once.
-pub(super) fn for_each_target(mask_rule: Option<&str>, input: Option<Value>) -> Vec<Step> {
+/// A request for the filter of a rule and its masks for each target, and one for several targets at once.
+pub(super) fn for_each_target(
+    rule: &str,
+    mask_rule: Option<&str>,
+    input: Option<Value>,
+) -> Vec<Step> {
     let dialects = [ALL, SQLSERVER, MYSQL, POSTGRESQL].map(|target| target.dialect);
     let single = UCAST.into_iter().chain(SQL);
     let single = single.map(|target| (target.accept, None));
@@ -46,7 +63,7 @@ pub(super) fn for_each_target(mask_rule: Option<&str>, input: Option<Value>) -> 
         let mut body = vec![("unknowns".to_owned(), json!(["input.fruits"]))];
         body.extend(input.clone().map(|input| ("input".to_owned(), input)));
         body.push(("options".to_owned(), options));
-        asked("include", accept, Value::Object(body.into_iter().collect()))
+        asked(rule, accept, Value::Object(body.into_iter().collect()))
     };
     all.map(request).collect()
 }

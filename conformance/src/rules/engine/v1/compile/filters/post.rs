@@ -1,8 +1,10 @@
 //! POST /v1/compile/{path}
 
+use super::mappings;
 use super::masks::*;
 use super::paths;
 use super::selections;
+use super::several::*;
 use super::tables::*;
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -17,6 +19,16 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy("include if input.fruits.owner == input.user"))
             .when(owner("alice", &["apple"]))
             .when(owner("bob", &["banana", "cherry"]))
+            .when(all_select(
+                together(
+                    "include",
+                    json!({"input": {"user": "bob"}, "unknowns": ["input.fruits"]}),
+                    json!({}),
+                ),
+                &TOGETHER,
+                &fruits(),
+                &["banana", "cherry"],
+            ))
     }),
     Rule::new("input-in-mask-rule", || {
         scenario()
@@ -24,7 +36,7 @@ pub(crate) const RULES: &[Rule] = &[
             .each(["alice", "bob"], |told, name| {
                 let input = Some(json!({"user": name}));
                 told.each(
-                    for_each_target(Some("data.{ns}.masks"), input),
+                    for_each_target("include", Some("data.{ns}.masks"), input),
                     |told, step| told.when(step.expect(holds("/result", mask(name)))),
                 )
             })
@@ -34,6 +46,15 @@ pub(crate) const RULES: &[Rule] = &[
             .given(policy(BY_USER))
             .when(filter("anonymous", ALL).expect(ALL.red_rows(&fruits())))
             .when(filter("alice", ALL).expect(success()).expect(lacks(QUERY)))
+            .when(all_select(
+                together("anonymous", columns(), json!({})),
+                &TOGETHER,
+                &fruits(),
+                RED_ROWS,
+            ))
+            .when(no_condition_for_any(
+                together("alice", columns(), json!({})).expect(success()),
+            ))
     }),
     Rule::new("options-optional", || {
         let empty = json!({"unknowns": ["input.fruits"], "options": {}});
@@ -44,19 +65,28 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("disable-inlining-is-list", || {
         // What inlining is disabled for may leave nothing that a target understands.
-        let body = json!({
-            "unknowns": ["input.fruits"],
-            "options": {"disableInlining": ["data.{ns}.other", "data.{ns}.another"]},
-        });
+        let options = json!({"disableInlining": ["data.{ns}.other", "data.{ns}.another"]});
+        let body = json!({"unknowns": ["input.fruits"], "options": options});
         scenario()
             .given(policy(&format!("{RED}\n\nother := 1\n\nanother := 2")))
             .when(asked("include", ALL.accept, body).expect(ALL.red_rows(&fruits())))
+            .when(all_select(
+                together("include", columns(), options),
+                &TOGETHER,
+                &fruits(),
+                RED_ROWS,
+            ))
     }),
     Rule::new("mask-rule", || {
-        scenario().given(policy(&format!("{RED}\n\n{MASKS}"))).each(
-            for_each_target(Some("data.{ns}.masks"), None),
-            |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
-        )
+        // Whether the rows depend on a condition makes no difference to the masks.
+        scenario()
+            .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
+            .each(["include", "everything"], |told, rule| {
+                told.each(
+                    for_each_target(rule, Some("data.{ns}.masks"), None),
+                    |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
+                )
+            })
     }),
     Rule::new("mask-rule-overrides-annotation", || {
         scenario()
@@ -64,7 +94,7 @@ pub(crate) const RULES: &[Rule] = &[
                 "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
             )))
             .each(
-                for_each_target(Some("data.{ns}.others"), None),
+                for_each_target("include", Some("data.{ns}.others"), None),
                 |told, step| {
                     told.when(
                         step.expect(holds("/result", mask("other")))
@@ -76,9 +106,13 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("mask-rule-annotation", || {
         scenario()
             .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
-            .each(for_each_target(None, None), |told, step| {
+            .each(for_each_target("include", None, None), |told, step| {
                 told.when(step.expect(holds("/result", mask("hidden"))))
             })
+            .when(
+                mapped(SQLITE, json!({"sqlite": {"fruits": {"colour": "shade"}}}))
+                    .expect(holds("/result", mask("hidden"))),
+            )
     }),
     Rule::new("target-dialects-select-targets", || {
         scenario()
@@ -89,6 +123,12 @@ pub(crate) const RULES: &[Rule] = &[
                     .expect(kind("/result/postgresql/query", Kind::String)),
             )
             .when(several(&[MYSQL]).expect(kind("/result/mysql/query", Kind::String)))
+            .each(
+                [&TOGETHER[..], &[POSTGRESQL, MYSQL, MINIMAL]],
+                |scenario, targets| {
+                    scenario.when(all_select(several(targets), targets, &fruits(), RED_ROWS))
+                },
+            )
     }),
     Rule::new("target-dialects-required-for-multitarget", || {
         let without = |options: Value| {
@@ -134,57 +174,45 @@ pub(crate) const RULES: &[Rule] = &[
         multitarget(POSTGRESQL, "/result/postgresql/query")
     }),
     Rule::new("mapping-renames-table", || {
-        renamed(json!({"$self": "goods"}), &named("goods", "colour"))
+        mappings::renamed(json!({"$self": "goods"}), &named("goods", "colour"))
     }),
     Rule::new("mapping-renames-column", || {
-        renamed(json!({"colour": "shade"}), &named("fruits", "shade"))
+        mappings::renamed(json!({"colour": "shade"}), &named("fruits", "shade"))
     }),
-    Rule::new("mapping-keyed-by-target", || {
-        let names = json!({"$self": "goods", "colour": "shade"});
-        let mappings = json!({"postgresql": {"fruits": names}});
-        scenario()
-            .given(policy(RED))
-            .when(
-                mapped(POSTGRESQL, mappings.clone())
-                    .expect(mentions("goods"))
-                    .expect(mentions("shade"))
-                    .expect(POSTGRESQL.red_rows(&named("goods", "shade"))),
-            )
-            .when(
-                mapped(SQLITE, mappings)
-                    .expect(without("goods"))
-                    .expect(SQLITE.red_rows(&fruits())),
-            )
-    }),
-    Rule::new("mapping-aliases-table", || {
-        let body = json!({
-            "unknowns": ["input.colour"],
-            "options": {"targetSQLTableMappings": {"sqlite": {"colour": {"$table": "fruits"}}}},
-        });
-        scenario()
-            .given(policy("include if input.colour == \"red\""))
-            .when(
-                asked("include", SQLITE.accept, body)
-                    .expect(SQLITE.rows_if_understood(&fruits(), RED_ROWS)),
-            )
-    }),
+    Rule::new("mapping-keyed-by-target", mappings::keyed),
+    Rule::new("mapping-aliases-table", mappings::alias),
     Rule::new("unknowns-are-unknown", || {
-        let body = |unknown: &str| {
+        let body = |unknowns: &[&str]| {
             let given = json!({"fruits": {"colour": "yellow", "price": 1}});
-            json!({"input": given, "unknowns": [unknown]})
+            json!({"input": given, "unknowns": unknowns})
         };
+        let columns = [
+            "input.fruits.owner",
+            "input.fruits.colour",
+            "input.fruits.price",
+        ];
+        let cheap_and_red: &[&str] = &["apple"];
         let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price < 20\n}";
         scenario()
             .given(policy(rule))
+            .each([&["input.fruits"][..], &columns], |scenario, unknowns| {
+                scenario
+                    .when(
+                        asked("include", ALL.accept, body(unknowns)).expect(ALL.rows(
+                            QUERY,
+                            &fruits(),
+                            cheap_and_red,
+                        )),
+                    )
+                    .when(all_select(
+                        together("include", body(unknowns), json!({})),
+                        &TOGETHER,
+                        &fruits(),
+                        cheap_and_red,
+                    ))
+            })
             .when(
-                asked("include", ALL.accept, body("input.fruits")).expect(ALL.rows(
-                    QUERY,
-                    &fruits(),
-                    &["apple"],
-                )),
-            )
-            .when(
-                asked("include", ALL.accept, body("input.fruits.colour"))
+                asked("include", ALL.accept, body(&["input.fruits.colour"]))
                     .expect(ALL.red_rows(&fruits())),
             )
     }),
@@ -199,6 +227,19 @@ pub(crate) const RULES: &[Rule] = &[
             .when(colour("red", &all))
             .when(colour("yellow", &[]))
             .when(asked("include", ALL.accept, json!({})).expect(ALL.rows(QUERY, &fruits(), &[])))
+            .when(all_select(
+                together(
+                    "include",
+                    json!({"input": {"fruits": {"colour": "red"}}}),
+                    json!({}),
+                ),
+                &TOGETHER,
+                &fruits(),
+                &all,
+            ))
+            .when(no_condition_for_any(
+                together("include", json!({}), json!({})).expect(success()),
+            ))
     }),
     Rule::new("dialect-sql-sqlite", || {
         scenario()
@@ -355,9 +396,22 @@ pub(crate) const RULES: &[Rule] = &[
             .when(filter("includes", ALL).expect(status()).expect(body()))
     }),
     Rule::new("annotation-declares-unknowns", || {
+        let each_column = format!("{COLUMNS}{CHEAP_AND_RED}");
         scenario()
-            .given(policy(&format!("{ANNOTATION}{RED}\n\n{MASKS}")))
-            .when(asked("include", ALL.accept, json!({})).expect(ALL.red_rows(&fruits())))
+            .given(policy(&format!(
+                "{ANNOTATION}{RED}\n\n{MASKS}\n\n{each_column}"
+            )))
+            .each(
+                [("include", RED_ROWS), ("cheap", &["apple"])],
+                |scenario, (rule, rows)| {
+                    let told = UCAST.into_iter().chain(SQL).fold(scenario, |told, target| {
+                        let step = asked(rule, target.accept, json!({}));
+                        told.when(step.expect(target.rows(QUERY, &fruits(), rows)))
+                    });
+                    let step = together(rule, json!({}), json!({}));
+                    told.when(all_select(step, &TOGETHER, &fruits(), rows))
+                },
+            )
     }),
     Rule::new("multitarget-ucast", || {
         beside(
@@ -451,7 +505,7 @@ pub(crate) const RULES: &[Rule] = &[
         denied(SQL.into_iter().chain(UCAST), at("/result"))
     }),
     Rule::new("multitarget-deny-has-no-query", || {
-        let step = several(&[ALL, SQLSERVER, MYSQL, POSTGRESQL]).expect(success());
+        let step = several(&TOGETHER).expect(success());
         scenario()
             .given(policy(NEVER))
             .when(no_condition_for_any(step))
@@ -466,16 +520,30 @@ pub(crate) const RULES: &[Rule] = &[
                         .expect(at(QUERY)),
                 )
             })
+            .when(
+                several(&TOGETHER)
+                    .expect(success())
+                    .expect(at(SQLSERVER.place()))
+                    .expect(at(MYSQL.place()))
+                    .expect(at(POSTGRESQL.place())),
+            )
     }),
     Rule::new("ucast-include-is-empty", || {
+        let empty = |place: &str| {
+            let empty = |label, value| alternative(label, [Check::Equals(place.into(), value)]);
+            either([
+                empty("an empty string", json!("")),
+                empty("an empty object", json!({})),
+            ])
+        };
         scenario()
             .given(policy(ALWAYS))
             .each(UCAST, |scenario, target| {
-                let empty = |label, value| alternative(label, [Check::Equals(QUERY.into(), value)]);
-                scenario.when(filter("include", target).expect(success()).expect(either([
-                    empty("an empty string", json!("")),
-                    empty("an empty object", json!({})),
-                ])))
+                let alone = filter("include", target).expect(success());
+                let beside = several(&[target, MYSQL]).expect(success());
+                scenario
+                    .when(alone.expect(empty(QUERY)))
+                    .when(beside.expect(empty(target.place())))
             })
     }),
 ];
@@ -495,60 +563,6 @@ anonymous if {
 	input.fruits.colour == \"red\"
 }";
 
-/// The filter for one of the targets of an answer for several, under its key.
-fn multitarget(target: Target, pointer: &'static str) -> Scenario {
-    let step = several(&[target]).expect(target.rows(pointer, &fruits(), RED_ROWS));
-    let step = match target.language {
-        Language::Ucast => step.expect(kind(pointer, Kind::Object)),
-        _ => step.expect(kind(pointer, Kind::String)),
-    };
-    scenario().given(policy(RED)).when(step)
-}
-
-/// The filters for two targets in one answer, each under its key and in its language: the text
-/// that the rule compares with is written in another way in each.
-fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
-    let table = Table::new(
-        "fruits",
-        json!({
-            "both": {"name": "O'Brien\\Ann"},
-            "doubled": {"name": "O''Brien\\\\Ann"},
-            "neither": {"name": "O'BrienAnn"},
-        }),
-    );
-    let rule = r#"include if input.fruits.name == "O'Brien\\Ann""#;
-    let targets = [first, second];
-    let step = several(&targets.map(|(target, _)| target));
-    let step = targets.iter().fold(step, |step, (target, pointer)| {
-        let found = match target.language {
-            Language::Ucast => kind(*pointer, Kind::Object),
-            _ => kind(*pointer, Kind::String),
-        };
-        step.expect(found)
-            .expect(target.rows(pointer, &table, &["both"]))
-    });
-    scenario().given(policy(rule)).when(step)
-}
-
-/// The filter of a rule on two columns for each SQL target, with other names for the table or for
-/// one of the columns. What has no other name keeps its own.
-fn renamed(names: Value, table: &Table) -> Scenario {
-    let rule = "include if {\n\tinput.fruits.colour == \"red\"\n\tinput.fruits.price > 10\n}";
-    let is_table = names.get("$self").is_some();
-    scenario()
-        .given(policy(rule))
-        .each(SQL, |scenario, target| {
-            let key = target.dialect.trim_start_matches("sql+");
-            let step = mapped(target, json!({key: {"fruits": names}}));
-            let step = if is_table {
-                step.expect(mentions("goods")).expect(without("fruits"))
-            } else {
-                step.expect(mentions("shade")).expect(without("colour"))
-            };
-            scenario.when(step.expect(target.rows(QUERY, table, &["cherry"])))
-        })
-}
-
 /// What a filter that can never hold is answered with, by target.
 fn denied(targets: impl IntoIterator<Item = Target>, expectation: Expectation) -> Scenario {
     let told = scenario().given(policy(NEVER));
@@ -559,15 +573,6 @@ fn denied(targets: impl IntoIterator<Item = Target>, expectation: Expectation) -
                 .expect(expectation.clone()),
         )
     })
-}
-
-/// Keeps that there is no condition for any target.
-fn no_condition_for_any(step: Step) -> Step {
-    ["ucast", "sqlserver", "mysql", "postgresql", "sqlite"]
-        .iter()
-        .fold(step, |step, key| {
-            step.expect(lacks(format!("/result/{key}/query")))
-        })
 }
 
 fn ucast_query(target: Target) -> Scenario {

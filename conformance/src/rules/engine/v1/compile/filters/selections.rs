@@ -128,23 +128,101 @@ const LISTS_AND_PARTS: &[Case] = &[
     ("has_wildcard", r#"contains(input.fruits.colour, "%")"#, &[]),
 ];
 
+/// Values that a program may take for none.
+fn edges() -> Table {
+    Table::new(
+        "fruits",
+        json!({
+            "none": {"ripe": false, "stones": 0, "note": ""},
+            "some": {"ripe": true, "stones": 2, "note": "sweet"},
+            "unknown": {"ripe": null, "stones": null, "note": null},
+        }),
+    )
+}
+
+/// Comparisons with such values.
+const EDGES: &[Case] = &[
+    ("without_stones", "input.fruits.stones == 0", &["none"]),
+    ("without_note", r#"input.fruits.note == """#, &["none"]),
+    (
+        "with_stones",
+        "{\n\tinput.fruits.stones != null\n\tinput.fruits.stones != 0\n}",
+        &["some"],
+    ),
+    (
+        "with_note",
+        "{\n\tinput.fruits.note != null\n\tinput.fruits.note != \"\"\n}",
+        &["some"],
+    ),
+    (
+        "at_least_none",
+        "input.fruits.stones >= 0",
+        &["none", "some"],
+    ),
+];
+
+/// Comparisons with true and false.
+const TRUTHS: &[Case] = &[
+    ("ripe", "input.fruits.ripe == true", &["some"]),
+    ("unripe", "input.fruits.ripe == false", &["none"]),
+    (
+        "not_unripe",
+        "{\n\tinput.fruits.ripe != null\n\tinput.fruits.ripe != false\n}",
+        &["some"],
+    ),
+];
+
+/// Lists that hold such values.
+const LISTS_OF_EDGES: &[Case] = &[
+    (
+        "ripe_or_not",
+        "input.fruits.ripe in [true, false]",
+        &["none", "some"],
+    ),
+    ("few_stones", "input.fruits.stones in [1, 0]", &["none"]),
+    (
+        "few_words",
+        r#"input.fruits.note in ["sweet", null, ""]"#,
+        &["none", "some", "unknown"],
+    ),
+];
+
 pub(super) fn ucast() -> Scenario {
-    let start = scenario().given(rules(&[COMPARISONS, NEGATIONS, LISTS_AND_PARTS]));
+    let start = scenario().given(rules(&[
+        COMPARISONS,
+        NEGATIONS,
+        LISTS_AND_PARTS,
+        EDGES,
+        TRUTHS,
+        LISTS_OF_EDGES,
+    ]));
     start.each(UCAST, |scenario, target| {
         let start = scenario.each(COMPARISONS, |scenario, (name, _, rows)| {
             scenario.when(filter(name, target).expect(target.rows(QUERY, &fruits(), rows)))
         });
         let start = understood(start, &fruits(), NEGATIONS, target);
-        understood(start, &fruits(), LISTS_AND_PARTS, target)
+        let start = understood(start, &fruits(), LISTS_AND_PARTS, target);
+        let start = start.each(EDGES.iter().chain(TRUTHS), |scenario, (name, _, rows)| {
+            scenario.when(filter(name, target).expect(target.rows(QUERY, &edges(), rows)))
+        });
+        understood(start, &edges(), LISTS_OF_EDGES, target)
     })
 }
 
 pub(super) fn where_clause() -> Scenario {
-    let start = scenario().given(rules(&[COMPARISONS]));
+    let start = scenario().given(rules(&[COMPARISONS, EDGES, TRUTHS]));
     start.each(SQL, |scenario, target| {
-        scenario.each(COMPARISONS, |scenario, (name, _, rows)| {
+        let start = scenario.each(COMPARISONS, |scenario, (name, _, rows)| {
             scenario.when(filter(name, target).expect(target.rows(QUERY, &fruits(), rows)))
-        })
+        });
+        let start = start.each(EDGES, |scenario, (name, _, rows)| {
+            scenario.when(filter(name, target).expect(target.rows(QUERY, &edges(), rows)))
+        });
+        // What stands for true in SQL Server depends on the column, whose type no request tells.
+        match target.language {
+            Language::Sqlserver => start,
+            _ => understood(start, &edges(), TRUTHS, target),
+        }
     })
 }
 
@@ -213,8 +291,8 @@ pub(super) fn numbers_and_texts() -> Scenario {
     understood(start, &numbers_and_codes(), cases, SQLITE)
 }
 
-/// Texts that leave their quotes in a clause into which they are only pasted.
-const TEXTS: [(&str, &str); 7] = [
+/// Texts that leave their quotes in a clause into which they are only pasted, and two that do not.
+const TEXTS: [(&str, &str); 9] = [
     ("apostrophe", "O'Brien"),
     ("backslash", "back\\slash"),
     ("escaped", "\\' OR 1 = 1 -- "),
@@ -222,11 +300,14 @@ const TEXTS: [(&str, &str); 7] = [
     ("comment", "x'; --"),
     ("double quotes", "\"x\" OR \"1\" = \"1\""),
     ("two apostrophes", "''"),
+    ("plain", "x"),
+    ("empty", ""),
 ];
 
 pub(super) fn texts() -> Scenario {
-    let rows = TEXTS.iter().chain(&[("plain", "x"), ("empty", "")]);
-    let rows = rows.map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
+    let rows = TEXTS
+        .iter()
+        .map(|(row, text)| ((*row).to_owned(), json!({"name": text})));
     let table = Table::new("fruits", rows.collect());
     let start = scenario().given(policy("include if input.fruits.name == input.name"));
     start.each(SQL, |scenario, target| {

@@ -98,6 +98,11 @@ pub(super) const MULTITARGET: &str = "application/vnd.engine.multitarget+json";
 pub(super) const QUERY: &str = "/result/query";
 
 impl Target {
+    /// Its key in mappings of tables.
+    pub(super) fn key(self) -> &'static str {
+        self.dialect.trim_start_matches("sql+")
+    }
+
     /// Keeps that the condition at the pointer selects these rows of a table.
     pub(super) fn rows(
         self,

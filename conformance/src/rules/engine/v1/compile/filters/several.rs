@@ -1,0 +1,103 @@
+//! Filters of several targets in one answer.
+
+use super::tables::*;
+use crate::rules::engine::policy;
+use crate::scenario::*;
+
+/// A target of each key that an answer for several is certain to have when it is asked for it.
+pub(super) const TOGETHER: [Target; 4] = [ALL, SQLSERVER, MYSQL, POSTGRESQL];
+
+/// A request for the filters of a rule for several targets, with these members of the body and of
+/// its options.
+pub(super) fn together(rule: &str, body: Value, options: Value) -> Step {
+    together_for(&TOGETHER, rule, body, options)
+}
+
+/// The same for these targets.
+pub(super) fn together_for(targets: &[Target], rule: &str, body: Value, options: Value) -> Step {
+    let dialects: Vec<&str> = targets.iter().map(|target| target.dialect).collect();
+    let options = with(options, "targetDialects", json!(dialects));
+    asked(rule, MULTITARGET, with(body, "options", options))
+}
+
+/// The unknowns of the scenarios' requests, as body.
+pub(super) fn columns() -> Value {
+    json!({"unknowns": ["input.fruits"]})
+}
+
+/// The filter for one of the targets of an answer for several, under its key.
+pub(super) fn multitarget(target: Target, pointer: &'static str) -> Scenario {
+    let step = several(&[target]).expect(target.rows(pointer, &fruits(), RED_ROWS));
+    let step = match target.language {
+        Language::Ucast => step.expect(kind(pointer, Kind::Object)),
+        _ => step.expect(kind(pointer, Kind::String)),
+    };
+    scenario().given(policy(RED)).when(step)
+}
+
+/// The filters for two targets in one answer, each under its key and in its language: the text
+/// that the rule compares with is written in another way in each.
+pub(super) fn beside(first: (Target, &'static str), second: (Target, &'static str)) -> Scenario {
+    let table = Table::new(
+        "fruits",
+        json!({
+            "both": {"name": "O'Brien\\Ann"},
+            "doubled": {"name": "O''Brien\\\\Ann"},
+            "neither": {"name": "O'BrienAnn"},
+        }),
+    );
+    let rule = r#"include if input.fruits.name == "O'Brien\\Ann""#;
+    let targets = [first, second];
+    let step = several(&targets.map(|(target, _)| target));
+    let step = targets.iter().fold(step, |step, (target, pointer)| {
+        let found = match target.language {
+            Language::Ucast => kind(*pointer, Kind::Object),
+            _ => kind(*pointer, Kind::String),
+        };
+        step.expect(found)
+            .expect(target.rows(pointer, &table, &["both"]))
+    });
+    scenario().given(policy(rule)).when(step)
+}
+
+/// Keeps that the condition of each of the targets selects these rows of a table.
+pub(super) fn all_select(
+    step: Step,
+    targets: &[Target],
+    table: &Table,
+    rows: &[&'static str],
+) -> Step {
+    targets.iter().fold(step, |step, target| {
+        step.expect(target.rows(target.place(), table, rows))
+    })
+}
+
+/// Keeps that there is no condition for any target.
+pub(super) fn no_condition_for_any(step: Step) -> Step {
+    ["ucast", "sqlserver", "mysql", "postgresql", "sqlite"]
+        .iter()
+        .fold(step, |step, key| {
+            step.expect(lacks(format!("/result/{key}/query")))
+        })
+}
+
+impl Target {
+    /// Where its condition stands in an answer for several.
+    pub(super) fn place(self) -> &'static str {
+        match self.language {
+            Language::Ucast => "/result/ucast/query",
+            Language::Sqlserver => "/result/sqlserver/query",
+            Language::Mysql => "/result/mysql/query",
+            Language::Postgresql => "/result/postgresql/query",
+            Language::Sqlite => "/result/sqlite/query",
+        }
+    }
+}
+
+/// The object with one more member.
+fn with(mut object: Value, name: &str, value: Value) -> Value {
+    if let Value::Object(members) = &mut object {
+        members.insert(name.to_owned(), value);
+    }
+    object
+}
