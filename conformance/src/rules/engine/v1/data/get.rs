@@ -79,8 +79,7 @@ pub(crate) const RULES: &[Rule] = &[
             )
             .when(with_input("seen", &json!({"who": {"name": "bob"}}), "").expect(at("/result")))
             .when(
-                with_input("seen", &json!({"a&b=c": "a&b=c+d%20é#/?;"}), "")
-                    .expect(at("/result")),
+                with_input("seen", &json!({"a&b=c": "a&b=c+d%20é#/?;"}), "").expect(at("/result")),
             )
     }),
     Rule::new("input-takes-any-json", || {
