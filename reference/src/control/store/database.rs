@@ -7,7 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::any::AnyPoolOptions;
+use sqlx::any::{AnyArguments, AnyPoolOptions};
+use sqlx::query::Query;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{
     Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Transaction,
@@ -209,9 +210,16 @@ impl Store {
         Ok(begin_on(&self.read, statement).await?)
     }
 
-    /// The connections that write, for single statements.
-    pub(super) fn writer(&self) -> &AnyPool {
-        &self.write
+    /// Executes one statement that writes, which waits for the others that do as any transaction;
+    /// the number of rows that it concerned.
+    pub(super) async fn write(
+        &self,
+        statement: Query<'_, Any, AnyArguments>,
+    ) -> Result<u64, StoreError> {
+        let mut transaction = self.begin().await?;
+        let done = statement.execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
     }
 
     /// The statement with what the databases spell differently put in: `{now}` is the time in
