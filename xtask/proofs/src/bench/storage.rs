@@ -57,7 +57,6 @@ struct Plane {
     program: PathBuf,
     bundles: usize,
     server: Option<Server>,
-    client: Client,
 }
 
 /// What tells one file from the one that it replaced.
@@ -155,7 +154,6 @@ impl Plane {
         fs::write(place("config.json"), config.to_string())?;
         let server = serve(program, folder.path(), USUAL)?;
         Ok(Self {
-            client: server.client()?,
             folder,
             program: program.to_owned(),
             bundles,
@@ -167,20 +165,23 @@ impl Plane {
     fn restart(&mut self, interval: &str) -> Result<(), Box<dyn Error>> {
         // Nothing of the old one may be left when the new one begins.
         self.server = None;
-        let server = serve(&self.program, self.folder.path(), interval)?;
-        self.client = server.client()?;
-        self.server = Some(server);
+        self.server = Some(serve(&self.program, self.folder.path(), interval)?);
         Ok(())
     }
 
+    /// A connection, since those that nobody uses for long are closed.
+    fn client(&self) -> Result<Client, Box<dyn Error>> {
+        self.server.as_ref().ok_or("no server runs")?.client()
+    }
+
     /// Stores a document.
-    fn put(&mut self, path: &str, body: &str) -> Result<(), Box<dyn Error>> {
+    fn put(&self, path: &str, body: &str) -> Result<(), Box<dyn Error>> {
         let length = body.len();
         let request = format!(
             "PUT {path} HTTP/1.1\r\nHost: bench\r\nAuthorization: Bearer {KEY}\r\n\
              Content-Type: application/json\r\nContent-Length: {length}\r\n\r\n{body}"
         );
-        match self.client.exchange(request.as_bytes())? {
+        match self.client()?.exchange(request.as_bytes())? {
             200 => Ok(()),
             status => Err(format!("PUT {path}: {status}").into()),
         }
@@ -221,7 +222,7 @@ impl Plane {
 
     /// Makes changes one after the other, spread over all bundles, each as soon as the one before
     /// is in storage; the milliseconds of each.
-    fn changes(&mut self) -> Result<Vec<f64>, Box<dyn Error>> {
+    fn changes(&self) -> Result<Vec<f64>, Box<dyn Error>> {
         let mut taken = Vec::new();
         let begun = Instant::now();
         for change in (0..CHANGES).take_while(|_| begun.elapsed() < ENOUGH) {
@@ -244,10 +245,10 @@ impl Plane {
     }
 
     /// Waits until a server that was started has found every bundle as it is in storage.
-    fn all_unchanged(&mut self, begun: Instant) -> Result<(), Box<dyn Error>> {
+    fn all_unchanged(&self, begun: Instant) -> Result<(), Box<dyn Error>> {
         loop {
             let shown =
-                String::from_utf8_lossy(self.client.ok("GET", "/metrics", "")?).into_owned();
+                String::from_utf8_lossy(self.client()?.ok("GET", "/metrics", "")?).into_owned();
             let count = shown
                 .lines()
                 .filter(|line| {
@@ -261,7 +262,7 @@ impl Plane {
             if begun.elapsed() > TIMEOUT {
                 return Err(format!("only {count} bundles are found unchanged").into());
             }
-            sleep(Duration::from_millis(500));
+            sleep(Duration::from_millis(100));
         }
     }
 }
