@@ -88,7 +88,7 @@ impl Store {
         let claim = query(self.dialect_sql(&claim)).bind(owner);
         let claim = claim.bind(milliseconds(lease));
         let claim = claim.bind(i64::try_from(most).unwrap_or(i64::MAX));
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_unsynced().await?;
         let rows = claim.fetch_all(&mut *transaction).await?;
         transaction.commit().await?;
         let claims = rows.iter().map(|row| {
@@ -156,7 +156,7 @@ impl Store {
     /// Records what a build came to and ends its claim; `false`, and nothing is recorded, when the
     /// bundle is lost or deleted.
     pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_unsynced().await?;
         if self.is_postgres() {
             let hold = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
             let hold = query(self.dialect_sql(hold)).bind(claim.bundle);
