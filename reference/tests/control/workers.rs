@@ -18,6 +18,8 @@ pub(crate) const CASES: &[Case] = &[
     ("libraries-of-the-operator-are-followed", libraries),
     ("statuses-are-seen-as-their-bundles", visibility),
     ("secrets-show-in-no-status", secrecy),
+    ("a-change-is-built-before-what-has-not-changed", precedence),
+    ("what-has-not-changed-is-not-read", unread),
     ("replicas-share-the-work", shared_work),
     ("a-lost-owner-is-replaced", takeover),
     ("nothing-is-forgotten-without-a-builder", without_builder),
@@ -175,6 +177,83 @@ fn kept_up_to_date(environment: Environment) -> Outcome {
             true => Ok(()),
             false => Err("the file of a deleted bundle is gone".into()),
         }
+    })
+}
+
+/// So many bundles are due all the time.
+const DUE: usize = 300;
+
+fn precedence(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = open(&environment, &["--rebuild-interval", "1ms"]).await?;
+        let mut script = Vec::new();
+        for at in 0..DUE {
+            script.push(format!("admin PUT /v1/sources/s{at} {{}} => 200"));
+            script.push(format!(
+                r#"admin PUT /v1/bundles/b{at} {{"object_storage":{{"filesystem":{{"path":"b{at}"}}}},"requirements":[{{"source":"s{at}"}}]}} => 200"#
+            ));
+        }
+        play(&control, &script.join("\n")).await?;
+        let workers = control.start_workers().await?;
+        let uploads = "ocp_bundle_upload_count";
+        eventually("all bundles", || async {
+            let built = counted(&control, uploads, "SUCCESS").await?;
+            Ok((built >= DUE as u64).then_some(()))
+        })
+        .await?;
+        for at in [0, DUE / 2, DUE - 1] {
+            let before = counted(&control, uploads, "UNCHANGED").await?;
+            play(
+                &control,
+                &format!("admin PUT /v1/sources/s{at}/data/v 1 => 200"),
+            )
+            .await?;
+            let file = storage(&environment)?.join(format!("b{at}"));
+            holds(&file, &serde_json::json!({"v": 1})).await?;
+            let others = counted(&control, uploads, "UNCHANGED").await? - before;
+            if others > DUE as u64 / 2 {
+                return Err(format!("{others} bundles came before the change").into());
+            }
+        }
+        workers.shutdown().await;
+        Ok(())
+    })
+}
+
+fn unread(environment: Environment) -> Outcome {
+    Box::pin(async move {
+        let control = open(&environment, &[]).await?;
+        let workers = control.start_workers().await?;
+        play(
+            &control,
+            r#"
+            admin PUT /v1/sources/s {} => 200
+            admin PUT /v1/sources/s/data/v 1 => 200
+            admin PUT /v1/bundles/b {"object_storage":{"filesystem":{"path":"b"}},"requirements":[{"source":"s"}]} => 200
+            "#,
+        )
+        .await?;
+        let file = storage(&environment)?.join("b");
+        let held = |value: u32| serde_json::json!({ "v": value });
+        holds(&file, &held(1)).await?;
+        // What nobody says is a change is found only where a bundle is built.
+        let database = environment.database().await?;
+        let changed = sqlx::query("UPDATE documents SET document = '2'");
+        changed.execute(&database).await?;
+        let looks = || counted(&control, "ocp_bundle_upload_count", "UNCHANGED");
+        let before = looks().await?;
+        eventually("looks at the bundle", || async {
+            Ok((looks().await? >= before + 3).then_some(()))
+        })
+        .await?;
+        if documents(&file)? != Some(held(1)) {
+            return Err("a bundle that has not changed was built".into());
+        }
+        // What the storage no longer holds is built.
+        std::fs::remove_file(&file)?;
+        holds(&file, &held(2)).await?;
+        workers.shutdown().await;
+        Ok(())
     })
 }
 

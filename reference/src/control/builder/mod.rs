@@ -11,6 +11,7 @@ mod documents;
 mod failure;
 mod fetch;
 mod files;
+mod fingerprint;
 mod modules;
 mod mount;
 mod requirements;
@@ -136,6 +137,25 @@ pub(crate) struct Built {
     pub(crate) revision: String,
     /// The commits that sources were read at, by source.
     pub(crate) commits: BTreeMap<String, String>,
+    /// What tells the files that it was made from, beside those that the database holds, from
+    /// others: empty when there are none. `None` when they do not tell what a build comes to.
+    pub(crate) fingerprint: Option<String>,
+}
+
+impl Job {
+    /// Whether the database holds all that the bundle is made of.
+    fn is_stored(&self) -> bool {
+        let mut sources = self.sources.values();
+        sources.all(|source| source.definition.is_stored())
+    }
+
+    /// Whether a build may come to another bundle than the last one although its files are the
+    /// same: an expression may say so of its revision, or of what was fetched.
+    fn may_differ(&self) -> bool {
+        let expression = self.bundle.revision.as_deref().unwrap_or_default();
+        let mut sources = self.sources.values();
+        !expression.is_empty() || sources.any(|source| source.definition.transforms())
+    }
 }
 
 /// Removes the keys that a killed server left in a work directory. No build may run in it.
@@ -145,7 +165,8 @@ pub(crate) fn forget_keys(work_dir: &Path) {
 
 /// Builds a bundle. `work_dir` keeps repositories from one build to the next; two builds of one
 /// bundle must not run in it at the same time. A build that is dropped ends soon after. `synced`
-/// is told the source of each repository that was read, and whether it could be.
+/// is told the source of each repository that was read, and whether it could be. Nothing is made
+/// of files that are those of a `known` fingerprint.
 ///
 /// # Errors
 /// Where the build failed and why, for people; no secret shows in it.
@@ -154,8 +175,9 @@ pub(crate) async fn build(
     access: &Access,
     work_dir: &Path,
     synced: &(dyn Fn(&str, bool) + Sync),
-) -> Result<Built, BuildError> {
-    let built = attempt(job, access, work_dir, synced).await;
+    known: Option<&str>,
+) -> Result<Option<Built>, BuildError> {
+    let built = attempt(job, access, work_dir, synced, known).await;
     built.map_err(|failure| BuildError {
         message: redact(failure.message, job.all_secrets()),
         ..failure
@@ -167,7 +189,8 @@ async fn attempt(
     access: &Access,
     work_dir: &Path,
     synced: &(dyn Fn(&str, bool) + Sync),
-) -> Result<Built, BuildError> {
+    known: Option<&str>,
+) -> Result<Option<Built>, BuildError> {
     let limits = &access.limits;
     let options = job.bundle.options.as_ref();
     if let Some(target) = options.and_then(BuildOptions::compiled_to) {
@@ -192,6 +215,16 @@ async fn attempt(
         }
     }
     fetcher.forget();
+    let mut fingerprint = Some(String::new()).filter(|_| !job.may_differ());
+    if fingerprint.is_some() && !job.is_stored() {
+        let told = blocking::run(limits.work, move |_| (fingerprint::of(&fetched), fetched));
+        let told = told.await;
+        let (print, files) = told.map_err(|lost| BuildError::internal(lost.to_string()))?;
+        (fingerprint, fetched) = (Some(print), files);
+    }
+    if fingerprint.is_some() && fingerprint.as_deref() == known {
+        return Ok(None);
+    }
     let mut layers = BTreeMap::new();
     let mut commits = BTreeMap::new();
     let mut sources = BTreeMap::new();
@@ -221,11 +254,12 @@ async fn attempt(
         .await
         .map_err(|lost| BuildError::internal(lost.to_string()))?;
     let Assembled { archive, revision } = made.map_err(BuildError::build)?;
-    Ok(Built {
+    Ok(Some(Built {
         archive,
         revision,
         commits,
-    })
+        fingerprint,
+    }))
 }
 
 /// All parts together.

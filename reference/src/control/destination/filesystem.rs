@@ -127,6 +127,31 @@ impl Target {
         )
     }
 
+    /// Whether the file is the archive of a SHA-256 digest. Incomplete files go as with
+    /// [`Self::compare`].
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub(super) fn holds(&self, digest: &str) -> Result<bool, DestinationError> {
+        let folder = self.folder()?;
+        let path = folder.join(&self.name);
+        let failed = |failure| refused(&path, failure);
+        self.revoke(&folder.join(STAGING), None).map_err(failed)?;
+        if !fs::symlink_metadata(&path).map_err(failed)?.is_file() {
+            return Ok(false);
+        }
+        let mut file = fs::File::open(&path).map_err(failed)?;
+        let mut buffer = vec![0; BUFFER];
+        let mut hash = Sha256::new();
+        loop {
+            let read = file.read(&mut buffer).map_err(failed)?;
+            match buffer.get(..read).unwrap_or_default() {
+                [] => return Ok(hexadecimal(&hash.finalize()) == digest),
+                part => hash.update(part),
+            }
+        }
+    }
+
     /// Writes an archive to the disk, beside the file that it is to replace.
     ///
     /// # Errors
@@ -185,12 +210,7 @@ impl Target {
     /// How the names of incomplete files begin that are to replace this one.
     fn prefix(&self) -> String {
         let digest = Sha256::digest(self.name.as_os_str().as_encoded_bytes());
-        let digest = digest.iter().take(16);
-        // Writing to a string does not fail.
-        digest.fold(String::new(), |mut text, byte| {
-            let _ = write!(text, "{byte:02x}");
-            text
-        }) + "-"
+        hexadecimal(digest.get(..16).unwrap_or_default()) + "-"
     }
 
     /// A new incomplete file, which goes away unless it is put in its place.
@@ -283,6 +303,14 @@ impl Target {
 pub(crate) struct Partial {
     path: TempPath,
     target: PathBuf,
+}
+
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().fold(String::new(), |mut text, byte| {
+        // Writing to a string does not fail.
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
 }
 
 fn refused(path: &Path, failure: io::Error) -> DestinationError {

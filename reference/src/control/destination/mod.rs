@@ -156,6 +156,19 @@ impl Destination {
         }
     }
 
+    /// Whether an archive that was written is still there, by its digest and what the storage said
+    /// of it. What cannot be told is no.
+    pub(crate) async fn holds(&self, digest: &str, known: &Identity) -> bool {
+        let held = match self {
+            Self::Object(object) => object.holds(known).await,
+            Self::File(target) => {
+                let (target, digest) = (target.clone(), digest.to_owned());
+                blocking(move || target.holds(&digest)).await
+            }
+        };
+        held.unwrap_or(false)
+    }
+
     /// Does what can be done of a write before it is seen: a file is complete on the disk then.
     /// Whoever writes has to make sure after this, and before it is put in its place, that the
     /// bundle is still his.

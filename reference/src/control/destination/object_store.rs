@@ -76,6 +76,17 @@ impl Object {
         }
     }
 
+    /// Whether the storage says of what stands there what it said of an archive.
+    ///
+    /// # Errors
+    /// `Push` when the storage does not say it.
+    pub(super) async fn holds(&self, known: &Identity) -> Result<bool, DestinationError> {
+        let found = in_time(self.store.head(&self.path)).await?;
+        found
+            .map(|found| known.is_of(&Identity::of(&found)))
+            .map_err(|failure| read(&failure))
+    }
+
     /// Replaces what was seen there: the storage refuses it if there is something else by now,
     /// and the answer is `None`. A storage that knows no conditions replaces anything.
     ///

@@ -38,6 +38,32 @@ pub(crate) struct Source {
     shared: Option<bool>,
 }
 
+impl Source {
+    /// Whether its files and its documents are all in the database.
+    pub(crate) fn is_stored(&self) -> bool {
+        let is_empty = |text: &Option<String>| text.as_deref().unwrap_or_default().is_empty();
+        let repository = self.git.as_ref().is_none_or(|git| is_empty(&git.repo));
+        let paths = self.paths.iter().flatten().next();
+        let datasource = self.datasources.iter().flatten().next();
+        repository
+            && is_empty(&self.directory)
+            && is_empty(&self.builtin)
+            && paths.is_none()
+            && datasource.is_none()
+    }
+
+    /// Whether it transforms what it fetches.
+    pub(crate) fn transforms(&self) -> bool {
+        let mut datasources = self.datasources.iter().flatten();
+        datasources.any(|one| {
+            !one.transform_query
+                .as_deref()
+                .unwrap_or_default()
+                .is_empty()
+        })
+    }
+}
+
 /// A version-control repository.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]

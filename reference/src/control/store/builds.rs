@@ -21,11 +21,33 @@ pub(crate) struct Claim {
     /// The number of the claim.
     pub(crate) number: i64,
     /// The count of changes at the time of the claim: the build sees at least those.
-    wanted: i64,
+    pub(crate) wanted: i64,
     /// How many builds have failed since the last that succeeded, or the last change.
     pub(crate) failures: u32,
     /// What is known of what was last written, and where to; empty when nothing is.
     pub(crate) published: String,
+}
+
+/// Which bundles are claimed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Queue {
+    /// Those of which a change waits to be built.
+    Changed,
+    /// All that are due, also those that are only built again.
+    Due,
+}
+
+impl Queue {
+    /// The statement that finds its bundles.
+    fn select(self) -> &'static str {
+        match self {
+            Self::Changed => {
+                "SELECT bundle_id FROM builds \
+                 WHERE due <= {now} AND lease <= {now} AND wanted > seen"
+            }
+            Self::Due => "SELECT bundle_id FROM builds WHERE due <= {now} AND lease <= {now}",
+        }
+    }
 }
 
 /// What a build came to.
@@ -42,35 +64,43 @@ pub(crate) struct Finish {
 }
 
 impl Store {
-    /// Claims the bundle that has been due for the longest time, if any is.
+    /// Claims up to so many bundles that are due, those first that have been for the longest time.
     pub(crate) async fn claim(
         &self,
+        queue: Queue,
         owner: &str,
         lease: Duration,
-    ) -> Result<Option<Claim>, StoreError> {
+        most: usize,
+    ) -> Result<Vec<Claim>, StoreError> {
         // Looking first keeps an idle server from taking the connection that writes.
-        let due = "SELECT 1 FROM builds WHERE due <= {now} AND lease <= {now} LIMIT 1";
-        let due = query(self.dialect_sql(due));
-        if due.fetch_optional(self.reader()).await?.is_none() {
-            return Ok(None);
+        let any = format!("{} LIMIT 1", queue.select());
+        let any = query(self.dialect_sql(&any));
+        if any.fetch_optional(self.reader()).await?.is_none() {
+            return Ok(Vec::new());
         }
-        let claim = query(self.dialect_sql(
-            "UPDATE builds SET owner = $1, claim = claim + 1, lease = {now} + $2 \
-             WHERE bundle_id = (SELECT bundle_id FROM builds \
-             WHERE due <= {now} AND lease <= {now} ORDER BY due, bundle_id LIMIT 1 {skip}) \
+        let claim = format!(
+            "WITH next (id) AS MATERIALIZED ({} ORDER BY due, bundle_id LIMIT $3 {{skip}}) \
+             UPDATE builds SET owner = $1, claim = claim + 1, lease = {{now}} + $2 \
+             WHERE bundle_id IN (SELECT id FROM next) \
              RETURNING bundle_id, claim, wanted, failures, published",
-        ));
-        let claim = claim.bind(owner).bind(milliseconds(lease));
-        let Some(row) = claim.fetch_optional(self.writer()).await? else {
-            return Ok(None);
-        };
-        Ok(Some(Claim {
-            bundle: row.try_get(0)?,
-            number: row.try_get(1)?,
-            wanted: row.try_get(2)?,
-            failures: u32::try_from(row.try_get::<i64, _>(3)?).unwrap_or_default(),
-            published: row.try_get(4)?,
-        }))
+            queue.select()
+        );
+        let claim = query(self.dialect_sql(&claim)).bind(owner);
+        let claim = claim.bind(milliseconds(lease));
+        let claim = claim.bind(i64::try_from(most).unwrap_or(i64::MAX));
+        let mut transaction = self.begin_unsynced().await?;
+        let rows = claim.fetch_all(&mut *transaction).await?;
+        transaction.commit().await?;
+        let claims = rows.iter().map(|row| {
+            Ok(Claim {
+                bundle: row.try_get(0)?,
+                number: row.try_get(1)?,
+                wanted: row.try_get(2)?,
+                failures: u32::try_from(row.try_get::<i64, _>(3)?).unwrap_or_default(),
+                published: row.try_get(4)?,
+            })
+        });
+        Ok(claims.collect::<Result<_, sqlx::Error>>()?)
     }
 
     /// Prolongs the lease of a claim; `false` when the bundle is lost or deleted.
@@ -79,8 +109,22 @@ impl Store {
             "UPDATE builds SET lease = {now} + $3 WHERE bundle_id = $1 AND claim = $2",
         ));
         let renew = renew.bind(claim.bundle).bind(claim.number);
-        let renewed = renew.bind(milliseconds(lease)).execute(self.writer());
-        Ok(renewed.await?.rows_affected() == 1)
+        let renewed = self.write(renew.bind(milliseconds(lease)));
+        Ok(renewed.await? == 1)
+    }
+
+    /// Whether a claim is still its owner's, with no less than half of a lease left; a lease of
+    /// which less is left is prolonged. Most of the time nothing is written.
+    pub(crate) async fn keep(&self, claim: &Claim, lease: Duration) -> Result<bool, StoreError> {
+        let held = query(self.dialect_sql(
+            "SELECT 1 FROM builds WHERE bundle_id = $1 AND claim = $2 AND lease > {now} + $3",
+        ));
+        let held = held.bind(claim.bundle).bind(claim.number);
+        let held = held.bind(milliseconds(lease / 2));
+        match held.fetch_optional(self.reader()).await? {
+            Some(_) => Ok(true),
+            None => self.renew(claim, lease).await,
+        }
     }
 
     /// Gives a claim back; the bundle stays due.
@@ -88,7 +132,7 @@ impl Store {
         let release =
             query("UPDATE builds SET owner = '', lease = 0 WHERE bundle_id = $1 AND claim = $2");
         let release = release.bind(claim.bundle).bind(claim.number);
-        release.execute(self.writer()).await?;
+        self.write(release).await?;
         Ok(())
     }
 
@@ -96,7 +140,7 @@ impl Store {
     pub(crate) async fn release_all(&self) -> Result<(), StoreError> {
         if !self.is_postgres() {
             let release = query("UPDATE builds SET owner = '', lease = 0 WHERE lease <> 0");
-            release.execute(self.writer()).await?;
+            self.write(release).await?;
         }
         Ok(())
     }
@@ -105,21 +149,22 @@ impl Store {
     /// looked meanwhile at what is in the storages.
     pub(crate) async fn look_again(&self) -> Result<(), StoreError> {
         let due = query(self.dialect_sql("UPDATE builds SET due = {now} WHERE due > {now}"));
-        due.execute(self.writer()).await?;
+        self.write(due).await?;
         Ok(())
     }
 
     /// Records what a build came to and ends its claim; `false`, and nothing is recorded, when the
     /// bundle is lost or deleted.
     pub(crate) async fn finish(&self, claim: &Claim, finish: &Finish) -> Result<bool, StoreError> {
-        let mut transaction = self.begin().await?;
-        let hold = query(self.dialect_sql("SELECT r.id FROM resources r WHERE r.id = $1 {hold}"));
-        hold.bind(claim.bundle)
-            .fetch_optional(&mut *transaction)
-            .await?;
+        let mut transaction = self.begin_unsynced().await?;
+        if self.is_postgres() {
+            let hold = "SELECT r.id FROM resources r WHERE r.id = $1 {hold}";
+            let hold = query(self.dialect_sql(hold)).bind(claim.bundle);
+            hold.fetch_optional(&mut *transaction).await?;
+        }
         let update = query(self.dialect_sql(
-            "UPDATE builds SET owner = '', lease = 0, published = COALESCE($4, published), \
-             failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
+            "UPDATE builds SET owner = '', lease = 0, seen = $3, \
+             published = COALESCE($4, published), failures = CASE WHEN wanted = $3 THEN $5 ELSE 0 END, \
              due = CASE WHEN wanted = $3 THEN {now} + $6 ELSE {now} END, pause = $7 \
              WHERE bundle_id = $1 AND claim = $2",
         ));
@@ -168,8 +213,7 @@ impl Store {
              due = CASE WHEN due > {now} + pause + $2 THEN {now} ELSE due END \
              WHERE lease > {now} + $1 OR due > {now} + pause + $2",
         ));
-        let mended = mend.bind(lease).bind(slack).execute(self.writer());
-        Ok(mended.await?.rows_affected())
+        self.write(mend.bind(lease).bind(slack)).await
     }
 
     /// Makes a bundle due, and forgets what is published of it, so that it is written again even
@@ -179,7 +223,7 @@ impl Store {
             "UPDATE builds SET published = '', wanted = wanted + 1, due = {now} \
              WHERE bundle_id = $1",
         ));
-        again.bind(bundle).execute(self.writer()).await?;
+        self.write(again.bind(bundle)).await?;
         Ok(())
     }
 
@@ -197,4 +241,36 @@ impl Store {
 
 fn milliseconds(time: Duration) -> i64 {
     i64::try_from(time.as_millis()).unwrap_or(i64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::control::store::DatabaseUrl;
+
+    type Tested<T = ()> = Result<T, Box<dyn std::error::Error + Send + Sync>>;
+
+    /// However many bundles are due, the next ones are found by an index, in its order.
+    #[tokio::test]
+    async fn claims_go_through_an_index() -> Tested {
+        let url: DatabaseUrl = "sqlite::memory:".parse()?;
+        let store = Store::connect(&url).await?;
+        let seal = || Tested::Ok(String::new());
+        store.prepare(|_| Tested::Ok(()), seal).await?;
+        for (queue, index) in [
+            (Queue::Changed, "builds_changed"),
+            (Queue::Due, "builds_by_due"),
+        ] {
+            let select = queue.select();
+            let explain = format!("EXPLAIN QUERY PLAN {select} ORDER BY due, bundle_id LIMIT 4");
+            let explain = query(store.dialect_sql(&explain));
+            let mut steps = Vec::new();
+            for step in explain.fetch_all(store.reader()).await? {
+                steps.push(step.try_get::<String, _>("detail")?);
+            }
+            let expected = format!("SEARCH builds USING INDEX {index} (due<?)");
+            assert_eq!(steps, [expected]);
+        }
+        Ok(())
+    }
 }

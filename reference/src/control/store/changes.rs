@@ -64,7 +64,7 @@ impl Store {
         if any.fetch_optional(self.reader()).await?.is_none() {
             return Ok(false);
         }
-        let mut transaction = self.begin().await?;
+        let mut transaction = self.begin_unsynced().await?;
         let turn = query(self.dialect_sql(LEADER_LOCK_SQL));
         if turn.fetch_optional(&mut *transaction).await?.is_none() {
             return Ok(false);

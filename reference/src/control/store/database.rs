@@ -7,7 +7,8 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use sqlx::any::AnyPoolOptions;
+use sqlx::any::{AnyArguments, AnyPoolOptions};
+use sqlx::query::Query;
 use sqlx::sqlite::{SqliteConnectOptions, SqliteJournalMode};
 use sqlx::{
     Any, AnyConnection, AnyPool, AssertSqlSafe, ConnectOptions, Connection, Executor, Transaction,
@@ -45,7 +46,7 @@ const POSTGRES_RELEASE: Duration = Duration::from_secs(5);
 const POSTGRES_REQUEST: Duration = Duration::from_secs(10);
 
 /// What every SQLite connection starts with. Without full synchronisation a power cut could take
-/// back what was confirmed. SQLite asks for a lock more and more seldom, so that one that waits
+/// back what was confirmed; transactions of the workers do without. SQLite asks for a lock more and more seldom, so that one that waits
 /// long loses it to others again and again; therefore each wait is short, and repeated.
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON";
@@ -185,12 +186,28 @@ impl Store {
 
     /// Begins a transaction that writes.
     pub(super) async fn begin(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        self.begin_with("PRAGMA synchronous = FULL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    /// Begins a transaction that writes what a power cut may take back: who builds what, and what
+    /// came of it. SQLite does not wait for the disk then. A start looks at every bundle, and what
+    /// was confirmed after this is not confirmed before this is on the disk, too.
+    pub(super) async fn begin_unsynced(&self) -> Result<Transaction<'static, Any>, StoreError> {
+        self.begin_with("PRAGMA synchronous = NORMAL; BEGIN IMMEDIATE")
+            .await
+    }
+
+    async fn begin_with(
+        &self,
+        sqlite: &'static str,
+    ) -> Result<Transaction<'static, Any>, StoreError> {
         if self.postgres {
             return Ok(begin_on(&self.write, "BEGIN").await?);
         }
         let deadline = Instant::now() + LOCK_WAIT;
         loop {
-            match begin_on(&self.write, "BEGIN IMMEDIATE").await {
+            match begin_on(&self.write, sqlite).await {
                 Err(failure)
                     if DatabaseFailure::of(&failure) == DatabaseFailure::Locked
                         && Instant::now() < deadline => {}
@@ -209,9 +226,16 @@ impl Store {
         Ok(begin_on(&self.read, statement).await?)
     }
 
-    /// The connections that write, for single statements.
-    pub(super) fn writer(&self) -> &AnyPool {
-        &self.write
+    /// Executes one statement of the workers that writes, which waits for the others that do as any
+    /// transaction; the number of rows that it concerned.
+    pub(super) async fn write(
+        &self,
+        statement: Query<'_, Any, AnyArguments>,
+    ) -> Result<u64, StoreError> {
+        let mut transaction = self.begin_unsynced().await?;
+        let done = statement.execute(&mut *transaction).await?;
+        transaction.commit().await?;
+        Ok(done.rows_affected())
     }
 
     /// The statement with what the databases spell differently put in: `{now}` is the time in

@@ -30,11 +30,12 @@ mod storage_locations;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use builds::{Claim, Finish};
+pub(crate) use builds::{Claim, Finish, Queue};
 pub(crate) use database::{Database, DatabaseUrl, Store};
 pub(crate) use error::StoreError;
 pub(crate) use failure::DatabaseFailure;
 pub(crate) use files::tighten;
+pub(crate) use inputs::Inputs;
 pub(crate) use inspect::{Contents, Unusable, inspect};
 pub(crate) use probe::Probe;
 pub(crate) use resources::Row;

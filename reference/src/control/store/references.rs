@@ -174,26 +174,6 @@ const TARGETS: [(&str, &str); 2] = [
     ("secret_uses", "s.kind = 'secret' AND s.name = u.secret"),
 ];
 
-/// The first reference of a thing to a source that may not be followed any more, if there is one.
-pub(super) async fn first_forbidden(
-    transaction: &mut Transaction<'static, Any>,
-    user: i64,
-) -> Result<Option<StoreError>, StoreError> {
-    let select = format!(
-        "SELECT r.kind, r.name, s.name FROM source_uses u JOIN resources r ON r.id = u.user_id \
-         JOIN resources s ON s.id = u.source_id \
-         WHERE u.user_id = $1 AND NOT {FOLLOWED} ORDER BY s.id LIMIT 1"
-    );
-    let select = query(AssertSqlSafe(select)).bind(user);
-    let Some(row) = select.fetch_optional(&mut **transaction).await? else {
-        return Ok(None);
-    };
-    Ok(Some(StoreError::MissingReference {
-        user: ResourceRef::of_stored_kind(row.try_get(0)?, row.try_get(1)?),
-        missing: ResourceRef::new(Kind::Source, row.try_get(2)?),
-    }))
-}
-
 /// A definition names something that must exist and does not.
 fn missing(entry: &Entry, kind: Kind, name: &str) -> StoreError {
     StoreError::MissingReference {

@@ -98,12 +98,8 @@ impl Store {
         let mut transaction = self.begin().await?;
         self.hold_key(&mut transaction, std::slice::from_ref(entry))
             .await?;
-        let written = write(
-            &mut transaction,
-            entry,
-            principal.name(),
-            principal.manages_all(),
-        );
+        let of_others = principal.manages_all();
+        let written = write(&mut transaction, entry, principal.name(), of_others, true);
         let id = written.await?.ok_or(StoreError::NotAuthorized)?;
         let rights = Rights::Of(principal);
         self.replace_references(&mut transaction, id, entry, rights)
@@ -115,7 +111,7 @@ impl Store {
     }
 
     /// Creates or replaces what the configuration declares, all or nothing. Sources may require
-    /// each other in any order.
+    /// each other in any order. What is there already is no change.
     ///
     /// # Errors
     /// `MissingReference`, or `PlaceTaken` when two declared bundles have one place.
@@ -125,7 +121,8 @@ impl Store {
         let mut written = Vec::new();
         for entry in entries {
             // What nobody but the configuration created belongs to no principal.
-            if let Some(id) = write(&mut transaction, entry, "", true).await? {
+            let changes = !self.is_declared(&mut transaction, entry).await?;
+            if let Some(id) = write(&mut transaction, entry, "", true, changes).await? {
                 written.push((id, entry));
             }
         }
@@ -138,6 +135,27 @@ impl Store {
         transaction.commit().await?;
         self.notify_changed();
         Ok(())
+    }
+
+    /// Whether the configuration has declared a thing before, as it is now; nobody else changes it
+    /// until the end of the transaction. Only the operator and administrators can have written it
+    /// since, and their references lead everywhere alike.
+    async fn is_declared(
+        &self,
+        transaction: &mut Transaction<'static, Any>,
+        entry: &Entry,
+    ) -> Result<bool, StoreError> {
+        let select = self.locking(
+            "SELECT 1 FROM resources WHERE kind = $1 AND name = $2 AND owner = '' \
+             AND definition = $3 AND shared = $4",
+            "SELECT 1 FROM resources WHERE kind = $1 AND name = $2 AND owner = '' \
+             AND definition = $3 AND shared = $4 FOR NO KEY UPDATE",
+        );
+        let select = query(select).bind(entry.kind.name());
+        let select = select.bind(entry.name.as_str());
+        let select = select.bind(entry.text.as_str());
+        let select = select.bind(i64::from(entry.shared == Some(true)));
+        Ok(select.fetch_optional(&mut **transaction).await?.is_some())
     }
 
     /// Deletes a thing that nothing uses.
@@ -198,15 +216,16 @@ fn api_definition(kind: Kind, definition: String, shared: i64) -> String {
 }
 
 /// Creates or replaces a thing and gives its id, unless it belongs to somebody else. Deciding
-/// in the statement itself leaves no moment in which another could take the name. That it has
-/// changed is noted with it.
+/// in the statement itself leaves no moment in which another could take the name. That it
+/// `changes` is noted with it.
 async fn write(
     transaction: &mut Transaction<'static, Any>,
     entry: &Entry,
     owner: &str,
     of_others: bool,
+    changes: bool,
 ) -> Result<Option<i64>, StoreError> {
-    if entry.kind == Kind::Stack {
+    if entry.kind == Kind::Stack && changes {
         changes::note_stack(transaction, &entry.name).await?;
     }
     let upsert = query(
@@ -233,6 +252,7 @@ async fn write(
         return Err(StoreError::SharedByOthers);
     }
     match entry.kind {
+        _ if !changes => {}
         Kind::Stack => changes::note_stack(transaction, &entry.name).await?,
         kind => changes::note(transaction, kind, &entry.name).await?,
     }

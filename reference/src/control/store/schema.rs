@@ -13,6 +13,7 @@ pub(super) const STEPS: &[&str] = &[
     include_str!("migrations/3_tenants.sql"),
     include_str!("migrations/4_probes.sql"),
     include_str!("migrations/5_pauses.sql"),
+    include_str!("migrations/6_queues.sql"),
 ];
 
 /// Serialises the starts of several replicas on one PostgreSQL database.

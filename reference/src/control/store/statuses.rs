@@ -73,16 +73,15 @@ impl Store {
         bundle: i64,
         status: &Status,
     ) -> Result<(), StoreError> {
-        // The order of statuses is that of builds, also when the clock was put back.
-        let latest =
-            query("SELECT COALESCE(MAX(updated), 0) FROM build_statuses WHERE bundle_id = $1");
-        let latest = latest.bind(bundle).fetch_one(&mut **transaction).await?;
-        let latest: i64 = latest.try_get(0)?;
-        // A bundle that was written again stays so while nothing else happens to it.
+        // The order of statuses is that of builds, also when the clock was put back. A bundle that
+        // was written again stays so while nothing else happens to it.
         let upsert = query(self.dialect_sql(
             "INSERT INTO build_statuses \
              (bundle_id, revision, phase, status, message, created, updated) \
-             VALUES ($1, $2, $3, $4, $5, {now}, CASE WHEN {now} > $6 THEN {now} ELSE $6 + 1 END) \
+             SELECT $1, $2, $3, $4, $5, {now}, \
+             CASE WHEN {now} > last.updated THEN {now} ELSE last.updated + 1 END \
+             FROM (SELECT COALESCE(MAX(updated), 0) AS updated FROM build_statuses \
+             WHERE bundle_id = $1) last WHERE 1 = 1 \
              ON CONFLICT (bundle_id, revision) DO UPDATE SET phase = excluded.phase, \
              status = excluded.status, updated = excluded.updated, message = CASE \
              WHEN excluded.message = '' AND build_statuses.status = excluded.status \
@@ -93,8 +92,7 @@ impl Store {
             .bind(status.revision.as_str())
             .bind(status.phase.name())
             .bind(status.result.name())
-            .bind(status.message.as_str())
-            .bind(latest);
+            .bind(status.message.as_str());
         upsert.execute(&mut **transaction).await?;
         let forget = query(
             "DELETE FROM build_statuses WHERE bundle_id = $1 AND \

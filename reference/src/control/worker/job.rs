@@ -1,12 +1,16 @@
 //! What a build is made from.
 
 use std::collections::BTreeMap;
+use std::io;
 
+use sha2::{Digest, Sha256};
+
+use super::record::hexadecimal;
 use crate::control::Control;
 use crate::control::builder::{Job, SourceInput};
 use crate::control::cipher::CipherError;
 use crate::control::model::Secret;
-use crate::control::store::StoreError;
+use crate::control::store::{Inputs, StoreError};
 
 /// Why the inputs of a build cannot be had.
 #[derive(Debug, thiserror::Error)]
@@ -14,20 +18,53 @@ pub(super) enum JobError {
     #[error(transparent)]
     Store(#[from] StoreError),
     #[error(transparent)]
+    Content(#[from] ContentError),
+}
+
+/// What is stored, and cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub(super) enum ContentError {
+    #[error(transparent)]
     Cipher(#[from] CipherError),
     #[error("a stored definition cannot be read: {0}")]
     Unreadable(#[from] serde_json::Error),
+}
+
+/// What was read for a build.
+#[derive(Debug)]
+pub(super) struct Read {
+    pub(super) job: Job,
+    /// A digest of all that is stored of it; `None` when no more than the bundle was read.
+    pub(super) digest: Option<String>,
 }
 
 impl Control {
     /// What a bundle is built from, with its secrets opened; `None` when it is deleted.
     ///
     /// # Errors
-    /// When it cannot be read or opened, or has more than `limit` characters of source data.
-    pub(super) async fn job(&self, bundle: i64, limit: u64) -> Result<Option<Job>, JobError> {
+    /// When it cannot be read or opened, or has more than `limit` bytes of source data.
+    pub(super) async fn job(&self, bundle: i64, limit: u64) -> Result<Option<Read>, JobError> {
         let Some(inputs) = self.store.inputs(bundle, limit).await? else {
             return Ok(None);
         };
+        let digest = Some(digest(&inputs).map_err(ContentError::from)?);
+        let job = self.read(inputs)?;
+        Ok(Some(Read { job, digest }))
+    }
+
+    /// A bundle, with its secrets opened and without sources: enough to look at its storage.
+    ///
+    /// # Errors
+    /// When it cannot be read or opened.
+    pub(super) async fn bundle_alone(&self, bundle: i64) -> Result<Option<Read>, JobError> {
+        let Some(inputs) = self.store.bundle(bundle).await? else {
+            return Ok(None);
+        };
+        let (job, digest) = (self.read(inputs)?, None);
+        Ok(Some(Read { job, digest }))
+    }
+
+    fn read(&self, inputs: Inputs) -> Result<Job, ContentError> {
         let mut sources = BTreeMap::new();
         for (name, source) in inputs.sources {
             let input = SourceInput {
@@ -37,13 +74,13 @@ impl Control {
             };
             sources.insert(name, input);
         }
-        Ok(Some(Job {
+        Ok(Job {
             name: inputs.name,
             bundle: inputs.bundle,
             stacks: inputs.stacks,
             sources,
             secrets: self.opened(inputs.secrets)?,
-        }))
+        })
     }
 
     /// Secrets by name, opened.
@@ -57,4 +94,22 @@ impl Control {
         });
         secrets.collect()
     }
+}
+
+/// A digest of what is stored, secrets as they are sealed.
+fn digest(inputs: &Inputs) -> Result<String, serde_json::Error> {
+    /// Takes up what is written to it.
+    struct Hash(Sha256);
+    impl io::Write for Hash {
+        fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+            self.0.update(bytes);
+            Ok(bytes.len())
+        }
+        fn flush(&mut self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+    let mut hash = Hash(Sha256::new());
+    serde_json::to_writer(&mut hash, inputs)?;
+    Ok(hexadecimal(&hash.0.finalize()))
 }

@@ -11,23 +11,27 @@
 mod claim_location;
 mod job;
 mod publish;
+mod record;
 mod repository_cache;
 mod run;
+mod slot;
 
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-use tokio::sync::{OwnedSemaphorePermit, Semaphore, watch};
+use tokio::sync::watch;
 use tokio::task::{JoinHandle, JoinSet};
+use tokio::time::Instant;
 use tracing::{error, info, warn};
 
 use self::repository_cache::WorkFolder;
+use self::slot::Slots;
 use super::Control;
 use super::builder::Access;
 use super::destination::AllowedDestinations;
 use super::model::{Bundle, Kind};
-use super::store::StoreError;
+use super::store::{Queue, StoreError};
 use crate::StartError;
 
 /// How long a claim lasts that is not renewed, and with it how long the bundles of a lost
@@ -41,7 +45,7 @@ const POLL_INTERVAL: Duration = Duration::from_secs(1);
 const DEBOUNCE: Duration = Duration::from_millis(20);
 
 /// How often changes are passed on before builds are begun, when there are very many.
-const MAX_DRAIN_ROUNDS: u32 = 200;
+const MAX_DRAIN_ROUNDS: u32 = 20;
 
 /// Interval at which metrics and folders of deleted bundles are dropped.
 const SWEEP: Duration = Duration::from_secs(600);
@@ -58,11 +62,6 @@ const GRACE: Duration = Duration::from_secs(10);
 
 /// How long builds that are given up may take to say so.
 const RELEASE: Duration = Duration::from_secs(3);
-
-/// The KiB of all archives on their way to storages that do not count as builds, and what each of
-/// them counts at least. A storage that hangs holds up its own bundle only.
-const UPLOADS: u32 = 256 << 10;
-const UPLOAD: u32 = 1 << 10;
 
 /// How often it is looked whether the clock of the database was put back.
 const CLOCK: Duration = Duration::from_secs(10);
@@ -109,10 +108,9 @@ struct Shared {
     /// Names this process in claims.
     owner: String,
     work: WorkFolder,
-    /// One for each build that may run at the same time.
-    slots: Arc<Semaphore>,
-    /// One for each KiB of the archives that are on their way to storages.
-    uploads: Arc<Semaphore>,
+    slots: Slots,
+    /// The digest of what decides, beside its inputs, what a bundle comes to.
+    builder: String,
 }
 
 /// The workers of a process; dropping them stops them without waiting.
@@ -139,8 +137,8 @@ impl Workers {
         let shared = Arc::new(Shared {
             owner: owner()?,
             control,
-            slots: Arc::new(Semaphore::new(settings.concurrent)),
-            uploads: Arc::new(Semaphore::new(UPLOADS as usize)),
+            slots: Slots::new(settings.concurrent),
+            builder: record::builder(&settings.access),
             settings,
             work,
         });
@@ -178,30 +176,39 @@ impl Shared {
         let (give_up, given_up) = watch::channel(());
         let mut sweep = tokio::time::interval(SWEEP);
         let mut clock = tokio::time::interval(CLOCK);
+        // When changes are passed on the next time.
+        let mut next = Instant::now();
         loop {
+            let now = Instant::now();
+            let passes = next <= now;
             // A database that does not answer must not hold up the end. A claim that is lost on
             // the way ends by itself.
+            let begun = self.begin_builds(&mut builds, &given_up, passes);
             let begun = tokio::select! {
                 _ = stopped.changed() => break,
-                begun = tokio::time::timeout(SILENCE, self.begin_builds(&mut builds, &given_up)) => begun,
+                begun = tokio::time::timeout(SILENCE, begun) => begun,
             };
-            let pause = match begun {
-                Ok(Ok(())) => POLL_INTERVAL,
+            match begun {
+                Ok(Ok(true)) => {}
+                Ok(Ok(false)) if passes => next = now + POLL_INTERVAL,
+                Ok(Ok(false)) => {}
                 Ok(Err(failure)) => {
                     error!(%failure, "cannot look for bundles to build");
-                    DATABASE_PAUSE
+                    next = Instant::now() + DATABASE_PAUSE;
                 }
                 Err(_) => {
                     error!("the database does not answer whether there are bundles to build");
-                    DATABASE_PAUSE
+                    next = Instant::now() + DATABASE_PAUSE;
                 }
-            };
+            }
+            let soon = Instant::now() + DEBOUNCE;
             tokio::select! {
                 _ = stopped.changed() => break,
-                () = self.control.store.changed() => tokio::time::sleep(DEBOUNCE).await,
+                // Builds that end meanwhile make room for others at once.
+                () = self.control.store.changed(), if soon < next => next = soon,
                 _ = sweep.tick() => self.sweep().await,
                 _ = clock.tick() => self.mend_times().await,
-                () = tokio::time::sleep(pause) => {}
+                () = tokio::time::sleep_until(next) => {}
                 Some(ended) = builds.join_next() => report(ended),
             }
         }
@@ -220,32 +227,33 @@ impl Shared {
         drop(tokio::time::timeout(RELEASE, ended(&mut builds)).await);
     }
 
-    /// Passes changes on, and begins as many builds as are due and may run.
+    /// Passes changes on if it is time to, and begins as many builds as are due and may run. Gives
+    /// whether there are more changes to pass on.
     async fn begin_builds(
         self: &Arc<Self>,
         builds: &mut JoinSet<()>,
         given_up: &watch::Receiver<()>,
-    ) -> Result<(), StoreError> {
+        passes: bool,
+    ) -> Result<bool, StoreError> {
         let store = &self.control.store;
+        let mut more = passes;
         let mut rounds = 0..MAX_DRAIN_ROUNDS;
-        while rounds.next().is_some() && store.pass_on_changes().await? {}
-        while let Ok(slot) = Arc::clone(&self.slots).try_acquire_owned() {
-            let Some(claim) = store.claim(&self.owner, LEASE).await? else {
-                break;
-            };
-            let shared = Arc::clone(self);
-            builds.spawn(shared.run(claim, slot, given_up.clone()));
+        while more && rounds.next().is_some() {
+            more = store.pass_on_changes().await?;
         }
-        Ok(())
-    }
-
-    /// What a build holds while it writes an archive: its slot goes to another one, unless there
-    /// are too many archives on their way.
-    fn upload(&self, slot: OwnedSemaphorePermit, archive: usize) -> OwnedSemaphorePermit {
-        let size = u32::try_from(archive >> 10).unwrap_or(u32::MAX);
-        let uploads = Arc::clone(&self.uploads);
-        let upload = uploads.try_acquire_many_owned(size.max(UPLOAD));
-        upload.unwrap_or(slot)
+        // A change waits for none of the bundles that are only built again.
+        for queue in [Queue::Changed, Queue::Due] {
+            let mut slots = self.slots.free(queue);
+            if slots.is_empty() {
+                continue;
+            }
+            let claims = store.claim(queue, &self.owner, LEASE, slots.len());
+            for (claim, slot) in claims.await?.into_iter().zip(slots.drain(..)) {
+                let shared = Arc::clone(self);
+                builds.spawn(shared.run(claim, slot, given_up.clone()));
+            }
+        }
+        Ok(more)
     }
 
     /// Mends what a clock that was put back would hold up.

@@ -1,16 +1,12 @@
 //! From an archive to its destination.
 
-use std::fmt::Write as _;
-
 use bytes::Bytes;
-use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use tracing::warn;
 
 use super::Shared;
+use super::record::{Origin, Record, digest};
 use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
-use crate::control::model::ObjectStorage;
 use crate::control::store::{Claim, StoreError};
 
 /// How often a write is begun anew because something else was written meanwhile.
@@ -32,38 +28,26 @@ pub(super) enum PublishError {
 #[derive(Debug)]
 pub(super) struct Published {
     /// What is to be known of it at the next build.
-    pub(super) record: String,
+    pub(super) record: Record,
     /// What was wrong with what the storage held of it, if it had to be written again.
     pub(super) repaired: Option<&'static str>,
 }
 
-/// What is known of a bundle that was written.
-#[derive(Debug, Serialize, Deserialize)]
-struct Record {
-    /// The digest of the archive.
-    archive: String,
-    /// The digest of the definition of its place.
-    place: String,
-    /// What the storage said of it.
-    identity: Identity,
-}
-
 impl Shared {
     /// Sees to it that the destination holds an archive: looks what is there, and writes unless
-    /// it is that.
+    /// it is that. It was made from an origin,
+    /// and has a revision.
     pub(super) async fn publish(
         &self,
         claim: &Claim,
         archive: &Bytes,
-        storage: &ObjectStorage,
-        destination: &Destination,
+        (place, destination): (String, &Destination),
+        (revision, origin): (String, Option<Origin>),
     ) -> Result<Published, PublishError> {
         let metrics = &self.control.metrics;
-        let place = serde_json::to_vec(storage);
-        let place = place.map_err(|failure| DestinationError::Config(failure.to_string()))?;
-        let (digest, place) = (digest(archive), self::digest(&place));
+        let digest = digest(archive);
         // What older programs noted is no such record; then all of the object is read once.
-        let known: Option<Record> = serde_json::from_str(&claim.published).ok();
+        let known = Record::read(&claim.published);
         let known = known.filter(|known| known.archive == digest && known.place == place);
         let known = known.map(|known| known.identity);
         let held = destination.compare(archive, known.as_ref()).await?;
@@ -91,9 +75,9 @@ impl Shared {
             archive: digest,
             place,
             identity,
+            revision,
+            origin,
         };
-        let record = serde_json::to_string(&record);
-        let record = record.map_err(|failure| DestinationError::Config(failure.to_string()))?;
         Ok(Published { record, repaired })
     }
 
@@ -138,18 +122,9 @@ impl Shared {
 
     /// Makes sure that nobody else has the bundle.
     async fn still_ours(&self, claim: &Claim) -> Result<(), PublishError> {
-        match self.control.store.renew(claim, super::LEASE).await? {
+        match self.control.store.keep(claim, super::LEASE).await? {
             true => Ok(()),
             false => Err(PublishError::Lost),
         }
     }
-}
-
-fn digest(bytes: &[u8]) -> String {
-    let digest = Sha256::digest(bytes);
-    digest.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }

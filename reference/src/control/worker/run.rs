@@ -9,14 +9,17 @@ use std::time::{Duration, Instant};
 use bytes::Bytes;
 use chrono::{SecondsFormat, Utc};
 use futures_util::FutureExt;
-use tokio::sync::{OwnedSemaphorePermit, watch};
+use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
-use super::job::JobError;
+use super::job::{JobError, Read};
 use super::publish::{PublishError, Published};
+use super::record::{Origin, Record, digest};
+use super::slot::Slot;
 use super::{LEASE, Shared};
-use crate::control::builder::{self, BuildError, Built, Job};
+use crate::control::builder::{self, BuildError, Job};
 use crate::control::destination::{Destination, DestinationError};
+use crate::control::metrics::Upload;
 use crate::control::model::{BuildOptions, BuildResult, Phase};
 use crate::control::redact::{redact, shorten};
 use crate::control::store::{Claim, Finish, Status, StoreError, Taken};
@@ -33,6 +36,15 @@ const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The wait after the first failure; it doubles with each further one, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
+
+/// A bundle on its way to its storage.
+struct Made {
+    job: Job,
+    archive: Bytes,
+    revision: String,
+    origin: Option<Origin>,
+    _upload: Slot,
+}
 
 /// How a build ended.
 enum Ended {
@@ -51,7 +63,7 @@ impl Shared {
     pub(super) async fn run(
         self: Arc<Self>,
         claim: Claim,
-        slot: OwnedSemaphorePermit,
+        slot: Slot,
         mut given_up: watch::Receiver<()>,
     ) {
         let begun = Instant::now();
@@ -97,29 +109,20 @@ impl Shared {
     async fn build(
         &self,
         claim: &Claim,
-        slot: OwnedSemaphorePermit,
+        slot: Slot,
         name: &mut String,
         places: &mut BTreeSet<String>,
     ) -> Ended {
-        let limit = self.settings.access.limits.total;
-        let job = match self.control.job(claim.bundle, limit).await {
-            Ok(Some(job)) => job,
-            Ok(None) => return Ended::Deleted,
-            Err(JobError::Store(
-                failure @ (StoreError::TooLarge(_) | StoreError::MissingReference { .. }),
-            )) => {
-                let failed = self.failed(
-                    claim,
-                    Phase::Sync,
-                    BuildResult::ConfigError,
-                    failure.to_string(),
-                );
-                return Ended::Done(failed);
-            }
-            Err(failure) => return Ended::Done(self.broken(claim, Phase::Sync, &failure)),
+        let record = Record::read(&claim.published);
+        let is_current = |record: &Record| record.is_current(&self.builder, claim);
+        let alone = record.as_ref().is_some_and(is_current);
+        let read = match self.read(claim, alone).await {
+            Ok(read) => read,
+            Err(ended) => return ended,
         };
-        job.name.clone_into(name);
-        match tokio::time::timeout(BUILD_TIMEOUT, self.build_job(claim, slot, job, places)).await {
+        read.job.name.clone_into(name);
+        let build = self.build_job(claim, slot, read, record, places);
+        match tokio::time::timeout(BUILD_TIMEOUT, build).await {
             Ok(ended) => ended,
             Err(_) => {
                 let message = format!("the build took longer than {} s", BUILD_TIMEOUT.as_secs());
@@ -128,13 +131,39 @@ impl Shared {
         }
     }
 
+    /// Reads what a bundle is built from, or the bundle alone.
+    async fn read(&self, claim: &Claim, alone: bool) -> Result<Read, Ended> {
+        let read = match alone {
+            true => self.control.bundle_alone(claim.bundle).await,
+            false => {
+                let limit = self.settings.access.limits.total;
+                self.control.job(claim.bundle, limit).await
+            }
+        };
+        match read {
+            Ok(Some(read)) => Ok(read),
+            Ok(None) => Err(Ended::Deleted),
+            Err(JobError::Store(
+                failure @ (StoreError::TooLarge(_) | StoreError::MissingReference { .. }),
+            )) => Err(Ended::Done(self.failed(
+                claim,
+                Phase::Sync,
+                BuildResult::ConfigError,
+                failure.to_string(),
+            ))),
+            Err(failure) => Err(Ended::Done(self.broken(claim, Phase::Sync, &failure))),
+        }
+    }
+
     async fn build_job(
         &self,
         claim: &Claim,
-        slot: OwnedSemaphorePermit,
-        mut job: Job,
+        slot: Slot,
+        read: Read,
+        record: Option<Record>,
         places: &mut BTreeSet<String>,
     ) -> Ended {
+        let job = &read.job;
         let storage = job.bundle.object_storage.clone();
         let Some(storage) = storage.filter(|one| !one.is_empty()) else {
             let message = "the bundle has no object_storage".to_owned();
@@ -146,7 +175,7 @@ impl Shared {
         let opened = Destination::open(&storage, &job.secrets, &self.settings.destinations);
         let destination = match opened {
             Ok(destination) => destination,
-            Err(failure) => return Ended::Done(self.not_pushed(claim, &job, "", &failure)),
+            Err(failure) => return Ended::Done(self.not_pushed(claim, job, "", &failure)),
         };
         let taken = self.take_place(claim.bundle, &job.name, &storage, places);
         match taken.await {
@@ -164,42 +193,34 @@ impl Shared {
             }
             Err(failure) => return Ended::Done(self.broken(claim, Phase::Push, &failure)),
         }
-        let folder = self.work.of_bundle(claim.bundle);
-        let synced = |source: &str, read| self.control.metrics.synced(source, read);
-        let built = match builder::build(&job, &self.settings.access, &folder, &synced).await {
-            Ok(built) => built,
-            Err(BuildError {
-                phase,
-                result,
-                message,
-            }) => {
-                let failed = self.failed(claim, phase, result, message);
-                return Ended::Done(failed);
+        let place = match serde_json::to_vec(&storage) {
+            Ok(place) => digest(&place),
+            Err(failure) => return Ended::Done(self.broken(claim, Phase::Push, &failure)),
+        };
+        let record = record.filter(|record| record.place == place);
+        let made = match self.make(claim, slot, read, record, &destination).await {
+            Ok(made) => made,
+            Err(ended) => {
+                // Nothing was written to them.
+                places.clear();
+                return ended;
             }
         };
-        debug!(bundle = job.name, commits = ?built.commits, "sources read");
-        if claim.published.is_empty()
-            && job
-                .bundle
-                .options
-                .as_ref()
-                .is_some_and(BuildOptions::optimizes)
-        {
-            info!(
-                bundle = job.name,
-                "options.optimization has no effect: policies stay as they are written"
-            );
-        }
-        let Built {
-            archive, revision, ..
-        } = built;
-        // Storages may be slow, and sources large.
-        job.sources.clear();
-        let _upload = self.upload(slot, archive.len());
-        let archive = Bytes::from(archive);
-        let published = self.publish(claim, &archive, &storage, &destination);
+        let Made {
+            job,
+            archive,
+            revision,
+            origin,
+            _upload,
+        } = made;
+        let published = self.publish(
+            claim,
+            &archive,
+            (place, &destination),
+            (revision.clone(), origin),
+        );
         Ended::Done(match published.await {
-            Ok(published) => self.pushed(&job, revision, published),
+            Ok(published) => self.pushed(claim, &job, published),
             Err(PublishError::Destination(failure)) => {
                 self.not_pushed(claim, &job, &revision, &failure)
             }
@@ -208,8 +229,110 @@ impl Shared {
         })
     }
 
+    /// Makes an archive, unless the storage holds what was made of the same files, which ends the
+    /// build. `record` is what is known of that.
+    async fn make(
+        &self,
+        claim: &Claim,
+        mut slot: Slot,
+        mut read: Read,
+        mut record: Option<Record>,
+        destination: &Destination,
+    ) -> Result<Made, Ended> {
+        let access = &self.settings.access;
+        let folder = self.work.of_bundle(claim.bundle);
+        let synced = |source: &str, read| self.control.metrics.synced(source, read);
+        loop {
+            let built = match &read.digest {
+                // Whoever read no more than the bundle knew that the files are the same.
+                None => None,
+                Some(digest) => {
+                    let known = record.as_ref();
+                    let known = known.and_then(|record| record.files(&self.builder, digest));
+                    let built = builder::build(&read.job, access, &folder, &synced, known).await;
+                    built.map_err(|failure| self.not_built(claim, failure))?
+                }
+            };
+            let stored = read.digest.take();
+            if let Some(built) = built {
+                debug!(bundle = read.job.name, commits = ?built.commits, "sources read");
+                let options = read.job.bundle.options.as_ref();
+                if claim.published.is_empty() && options.is_some_and(BuildOptions::optimizes) {
+                    info!(
+                        bundle = read.job.name,
+                        "options.optimization has no effect: policies stay as they are written"
+                    );
+                }
+                let origin = built.fingerprint.zip(stored).map(|(files, stored)| Origin {
+                    builder: self.builder.clone(),
+                    wanted: claim.wanted,
+                    stored,
+                    files,
+                });
+                // Storages may be slow, and sources large.
+                read.job.sources.clear();
+                return Ok(Made {
+                    _upload: self.slots.upload(slot, built.archive.len()),
+                    job: read.job,
+                    archive: Bytes::from(built.archive),
+                    revision: built.revision,
+                    origin,
+                });
+            }
+            // Storages may be slow, and sources large.
+            read.job.sources.clear();
+            let upload = self.slots.upload(slot, 0);
+            if let Some(record) = record.take()
+                && destination.holds(&record.archive, &record.identity).await
+            {
+                self.control.metrics.uploaded(Upload::Unchanged);
+                return Err(Ended::Done(
+                    self.unchanged(claim, &read.job, record, stored),
+                ));
+            }
+            // It has to be made anew.
+            drop(upload);
+            slot = self.slots.wait().await;
+            read = self.read(claim, false).await?;
+        }
+    }
+
+    /// The result of a build that came to nothing.
+    fn not_built(&self, claim: &Claim, failure: BuildError) -> Ended {
+        let BuildError {
+            phase,
+            result,
+            message,
+        } = failure;
+        Ended::Done(self.failed(claim, phase, result, message))
+    }
+
+    /// The result of a build that was not needed.
+    fn unchanged(
+        &self,
+        claim: &Claim,
+        job: &Job,
+        mut record: Record,
+        stored: Option<String>,
+    ) -> Finish {
+        if let Some(origin) = &mut record.origin {
+            origin.wanted = claim.wanted;
+            origin.stored = stored.unwrap_or_else(|| origin.stored.clone());
+        }
+        let published = Published {
+            record,
+            repaired: None,
+        };
+        self.pushed(claim, job, published)
+    }
+
     /// The result of a build that succeeded.
-    fn pushed(&self, job: &Job, revision: String, published: Published) -> Finish {
+    fn pushed(&self, claim: &Claim, job: &Job, published: Published) -> Finish {
+        let revision = published.record.revision.clone();
+        let record = match serde_json::to_string(&published.record) {
+            Ok(record) => record,
+            Err(failure) => return self.broken(claim, Phase::Push, &failure),
+        };
         let message = published.repaired.map(|why| {
             warn!(
                 bundle = job.name,
@@ -226,7 +349,7 @@ impl Shared {
                 message: message.unwrap_or_default(),
             },
             succeeded: true,
-            published: Some(published.record),
+            published: Some(record),
             again: Some(self.settings.interval_of(&job.bundle)),
         }
     }
@@ -303,7 +426,12 @@ impl Shared {
         } = &finish.status;
         let duration_ms = milliseconds(took);
         self.control.metrics.built(name, *result, took);
-        if finish.succeeded && finish.published.as_ref() == Some(&claim.published) {
+        let written = finish.published.as_deref().and_then(Record::read);
+        let is_same = |written: &Record| {
+            let before = Record::read(&claim.published);
+            before.is_some_and(|before| before.is_same(written))
+        };
+        if written.as_ref().is_some_and(is_same) {
             debug!(bundle = name, revision, duration_ms, "bundle unchanged");
         } else if finish.succeeded {
             info!(bundle = name, revision, duration_ms, "bundle built");

@@ -1,13 +1,13 @@
 //! How the control plane's cost grows with the number of bundles it holds.
 
-use std::{error::Error, fs, time::Instant};
+use std::{error::Error, fs, path::PathBuf, time::Instant};
 
 use clap::Args;
 use reqwest::{Client, Method, StatusCode};
 use serde_json::{Value, json};
 use tempfile::TempDir;
 
-use super::{median, scratch};
+use super::{median, scratch, storage};
 use crate::report;
 
 const FIRST_PAGE: &str = "/v1/bundles?limit=100";
@@ -19,20 +19,24 @@ const SAMPLES: usize = 200;
 /// Requests per operation and size before those that are measured.
 const WARM_UP: usize = 20;
 
-/// The numbers of bundles; the first is what the others are compared with.
-#[derive(Debug, Clone, Args)]
-pub(crate) struct Sizes {
-    /// Numbers of bundles, the base first.
-    #[arg(long, value_delimiter = ',', default_values_t = Sizes::default().sizes)]
-    sizes: Vec<usize>,
-}
+/// The numbers of bundles where none are asked for, the base first.
+const SIZES: &[usize] = &[100, 10_000, 100_000];
 
-impl Default for Sizes {
-    fn default() -> Self {
-        Self {
-            sizes: vec![100, 10_000, 100_000],
-        }
-    }
+/// The same where bundles are built.
+const BUILT: &[usize] = &[100, 10_000];
+
+/// What is measured of the control plane, and at which numbers of bundles.
+#[derive(Debug, Clone, Args)]
+pub(crate) struct Choice {
+    /// Numbers of bundles, the one that the others are compared with first.
+    #[arg(long, value_delimiter = ',')]
+    sizes: Vec<usize>,
+    /// Measure how long a change takes until its bundle is in storage, and how many are built.
+    #[arg(long)]
+    storage: bool,
+    /// A program that was built before, in place of that of this checkout.
+    #[arg(long, requires = "storage")]
+    program: Option<PathBuf>,
 }
 
 /// The measured operations.
@@ -48,15 +52,23 @@ struct Store {
     _folder: TempDir,
 }
 
-/// Measures every operation on one server per size, in turns, and compares the medians.
+/// Measures every operation on one server per size, in turns, and compares the medians; or what
+/// builds take.
 ///
 /// # Errors
-/// When a ratio exceeds the bound, or a server answers wrongly.
-pub(crate) fn run(sizes: &Sizes) -> Result<(), Box<dyn Error>> {
+/// When a figure exceeds its bound, or a server answers wrongly.
+pub(crate) fn run(choice: &Choice) -> Result<(), Box<dyn Error>> {
+    let or = |usual: &[usize]| match choice.sizes.is_empty() {
+        true => usual.to_vec(),
+        false => choice.sizes.clone(),
+    };
+    if choice.storage {
+        return storage::run(&or(BUILT), choice.program.as_deref());
+    }
     tokio::runtime::Builder::new_multi_thread()
         .enable_all()
         .build()?
-        .block_on(measure(&sizes.sizes))
+        .block_on(measure(&or(SIZES)))
 }
 
 async fn measure(sizes: &[usize]) -> Result<(), Box<dyn Error>> {

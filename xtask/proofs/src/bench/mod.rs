@@ -4,6 +4,7 @@
 mod compile;
 mod control;
 mod engine;
+mod storage;
 mod suite;
 
 use std::error::Error;
@@ -15,8 +16,9 @@ use tempfile::TempDir;
 /// What is measured.
 #[derive(Debug, Clone, Subcommand)]
 pub(crate) enum Bench {
-    /// Create, get, list-page and in-use delete of the control plane at growing sizes.
-    Control(control::Sizes),
+    /// Create, get, list-page and in-use delete of the control plane at growing sizes; or how long
+    /// a change takes until its bundle is in storage.
+    Control(control::Choice),
     /// Residuals and filters beside the real OPA, with 1, 100 and 1,000 modules loaded.
     Compile,
     /// Our engine beside the real OPA: evaluator, throughput, changes, memory, start-up; and the
@@ -33,7 +35,7 @@ impl Bench {
     /// When a bound is exceeded or the server fails.
     pub(crate) fn run(&self) -> Result<(), Box<dyn Error>> {
         match self {
-            Self::Control(sizes) => control::run(sizes),
+            Self::Control(choice) => control::run(choice),
             Self::Compile => compile::run(),
             Self::Engine(choice) => engine::run(choice),
             Self::Suite => suite::run(),

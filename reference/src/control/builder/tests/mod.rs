@@ -4,6 +4,7 @@ mod archives;
 mod certificates;
 mod failures;
 mod fetched;
+mod fingerprints;
 mod remotes;
 mod repositories;
 mod revisions;
@@ -103,8 +104,18 @@ impl World {
     }
 
     async fn build(&self, job: &Job) -> Result<Built, BuildError> {
+        let built = self.build_unless(job, None).await?;
+        built.ok_or_else(|| BuildError::internal("nothing was built".to_owned()))
+    }
+
+    /// What a job comes to, unless its files are those of a fingerprint.
+    async fn build_unless(
+        &self,
+        job: &Job,
+        known: Option<&str>,
+    ) -> Result<Option<Built>, BuildError> {
         let work = self.folder.path().join("work");
-        build(job, &self.access, &work, &|_, _| {}).await
+        build(job, &self.access, &work, &|_, _| {}, known).await
     }
 
     /// What a job comes to: its entries with their texts, or the failure.

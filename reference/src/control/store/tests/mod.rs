@@ -10,7 +10,7 @@ use std::time::Duration;
 use sqlx::Row as _;
 use tempfile::TempDir;
 
-use super::{Claim, DatabaseUrl, Finish, Status, Store, StoreError};
+use super::{Claim, DatabaseUrl, Finish, Queue, Status, Store, StoreError};
 use crate::control::model::{
     BuildResult, Bundle, Definition, Document, Entry, Kind, Phase, Source, Stack, read,
 };
@@ -113,6 +113,12 @@ async fn change(store: &Store, line: &str) -> Tested {
     Ok(())
 }
 
+/// Claims one bundle that is due, whatever for.
+async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
+    let claims = store.claim(Queue::Due, owner, lease, 1).await?;
+    Ok(claims.into_iter().next())
+}
+
 fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finish {
     let succeeded = result == BuildResult::Success;
     Finish {
@@ -132,7 +138,7 @@ fn finish(revision: &str, result: BuildResult, again: Option<Duration>) -> Finis
 async fn due(store: &Store) -> Tested<BTreeSet<String>> {
     while store.pass_on_changes().await? {}
     let mut names = BTreeSet::new();
-    while let Some(claim) = store.claim("test", LEASE).await? {
+    while let Some(claim) = claim(store, "test", LEASE).await? {
         let inputs = store.inputs(claim.bundle, u64::MAX).await?;
         names.extend(inputs.map(|inputs| inputs.name));
         store
@@ -217,6 +223,39 @@ async fn many_changes_are_passed_on_whole() -> Tested {
     Ok(())
 }
 
+/// A start declares all that it declared before.
+#[tokio::test]
+async fn what_is_declared_again_is_no_change() -> Tested {
+    for world in World::all("declared").await? {
+        let store = world.store().await?;
+        let declared = |body: &str| {
+            let user = "{\"requirements\":[{\"source\":\"s\"}]}";
+            let stack = "{\"selector\":{\"env\":[]}}";
+            Tested::Ok([
+                entry(Kind::Source, "s", body)?,
+                entry(Kind::Bundle, "b", user)?,
+                entry(Kind::Bundle, "c", "{\"labels\":{\"env\":\"x\"}}")?,
+                entry(Kind::Stack, "t", stack)?,
+            ])
+        };
+        let names = |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect();
+        for (body, expected) in [
+            ("{}", names(&["b", "c"])),
+            ("{}", names(&[])),
+            ("{\"directory\":\"d\"}", names(&["b"])),
+        ] {
+            store.declare(&declared(body)?).await?;
+            assert_eq!(due(&store).await?, expected, "{body}");
+        }
+        // What an administrator has made of it is changed back.
+        change(&store, "source s {}").await?;
+        due(&store).await?;
+        store.declare(&declared("{\"directory\":\"d\"}")?).await?;
+        assert_eq!(due(&store).await?, names(&["b"]));
+    }
+    Ok(())
+}
+
 #[tokio::test]
 async fn a_bundle_has_one_owner() -> Tested {
     for world in World::all("owners").await? {
@@ -224,10 +263,10 @@ async fn a_bundle_has_one_owner() -> Tested {
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
         // The lease of an owner that is gone ends.
-        let lost = old.claim("old", Duration::ZERO).await?.ok_or("not due")?;
-        let held = new.claim("new", LEASE).await?.ok_or("not taken over")?;
+        let lost = claim(&old, "old", Duration::ZERO).await?.ok_or("not due")?;
+        let held = claim(&new, "new", LEASE).await?.ok_or("not taken over")?;
         assert_eq!(lost.bundle, held.bundle);
-        assert_eq!(old.claim("old", LEASE).await?, None);
+        assert_eq!(claim(&old, "old", LEASE).await?, None);
         // Whoever has lost it changes nothing any more.
         assert!(!old.renew(&lost, LEASE).await?);
         assert!(
@@ -236,16 +275,18 @@ async fn a_bundle_has_one_owner() -> Tested {
         );
         old.release(&lost).await?;
         assert!(new.renew(&held, LEASE).await?);
-        assert_eq!(old.claim("old", LEASE).await?, None);
+        assert_eq!(claim(&old, "old", LEASE).await?, None);
         // A change during a build calls for another build.
         change(&old, "bundle b {}").await?;
         old.pass_on_changes().await?;
-        assert_eq!(old.claim("old", LEASE).await?, None);
+        assert_eq!(claim(&old, "old", LEASE).await?, None);
         assert!(
             new.finish(&held, &finish("r", BuildResult::Success, None))
                 .await?
         );
-        let next = old.claim("old", LEASE).await?.ok_or("the change is lost")?;
+        let next = claim(&old, "old", LEASE)
+            .await?
+            .ok_or("the change is lost")?;
         assert_eq!(next.published, "digest of r");
         // What may have been overwritten is written once more.
         new.publish_again(next.bundle).await?;
@@ -253,13 +294,15 @@ async fn a_bundle_has_one_owner() -> Tested {
             old.finish(&next, &finish("s", BuildResult::Success, None))
                 .await?
         );
-        let again = old.claim("old", LEASE).await?.ok_or("not written again")?;
+        let again = claim(&old, "old", LEASE)
+            .await?
+            .ok_or("not written again")?;
         // A claim that is given back is taken at once; failures are counted.
         old.release(&again).await?;
-        let again = new.claim("new", LEASE).await?.ok_or("not given back")?;
+        let again = claim(&new, "new", LEASE).await?.ok_or("not given back")?;
         let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
         assert!(new.finish(&again, &failed).await?);
-        let again = new.claim("new", LEASE).await?.ok_or("not tried again")?;
+        let again = claim(&new, "new", LEASE).await?.ok_or("not tried again")?;
         assert_eq!(
             (again.failures, again.published.as_str()),
             (1, "digest of s")
@@ -277,16 +320,85 @@ async fn a_bundle_has_one_owner() -> Tested {
 }
 
 #[tokio::test]
+async fn a_change_comes_before_what_is_only_built_again() -> Tested {
+    const BUNDLES: usize = 1000;
+    for world in World::all("queues").await? {
+        let store = world.store().await?;
+        let mut entries = Vec::new();
+        for at in 0..BUNDLES {
+            entries.push(entry(Kind::Bundle, &format!("b{at}"), "{}")?);
+        }
+        store.declare(&entries).await?;
+        while store.pass_on_changes().await? {}
+        let first = store.claim(Queue::Changed, "o", LEASE, BUNDLES).await?;
+        assert_eq!(first.len(), BUNDLES);
+        for claim in &first {
+            let again = finish("r", BuildResult::Success, Some(Duration::ZERO));
+            assert!(store.finish(claim, &again).await?);
+        }
+        // All of them are due again.
+        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
+        change(&store, "bundle b7 {}").await?;
+        store.pass_on_changes().await?;
+        let changed = store.claim(Queue::Changed, "o", LEASE, 9).await?;
+        let [changed] = changed.as_slice() else {
+            return Err(format!("not the change alone: {changed:?}").into());
+        };
+        let inputs = store.inputs(changed.bundle, u64::MAX).await?;
+        assert_eq!(inputs.map(|inputs| inputs.name).as_deref(), Some("b7"));
+        // No more are claimed than are asked for, and none twice.
+        let due = store.claim(Queue::Due, "o", LEASE, 9).await?;
+        assert_eq!(due.len(), 9);
+        assert!(due.iter().all(|claim| claim.bundle != changed.bundle));
+        // A build that fails is tried again, and no longer comes first.
+        let failed = finish("", BuildResult::SyncFailed, Some(Duration::ZERO));
+        assert!(store.finish(changed, &failed).await?);
+        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
+    }
+    Ok(())
+}
+
+/// Databases that were made before bundles had two queues.
+#[tokio::test]
+async fn what_older_programs_have_built_is_no_change() -> Tested {
+    for world in World::all("older").await? {
+        let store = world.store().await?;
+        change(&store, "bundle old {}").await?;
+        store.pass_on_changes().await?;
+        for back in [
+            "DROP INDEX builds_changed",
+            "DROP INDEX builds_by_due",
+            "ALTER TABLE builds DROP COLUMN seen",
+            "CREATE INDEX builds_by_due ON builds (due)",
+            "DELETE FROM schema_steps WHERE step >= 5",
+        ] {
+            sqlx::query(back).execute(store.reader()).await?;
+        }
+        let store = world.store().await?;
+        let seal = || Tested::Ok(String::new());
+        store.prepare(|_| Tested::Ok(()), seal).await?;
+        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?, []);
+        assert_eq!(store.claim(Queue::Due, "o", LEASE, 9).await?.len(), 1);
+        change(&store, "bundle new {}").await?;
+        store.pass_on_changes().await?;
+        assert_eq!(store.claim(Queue::Changed, "o", LEASE, 9).await?.len(), 1);
+    }
+    Ok(())
+}
+
+#[tokio::test]
 async fn a_start_on_sqlite_takes_over_what_was_claimed() -> Tested {
     let worlds = World::all("restart").await?;
     let world = worlds.first().ok_or("there is always SQLite")?;
     let store = world.store().await?;
     change(&store, "bundle b {}").await?;
     store.pass_on_changes().await?;
-    let before = store.claim("killed", LEASE).await?.ok_or("not due")?;
+    let before = claim(&store, "killed", LEASE).await?.ok_or("not due")?;
     let restarted = world.store().await?;
     restarted.release_all().await?;
-    let after = restarted.claim("new", LEASE).await?.ok_or("not released")?;
+    let after = claim(&restarted, "new", LEASE)
+        .await?
+        .ok_or("not released")?;
     assert_ne!(before.number, after.number);
     Ok(())
 }
@@ -308,7 +420,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
             ("", BuildResult::ConfigError),
             ("r1", BuildResult::Success),
         ] {
-            let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
+            let claim = claim(&store, "test", LEASE).await?.ok_or("not due")?;
             let again = Some(Duration::ZERO);
             store
                 .finish(&claim, &finish(revision, result, again))
@@ -338,7 +450,7 @@ async fn statuses_are_one_for_each_revision_newest_first() -> Tested {
             ]
         );
         for at in 0..12 {
-            let claim = store.claim("test", LEASE).await?.ok_or("not due")?;
+            let claim = claim(&store, "test", LEASE).await?.ok_or("not due")?;
             let again = Some(Duration::ZERO);
             let finish = finish(&format!("n{at}"), BuildResult::Success, again);
             store.finish(&claim, &finish).await?;
@@ -417,7 +529,7 @@ async fn a_crowd_of_owners_loses_no_change_and_doubles_no_build() -> Tested {
 async fn own(store: Store, name: String, board: Arc<Mutex<Board>>) -> Tested {
     for turn in 0_u32.. {
         store.pass_on_changes().await?;
-        let Some(claim) = store.claim(&name, LEASE).await? else {
+        let Some(claim) = claim(&store, &name, LEASE).await? else {
             tokio::time::sleep(Duration::from_millis(5)).await;
             continue;
         };

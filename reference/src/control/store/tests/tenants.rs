@@ -47,7 +47,7 @@ async fn databases_from_before_the_rules_about_tenants_still_open() -> Tested {
             ));
         }
         let old = sqlx::raw_sql(sqlx::AssertSqlSafe(script));
-        old.execute(store.writer()).await?;
+        old.execute(store.reader()).await?;
         store
             .prepare(|_| Tested::Ok(()), || Tested::Ok(String::new()))
             .await?;
@@ -150,7 +150,7 @@ async fn drop_everything(store: &Store) -> Tested {
         "schema_steps",
     ] {
         let drop = sqlx::AssertSqlSafe(format!("DROP TABLE {table}"));
-        sqlx::query(drop).execute(store.writer()).await?;
+        sqlx::query(drop).execute(store.reader()).await?;
     }
     Ok(())
 }

@@ -1,0 +1,35 @@
+//! What tells the files of one build from those of another, before anything is made of them.
+
+use std::collections::BTreeMap;
+
+use sha2::{Digest, Sha256};
+
+use super::fetch::Fetched;
+use super::revision::hexadecimal;
+
+/// A digest of all files of all sources.
+pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
+    let mut hash = Sha256::new();
+    for (source, files) in fetched {
+        part(&mut hash, source.as_bytes());
+        count(&mut hash, files.layers.len());
+        for layer in &files.layers {
+            count(&mut hash, layer.len());
+            for (path, bytes) in layer {
+                part(&mut hash, path.as_bytes());
+                part(&mut hash, bytes);
+            }
+        }
+    }
+    hexadecimal(&hash.finalize())
+}
+
+/// Its length stands before each part, so that no two lists of parts look alike.
+fn part(hash: &mut Sha256, bytes: &[u8]) {
+    count(hash, bytes.len());
+    hash.update(bytes);
+}
+
+fn count(hash: &mut Sha256, number: usize) {
+    hash.update((number as u64).to_be_bytes());
+}

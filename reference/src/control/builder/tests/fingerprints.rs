@@ -1,0 +1,64 @@
+//! Builds that are not needed, because files are those of the last one.
+
+use std::error::Error;
+
+use super::World;
+
+#[tokio::test]
+async fn nothing_is_made_of_files_that_are_the_same() -> Result<(), Box<dyn Error>> {
+    let world = World::new()?;
+    let job = world.job(
+        "{bundle: {requirements: [{source: a}, {source: b}]}, \
+         sources: {a: {directory: ROOT/a}, b: {}}, data: {b: {y/data.json: '1'}}, \
+         files: {a/x/data.json: '1', a/p.rego: package p}}",
+    )?;
+    let mut known = None;
+    let place = |path: &str| world.root().join(path);
+    for (change, makes) in [
+        ("a/x/data.json 1", true),
+        ("a/x/data.json 1", false),
+        ("a/x/data.json 2", true),
+        ("a/q.rego package q", true),
+        ("a/q.rego package q", false),
+        ("a/README.md hello", false),
+        ("a/q.rego", true),
+    ] {
+        match change.split_once(' ') {
+            Some((path, text)) => std::fs::write(place(path), text)?,
+            None => std::fs::remove_file(place(change))?,
+        }
+        let built = world.build_unless(&job, known.as_deref()).await?;
+        assert_eq!(built.is_some(), makes, "{change}");
+        if let Some(built) = built {
+            known = built.fingerprint;
+            assert!(known.as_ref().is_some_and(|known| !known.is_empty()));
+        }
+    }
+    Ok(())
+}
+
+/// Whether the database holds all files, and whether they tell what a build comes to.
+#[tokio::test]
+async fn not_every_bundle_has_a_fingerprint() -> Result<(), Box<dyn Error>> {
+    for (bundle, source, expected) in [
+        ("", "", Some(true)),
+        ("", "files: {x/data.json: MQ==}", Some(true)),
+        ("", "directory: ROOT/a", Some(false)),
+        ("", "builtin: lib", Some(false)),
+        ("", "paths: ['*.rego']", Some(false)),
+        ("revision: '\"r\"',", "", None),
+        ("revision: '\"r\"',", "directory: ROOT/a", None),
+        ("revision: '',", "", Some(true)),
+    ] {
+        let world = World::new()?;
+        let job = world.job(&format!(
+            "{{bundle: {{{bundle} requirements: [{{source: s}}]}}, sources: {{s: {{{source}}}}}, \
+             files: {{a/p.rego: package a, local-library/lib/l.rego: package l, \
+             r.rego: package r}}}}"
+        ))?;
+        let fingerprint = world.build(&job).await?.fingerprint;
+        let is_stored = fingerprint.map(|files| files.is_empty());
+        assert_eq!(is_stored, expected, "{bundle} {source}");
+    }
+    Ok(())
+}
