@@ -46,8 +46,9 @@ const POSTGRES_RELEASE: Duration = Duration::from_secs(5);
 const POSTGRES_REQUEST: Duration = Duration::from_secs(10);
 
 /// What every SQLite connection starts with. Without full synchronisation a power cut could take
-/// back what was confirmed; transactions of the workers do without. SQLite asks for a lock more and more seldom, so that one that waits
-/// long loses it to others again and again; therefore each wait is short, and repeated.
+/// back what was confirmed; transactions of the workers do without. SQLite asks for a lock more and
+/// more seldom, so that one that waits long loses it to others again and again; therefore each wait
+/// is short, and repeated.
 const SQLITE_SETTINGS: &str = "PRAGMA busy_timeout = 250; PRAGMA synchronous = FULL; \
      PRAGMA foreign_keys = ON";
 
