@@ -218,7 +218,8 @@ pub(crate) const RULES: &[Rule] = &[
             post("/v1/compile?metrics=true")
                 .json(json!({"query": "input.a == 4711"}))
                 .expect(residual("/result/queries"))
-                .expect(kind("/metrics", Kind::Object)),
+                .expect(kind("/metrics", Kind::Object))
+                .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount)),
         )
     }),
     Rule::new("instrument", || {

@@ -106,7 +106,8 @@ pub(crate) const RULES: &[Rule] = &[
                 .json(json!({"query": "x = 4711"}))
                 .expect(bindings("/result", &["x"]))
                 .expect(kind("/metrics", Kind::Object))
-                .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount)),
+                .expect(kind("/metrics/timer_rego_query_eval_ns", Kind::Amount))
+                .expect(kind("/metrics/timer_server_handler_ns", Kind::Amount)),
         )
     }),
 ];
