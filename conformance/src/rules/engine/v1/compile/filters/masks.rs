@@ -1,6 +1,7 @@
 //! Policies that mask columns.
 
-use super::tables::{ALL, MULTITARGET, MYSQL, POSTGRESQL, SQL, SQLSERVER, UCAST, asked};
+use super::tables::*;
+use crate::rules::engine::policy;
 use crate::scenario::*;
 
 /// Declares the columns unknown, and the rule of their masks.
@@ -29,15 +30,14 @@ pub(super) const MASKS: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": "hidden"}}}}"#;
 
 /// Hides it in another way, by another rule.
-pub(super) const OTHER_MASKS: &str =
-    r#"others := {"fruits": {"price": {"replace": {"value": "other"}}}}"#;
+const OTHER_MASKS: &str = r#"others := {"fruits": {"price": {"replace": {"value": "other"}}}}"#;
 
 /// Shows the user in its place.
-pub(super) const MASKS_BY_INPUT: &str =
+const MASKS_BY_INPUT: &str =
     r#"masks := {"fruits": {"price": {"replace": {"value": input.user}}}}"#;
 
 /// The value of a mask rule.
-pub(super) fn mask(value: &str) -> Value {
+fn mask(value: &str) -> Value {
     json!({"fruits": {"price": {"replace": {"value": value}}}})
 }
 
@@ -47,11 +47,7 @@ pub(super) fn masked_by(rule: &str) -> Value {
 }
 
 /// A request for the filter of a rule and its masks for each target, and one for several targets at once.
-pub(super) fn for_each_target(
-    rule: &str,
-    mask_rule: Option<&str>,
-    input: Option<Value>,
-) -> Vec<Step> {
+fn for_each_target(rule: &str, mask_rule: Option<&str>, input: Option<Value>) -> Vec<Step> {
     let dialects = [ALL, SQLSERVER, MYSQL, POSTGRESQL].map(|target| target.dialect);
     let single = UCAST.into_iter().chain(SQL);
     let single = single.map(|target| (target.accept, None));
@@ -66,4 +62,60 @@ pub(super) fn for_each_target(
         asked(rule, accept, Value::Object(body.into_iter().collect()))
     };
     all.map(request).collect()
+}
+
+/// The mask rule sees the input of the request.
+pub(super) fn by_input() -> Scenario {
+    scenario()
+        .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
+        .each(["alice", "bob"], |told, name| {
+            let input = Some(json!({"user": name}));
+            told.each(
+                for_each_target("include", Some("data.{ns}.masks"), input),
+                |told, step| told.when(step.expect(holds("/result", mask(name)))),
+            )
+        })
+}
+
+/// The request names the mask rule.
+pub(super) fn named() -> Scenario {
+    // Whether the rows depend on a condition makes no difference to the masks.
+    scenario()
+        .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
+        .each(["include", "everything"], |told, rule| {
+            told.each(
+                for_each_target(rule, Some("data.{ns}.masks"), None),
+                |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
+            )
+        })
+}
+
+/// The request names another mask rule than the annotation.
+pub(super) fn named_beside_annotation() -> Scenario {
+    scenario()
+        .given(policy(&format!(
+            "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
+        )))
+        .each(
+            for_each_target("include", Some("data.{ns}.others"), None),
+            |told, step| {
+                told.when(
+                    step.expect(holds("/result", mask("other")))
+                        .expect(without("hidden")),
+                )
+            },
+        )
+}
+
+/// The annotation names the mask rule.
+pub(super) fn annotated() -> Scenario {
+    scenario()
+        .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
+        .each(for_each_target("include", None, None), |told, step| {
+            told.when(step.expect(holds("/result", mask("hidden"))))
+        })
+        .when(
+            mapped(SQLITE, json!({"sqlite": {"fruits": {"colour": "shade"}}}))
+                .expect(holds("/result", mask("hidden"))),
+        )
 }

@@ -1,7 +1,7 @@
 //! POST /v1/compile/{path}
 
 use super::mappings;
-use super::masks::*;
+use super::masks::{self, ANNOTATION, CHEAP_AND_RED, COLUMNS, MASKS, masked_by};
 use super::paths;
 use super::selections;
 use super::several::*;
@@ -30,17 +30,7 @@ pub(crate) const RULES: &[Rule] = &[
                 &["banana", "cherry"],
             ))
     }),
-    Rule::new("input-in-mask-rule", || {
-        scenario()
-            .given(policy(&format!("{RED}\n\n{MASKS_BY_INPUT}")))
-            .each(["alice", "bob"], |told, name| {
-                let input = Some(json!({"user": name}));
-                told.each(
-                    for_each_target("include", Some("data.{ns}.masks"), input),
-                    |told, step| told.when(step.expect(holds("/result", mask(name)))),
-                )
-            })
-    }),
+    Rule::new("input-in-mask-rule", masks::by_input),
     Rule::new("input-default-undefined", || {
         scenario()
             .given(policy(BY_USER))
@@ -77,43 +67,12 @@ pub(crate) const RULES: &[Rule] = &[
                 RED_ROWS,
             ))
     }),
-    Rule::new("mask-rule", || {
-        // Whether the rows depend on a condition makes no difference to the masks.
-        scenario()
-            .given(policy(&format!("{RED}\n\neverything if 1 == 1\n\n{MASKS}")))
-            .each(["include", "everything"], |told, rule| {
-                told.each(
-                    for_each_target(rule, Some("data.{ns}.masks"), None),
-                    |told, step| told.when(step.expect(holds("/result", mask("hidden")))),
-                )
-            })
-    }),
-    Rule::new("mask-rule-overrides-annotation", || {
-        scenario()
-            .given(policy(&format!(
-                "{MASKS}\n\n{OTHER_MASKS}\n\n{ANNOTATION}{RED}"
-            )))
-            .each(
-                for_each_target("include", Some("data.{ns}.others"), None),
-                |told, step| {
-                    told.when(
-                        step.expect(holds("/result", mask("other")))
-                            .expect(without("hidden")),
-                    )
-                },
-            )
-    }),
-    Rule::new("mask-rule-annotation", || {
-        scenario()
-            .given(policy(&format!("{MASKS}\n\n{ANNOTATION}{RED}")))
-            .each(for_each_target("include", None, None), |told, step| {
-                told.when(step.expect(holds("/result", mask("hidden"))))
-            })
-            .when(
-                mapped(SQLITE, json!({"sqlite": {"fruits": {"colour": "shade"}}}))
-                    .expect(holds("/result", mask("hidden"))),
-            )
-    }),
+    Rule::new("mask-rule", masks::named),
+    Rule::new(
+        "mask-rule-overrides-annotation",
+        masks::named_beside_annotation,
+    ),
+    Rule::new("mask-rule-annotation", masks::annotated),
     Rule::new("target-dialects-select-targets", || {
         scenario()
             .given(policy(RED))
