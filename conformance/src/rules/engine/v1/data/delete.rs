@@ -1,5 +1,6 @@
 //! DELETE /v1/data/{path}
 
+use super::done_with_metrics;
 use super::put::{EMPTY, empty_values};
 use crate::rules::engine::mock::loaded_alone;
 use crate::scenario::*;
@@ -48,19 +49,7 @@ pub(crate) const RULES: &[Rule] = &[
     Rule::new("metrics-accepted", || {
         scenario()
             .given(put("/v1/data/{ns}/a").json(json!(1)))
-            .when(delete("/v1/data/{ns}/a?metrics=true").expect(either([
-                alternative(
-                    "metrics",
-                    [
-                        Check::Status(200),
-                        Check::Type(
-                            "/metrics/timer_server_handler_ns".into(),
-                            vec![Kind::Amount],
-                        ),
-                    ],
-                ),
-                alternative("no content", [Check::Status(204), Check::NoBody]),
-            ])))
+            .when(delete("/v1/data/{ns}/a?metrics=true").expect(done_with_metrics()))
             .when(get("/v1/data/{ns}/a").expect(lacks("/result")))
     }),
     Rule::new("bundle-owned-data", || {

@@ -129,16 +129,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("explain-notes", || explained(with_number, "explain=notes")),
     Rule::new("explain-fails", || explained(with_number, "explain=fails")),
-    Rule::new("explain-full", || {
-        let undefined = with_number(3, "explain=full");
-        explained(with_number, "explain=full")
-            .when(traced(with_number(2, TOGETHER)))
-            .when(
-                undefined
-                    .expect(lacks("/result"))
-                    .expect(trace([any_event()])),
-            )
-    }),
+    Rule::new("explain-full", || fully_explained(with_number)),
     Rule::new("explain-debug", || explained(with_number, "explain=debug")),
     Rule::new("metrics-on-request", || {
         scenario()
@@ -241,8 +232,19 @@ pub(super) fn explained(call: fn(u8, &str) -> Step, explain: &str) -> Scenario {
         .when(traced(call(2, explain)))
 }
 
+/// The same with every event, also beside other parameters and where nothing is defined.
+pub(super) fn fully_explained(call: fn(u8, &str) -> Step) -> Scenario {
+    explained(call, "explain=full")
+        .when(traced(call(2, TOGETHER)))
+        .when(
+            call(3, "explain=full")
+                .expect(lacks("/result"))
+                .expect(trace([any_event()])),
+        )
+}
+
 /// A call that is answered with its result and a trace.
-pub(super) fn traced(call: Step) -> Step {
+fn traced(call: Step) -> Step {
     call.expect(at("/result")).expect(trace([any_event()]))
 }
 

@@ -5,3 +5,17 @@ pub(crate) mod get;
 pub(crate) mod patch;
 pub(crate) mod post;
 pub(crate) mod put;
+
+use crate::scenario::*;
+
+/// A change that was asked for its metrics is answered with them, or without a body.
+fn done_with_metrics() -> Expectation {
+    let handled = "/metrics/timer_server_handler_ns".to_owned();
+    either([
+        alternative(
+            "metrics",
+            [Check::Status(200), Check::Type(handled, vec![Kind::Amount])],
+        ),
+        alternative("no content", [Check::Status(204), Check::NoBody]),
+    ])
+}

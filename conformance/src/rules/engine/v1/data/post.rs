@@ -1,6 +1,6 @@
 //! POST /v1/data/{path}
 
-use super::get::{NOT_STRICT, STRICT, TOGETHER, explained, fatal, traced, undefined};
+use super::get::{NOT_STRICT, STRICT, TOGETHER, explained, fatal, fully_explained, undefined};
 use super::put::{EMPTY, empty_values};
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -171,16 +171,7 @@ pub(crate) const RULES: &[Rule] = &[
     }),
     Rule::new("explain-notes", || explained(with_number, "explain=notes")),
     Rule::new("explain-fails", || explained(with_number, "explain=fails")),
-    Rule::new("explain-full", || {
-        let undefined = with_number(3, "explain=full");
-        explained(with_number, "explain=full")
-            .when(traced(with_number(2, TOGETHER)))
-            .when(
-                undefined
-                    .expect(lacks("/result"))
-                    .expect(trace([any_event()])),
-            )
-    }),
+    Rule::new("explain-full", || fully_explained(with_number)),
     Rule::new("explain-debug", || explained(with_number, "explain=debug")),
     Rule::new("metrics-on-request", || {
         scenario()

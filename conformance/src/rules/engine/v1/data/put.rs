@@ -1,5 +1,6 @@
 //! PUT /v1/data/{path}
 
+use super::done_with_metrics;
 use crate::rules::engine::mock::loaded;
 use crate::rules::engine::policy;
 use crate::scenario::*;
@@ -164,21 +165,7 @@ pub(crate) const RULES: &[Rule] = &[
         let with_metrics = |name: &str, value: u8| {
             put(format!("/v1/data/{{ns}}/{name}?metrics=true")).json(json!(value))
         };
-        let written = |step: Step| {
-            step.expect(either([
-                alternative(
-                    "metrics",
-                    [
-                        Check::Status(200),
-                        Check::Type(
-                            "/metrics/timer_server_handler_ns".into(),
-                            vec![Kind::Amount],
-                        ),
-                    ],
-                ),
-                alternative("no content", [Check::Status(204), Check::NoBody]),
-            ]))
-        };
+        let written = |step: Step| step.expect(done_with_metrics());
         scenario()
             .when(written(with_metrics("a", 1)))
             .when(get("/v1/data/{ns}/a").expect(at("/result")))
