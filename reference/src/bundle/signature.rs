@@ -165,7 +165,7 @@ fn compare(
             let message = format!("its digest by `{}` is not supported", found.algorithm);
             wrong(&message)
         })?;
-        let digest: String = digest.iter().map(|byte| format!("{byte:02x}")).collect();
+        let digest = hex::encode(digest);
         if digest != found.digest {
             return Err(wrong("it is not what the signature lists"));
         }

@@ -64,9 +64,8 @@ impl Cipher {
         let digest = Sha256::new_with_prefix(ID_PURPOSE)
             .chain_update(key)
             .finalize();
-        let id = digest.iter().take(ID / 2).map(|byte| format!("{byte:02x}"));
         Ok(Self {
-            id: id.collect(),
+            id: hex::encode(digest.get(..ID / 2).unwrap_or_default()),
             aead: XChaCha20Poly1305::new(key),
         })
     }

@@ -6,7 +6,6 @@
 //! case, as their storages do.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::net::{Ipv4Addr, Ipv6Addr};
 use std::path::PathBuf;
 
@@ -206,12 +205,7 @@ fn digest(server: &str, steps: &[Vec<u8>]) -> String {
         hash.update(b"/");
         hash.update(step);
     }
-    let mut text = String::with_capacity(64);
-    for byte in hash.finalize() {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    hex::encode(hash.finalize())
 }
 
 #[cfg(test)]

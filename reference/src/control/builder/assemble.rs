@@ -13,7 +13,6 @@ use sha2::{Digest, Sha256};
 use super::files::{self, FileQuota, Files, Kind, Patterns};
 use super::mount::{self, Mount};
 use super::requirements::Part;
-use super::revision::hexadecimal;
 use super::roots::{Path, Roots};
 use super::versions::ManifestVersions as Versions;
 use super::{Limits, archive, documents, modules, rewrite, roots};
@@ -303,5 +302,5 @@ fn digest(roots: &[String], versions: &Versions<'_>, files: &[(&str, &[u8])]) ->
         part(name.as_bytes());
         part(bytes);
     }
-    hexadecimal(&hash.finalize())
+    hex::encode(hash.finalize())
 }

@@ -5,7 +5,6 @@ use std::collections::BTreeMap;
 use sha2::{Digest, Sha256};
 
 use super::fetch::Fetched;
-use super::revision::hexadecimal;
 
 /// A digest of all files of all sources.
 pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
@@ -21,7 +20,7 @@ pub(super) fn of(fetched: &BTreeMap<String, Fetched>) -> String {
             }
         }
     }
-    hexadecimal(&hash.finalize())
+    hex::encode(hash.finalize())
 }
 
 /// Its length stands before each part, so that no two lists of parts look alike.

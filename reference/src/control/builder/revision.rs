@@ -1,7 +1,6 @@
 //! Revisions that the definition of a bundle says how to make.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
@@ -136,14 +135,5 @@ pub(super) fn hash(files: &Files) -> String {
         hash.update([0]);
         hash.update(bytes);
     }
-    hexadecimal(&hash.finalize())
-}
-
-/// Bytes as hexadecimal digits.
-pub(super) fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    hex::encode(hash.finalize())
 }

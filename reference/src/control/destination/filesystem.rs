@@ -1,6 +1,5 @@
 //! Files below the folders that the operator names.
 
-use std::fmt::Write as _;
 use std::fs::{self, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::PermissionsExt;
@@ -146,7 +145,7 @@ impl Target {
         loop {
             let read = file.read(&mut buffer).map_err(failed)?;
             match buffer.get(..read).unwrap_or_default() {
-                [] => return Ok(hexadecimal(&hash.finalize()) == digest),
+                [] => return Ok(hex::encode(hash.finalize()) == digest),
                 part => hash.update(part),
             }
         }
@@ -210,7 +209,7 @@ impl Target {
     /// How the names of incomplete files begin that are to replace this one.
     fn prefix(&self) -> String {
         let digest = Sha256::digest(self.name.as_os_str().as_encoded_bytes());
-        hexadecimal(digest.get(..16).unwrap_or_default()) + "-"
+        hex::encode(digest.get(..16).unwrap_or_default()) + "-"
     }
 
     /// A new incomplete file, which goes away unless it is put in its place.
@@ -303,14 +302,6 @@ impl Target {
 pub(crate) struct Partial {
     path: TempPath,
     target: PathBuf,
-}
-
-fn hexadecimal(bytes: &[u8]) -> String {
-    bytes.iter().fold(String::new(), |mut text, byte| {
-        // Writing to a string does not fail.
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
 }
 
 fn refused(path: &Path, failure: io::Error) -> DestinationError {

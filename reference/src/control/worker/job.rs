@@ -5,7 +5,6 @@ use std::io;
 
 use sha2::{Digest, Sha256};
 
-use super::record::hexadecimal;
 use crate::control::Control;
 use crate::control::builder::{Job, SourceInput};
 use crate::control::cipher::CipherError;
@@ -111,5 +110,5 @@ fn digest(inputs: &Inputs) -> Result<String, serde_json::Error> {
     }
     let mut hash = Hash(Sha256::new());
     serde_json::to_writer(&mut hash, inputs)?;
-    Ok(hexadecimal(&hash.0.finalize()))
+    Ok(hex::encode(hash.0.finalize()))
 }

@@ -1,7 +1,6 @@
 //! Bundles that are images of a registry, by the distribution API of the Open Container Initiative.
 
 use std::collections::BTreeSet;
-use std::fmt::Write as _;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -284,12 +283,7 @@ fn token_address(url: &Url, headers: &HeaderMap) -> Option<Url> {
 
 /// The digest of some bytes, as registries write it.
 fn digest(bytes: &[u8]) -> String {
-    let mut text = SHA256.to_owned();
-    for byte in Sha256::digest(bytes) {
-        // Writing to a string cannot fail.
-        let _ = write!(text, "{byte:02x}");
-    }
-    text
+    SHA256.to_owned() + &hex::encode(Sha256::digest(bytes))
 }
 
 #[cfg(test)]

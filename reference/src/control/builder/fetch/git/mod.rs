@@ -11,7 +11,6 @@ mod tree;
 mod watch;
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -273,14 +272,7 @@ impl Reader {
 /// The name of the folder for what belongs to something.
 pub(super) fn folder(of: &str) -> String {
     let digest = Sha256::digest(of.as_bytes());
-    digest
-        .iter()
-        .take(16)
-        .fold(String::new(), |mut text, byte| {
-            // Writing to a string does not fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+    hex::encode(digest.get(..16).unwrap_or_default())
 }
 
 /// Removes repositories that are not among those kept.
