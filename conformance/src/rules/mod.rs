@@ -7,6 +7,8 @@ pub(crate) mod control;
 pub(crate) mod engine;
 pub(crate) mod regressions;
 
+use serde_json::{Value, json};
+
 use crate::scenario::{Rule, Scenario};
 
 /// The rules of one endpoint or topic.
@@ -38,4 +40,19 @@ pub fn scenario(id: &str) -> Option<Scenario> {
     let section = sections().find(|section| section.path == path)?;
     let rule = section.rules.iter().find(|rule| rule.slug == slug)?;
     Some((rule.scenario)())
+}
+
+/// Documents that are or hold what programs may take for nothing, with a name for each.
+pub(crate) fn hollow_documents() -> [(&'static str, Value); 6] {
+    [
+        ("empty-object", json!({})),
+        ("empty-array", json!([])),
+        ("empty-string", json!("")),
+        ("zero", json!(0)),
+        (
+            "members",
+            json!({"a": {}, "b": [], "c": "", "d": 0, "e": false, "f": null}),
+        ),
+        ("items", json!([{}, [], "", 0, false, null])),
+    ]
 }

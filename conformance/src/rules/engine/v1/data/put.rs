@@ -3,6 +3,7 @@
 use super::done_with_metrics;
 use crate::rules::engine::mock::loaded;
 use crate::rules::engine::policy;
+use crate::rules::hollow_documents;
 use crate::scenario::*;
 
 pub(crate) const RULES: &[Rule] = &[
@@ -44,16 +45,9 @@ pub(crate) const RULES: &[Rule] = &[
                 ("null", json!(null)),
                 ("negative", json!(-41.125)),
                 ("names", json!({"": 1, "__proto__": "日本 😀"})),
-                ("empty-object", json!({})),
-                ("empty-array", json!([])),
-                ("empty-string", json!("")),
-                ("zero", json!(0)),
-                (
-                    "members",
-                    json!({"a": {}, "b": [], "c": "", "d": 0, "e": false, "f": null}),
-                ),
-                ("items", json!([{}, [], "", 0, false, null])),
-            ],
+            ]
+            .into_iter()
+            .chain(hollow_documents()),
             |scenario, (name, value)| {
                 let path = format!("/v1/data/{{ns}}/{name}");
                 scenario
