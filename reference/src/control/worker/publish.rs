@@ -4,7 +4,8 @@ use bytes::Bytes;
 use tracing::warn;
 
 use super::Shared;
-use super::record::{Origin, Record, digest};
+use super::record::{Record, digest};
+use super::run::Made;
 use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
 use crate::control::store::{Claim, StoreError};
@@ -34,16 +35,16 @@ pub(super) struct Published {
 }
 
 impl Shared {
-    /// Sees to it that the destination holds an archive: looks what is there, and writes unless
-    /// it is that. It was made from an origin,
-    /// and has a revision.
+    /// Sees to it that the destination, whose digest is `place`, holds an archive: looks what is
+    /// there, and writes unless it is that.
     pub(super) async fn publish(
         &self,
         claim: &Claim,
-        archive: &Bytes,
-        (place, destination): (String, &Destination),
-        (revision, origin): (String, Option<Origin>),
+        made: &Made,
+        place: String,
+        destination: &Destination,
     ) -> Result<Published, PublishError> {
+        let archive = &made.archive;
         let metrics = &self.control.metrics;
         let digest = digest(archive);
         // What older programs noted is no such record; then all of the object is read once.
@@ -75,8 +76,8 @@ impl Shared {
             archive: digest,
             place,
             identity,
-            revision,
-            origin,
+            revision: made.revision.clone(),
+            origin: made.origin.clone(),
         };
         Ok(Published { record, repaired })
     }

@@ -38,11 +38,13 @@ const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 
 /// A bundle on its way to its storage.
-struct Made {
+pub(super) struct Made {
     job: Job,
-    archive: Bytes,
-    revision: String,
-    origin: Option<Origin>,
+    pub(super) archive: Bytes,
+    /// The revision in its manifest.
+    pub(super) revision: String,
+    /// What it was made from, where that tells what a build comes to.
+    pub(super) origin: Option<Origin>,
     _upload: Slot,
 }
 
@@ -206,23 +208,12 @@ impl Shared {
                 return ended;
             }
         };
-        let Made {
-            job,
-            archive,
-            revision,
-            origin,
-            _upload,
-        } = made;
-        let published = self.publish(
-            claim,
-            &archive,
-            (place, &destination),
-            (revision.clone(), origin),
-        );
+        let job = &made.job;
+        let published = self.publish(claim, &made, place, &destination);
         Ended::Done(match published.await {
-            Ok(published) => self.pushed(claim, &job, published),
+            Ok(published) => self.pushed(claim, job, published),
             Err(PublishError::Destination(failure)) => {
-                self.not_pushed(claim, &job, &revision, &failure)
+                self.not_pushed(claim, job, &made.revision, &failure)
             }
             Err(PublishError::Store(failure)) => self.broken(claim, Phase::Push, &failure),
             Err(PublishError::Lost) => return Ended::Lost,
