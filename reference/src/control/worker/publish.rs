@@ -4,8 +4,9 @@ use bytes::Bytes;
 use tracing::warn;
 
 use super::Shared;
-use super::record::{Record, digest};
-use super::run::Made;
+use super::record::{Origin, Record, digest};
+use super::slot::Slot;
+use crate::control::builder::Job;
 use crate::control::destination::{Destination, DestinationError, Identity, StoredObject};
 use crate::control::metrics::Upload;
 use crate::control::store::{Claim, StoreError};
@@ -23,6 +24,17 @@ pub(super) enum PublishError {
     Destination(#[from] DestinationError),
     #[error(transparent)]
     Store(#[from] StoreError),
+}
+
+/// A bundle on its way to its storage.
+pub(super) struct Made {
+    pub(super) job: Job,
+    pub(super) archive: Bytes,
+    /// The revision in its manifest.
+    pub(super) revision: String,
+    /// What it was made from, where that tells what a build comes to.
+    pub(super) origin: Option<Origin>,
+    pub(super) _upload: Slot,
 }
 
 /// A bundle that is where it belongs.

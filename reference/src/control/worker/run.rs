@@ -13,7 +13,7 @@ use tokio::sync::watch;
 use tracing::{debug, error, info, warn};
 
 use super::job::{JobError, Read};
-use super::publish::{PublishError, Published};
+use super::publish::{Made, PublishError, Published};
 use super::record::{Origin, Record, digest};
 use super::slot::Slot;
 use super::{LEASE, Shared};
@@ -36,17 +36,6 @@ const BUILD_TIMEOUT: Duration = Duration::from_secs(900);
 
 /// The wait after the first failure; it doubles with each further one, up to the interval.
 const FIRST_RETRY: Duration = Duration::from_secs(1);
-
-/// A bundle on its way to its storage.
-pub(super) struct Made {
-    job: Job,
-    pub(super) archive: Bytes,
-    /// The revision in its manifest.
-    pub(super) revision: String,
-    /// What it was made from, where that tells what a build comes to.
-    pub(super) origin: Option<Origin>,
-    _upload: Slot,
-}
 
 /// How a build ended.
 enum Ended {
