@@ -288,7 +288,7 @@ fn head(head: &Head) -> Value {
 fn comment(comment: &Comment) -> Value {
     let place = &comment.location;
     let location = Value::object([
-        ("file", Value::from(place.file.clone())),
+        ("file", Value::from(&*place.file)),
         ("row", Value::from(u64::from(place.row))),
         ("col", Value::from(u64::from(place.col))),
     ]);

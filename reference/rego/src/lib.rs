@@ -11,6 +11,7 @@ pub mod json_ast;
 pub mod jwt;
 mod lookup;
 mod meter;
+mod parallel;
 mod residual;
 pub mod syntax;
 pub mod trace;

@@ -31,19 +31,23 @@ pub(super) fn read(
     version: Version,
 ) -> Result<Loaded, StartError> {
     let ignored = patterns(ignored)?;
-    let mut loaded = Loaded::new(version);
-    for path in paths {
-        let (prefix, path) = split(path);
-        let prefix: Vec<String> = prefix.iter().map(|&name| name.to_owned()).collect();
-        let path = Path::new(path);
-        let metadata = fs::metadata(path).map_err(|source| refused(path, &source))?;
-        if metadata.is_dir() {
-            folder(&mut loaded, path, &prefix, &ignored)?;
-        } else if !file(&mut loaded, path, &prefix)? {
-            return Err(refused(path, &"not a policy, JSON or YAML file"));
-        }
+    let mut found = Found {
+        documents: Value::from(Object::new()),
+        texts: Vec::new(),
+    };
+    let read = paths.iter().try_for_each(|path| found.add(path, &ignored));
+    let mut modules = Vec::with_capacity(found.texts.len());
+    let parsed = Module::parse_all(&found.texts, version);
+    for (module, (id, _)) in parsed.into_iter().zip(found.texts) {
+        let module = module.map_err(|errors| StartError::new(errors.to_string()))?;
+        modules.push((id, module));
     }
-    Ok(loaded)
+    // What ended the reading stands behind all policies that were read.
+    read?;
+    Ok(Loaded {
+        documents: found.documents,
+        modules,
+    })
 }
 
 /// The place of a path's documents, and the path itself, which may be an address.
@@ -60,24 +64,15 @@ pub(super) fn split(path: &str) -> (Vec<&str>, &str) {
     }
 }
 
-/// What was read so far.
+/// What files hold.
 #[derive(Debug)]
 pub(super) struct Loaded {
-    version: Version,
     pub(super) documents: Value,
     /// The policies with their ids.
     pub(super) modules: Vec<(String, Module)>,
 }
 
 impl Loaded {
-    fn new(version: Version) -> Self {
-        Self {
-            version,
-            documents: Value::from(Object::new()),
-            modules: Vec::new(),
-        }
-    }
-
     fn compiled(self) -> Result<Contents, StartError> {
         let mut compiler = Compiler::new(&Policy::default()).documents(&self.documents);
         for (id, module) in self.modules {
@@ -105,9 +100,32 @@ pub(super) fn patterns(texts: &[String]) -> Result<GlobSet, StartError> {
     patterns.map_err(|source| StartError::new(format!("--ignore: {source}")))
 }
 
+/// What was read so far.
+struct Found {
+    documents: Value,
+    /// The ids of policies and their texts.
+    texts: Vec<(String, String)>,
+}
+
+impl Found {
+    /// Adds what a path of the command line names.
+    fn add(&mut self, path: &str, ignored: &GlobSet) -> Result<(), StartError> {
+        let (prefix, path) = split(path);
+        let prefix: Vec<String> = prefix.iter().map(|&name| name.to_owned()).collect();
+        let path = Path::new(path);
+        let metadata = fs::metadata(path).map_err(|source| refused(path, &source))?;
+        if metadata.is_dir() {
+            folder(self, path, &prefix, ignored)?;
+        } else if !file(self, path, &prefix)? {
+            return Err(refused(path, &"not a policy, JSON or YAML file"));
+        }
+        Ok(())
+    }
+}
+
 /// Loads the files of a directory at `prefix`, and those of its directories below their names.
 fn folder(
-    loaded: &mut Loaded,
+    found: &mut Found,
     path: &Path,
     prefix: &[String],
     ignored: &GlobSet,
@@ -131,40 +149,37 @@ fn folder(
         if metadata.is_dir() {
             let mut below = prefix.to_vec();
             below.push(entry.file_name().to_string_lossy().into_owned());
-            folder(loaded, &path, &below, ignored)?;
+            folder(found, &path, &below, ignored)?;
         } else {
-            file(loaded, &path, prefix)?;
+            file(found, &path, prefix)?;
         }
     }
     Ok(())
 }
 
 /// Loads a file, unless its name says that it is neither policy nor data.
-fn file(loaded: &mut Loaded, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
+fn file(found: &mut Found, path: &Path, prefix: &[String]) -> Result<bool, StartError> {
     let text = || fs::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let document = match extension {
         Some("json") => from_json(&text()?).map_err(|source| refused(path, &source))?,
         Some("yaml" | "yml") => from_yaml(&text()?).map_err(|source| refused(path, &source))?,
         Some("rego") => {
-            let module = module(path, text()?, loaded.version)?;
-            loaded.modules.push(module);
+            found.texts.push(policy(path, text()?)?);
             return Ok(true);
         }
         _ => return Ok(false),
     };
-    place(&mut loaded.documents, path, prefix, document)?;
+    place(&mut found.documents, path, prefix, document)?;
     Ok(true)
 }
 
-/// The module of a file; its id is the path without the slash before it.
-fn module(path: &Path, text: Vec<u8>, version: Version) -> Result<(String, Module), StartError> {
+/// The policy of a file: its id, which is the path without the slash before it, and its text.
+fn policy(path: &Path, text: Vec<u8>) -> Result<(String, String), StartError> {
     let text = String::from_utf8(text).map_err(|source| refused(path, &source))?;
     let shown = path.to_string_lossy();
     let id = shown.strip_prefix('/').unwrap_or(&shown);
-    let parsed = Module::parse_as(id, &text, version);
-    let module = parsed.map_err(|errors| StartError::new(errors.to_string()))?;
-    Ok((id.to_owned(), module))
+    Ok((id.to_owned(), text))
 }
 
 /// Merges a document into the root.

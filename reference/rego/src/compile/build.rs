@@ -1,18 +1,19 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
 use super::graph::Dependency;
 use super::policy::{CompiledModule, Policy};
 use super::terms::{Path, data_path, data_prefix, rule_reference};
-use super::tree::{CompiledRule, Outline, Written, ground_steps};
+use super::tree::{CompiledRule, Node, Outline, Written, ground_steps};
 use super::world::{ModuleRules, World};
-use super::{Found, STAGES, Step, Unit};
+use super::{Found, ModuleStage, STAGES, Step, Unit};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
-use crate::syntax::{Body, ExprTerms, Head, Module, Rule, TermValue};
+use crate::parallel;
+use crate::syntax::{Body, ExprTerms, Head, Module, Rule, Term, TermValue};
 
 /// A run ends with this many mistakes.
 pub(super) const MAX_ERRORS: usize = 10;
@@ -22,6 +23,9 @@ const MAX_STEPS: usize = 256;
 
 /// The version of the policy that was made last.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
+
+/// Rules by their packages, then by their places in those.
+type Places = BTreeMap<Path, BTreeMap<Path, Vec<Arc<CompiledRule>>>>;
 
 /// The state of a run.
 #[derive(Debug)]
@@ -40,19 +44,22 @@ pub(super) struct Build {
 
 impl Build {
     /// Finds what the changes concern.
+    ///
+    /// # Errors
+    /// Those of a module that the changes concern and that cannot be read again.
     pub(super) fn new(
         base: &Policy,
-        changes: BTreeMap<Arc<str>, Option<Arc<Module>>>,
+        changes: BTreeMap<Arc<str>, Option<Box<Module>>>,
         documents: Option<Value>,
-    ) -> Self {
+    ) -> Result<Self, Errors> {
         let mut world = World::clone(&base.world);
-        let mut changed = BTreeSet::new();
+        let mut changed = Vec::new();
         let mut packages = BTreeSet::new();
         let mut above = BTreeSet::new();
         for (id, module) in &changes {
             let old = world.modules.get(id);
             for rule in old.iter().flat_map(|old| &old.rules.all) {
-                changed.insert(rule.path().collect::<Path>());
+                changed.push(rule.path().collect::<Path>());
             }
             if let Some(module) = module {
                 for rule in &module.rules {
@@ -73,7 +80,8 @@ impl Build {
             packages.extend(paths);
         }
 
-        let mut again: BTreeMap<Arc<str>, Arc<Module>> = BTreeMap::new();
+        let changed: BTreeSet<Path> = changed.into_iter().collect();
+        let mut again: BTreeMap<Arc<str>, Box<Module>> = BTreeMap::new();
         let mut concerned = BTreeSet::new();
         for path in &changed {
             world.readers.overlapping(path, &mut concerned);
@@ -93,8 +101,11 @@ impl Build {
             }
         }
         for id in concerned {
+            if changes.contains_key(&id) {
+                continue;
+            }
             if let Some(module) = world.modules.get(&id) {
-                again.insert(id, module.parsed.clone());
+                again.insert(id, Box::new(module.parsed()?));
             }
         }
         let mut orders = HashMap::new();
@@ -103,7 +114,7 @@ impl Build {
                 Some(module) => again.insert(id, module),
                 None => {
                     uproot(&mut world, &id);
-                    again.remove(&id)
+                    None
                 }
             };
         }
@@ -128,55 +139,41 @@ impl Build {
                 });
             }
             units.push(Unit {
-                module: Module::clone(&module),
-                parsed: module,
+                given: module
+                    .text
+                    .is_empty()
+                    .then(|| Arc::new(Module::clone(&module))),
+                module: *module,
                 id,
                 outline,
                 written: Vec::new(),
                 next_local: 0,
             });
         }
-        Self {
+        Ok(Self {
             world,
             units,
             documents,
             changed,
             orders,
-        }
+        })
     }
 
     /// Runs the stages, and puts the policy together if none of them finds a mistake.
     pub(super) fn run(mut self) -> Result<Policy, Errors> {
         let mut found = Found::new();
         for step in STAGES {
-            // What a strict stage finds keeps the next from running.
-            let mut strict = Found::new();
-            let mut stops = false;
             match step {
-                Step::Module(run) => {
-                    for unit in &mut self.units {
-                        strict.extend(run(unit, &self.world));
-                    }
+                Step::Modules(stages) => self.run_modules(stages, &mut found)?,
+                Step::All(run) => {
+                    let more = run(&mut self);
+                    let stops = !more.is_empty();
+                    go_on(&mut found, more, stops)?;
                 }
-                Step::MixedModule(run) => {
-                    for unit in &mut self.units {
-                        let (more, is_wrong) = run(unit, &self.world);
-                        found.extend(more);
-                        stops |= is_wrong;
-                    }
+                Step::Lenient(run) => {
+                    let more = run(&mut self);
+                    go_on(&mut found, more, false)?;
                 }
-                Step::LenientModule(run) => {
-                    for unit in &mut self.units {
-                        found.extend(run(unit, &self.world));
-                    }
-                }
-                Step::All(run) => strict.extend(run(&mut self)),
-                Step::Lenient(run) => found.extend(run(&mut self)),
-            }
-            let is_last = stops || !strict.is_empty() || found.len() >= MAX_ERRORS;
-            found.append(&mut strict);
-            if is_last {
-                return Err(limited(found));
             }
         }
         if found.is_empty() {
@@ -186,10 +183,42 @@ impl Build {
         }
     }
 
+    /// Runs stages that look at one module each. Modules go through them side by side, but what is
+    /// found counts as if each stage had looked at all modules before the next began.
+    fn run_modules(&mut self, stages: &[ModuleStage], found: &mut Found) -> Result<(), Errors> {
+        let world = &self.world;
+        let mut outcomes = parallel::each(&mut self.units, |unit| {
+            let mut outcomes = Vec::new();
+            for (stage, run) in stages.iter().enumerate() {
+                let (found, stops) = run.run(unit, world);
+                if stops || !found.is_empty() {
+                    outcomes.push((stage, found, stops));
+                }
+                if stops {
+                    break;
+                }
+            }
+            outcomes
+        });
+        outcomes.retain(|outcomes| !outcomes.is_empty());
+        for stage in 0..stages.len() {
+            let (mut more, mut stops) = (Found::new(), false);
+            for (of, found, is_last) in outcomes.iter_mut().flatten() {
+                if *of == stage {
+                    more.append(found);
+                    stops |= *is_last;
+                }
+            }
+            go_on(found, more, stops)?;
+        }
+        Ok(())
+    }
+
     /// Puts the heads of all rules in their places.
     pub(super) fn plant(&mut self) -> Found {
         let mut found = Found::new();
-        let mut places: BTreeMap<Path, Vec<_>> = BTreeMap::new();
+        let mut places = Places::new();
+        let mut changed = Vec::new();
         for unit in &self.units {
             let package = &unit.module.package;
             if package.path.len() > MAX_STEPS {
@@ -198,8 +227,13 @@ impl Build {
                 continue;
             }
             let mut all = Vec::with_capacity(unit.module.rules.len());
+            let below = places.entry(data_path(&package.path).unwrap_or_default());
+            let below = below.or_default();
             for (position, rule) in unit.module.rules.iter().enumerate() {
-                let planted = compiled(unit, position, head_only(rule), is_constant(rule));
+                let reference = rule_reference(&unit.module, rule).into();
+                let head = head_only(rule);
+                let mut planted = compiled(unit, position, reference, head, is_constant(rule));
+                planted.is_planted = true;
                 let path: Path = planted.path().collect();
                 if path.len() > MAX_STEPS {
                     found.push(LanguageError::at(
@@ -210,25 +244,26 @@ impl Build {
                     continue;
                 }
                 let planted = Arc::new(planted);
-                places.entry(path).or_default().push(planted.clone());
+                let place = below.entry(planted.path_in_package().collect());
+                place.or_default().push(planted.clone());
                 all.push(planted);
+                changed.push(path);
             }
             let all = Arc::new(ModuleRules::new(all));
             self.world.planted.insert(unit.id.clone(), all);
         }
-        for (path, rules) in places {
-            let root = &mut self.world.root;
-            root.update(&path, &mut |node| node.add(rules.clone()));
-            self.changed.insert(path);
-        }
+        change_places(&mut self.world.root, &places, &|node, rules| {
+            node.add(rules.to_vec());
+        });
+        // Sorted and merged at once, which is faster than one by one.
+        self.changed.append(&mut changed.into_iter().collect());
         found
     }
 
     /// Puts the finished rules in the places of their heads.
     fn finish(self) -> Policy {
         let mut world = self.world;
-        let mut places: BTreeMap<Path, Vec<_>> = BTreeMap::new();
-        let units: HashSet<_> = self.units.iter().map(|unit| unit.id.clone()).collect();
+        let mut places = Places::new();
         for mut unit in self.units {
             let rules = std::mem::take(&mut unit.module.rules);
             let written: Written =
@@ -237,17 +272,26 @@ impl Build {
             let planted = world.planted.remove(&unit.id).unwrap_or_default();
             let mut planted = planted.all.iter();
             let mut finished = Vec::with_capacity(rules.len());
+            let package = data_path(&unit.module.package.path).unwrap_or_default();
+            let below = places.entry(package).or_default();
             for (position, rule) in rules.into_iter().enumerate() {
                 let is_constant = is_constant(&rule);
-                let mut rule = compiled(&unit, position, rule, is_constant);
+                let known = planted.next();
+                // Without variables it is as it was when the head was planted.
+                let reference = known.filter(|known| known.is_ground());
+                let reference = match reference {
+                    Some(known) => known.reference.clone(),
+                    None => rule_reference(&unit.module, &rule).into(),
+                };
+                let mut rule = compiled(&unit, position, reference, rule, is_constant);
                 rule.written = written.clone();
-                if let Some(known) = planted.next() {
+                if let Some(known) = known {
                     rule.reads = known.reads.clone();
                 }
                 reads.extend(rule.reads().iter().flatten().flat_map(Dependency::paths));
                 let rule = Arc::new(rule);
-                let place = places.entry(rule.path().collect()).or_default();
-                place.push(rule.clone());
+                let place = below.entry(rule.path_in_package().collect());
+                place.or_default().push(rule.clone());
                 finished.push(rule);
             }
             world.labelled += usize::from(unit.outline.has_labels());
@@ -255,7 +299,7 @@ impl Build {
             let module = CompiledModule {
                 id: unit.id.clone(),
                 order,
-                parsed: unit.parsed,
+                given: unit.given,
                 frame: unit.module,
                 rules: Arc::new(ModuleRules::new(finished)),
                 outline: unit.outline,
@@ -263,17 +307,41 @@ impl Build {
             };
             world.modules.insert_mut(unit.id, Arc::new(module));
         }
-        for (path, rules) in places {
-            world.root.update(&path, &mut |node| {
-                node.take(&|module| units.contains(module));
-                node.add(rules.clone());
-            });
-        }
+        change_places(&mut world.root, &places, &|node, rules| {
+            node.finish(rules);
+        });
         world.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
         Policy {
             world: Arc::new(world),
         }
     }
+}
+
+/// Changes the places of rules.
+fn change_places(
+    root: &mut Node,
+    places: &Places,
+    change: &dyn Fn(&mut Node, &[Arc<CompiledRule>]),
+) {
+    for (package, below) in places {
+        root.update(package, &mut |node| {
+            for (path, rules) in below {
+                node.update(path, &mut |node| change(node, rules));
+            }
+        });
+    }
+}
+
+/// Adds what a stage found.
+///
+/// # Errors
+/// All that was found, if this was the last stage.
+fn go_on(found: &mut Found, mut more: Found, stops: bool) -> Result<(), Errors> {
+    found.append(&mut more);
+    if stops || found.len() >= MAX_ERRORS {
+        return Err(limited(std::mem::take(found)));
+    }
+    Ok(())
 }
 
 /// Sorts mistakes by their places and ends the list where it gets too long.
@@ -343,8 +411,13 @@ fn outline(id: &Arc<str>, module: &Module) -> Outline {
 }
 
 /// What the compiler knows of a rule of a unit.
-fn compiled(unit: &Unit, position: usize, rule: Rule, is_constant: bool) -> CompiledRule {
-    let reference = rule_reference(&unit.module, &rule);
+fn compiled(
+    unit: &Unit,
+    position: usize,
+    reference: Arc<[Term]>,
+    rule: Rule,
+    is_constant: bool,
+) -> CompiledRule {
     CompiledRule {
         ground: ground_steps(&reference),
         reference,
@@ -353,6 +426,7 @@ fn compiled(unit: &Unit, position: usize, rule: Rule, is_constant: bool) -> Comp
         position,
         package: unit.module.package.path.len(),
         is_constant,
+        is_planted: false,
         written: Written::default(),
         reads: OnceLock::new(),
         lowered: OnceLock::new(),

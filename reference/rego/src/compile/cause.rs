@@ -140,7 +140,12 @@ fn bound_before(variable: &Variable) -> HashSet<Var> {
 /// absent if a constant step has another.
 fn needed(reference: &[Term], rule: &CompiledRule, bound: &HashSet<Var>) -> Option<Vec<usize>> {
     let mut open = Vec::new();
-    for (index, (step, place)) in reference.iter().zip(&rule.reference).enumerate().skip(1) {
+    for (index, (step, place)) in reference
+        .iter()
+        .zip(rule.reference.iter())
+        .enumerate()
+        .skip(1)
+    {
         let Some(value) = constant(place) else {
             continue;
         };

@@ -16,7 +16,7 @@ use crate::syntax::Module;
 #[derive(Debug)]
 pub struct Compiler {
     base: Policy,
-    changes: BTreeMap<Arc<str>, Option<Arc<Module>>>,
+    changes: BTreeMap<Arc<str>, Option<Box<Module>>>,
     documents: Option<Value>,
 }
 
@@ -30,10 +30,12 @@ impl Compiler {
         }
     }
 
-    /// Adds a module, or puts it in the place of the one that has this id.
+    /// Adds a module, or puts it in the place of the one that has this id. The policy keeps its
+    /// text, from which the tree is read again when another change concerns the module; a tree
+    /// that was changed must be given with an empty text, and is kept itself.
     #[must_use]
     pub fn put(mut self, id: &str, module: Module) -> Self {
-        self.changes.insert(id.into(), Some(Arc::new(module)));
+        self.changes.insert(id.into(), Some(Box::new(module)));
         self
     }
 
@@ -61,6 +63,6 @@ impl Compiler {
     /// listed, then one that says that there may be more. The mistakes can be in modules that
     /// have not changed, where they need what has.
     pub fn compile(self) -> Result<Policy, Errors> {
-        Build::new(&self.base, self.changes, self.documents).run()
+        Build::new(&self.base, self.changes, self.documents)?.run()
     }
 }

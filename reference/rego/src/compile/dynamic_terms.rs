@@ -32,6 +32,7 @@ impl Dynamics<'_> {
             self.expr(&mut expr, &mut result);
             push(&mut result, expr);
         }
+        result.shrink_to_fit();
         *body = result;
     }
 

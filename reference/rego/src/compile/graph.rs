@@ -6,13 +6,14 @@
 use std::collections::{BTreeSet, HashMap};
 use std::sync::Arc;
 
-use super::Found;
 use super::build::Build;
 use super::terms::{Path, constant, data_prefix, is_equality, operands};
 use super::tree::{CompiledRule, Node};
 use super::visit::{self, Visit};
 use super::world::World;
+use super::{Found, Unit};
 use crate::Value;
+use crate::parallel;
 use crate::syntax::{Expr, Ref, Rule, Term, TermValue, Var};
 
 /// One reference stands for this many at most.
@@ -67,21 +68,28 @@ pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 
 /// Finds what the rules of all units read, and notes it for the planted heads.
 pub(super) fn connect(build: &mut Build) -> Found {
-    for unit in &build.units {
-        let planted = build.world.planted.get(&unit.id);
-        let planted = planted.iter().flat_map(|rules| &rules.all);
-        let mut paths = BTreeSet::new();
-        for (rule, planted) in unit.module.rules.iter().zip(planted) {
-            let chain = std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref());
-            let reads: Reads = chain.map(dependencies).collect();
-            paths.extend(reads.iter().flatten().flat_map(Dependency::paths));
-            planted.reads.get_or_init(|| reads);
-        }
+    let world = &build.world;
+    let paths = parallel::each(&mut build.units, |unit| reads_of(unit, world));
+    for (unit, paths) in build.units.iter().zip(paths) {
         for path in paths {
             build.world.readers.add(&path, &unit.id);
         }
     }
     Found::new()
+}
+
+/// Finds what the rules of a unit read, and notes it for the planted heads.
+fn reads_of(unit: &Unit, world: &World) -> BTreeSet<Path> {
+    let planted = world.planted.get(&unit.id);
+    let planted = planted.iter().flat_map(|rules| &rules.all);
+    let mut paths = BTreeSet::new();
+    for (rule, planted) in unit.module.rules.iter().zip(planted) {
+        let chain = std::iter::successors(Some(rule), |rule| rule.else_rule.as_deref());
+        let reads: Reads = chain.map(dependencies).collect();
+        paths.extend(reads.iter().flatten().flat_map(Dependency::paths));
+        planted.reads.get_or_init(|| reads);
+    }
+    paths
 }
 
 /// What a rule reads, without its `else`.

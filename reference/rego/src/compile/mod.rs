@@ -65,8 +65,8 @@ pub(crate) struct Unit {
     pub(crate) written: Vec<(Var, Var)>,
     /// The number of the next generated variable.
     pub(crate) next_local: usize,
-    /// The tree that was given.
-    parsed: Arc<Module>,
+    /// The tree that was given, if it has no text.
+    given: Option<Arc<Module>>,
     /// What others see of it.
     outline: Arc<Outline>,
 }
@@ -87,42 +87,72 @@ pub(crate) type Found = Vec<LanguageError>;
 
 /// A step of a run.
 enum Step {
-    /// Looks at each module by itself, and at what it can see of the others.
-    Module(fn(&mut Unit, &World) -> Found),
-    /// The same, and the next stage runs even after mistakes.
-    LenientModule(fn(&mut Unit, &World) -> Found),
-    /// The same, and the answer tells whether the next stage must not run.
-    MixedModule(fn(&mut Unit, &World) -> (Found, bool)),
+    /// Stages that look at each module by itself, and at what it can see of the others. One module
+    /// goes through all of them before the next does, unless a stage finds what stops it.
+    Modules(&'static [ModuleStage]),
     /// Looks at all modules together.
     All(fn(&mut Build) -> Found),
     /// The same, and the next stage runs even after mistakes.
     Lenient(fn(&mut Build) -> Found),
 }
 
+/// A stage that looks at each module by itself.
+enum ModuleStage {
+    /// After mistakes the next stage does not run.
+    Strict(fn(&mut Unit, &World) -> Found),
+    /// The next stage runs even after mistakes.
+    Lenient(fn(&mut Unit, &World) -> Found),
+    /// The answer tells whether the next stage must not run.
+    Mixed(fn(&mut Unit, &World) -> (Found, bool)),
+}
+
+impl ModuleStage {
+    /// What it finds, and whether the next stage must not run.
+    fn run(&self, unit: &mut Unit, world: &World) -> (Found, bool) {
+        match self {
+            Self::Strict(run) => {
+                let found = run(unit, world);
+                let stops = !found.is_empty();
+                (found, stops)
+            }
+            Self::Lenient(run) => (run(unit, world), false),
+            Self::Mixed(run) => run(unit, world),
+        }
+    }
+}
+
 /// The stages of modules. References in heads must be rewritten before the rules are planted,
 /// and everything that generates variables comes before safety.
 const STAGES: &[Step] = &[
-    Step::Module(resolve::run),
-    Step::Module(head_refs::run),
-    Step::LenientModule(keyword_overrides::run),
-    Step::LenientModule(duplicate_imports::run),
+    Step::Modules(&[
+        ModuleStage::Strict(resolve::run),
+        ModuleStage::Strict(head_refs::run),
+        ModuleStage::Lenient(keyword_overrides::run),
+        ModuleStage::Lenient(duplicate_imports::run),
+    ]),
     Step::All(Build::plant),
-    Step::MixedModule(locals::run),
-    Step::Module(template_strings::run),
-    Step::Module(void_calls::run),
-    Step::Module(print_calls::run),
-    Step::Module(expr_terms::run),
-    Step::Module(metadata_calls::run),
+    Step::Modules(&[
+        ModuleStage::Mixed(locals::run),
+        ModuleStage::Strict(template_strings::run),
+        ModuleStage::Strict(void_calls::run),
+        ModuleStage::Strict(print_calls::run),
+        ModuleStage::Strict(expr_terms::run),
+        ModuleStage::Strict(metadata_calls::run),
+    ]),
     Step::All(graph::connect),
-    Step::Module(comprehension_terms::run),
-    Step::Module(head_terms::run),
-    Step::Module(with::run),
+    Step::Modules(&[
+        ModuleStage::Strict(comprehension_terms::run),
+        ModuleStage::Strict(head_terms::run),
+        ModuleStage::Strict(with::run),
+    ]),
     Step::All(rule_conflicts::run),
-    Step::Module(calls::run),
-    Step::Module(safety::heads),
-    Step::Module(safety::run),
-    Step::Module(equals::run),
-    Step::Module(dynamic_terms::run),
+    Step::Modules(&[
+        ModuleStage::Strict(calls::run),
+        ModuleStage::Strict(safety::heads),
+        ModuleStage::Strict(safety::run),
+        ModuleStage::Strict(equals::run),
+        ModuleStage::Strict(dynamic_terms::run),
+    ]),
     Step::All(recursion::run),
     Step::Lenient(types::check_rules),
     Step::Lenient(deprecated::run),

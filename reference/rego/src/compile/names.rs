@@ -7,7 +7,7 @@ use super::Found;
 use super::vars::ALL;
 use super::visit::all_rules;
 use crate::error::{Code, LanguageError};
-use crate::syntax::{Expr, ExprTerms, Location, Rule, Term, TermValue, Var, With};
+use crate::syntax::{Expr, ExprTerms, Location, Ref, Rule, Term, TermValue, Var, With};
 
 /// Makes variables that a tree does not have.
 #[derive(Debug)]
@@ -154,8 +154,10 @@ pub(super) fn operator(name: &str, location: &Location) -> Term {
         value,
         location: location.clone(),
     });
+    let mut reference: Ref = reference.collect();
+    reference.shrink_to_fit();
     Term {
-        value: TermValue::Ref(reference.collect()),
+        value: TermValue::Ref(reference),
         location: location.clone(),
     }
 }

@@ -7,6 +7,7 @@ use super::terms::Path;
 use super::tree::Outline;
 use super::world::{ModuleRules, World};
 use crate::Value;
+use crate::error::Errors;
 use crate::syntax::{Module, Package};
 
 /// All modules of an engine, compiled together: what a query is asked of.
@@ -33,8 +34,8 @@ pub struct CompiledModule {
     pub(super) id: Arc<str>,
     /// The place in the order in which modules came.
     pub(super) order: u64,
-    /// The tree that was given.
-    pub(super) parsed: Arc<Module>,
+    /// The tree that was given, if it has no text.
+    pub(super) given: Option<Arc<Module>>,
     /// The tree that the stages left, without its rules.
     pub(super) frame: Module,
     pub(super) rules: Arc<ModuleRules>,
@@ -64,6 +65,26 @@ impl Policy {
 }
 
 impl CompiledModule {
+    /// The tree that was given. It is read from the text again, as a tree takes much more room
+    /// than the text and is only needed when a change concerns the module.
+    ///
+    /// # Errors
+    /// None, unless the tree was another than that of its text.
+    pub(super) fn parsed(&self) -> Result<Module, Errors> {
+        match &self.given {
+            Some(given) => Ok(Module::clone(given)),
+            None => {
+                let Module {
+                    file,
+                    text,
+                    read_as,
+                    ..
+                } = &self.frame;
+                Module::parse_as(file, text, *read_as)
+            }
+        }
+    }
+
     /// The id under which it was given.
     pub fn id(&self) -> &str {
         &self.id
@@ -71,12 +92,12 @@ impl CompiledModule {
 
     /// The text it was parsed from.
     pub fn text(&self) -> &str {
-        &self.parsed.text
+        &self.frame.text
     }
 
     /// The package that it is part of.
     pub fn package(&self) -> &Package {
-        &self.parsed.package
+        &self.frame.package
     }
 
     /// The syntax tree as the compiler left it: imports are resolved and gone, local variables

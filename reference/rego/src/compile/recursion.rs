@@ -35,7 +35,10 @@ pub(super) fn run(build: &mut Build) -> Found {
         for rule in rules.iter().flat_map(|rules| rules.all()) {
             if reached.units.contains_key(&*rule.module) {
                 let number = reached.number(rule);
-                starts.extend((0..reached.depth(number)).map(|depth| (number, depth)));
+                let vertices = (0..reached.depth(number)).map(|depth| (number, depth));
+                // What reads nothing does not lead back to itself.
+                let vertices = vertices.filter(|vertex| !reached.dependencies(*vertex).is_empty());
+                starts.extend(vertices);
             }
         }
     }

@@ -43,13 +43,25 @@ impl Readers {
             change(self);
             return;
         };
-        let mut child = self.children.get(first).cloned().unwrap_or_default();
-        Arc::make_mut(&mut child).change(rest, change);
-        if child.modules.is_empty() && child.children.is_empty() {
-            self.children.remove_mut(first);
-        } else {
-            self.children.insert_mut(first.clone(), child);
+        // What is not shared is changed where it is.
+        if let Some(child) = self.children.get_mut(first) {
+            let child = Arc::make_mut(child);
+            child.change(rest, change);
+            if child.is_bare() {
+                self.children.remove_mut(first);
+            }
+            return;
         }
+        let mut child = Self::default();
+        child.change(rest, change);
+        if !child.is_bare() {
+            self.children.insert_mut(first.clone(), Arc::new(child));
+        }
+    }
+
+    /// Whether nobody reads anything here or below.
+    fn is_bare(&self) -> bool {
+        self.modules.is_empty() && self.children.is_empty()
     }
 
     /// Adds the modules that read this path, something above that holds it, or something below.

@@ -8,21 +8,21 @@ use super::Found;
 use super::build::Build;
 use super::terms::{Path, data_path, shown};
 use super::tree::{CompiledRule, Node};
+use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::syntax::Var;
 
 /// Looks at the places that have changed, and at those above, whose inside has changed.
 pub(super) fn run(build: &mut Build) -> Found {
-    let mut places = BTreeSet::new();
+    let mut places = Vec::with_capacity(build.changed.len());
+    let mut before: &[Value] = &[];
     for path in &build.changed {
-        let mut path = path.clone();
-        while !path.is_empty() {
-            let last = path.len() - 1;
-            if !places.insert(path.clone()) {
-                break;
-            }
-            path.truncate(last);
-        }
+        // In their order, what is above of both was added with the path before.
+        let common = path.iter().zip(before);
+        let common = common.take_while(|(step, other)| step == other).count();
+        let ends = common + 1..=path.len();
+        places.extend(ends.filter_map(|end| path.get(..end)));
+        before = path;
     }
     let mut found = Found::new();
     for place in &places {
@@ -75,10 +75,8 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
         return Some(at(message));
     }
 
-    let differs = |what: &dyn Fn(&CompiledRule) -> usize| {
-        let kinds: BTreeSet<_> = rules.iter().map(|rule| what(rule)).collect();
-        kinds.len() > 1
-    };
+    let differs =
+        |what: &dyn Fn(&CompiledRule) -> usize| rules.iter().any(|rule| what(rule) != what(first));
     let multi = |rule: &CompiledRule| usize::from(rule.is_multi_value());
     let arity = |rule: &CompiledRule| rule.ast.head.args.len();
     let complete = |rule: &CompiledRule| usize::from(!rule.is_multi_value() && rule.is_ground());
@@ -144,18 +142,19 @@ fn below(node: &Node, wanted: impl Fn(&CompiledRule) -> bool) -> Vec<&Arc<Compil
 }
 
 /// Finds packages that stand where a rule is.
-fn packages(build: &Build, changed: &BTreeSet<Path>) -> Found {
+fn packages(build: &Build, changed: &[&[Value]]) -> Found {
     let mut found = Found::new();
-    let mut places: BTreeSet<Path> = changed.clone();
+    let both = |place: &[Value]| {
+        let node = build.world.find(place);
+        node.is_some_and(|node| !node.modules.is_empty() && node.rules.is_some())
+    };
+    let changed = changed.iter().filter(|place| both(place));
+    let mut places: BTreeSet<Path> = changed.map(|place| place.to_vec()).collect();
     for unit in &build.units {
-        places.extend(data_path(&unit.module.package.path));
+        places.extend(data_path(&unit.module.package.path).filter(|place| both(place)));
     }
     for place in &places {
-        let Some(node) = build
-            .world
-            .find(place)
-            .filter(|node| !node.modules.is_empty())
-        else {
+        let Some(node) = build.world.find(place) else {
             continue;
         };
         for rule in node.rules.iter().flat_map(|rules| rules.all()) {

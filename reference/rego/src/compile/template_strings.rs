@@ -108,7 +108,7 @@ impl Rewrite for Templates<'_, '_> {
         match &mut term.value {
             TermValue::Template(template) => {
                 let template = std::mem::replace(
-                    template,
+                    &mut **template,
                     Template {
                         parts: Vec::new(),
                         literal: Vec::new(),

@@ -1,11 +1,11 @@
 //! Questions about terms and references that several stages ask.
 
-use std::sync::Arc;
+use smol_str::SmolStrBuilder;
 
 use super::visit;
 use crate::Value;
 use crate::syntax::{Expr, ExprTerms, Location, Module, Ref, Rule, Term, TermValue, Var};
-use crate::value::Set;
+use crate::value::{Set, Text};
 
 /// The steps below `data` that lead to a document.
 pub(crate) type Path = Vec<Value>;
@@ -66,7 +66,9 @@ pub(crate) fn as_var(term: &Term) -> Option<&Var> {
 /// The reference to a rule from the root: its package, then its own reference, of which the
 /// name becomes a string.
 pub(crate) fn rule_reference(module: &Module, rule: &Rule) -> Ref {
-    let mut reference = module.package.path.clone();
+    let (package, own) = (&module.package.path, &rule.head.reference);
+    let mut reference = Ref::with_capacity(package.len() + own.len());
+    reference.extend_from_slice(package);
     for (index, step) in rule.head.reference.iter().enumerate() {
         match (&step.value, index) {
             (TermValue::Var(name), 0) => reference.push(Term {
@@ -81,13 +83,11 @@ pub(crate) fn rule_reference(module: &Module, rule: &Rule) -> Ref {
 
 /// A name with dots, if the reference consists of a variable and strings: how built-in functions
 /// are called.
-pub(crate) fn dotted(reference: &[Term]) -> Option<Arc<str>> {
+pub(crate) fn dotted(reference: &[Term]) -> Option<Text> {
     let (head, steps) = reference.split_first()?;
     let name = as_var(head)?;
-    if steps.is_empty() {
-        return Some(name.0.clone());
-    }
-    let mut text = String::from(&*name.0);
+    let mut text = SmolStrBuilder::new();
+    text.push_str(&name.0);
     for step in steps {
         match &step.value {
             TermValue::String(part) => {
@@ -97,7 +97,7 @@ pub(crate) fn dotted(reference: &[Term]) -> Option<Arc<str>> {
             _ => return None,
         }
     }
-    Some(text.into())
+    Some(text.finish())
 }
 
 /// The operator of a call as a reference: calls of one name have a variable or a reference.
@@ -113,7 +113,9 @@ pub(crate) fn operator(call: &[Term]) -> Option<&[Term]> {
 /// Whether an expression is `left = right`.
 pub(crate) fn is_equality(expr: &Expr) -> bool {
     match &expr.terms {
-        ExprTerms::Call(call) => operator(call).and_then(dotted).as_deref() == Some("eq"),
+        ExprTerms::Call(call) => {
+            matches!(operator(call), Some([name]) if is_var(name, "eq"))
+        }
         _ => false,
     }
 }
@@ -153,7 +155,7 @@ pub(crate) fn of_value(value: &Value, location: &Location) -> TermValue {
 /// A value as a term that stands nowhere.
 pub(crate) fn term_of_value(value: &Value) -> Term {
     let nowhere = Location {
-        file: Arc::from(""),
+        file: "".into(),
         row: 0,
         col: 0,
         offset: 0,

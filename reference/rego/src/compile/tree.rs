@@ -84,7 +84,7 @@ pub(crate) struct CompiledRule {
     /// The rule as the compiler left it, with its `else` chain.
     pub(crate) ast: Arc<Rule>,
     /// Its reference from the root: `data`, its package, its own reference.
-    pub(crate) reference: Ref,
+    pub(crate) reference: Arc<[Term]>,
     /// The number of steps of `reference` that are constant, `data` among them.
     pub(crate) ground: usize,
     /// The id of its module.
@@ -95,6 +95,8 @@ pub(crate) struct CompiledRule {
     pub(crate) package: usize,
     /// Whether it has no body and a value without references or calls.
     pub(crate) is_constant: bool,
+    /// Whether it is only the head of a rule that is being compiled.
+    pub(super) is_planted: bool,
     /// The names that authors wrote.
     pub(crate) written: Written,
     /// What the rule, then each `else` behind it, reads.
@@ -116,6 +118,13 @@ impl CompiledRule {
     pub(crate) fn path(&self) -> impl Iterator<Item = Value> {
         let steps = self.reference.get(1..self.ground).unwrap_or_default();
         steps.iter().filter_map(super::terms::constant)
+    }
+
+    /// The steps from its package to the place where the rule is.
+    pub(super) fn path_in_package(&self) -> impl Iterator<Item = Value> {
+        let steps = self.reference.get(self.package..self.ground);
+        let steps = steps.unwrap_or_default().iter();
+        steps.filter_map(super::terms::constant)
     }
 
     /// Whether the reference has no variables.
@@ -293,12 +302,19 @@ impl Node {
             change(self);
             return;
         };
-        let mut child = self.children.get(first).cloned().unwrap_or_default();
-        Arc::make_mut(&mut child).update(rest, change);
-        if child.is_bare() {
-            self.children.remove_mut(first);
-        } else {
-            self.children.insert_mut(first.clone(), child);
+        // What is not shared is changed where it is.
+        if let Some(child) = self.children.get_mut(first) {
+            let child = Arc::make_mut(child);
+            child.update(rest, change);
+            if child.is_bare() {
+                self.children.remove_mut(first);
+            }
+            return;
+        }
+        let mut child = Self::default();
+        child.update(rest, change);
+        if !child.is_bare() {
+            self.children.insert_mut(first.clone(), Arc::new(child));
         }
     }
 
@@ -313,6 +329,14 @@ impl Node {
     pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
         let mut all = self.own();
         all.retain(|rule| !gone(&rule.module));
+        self.rules = RuleSet::new(all).map(Arc::new);
+    }
+
+    /// Puts finished rules in the place of the planted heads.
+    pub(super) fn finish(&mut self, rules: &[Arc<CompiledRule>]) {
+        let mut all = self.own();
+        all.retain(|rule| !rule.is_planted);
+        all.extend_from_slice(rules);
         self.rules = RuleSet::new(all).map(Arc::new);
     }
 

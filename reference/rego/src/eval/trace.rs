@@ -222,7 +222,7 @@ impl<'p> Machine<'p> {
         op: Op,
         node: Option<Node<'_>>,
         message: &str,
-        reference: Option<&syntax::Ref>,
+        reference: Option<&[syntax::Term]>,
         candidate: Option<Candidate<'_>>,
     ) {
         let source = self.source(frame);
@@ -253,7 +253,7 @@ impl<'p> Machine<'p> {
                 .map_or(watch.last.clone(), |expr| expr.location.clone()),
         };
         watch.last = location;
-        let rule_reference = candidate.map(|candidate| &candidate.rule.reference);
+        let rule_reference = candidate.map(|candidate| &*candidate.rule.reference);
         watch.tracer.event(&Event {
             op,
             query_id: frame.id,

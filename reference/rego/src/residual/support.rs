@@ -400,6 +400,7 @@ fn module(path: &[Value], rules: Vec<Rule>) -> Module {
     Module {
         file: "".into(),
         text: "".into(),
+        read_as: Version::V1,
         version: Version::V1,
         package: Package {
             path: package,

@@ -6,7 +6,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-use super::{Location, Version};
+use super::{FileId, Location, Version};
 use crate::Value;
 use crate::value::{Number, Object};
 
@@ -43,7 +43,7 @@ pub enum TermValue {
     /// A string, without its quotes and escapes.
     String(Arc<str>),
     /// A string with expressions in it.
-    Template(Template),
+    Template(Box<Template>),
     /// A variable.
     Var(Var),
     /// A reference of one or more terms.
@@ -286,9 +286,11 @@ pub struct Comment {
 #[derive(Debug, Clone)]
 pub struct Module {
     /// The id under which it was given, used in locations.
-    pub file: Arc<str>,
-    /// The text it was parsed from.
+    pub file: FileId,
+    /// The text it was parsed from; empty if a program made the tree.
     pub text: Arc<str>,
+    /// The version that the text was said to be of.
+    pub(crate) read_as: Version,
     /// The version whose rules it keeps: v1 also for a text of v0 with `import rego.v1`.
     pub version: Version,
     /// The package.

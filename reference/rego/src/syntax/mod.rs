@@ -14,7 +14,7 @@ pub use ast::{
     Logic, Module, ObjectComprehension, Operand, Package, Ref, Rule, SomeDecl, Template, Term,
     TermValue, Var, With,
 };
-pub use location::Location;
+pub use location::{FileId, Location};
 pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_query_as};
 pub use version::Version;
 
@@ -33,5 +33,15 @@ impl Module {
     /// Reads a module of some version, see [`parse_module_as`].
     pub fn parse_as(id: &str, text: &str, version: Version) -> Result<Self, crate::Errors> {
         parse_module_as(id, text, version)
+    }
+
+    /// Reads modules of one version, each an id and a text, on all processors if there are many.
+    /// The results are in the order of the texts.
+    pub fn parse_all(
+        texts: &[(String, String)],
+        version: Version,
+    ) -> Vec<Result<Self, crate::Errors>> {
+        let mut texts: Vec<_> = texts.iter().collect();
+        crate::parallel::each(&mut texts, |(id, text)| Self::parse_as(id, text, version))
     }
 }

@@ -2,13 +2,12 @@
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
-use std::sync::Arc;
 
 use super::{Event, Node, Op};
 use crate::compile::terms::constant;
 use crate::compile::visit::{Rewrite, rewrite_body, rewrite_expr};
 use crate::syntax::format::{Conjunction, Reference};
-use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var};
+use crate::syntax::{Expr, ExprTerms, FileId, Term, TermValue, Var};
 
 /// The blanks behind the longest place.
 const PADDING: usize = 5;
@@ -16,7 +15,7 @@ const PADDING: usize = 5;
 /// An event without its indentation.
 #[derive(Debug)]
 pub(super) struct Line {
-    file: Arc<str>,
+    file: FileId,
     row: u32,
     /// Whether it is about something within its query, not the query itself.
     inner: bool,

@@ -6,7 +6,7 @@ mod recorder;
 pub use recorder::{Filter, Form, MAX_EVENTS, Recorder};
 
 use crate::Value;
-use crate::syntax::{Body, Expr, Location, Ref, Rule, Var};
+use crate::syntax::{Body, Expr, Location, Rule, Term, Var};
 
 /// Watches an evaluation. Without one nothing is made for it.
 pub trait Tracer {
@@ -76,5 +76,5 @@ pub struct Event<'e> {
     /// note's text.
     pub message: &'e str,
     /// The rule or document that an index, or an exit from a rule, is about.
-    pub reference: Option<&'e Ref>,
+    pub reference: Option<&'e [Term]>,
 }

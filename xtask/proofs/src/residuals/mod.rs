@@ -301,6 +301,8 @@ fn loaded(residual: &Residual) -> Result<Policy, rego::Errors> {
         Some(Rule { body, ..template })
     });
     module.rules = rules.collect();
+    // The tree is not that of the text any more.
+    module.text = "".into();
     let mut compiler = Compiler::new(&Policy::default()).put("residual.rego", module);
     for (at, module) in residual.support.iter().enumerate() {
         compiler = compiler.put(&format!("support{at}.rego"), module.clone());

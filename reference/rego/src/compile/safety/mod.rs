@@ -74,6 +74,7 @@ impl<'w> Safety<'w> {
         }
         let mut placed: Vec<(usize, Expr)> = places.into_iter().zip(std::mem::take(body)).collect();
         placed.sort_by_key(|(place, _)| *place);
+        body.reserve_exact(placed.len());
         for (place, mut expr) in placed {
             if place != usize::MAX {
                 let at = expr.location.clone();

@@ -104,13 +104,25 @@ impl TypeNode {
                 (change, _) => change,
             };
         };
-        let mut child = self.children.get(first).cloned().unwrap_or_default();
-        let change = Arc::make_mut(&mut child).change(rest, own);
-        if child.own.is_none() && child.children.is_empty() {
-            self.children.remove_mut(first);
-        } else {
-            self.children.insert_mut(first.clone(), child);
-        }
+        // What is not shared is changed where it is.
+        let change = match self.children.get_mut(first) {
+            Some(child) => {
+                let child = Arc::make_mut(child);
+                let change = child.change(rest, own);
+                if child.is_bare() {
+                    self.children.remove_mut(first);
+                }
+                change
+            }
+            None => {
+                let mut child = Self::default();
+                let change = child.change(rest, own);
+                if !child.is_bare() {
+                    self.children.insert_mut(first.clone(), Arc::new(child));
+                }
+                change
+            }
+        };
         match change {
             Change::Nothing => Change::Nothing,
             Change::Added(of) => match &self.value {
@@ -127,6 +139,11 @@ impl TypeNode {
             },
             Change::Other => self.refresh(),
         }
+    }
+
+    /// Whether no rules are here or below.
+    fn is_bare(&self) -> bool {
+        self.own.is_none() && self.children.is_empty()
     }
 
     /// Finds the type of this place anew.

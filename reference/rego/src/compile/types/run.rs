@@ -22,13 +22,15 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
     let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
     let mut round: BTreeSet<Path> = build.changed.clone();
     let rules = Rules::new(build);
+    // All that are compiled now have their turn in the first round, behind what they read.
+    let has_others = !build.world.modules.is_empty();
     // Every round follows the dependencies one step further, and there are no cycles.
     while !round.is_empty() {
         let mut next = BTreeSet::new();
         let ordered = rules.ordered(&round);
-        let places = ordered.iter().enumerate();
-        let places: BTreeMap<_, _> = places.map(|(place, path)| (path, place)).collect();
-        for (place, path) in ordered.iter().enumerate() {
+        let places = ordered.iter().enumerate().filter(|_| has_others);
+        let places: BTreeMap<_, _> = places.map(|(place, path)| (*path, place)).collect();
+        for (place, path) in ordered.iter().copied().enumerate() {
             let before = types.find(path).and_then(|node| node.value().cloned());
             let (of, found) = rules.check(path, &types);
             types.set(path, of);
@@ -38,7 +40,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
                 mistakes.insert(path.clone(), found);
             }
             let after = types.find(path).and_then(TypeNode::value);
-            if before.as_ref() != after {
+            if has_others && before.as_ref() != after {
                 // Those whose turn is still to come in this round need no other.
                 let mut dependents = build.world.dependents(path);
                 dependents.retain(|other| places.get(other).is_none_or(|other| *other < place));
@@ -97,29 +99,31 @@ impl<'b> Rules<'b> {
 
     /// These places, each behind those that it reads. Without recursion, because chains of rules
     /// can be long.
-    fn ordered(&self, round: &BTreeSet<Path>) -> Vec<Path> {
-        let mut done = BTreeSet::new();
-        let mut ordered = Vec::new();
-        for start in round {
-            let mut open = vec![(start.clone(), None::<Vec<Path>>)];
-            while let Some((path, reads)) = open.last_mut() {
+    fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Vec<&'r Path> {
+        let round: Vec<&Path> = round.iter().collect();
+        let mut done = vec![false; round.len()];
+        let mut ordered = Vec::with_capacity(round.len());
+        for start in 0..round.len() {
+            let mut open = vec![(start, None::<Vec<usize>>)];
+            while let Some((number, reads)) = open.last_mut() {
+                let number = *number;
                 if reads.is_none() {
-                    if !done.insert(path.clone()) {
+                    let is_done = done.get_mut(number);
+                    if is_done.is_none_or(|is_done| std::mem::replace(is_done, true)) {
                         open.pop();
                         continue;
                     }
-                    *reads = Some(self.read_by(path, round));
+                    *reads = round.get(number).map(|path| self.read_by(path, &round));
                 }
                 match reads.as_mut().and_then(Vec::pop) {
                     Some(next) => {
-                        if !done.contains(&next) {
+                        if done.get(next) == Some(&false) {
                             open.push((next, None));
                         }
                     }
                     None => {
-                        if let Some((path, _)) = open.pop() {
-                            ordered.push(path);
-                        }
+                        open.pop();
+                        ordered.extend(round.get(number));
                     }
                 }
             }
@@ -127,8 +131,8 @@ impl<'b> Rules<'b> {
         ordered
     }
 
-    /// Those of the wanted places that the rules of a place read.
-    fn read_by(&self, path: &[Value], wanted: &BTreeSet<Path>) -> Vec<Path> {
+    /// Those of the wanted places that the rules of a place read, by their numbers.
+    fn read_by(&self, path: &[Value], wanted: &[&Path]) -> Vec<usize> {
         let mut targets = Vec::new();
         for rule in self.at(path) {
             for dependency in rule.reads().iter().flatten() {
@@ -137,11 +141,14 @@ impl<'b> Rules<'b> {
                 }
             }
         }
-        let paths: BTreeSet<Path> = targets.iter().map(|rule| rule.path().collect()).collect();
-        paths
-            .into_iter()
-            .filter(|path| wanted.contains(path))
-            .collect()
+        let numbers = targets.iter().filter_map(|rule| {
+            let path: Path = rule.path().collect();
+            wanted.binary_search(&&path).ok()
+        });
+        let mut numbers: Vec<usize> = numbers.collect();
+        numbers.sort_unstable();
+        numbers.dedup();
+        numbers
     }
 
     /// The type that the rules of a place give, and their mistakes.

@@ -1,7 +1,5 @@
 //! What calls of built-in functions say of their operands.
 
-use std::sync::Arc;
-
 use super::super::Refusal;
 use super::super::condition::{Ask, Column, Comparison, Condition, Place};
 use super::operand::Operand;
@@ -9,6 +7,7 @@ use super::{Scope, Translator, defined, present, shown, test};
 use crate::Value;
 use crate::compile::terms::{self, dotted};
 use crate::syntax::{Location, Term, TermValue};
+use crate::value::Text;
 
 /// The answer of a call that is true or false where it is defined.
 struct Verdict {
@@ -28,7 +27,7 @@ impl Verdict {
 }
 
 /// The name of the function of a call.
-fn function(call: &[Term]) -> Option<Arc<str>> {
+fn function(call: &[Term]) -> Option<Text> {
     terms::operator(call).and_then(dotted)
 }
 
@@ -53,7 +52,7 @@ impl Translator<'_> {
             return self.unify(left, right, scope, location);
         }
         let (operands, result) = match operands {
-            [left, right, result] if name.as_ref() != "internal.member_3" => {
+            [left, right, result] if &*name != "internal.member_3" => {
                 (vec![left, right], Some(result))
             }
             operands => (operands.iter().collect(), None),

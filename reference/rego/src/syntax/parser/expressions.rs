@@ -31,6 +31,7 @@ impl Parser<'_> {
                 continue;
             }
             if self.token() == end {
+                body.shrink_to_fit();
                 return Some(body);
             }
             if !self.state.after_line_break {

@@ -131,7 +131,7 @@ impl Parser<'_> {
             }
         }
         Some(Term {
-            value: TermValue::Template(template),
+            value: TermValue::Template(Box::new(template)),
             location: self.spanning(&location, start, self.state.lexeme.end),
         })
     }

@@ -22,7 +22,7 @@ use std::sync::Arc;
 
 use super::lexer::{Cursor, Lexeme, Lexer};
 use super::token::{Keywords, Token};
-use super::{Comment, Location, Ref, Term, TermValue, Var, Version};
+use super::{Comment, FileId, Location, Ref, Term, TermValue, Var, Version};
 use crate::Value;
 use crate::error::{Code, LanguageError};
 
@@ -63,7 +63,7 @@ struct State {
 #[derive(Debug)]
 struct Parser<'t> {
     text: &'t str,
-    file: Arc<str>,
+    file: FileId,
     lexer: Lexer<'t>,
     version: Version,
     keywords: Keywords,
@@ -91,7 +91,7 @@ struct Parser<'t> {
 }
 
 impl<'t> Parser<'t> {
-    fn new(file: &Arc<str>, text: &'t str, version: Version) -> Self {
+    fn new(file: &FileId, text: &'t str, version: Version) -> Self {
         let mut lexer = Lexer::new(text);
         let start = lexer.cursor;
         let lexeme = Lexeme {

@@ -1,7 +1,5 @@
 //! Whole texts: modules and queries.
 
-use std::sync::Arc;
-
 use super::bare::bare_rule;
 use super::expressions::append;
 use super::rules::{RuleRead, Written};
@@ -9,7 +7,7 @@ use super::{Location, Parser, Token};
 use crate::Errors;
 use crate::error::{Code, LanguageError};
 use crate::syntax::{
-    Body, ExprTerms, Import, Module, Package, Rule, TermValue, Version, annotations,
+    Body, ExprTerms, FileId, Import, Module, Package, Rule, TermValue, Version, annotations,
 };
 
 /// What a text is made of.
@@ -27,7 +25,7 @@ pub fn parse_module(file: &str, text: &str) -> Result<Module, Errors> {
 
 /// Reads a module of some version. A text without statements gives one error, `empty module`, in row 0.
 pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Module, Errors> {
-    let file: Arc<str> = file.into();
+    let file = FileId::from(file);
     let mut parser = Parser::new(&file, text, version);
     let statements = parser.statements(true);
     let mut errors = parser.take_errors();
@@ -63,13 +61,14 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
     let mut module = Module {
         file,
         text: text.into(),
+        read_as: version,
         version,
         package: package.unwrap_or_else(|| Package {
             path: Vec::new(),
             location: parser.here(),
         }),
         imports: Vec::new(),
-        rules: Vec::new(),
+        rules: Vec::with_capacity(statements.len()),
         annotations: Vec::new(),
         comments: std::mem::take(&mut parser.comments),
     };

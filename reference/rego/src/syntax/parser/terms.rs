@@ -131,6 +131,7 @@ impl Parser<'_> {
                     self.scan_whitespace();
                 }
                 Token::LeftParen => {
+                    reference.shrink_to_fit();
                     let operator = Term {
                         value: TermValue::Ref(reference),
                         location: self.spanning(&location, start, self.offset()),
@@ -156,6 +157,8 @@ impl Parser<'_> {
                     if token == Token::Whitespace {
                         self.scan();
                     }
+                    // Most of the tree are references, which grew by doubling.
+                    reference.shrink_to_fit();
                     return Some(Term {
                         value: TermValue::Ref(reference),
                         location: self.until_last(&location, start),

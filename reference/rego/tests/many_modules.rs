@@ -1,0 +1,113 @@
+//! Many modules at once, which are read and compiled on several threads.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::panic,
+    reason = "a test says by a panic what is wrong"
+)]
+
+use rego::value::from_json;
+use rego::{Compiler, Errors, Evaluation, Module, Policy, Query, QueryOptions, Version};
+
+/// More than one thread goes through at once.
+const MANY: usize = 400;
+
+fn texts(text: impl Fn(usize) -> String) -> Vec<(String, String)> {
+    let numbers = 0..MANY;
+    numbers.map(|at| (format!("m{at:03}"), text(at))).collect()
+}
+
+fn compile(texts: &[(String, String)]) -> Result<Policy, Errors> {
+    let mut compiler = Compiler::new(&Policy::default());
+    let parsed = Module::parse_all(texts, Version::V1);
+    for (module, (id, _)) in parsed.into_iter().zip(texts) {
+        compiler = compiler.put(id, module?);
+    }
+    compiler.compile()
+}
+
+/// The first line of what is wrong.
+fn mistakes(texts: &[(String, String)]) -> Vec<String> {
+    let Errors(errors) = compile(texts).unwrap_err();
+    errors.iter().map(ToString::to_string).collect()
+}
+
+#[test]
+fn they_become_what_each_becomes_alone() {
+    let texts = texts(|at| {
+        let next = (at + 1) % MANY;
+        format!(
+            "package p{at}\n\nallow if {{ some x in data.p{next}.known; f(x) }}\n\n\
+             f(x) if x > {at}\n\nknown contains {at}\n"
+        )
+    });
+    let at_once = compile(&texts).unwrap();
+    let mut one_by_one = Policy::default();
+    for (id, text) in &texts {
+        let module = Module::parse(id, text).unwrap();
+        one_by_one = Compiler::new(&one_by_one)
+            .put(id, module)
+            .compile()
+            .unwrap();
+    }
+    for module in one_by_one.modules() {
+        let other = at_once.module(module.id()).unwrap();
+        assert_eq!(other.to_json(), module.to_json(), "{}", module.id());
+        assert_eq!(other.text(), module.text());
+    }
+}
+
+#[test]
+fn only_the_first_stage_with_mistakes_tells() {
+    let texts = texts(|at| match at {
+        // Variables are looked at after calls.
+        7 => "package p7\n\np if x\n\nx := y if z\n".to_owned(),
+        300 | 301 => format!("package p{at}\n\np if unknown{at}(1)\n"),
+        _ => format!("package p{at}\n\np := {at}\n"),
+    });
+    let found = mistakes(&texts);
+    let wanted = [
+        "m300:3: rego_type_error: undefined function unknown300",
+        "m301:3: rego_type_error: undefined function unknown301",
+    ];
+    assert_eq!(found, wanted);
+}
+
+#[test]
+fn what_cannot_be_read_is_told_in_order() {
+    let texts = texts(|at| match at {
+        200 | 100 | 300 => "package\n".to_owned(),
+        _ => format!("package p{at}\n"),
+    });
+    let parsed = Module::parse_all(&texts, Version::V1);
+    let wrong = parsed.iter().zip(&texts);
+    let wrong = wrong.filter(|(module, _)| module.is_err());
+    let wrong: Vec<_> = wrong.map(|(_, (id, _))| id.as_str()).collect();
+    assert_eq!(wrong, ["m100", "m200", "m300"]);
+}
+
+#[test]
+fn packages_can_share_a_place() {
+    let texts = [
+        ("outer", "package a\n\nb.c contains 1\n"),
+        ("inner", "package a.b\n\nc contains 2\n"),
+    ];
+    let texts = texts.map(|(id, text)| (id.to_owned(), text.to_owned()));
+    let mut policy = compile(&texts).unwrap();
+    for turn in 0..2 {
+        let query = Query::parse(&policy, "data.a.b.c = x", &QueryOptions::default()).unwrap();
+        let documents = from_json(b"{}").unwrap();
+        let answers = query.evaluate(&mut Evaluation::new(&documents)).unwrap();
+        let answers: Vec<_> = answers.iter().map(|answer| answer.to_value()).collect();
+        let [answer] = answers.as_slice() else {
+            panic!("turn {turn}: {answers:?}");
+        };
+        assert_eq!(answer.to_string(), r#"{"x":[1,2]}"#, "turn {turn}");
+        // The other module is compiled again with it.
+        let module = Module::parse("outer", "package a\n\nb.c contains 1 if true\n").unwrap();
+        policy = Compiler::new(&policy)
+            .put("outer", module)
+            .compile()
+            .unwrap();
+    }
+}
