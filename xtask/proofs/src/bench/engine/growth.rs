@@ -41,7 +41,8 @@ pub(super) fn policies(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
     Ok(bounds)
 }
 
-fn module(package: &str, version: usize) -> String {
+/// A module of a package.
+pub(super) fn module(package: &str, version: usize) -> String {
     format!(
         "package {package}\n\ndefault allow := false\n\nallow if {{\n\tinput.user == \"u{version}\"\n\
          \tsome role in input.roles\n\thelper(role)\n}}\n\nhelper(role) if startswith(role, \"r{version}\")\n"
@@ -50,7 +51,12 @@ fn module(package: &str, version: usize) -> String {
 
 /// The users of a document of 1 MB and of one of 100 MB.
 const SMALL: usize = 10_000;
-const LARGE: usize = 1_000_000;
+pub(super) const LARGE: usize = 1_000_000;
+
+/// A document of users by their names.
+pub(super) fn users(count: usize) -> String {
+    Kind::Object.document(count)
+}
 
 /// How the users of a document are kept.
 #[derive(Debug, Clone, Copy)]
@@ -85,7 +91,7 @@ pub(super) fn documents(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>> {
         Bound::new(
             "resident memory with 100 MB of documents, ours to OPA",
             memory,
-            Wanted::AtMost(0.5),
+            Wanted::AtMost(0.25),
         ),
         Bound::new(
             "PATCH into 100 MB, to 1 MB",

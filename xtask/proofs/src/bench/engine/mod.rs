@@ -4,6 +4,7 @@ mod bare;
 mod evaluator;
 mod growth;
 mod pair;
+mod start;
 mod throughput;
 
 use std::error::Error;
@@ -27,6 +28,9 @@ pub(crate) struct Choice {
     /// Only decisions over HTTP.
     #[arg(long, conflicts_with = "rvm")]
     http: bool,
+    /// Only starts with much to load.
+    #[arg(long, conflicts_with_all = ["rvm", "http"])]
+    start: bool,
     /// Of its cases those whose names contain one of these texts.
     #[arg(requires = "rvm")]
     cases: Vec<String>,
@@ -41,7 +45,7 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
         return evaluator::beside_regorus(&["run"], &choice.cases);
     }
     let folder = scratch()?;
-    let mut pair = Programs::build()?.start(folder.path(), (&[], &[]), &[])?;
+    let programs = Programs::build()?;
     let mut missed = Vec::new();
     let mut hold = |bound: Bound| {
         report(&bound.what, &bound.told());
@@ -49,27 +53,33 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
             missed.push(bound.what);
         }
     };
-    throughput::measure(&mut pair)?
-        .into_iter()
-        .for_each(&mut hold);
-    throughput::beside_bare(&mut pair)?
-        .into_iter()
-        .for_each(&mut hold);
     if !choice.http {
-        hold(pair.startup());
-        evaluator::measure(&mut pair)?
-            .into_iter()
-            .for_each(&mut hold);
-        growth::policies(&mut pair)?.into_iter().for_each(&mut hold);
-        growth::documents(&mut pair)?
-            .into_iter()
-            .for_each(&mut hold);
-        evaluator::beside_regorus(&["test", "run"], &[])?;
+        let started = start::measure(&programs, folder.path())?;
+        started.into_iter().for_each(&mut hold);
+    }
+    if !choice.start {
+        let pair = programs.start(folder.path(), (&[], &[]), &[])?;
+        beside_opa(pair, choice.http, &mut hold)?;
     }
     match missed.is_empty() {
         true => Ok(()),
         false => Err(format!("out of bounds: {}", missed.join("; ")).into()),
     }
+}
+
+/// Measures both servers while they run, and the evaluator beside regorus.
+fn beside_opa(mut pair: Pair, only_http: bool, hold: &mut dyn FnMut(Bound)) -> Outcome {
+    let mut hold_all = |bounds: Vec<Bound>| bounds.into_iter().for_each(&mut *hold);
+    hold_all(throughput::measure(&mut pair)?);
+    hold_all(throughput::beside_bare(&mut pair)?);
+    if only_http {
+        return Ok(());
+    }
+    hold_all(vec![pair.startup()]);
+    hold_all(evaluator::measure(&mut pair)?);
+    hold_all(growth::policies(&mut pair)?);
+    hold_all(growth::documents(&mut pair)?);
+    evaluator::beside_regorus(&["test", "run"], &[])
 }
 
 /// A ratio and what it has to be.

@@ -10,8 +10,8 @@ use crate::{peers, release_build, report};
 /// The programs of both servers.
 #[derive(Debug)]
 pub(in crate::bench) struct Programs {
-    ours: PathBuf,
-    opa: PathBuf,
+    pub(super) ours: PathBuf,
+    pub(super) opa: PathBuf,
 }
 
 impl Programs {

@@ -1,0 +1,161 @@
+//! From the start of a program with much to load to its first answer, and the memory that it
+//! takes then.
+
+use std::error::Error;
+use std::fs::{self, File};
+use std::path::Path;
+use std::time::{Duration, Instant};
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+use serde_json::{Map, json};
+use tar::{Builder, Header};
+
+use super::growth::{LARGE, module, users};
+use super::pair::Programs;
+use super::{Bound, Wanted};
+use crate::servers::Server;
+use crate::{peers, report};
+
+/// Policies that are loaded together.
+const POLICIES: usize = 5_300;
+
+/// Bundles that are loaded together.
+const BUNDLES: usize = 64;
+
+/// As often each start is repeated; the shortest counts.
+const ROUNDS: usize = 3;
+
+/// A server is given up when it is not ready for so long after its start.
+const READY_TIMEOUT: Duration = Duration::from_secs(60);
+
+/// What a server takes.
+struct Cost {
+    seconds: f64,
+    /// Resident memory in bytes.
+    memory: f64,
+}
+
+/// Starts with a document of 100 MB, with 5,300 policies, and with 64 bundles.
+pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, Box<dyn Error>> {
+    let mut bounds = Vec::new();
+    let both = |arguments: &[&str], ready: &str| -> Result<_, Box<dyn Error>> {
+        let ours = cost(
+            &programs.ours,
+            &[&["engine"], arguments].concat(),
+            ready,
+            folder,
+        )?;
+        let opa = cost(
+            &programs.opa,
+            &[peers::SERVE, arguments].concat(),
+            ready,
+            folder,
+        )?;
+        Ok((ours, opa))
+    };
+    let document = folder.join("users.json");
+    fs::write(&document, format!(r#"{{"large":{}}}"#, users(LARGE)))?;
+    let bytes = fs::metadata(&document)?.len();
+    let (ours, opa) = both(&[&shown(&document)], "/v1/data/large/user-0005000")?;
+    bounds.extend(compared("100 MB of JSON", &ours, &opa, 3.0));
+    #[expect(clippy::cast_precision_loss, reason = "a ratio of sizes")]
+    bounds.push(Bound::new(
+        "resident memory with 100 MB of JSON, to its bytes",
+        ours.memory / bytes as f64,
+        Wanted::AtMost(1.6),
+    ));
+
+    let modules = folder.join("policies");
+    fs::create_dir(&modules)?;
+    for at in 0..POLICIES {
+        let package = format!("start.p{at}");
+        fs::write(modules.join(format!("{at}.rego")), module(&package, at))?;
+    }
+    let (ours, opa) = both(&[&shown(&modules)], "/v1/data/start/p5000/allow")?;
+    bounds.extend(compared("5,300 policies", &ours, &opa, 3.0));
+
+    let config = folder.join("bundles.json");
+    fs::write(&config, bundles(folder)?)?;
+    let (ours, opa) = both(&["--config-file", &shown(&config)], "/health?bundles")?;
+    bounds.extend(compared("64 bundles", &ours, &opa, 1.0));
+    Ok(bounds)
+}
+
+fn shown(path: &Path) -> String {
+    path.display().to_string()
+}
+
+/// What it takes from the start of a program until it answers a path.
+fn cost(
+    program: &Path,
+    arguments: &[&str],
+    ready: &str,
+    folder: &Path,
+) -> Result<Cost, Box<dyn Error>> {
+    let mut cost = Cost {
+        seconds: f64::INFINITY,
+        memory: 0.0,
+    };
+    for _ in 0..ROUNDS {
+        let begun = Instant::now();
+        let server = Server::start(program, arguments, folder)?;
+        while server.client()?.ok("GET", ready, "").is_err() {
+            if begun.elapsed() > READY_TIMEOUT {
+                return Err(format!("{} does not answer {ready}", program.display()).into());
+            }
+            std::thread::yield_now();
+        }
+        cost.seconds = begun.elapsed().as_secs_f64().min(cost.seconds);
+        cost.memory = server.memory()? * 1024.0;
+    }
+    Ok(cost)
+}
+
+/// How they compare, with what ours takes told beside.
+fn compared(what: &str, ours: &Cost, opa: &Cost, least: f64) -> [Bound; 2] {
+    let (seconds, megabytes) = (ours.seconds, ours.memory / 1e6);
+    report(what, &format!("{seconds:.2} s, {megabytes:.0} MB"));
+    [
+        Bound::new(
+            format!("start with {what}, OPA to ours"),
+            opa.seconds / ours.seconds,
+            Wanted::AtLeast(least),
+        ),
+        Bound::new(
+            format!("resident memory with {what}, ours to OPA"),
+            ours.memory / opa.memory,
+            Wanted::AtMost(1.0),
+        ),
+    ]
+}
+
+/// Writes small bundles, and gives a configuration that has them all.
+fn bundles(folder: &Path) -> Result<String, Box<dyn Error>> {
+    let mut all = Map::new();
+    for at in 0..BUNDLES {
+        let name = format!("bundle{at}");
+        let path = folder.join(format!("{name}.tar.gz"));
+        let mut archive = Builder::new(GzEncoder::new(File::create(&path)?, Compression::fast()));
+        let manifest = json!({"revision": "1", "roots": [&name]}).to_string();
+        let document = json!({"users": {"alice": at}}).to_string();
+        let files = [
+            (".manifest".to_owned(), manifest),
+            (format!("{name}/data.json"), document),
+            (
+                format!("{name}/rules/policy.rego"),
+                module(&format!("{name}.rules"), at),
+            ),
+        ];
+        for (path, text) in files {
+            let mut header = Header::new_gnu();
+            header.set_size(text.len().try_into()?);
+            header.set_mode(0o600);
+            archive.append_data(&mut header, path, text.as_bytes())?;
+        }
+        archive.into_inner()?.finish()?;
+        let resource = format!("file://{}", path.display());
+        all.insert(name, json!({"resource": resource}));
+    }
+    Ok(json!({"bundles": all}).to_string())
+}
