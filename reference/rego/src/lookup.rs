@@ -25,16 +25,13 @@ pub(crate) fn places<'v, 'k>(
     if is_trial && !is_short(sought) {
         return Ok(None);
     }
-    match lookups.known(path.clone(), sought, !is_trial) {
+    let pays = (!is_trial).then(|| list.pays());
+    match lookups.known(path.clone(), sought, pays) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
-        Known::Wanted(lookup) => match list {
-            Value::Array(items) => lookup.make(items.iter(), step, || meter.tick())?,
-            Value::Object(members) => lookup.make(members.values(), step, || meter.tick())?,
-            _ => {}
-        },
+        Known::Wanted(lookup) => lookup.make(list, step, || meter.tick())?,
     }
-    Ok(match lookups.known(path, sought, false) {
+    Ok(match lookups.known(path, sought, None) {
         Known::At(places) => Some(places),
         Known::Wanted(_) | Known::Nothing => None,
     })

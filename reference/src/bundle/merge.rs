@@ -1,6 +1,7 @@
 //! Documents of several files in one.
 
 use rego::Value;
+use rego::value::Object;
 
 /// Merges a document into another, objects member by member. Anything else may be in both only
 /// where `repeats` says so and both are equal.
@@ -18,6 +19,12 @@ fn merge_at(
     at: &mut Vec<String>,
 ) -> Result<(), Vec<String>> {
     if repeats && *into == from {
+        return Ok(());
+    }
+    let takes_all = into.as_object().is_some_and(Object::is_empty);
+    if takes_all && from.as_object().is_some() {
+        // Nobody looks at the members of a large document.
+        *into = from;
         return Ok(());
     }
     let (Some(members), Value::Object(added)) = (into.as_object_mut(), from) else {

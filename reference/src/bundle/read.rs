@@ -1,6 +1,6 @@
 //! From files to a bundle.
 
-use rego::value::{Object, from_json, from_yaml};
+use rego::value::{Object, document_from_json, from_yaml};
 use rego::{Module, Value, Version};
 
 use super::manifest;
@@ -53,7 +53,7 @@ fn snapshot(
         match kind(&file.path) {
             Kind::Policy => policies.push(policy(file, name, version, manifest)?),
             Kind::Json => {
-                let document = from_json(&file.bytes);
+                let document = document_from_json(&file.bytes);
                 let document = document.map_err(|error| BundleError::of_file(&file.path, error))?;
                 place(&mut documents, &file.path, document)?;
             }

@@ -4,7 +4,7 @@ use std::fs;
 use std::path::Path;
 
 use globset::{Glob, GlobSet, GlobSetBuilder};
-use rego::value::{Object, from_json, from_yaml};
+use rego::value::{Object, document_from_json, from_yaml};
 use rego::{Compiler, Module, Policy, Value, Version};
 
 use super::state::Contents;
@@ -162,7 +162,7 @@ fn file(found: &mut Found, path: &Path, prefix: &[String]) -> Result<bool, Start
     let text = || fs::read(path).map_err(|source| refused(path, &source));
     let extension = path.extension().and_then(|extension| extension.to_str());
     let document = match extension {
-        Some("json") => from_json(&text()?).map_err(|source| refused(path, &source))?,
+        Some("json") => document_from_json(&text()?).map_err(|source| refused(path, &source))?,
         Some("yaml" | "yml") => from_yaml(&text()?).map_err(|source| refused(path, &source))?,
         Some("rego") => {
             found.texts.push(policy(path, text()?)?);

@@ -1,7 +1,7 @@
 //! Request bodies: JSON or, where it is read, YAML.
 
 use rego::Value;
-use rego::value::{from_json, from_yaml};
+use rego::value::{SyntaxError, document_from_json, from_json, from_yaml};
 
 use crate::http::{ApiError, Request};
 
@@ -25,15 +25,34 @@ pub(super) fn json(request: &Request) -> Result<Value, ApiError> {
 /// # Errors
 /// `invalid_parameter` when it is not one value, `unavailable` when the memory is spent.
 pub(super) fn parse(request: &Request, what: &str) -> Result<Value, ApiError> {
-    if request.body.len() > LARGE_BODY {
-        let parts = request.body.iter();
-        let parts = parts.filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{'));
-        request
-            .memory
-            .grow_about(parts.count().saturating_mul(VALUE))?;
+    take_memory(request)?;
+    from_json(&request.body).map_err(|error| refused(what, &error))
+}
+
+/// The JSON value of a body, to be kept. While it is read it takes as much as any other, if it is
+/// an object whose members are in no order.
+///
+/// # Errors
+/// As [`parse`].
+pub(super) fn document(request: &Request) -> Result<Value, ApiError> {
+    take_memory(request)?;
+    document_from_json(&request.body).map_err(|error| refused("request body", &error))
+}
+
+/// Takes the share of a large document of the memory for bodies.
+fn take_memory(request: &Request) -> Result<(), ApiError> {
+    if request.body.len() <= LARGE_BODY {
+        return Ok(());
     }
-    from_json(&request.body)
-        .map_err(|error| ApiError::invalid_parameter(format!("{what}: {error}")))
+    let parts = request.body.iter();
+    let parts = parts.filter(|byte| matches!(byte, b',' | b':' | b'[' | b'{'));
+    let taken = parts.count().saturating_mul(VALUE);
+    request.memory.grow_about(taken)?;
+    Ok(())
+}
+
+fn refused(what: &str, error: &SyntaxError) -> ApiError {
+    ApiError::invalid_parameter(format!("{what}: {error}"))
 }
 
 /// The JSON object that a body holds.

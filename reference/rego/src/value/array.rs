@@ -5,8 +5,9 @@ use std::fmt;
 use triomphe::Arc;
 
 use super::Value;
+use super::json::read_items;
 use super::lookup::Lookups;
-use super::tree::{self, Item, Part, Place, Tree, WIDTH};
+use super::tree::{self, Item, Part, Place, Run, Runs, Tree, WIDTH};
 
 /// The items of an array.
 ///
@@ -29,6 +30,10 @@ impl Item for Value {
 
     fn replace(&mut self, by: Self) -> Self {
         std::mem::replace(self, by)
+    }
+
+    fn read(text: &str) -> Vec<Self> {
+        read_items(text)
     }
 }
 
@@ -92,6 +97,10 @@ impl Array {
         Self(Items::Tree(Arc::new(Tree::of_items(items))))
     }
 
+    pub(super) fn of_tree(items: Tree<Value>) -> Self {
+        Self(Items::Tree(Arc::new(items)))
+    }
+
     /// The number of items.
     pub fn len(&self) -> usize {
         match &self.0 {
@@ -121,6 +130,14 @@ impl Array {
         }
     }
 
+    /// Whether nobody has looked at all items.
+    pub(super) fn is_unread(&self) -> bool {
+        match &self.0 {
+            Items::Packed(_) => false,
+            Items::Tree(items) => items.is_unread(),
+        }
+    }
+
     /// The first item.
     pub fn first(&self) -> Option<&Value> {
         self.get(0)
@@ -142,6 +159,14 @@ impl Array {
             Items::Packed(items) => tree::Iter::of_list(items),
             Items::Tree(items) => tree::Iter::of_tree(items),
         })
+    }
+
+    /// The items behind the first ones, list by list, as they are kept.
+    pub(super) fn runs(&self, skipped: usize) -> Runs<'_, Value> {
+        match &self.0 {
+            Items::Packed(items) => Runs::of_run(Run::Items(items), skipped),
+            Items::Tree(items) => Runs::of_tree(items, skipped),
+        }
     }
 
     /// The items in their order, to change.
@@ -184,7 +209,7 @@ impl Array {
             match self.0 {
                 Items::Tree(ref mut items) => return Arc::make_mut(items),
                 Items::Packed(ref items) => {
-                    self.0 = Items::Tree(Arc::new(Tree::Leaf(items.to_vec())));
+                    self.0 = Items::Tree(Arc::new(Tree::Leaf(items.to_vec().into())));
                 }
             }
         }

@@ -24,11 +24,8 @@ pub struct SyntaxError {
 pub fn from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     let mut reader = Reader::new(text)?;
     let value = reader.value(0)?;
-    reader.skip_space();
-    match reader.peek() {
-        None => Ok(value),
-        Some(_) => Err(reader.error("expected nothing after the value")),
-    }
+    reader.end()?;
+    Ok(value)
 }
 
 /// Reads the value at the start of a text and looks at nothing behind it.
@@ -39,14 +36,44 @@ pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
     Reader::new(text)?.value(0)
 }
 
+/// The items of a text as values are written, between the brackets of an array.
+///
+/// INVARIANT: the text was written from items that were read, so it is read to its end.
+pub(super) fn read_items(text: &str) -> Vec<Value> {
+    let mut reader = Reader::at(text, 0);
+    let mut items = Vec::new();
+    while let Ok(item) = reader.value(0) {
+        items.push(item);
+        if !reader.eat(b',') {
+            break;
+        }
+    }
+    items.shrink_to_fit();
+    items
+}
+
+/// The members of such a text, between the brackets of an object.
+pub(super) fn read_members(text: &str) -> Vec<Member> {
+    let mut reader = Reader::at(text, 0);
+    let mut members = Vec::new();
+    while let Ok(member) = reader.member(0) {
+        members.push(member);
+        if !reader.eat(b',') {
+            break;
+        }
+    }
+    members.shrink_to_fit();
+    members
+}
+
 /// As many names are kept, and of this length, to be shared by all members that have them.
 /// Shorter ones than the first are not worth it: they need no allocation.
 const MAX_NAMES: usize = 1024;
 const NAME: std::ops::RangeInclusive<usize> = 24..=64;
 
-struct Reader<'t> {
-    text: &'t str,
-    at: usize,
+pub(super) struct Reader<'t> {
+    pub(super) text: &'t str,
+    pub(super) at: usize,
     names: HashMap<&'t str, Text>,
     shapes: Shapes,
     /// The items of all arrays that have begun.
@@ -56,7 +83,7 @@ struct Reader<'t> {
 }
 
 impl<'t> Reader<'t> {
-    fn new(text: &'t [u8]) -> Result<Self, SyntaxError> {
+    pub(super) fn new(text: &'t [u8]) -> Result<Self, SyntaxError> {
         match std::str::from_utf8(text) {
             Ok(text) => Ok(Self::at(text, 0)),
             Err(broken) => {
@@ -79,7 +106,7 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn error(&self, message: &'static str) -> SyntaxError {
+    pub(super) fn error(&self, message: &'static str) -> SyntaxError {
         let before = self.text.get(..self.at).unwrap_or(self.text);
         let line_start = before.rfind('\n').map_or(0, |at| at + 1);
         let in_line = before.get(line_start..).unwrap_or_default();
@@ -90,25 +117,34 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn peek(&self) -> Option<u8> {
+    /// Refuses anything but space.
+    pub(super) fn end(&mut self) -> Result<(), SyntaxError> {
+        self.skip_space();
+        match self.peek() {
+            None => Ok(()),
+            Some(_) => Err(self.error("expected nothing after the value")),
+        }
+    }
+
+    pub(super) fn peek(&self) -> Option<u8> {
         self.text.as_bytes().get(self.at).copied()
     }
 
-    fn skip_space(&mut self) {
+    pub(super) fn skip_space(&mut self) {
         while let Some(b' ' | b'\t' | b'\n' | b'\r') = self.peek() {
             self.at += 1;
         }
     }
 
     /// Skips space and then this byte, if it is there.
-    fn eat(&mut self, byte: u8) -> bool {
+    pub(super) fn eat(&mut self, byte: u8) -> bool {
         self.skip_space();
         let there = self.peek() == Some(byte);
         self.at += usize::from(there);
         there
     }
 
-    fn value(&mut self, depth: usize) -> Result<Value, SyntaxError> {
+    pub(super) fn value(&mut self, depth: usize) -> Result<Value, SyntaxError> {
         self.skip_space();
         match self.peek() {
             Some(b'{') => self.object(depth),
@@ -133,7 +169,7 @@ impl<'t> Reader<'t> {
     }
 
     /// Steps into an array or object.
-    fn enter(&mut self, depth: usize) -> Result<usize, SyntaxError> {
+    pub(super) fn enter(&mut self, depth: usize) -> Result<usize, SyntaxError> {
         if depth >= MAX_DEPTH {
             return Err(self.error("nested too deep, 512 levels are allowed"));
         }
@@ -164,16 +200,8 @@ impl<'t> Reader<'t> {
         let behind = self.members.len();
         if !self.eat(b'}') {
             loop {
-                self.skip_space();
-                if self.peek() != Some(b'"') {
-                    return Err(self.error("expected a member name"));
-                }
-                let name = self.name()?;
-                if !self.eat(b':') {
-                    return Err(self.error("expected `:`"));
-                }
-                let value = self.value(depth)?;
-                self.members.push((Value::String(name), value));
+                let member = self.member(depth)?;
+                self.members.push(member);
                 if self.eat(b'}') {
                     break;
                 }
@@ -184,6 +212,18 @@ impl<'t> Reader<'t> {
         }
         let members = self.shapes.object(&mut self.members, behind);
         Ok(Value::Object(members))
+    }
+
+    fn member(&mut self, depth: usize) -> Result<Member, SyntaxError> {
+        self.skip_space();
+        if self.peek() != Some(b'"') {
+            return Err(self.error("expected a member name"));
+        }
+        let name = self.name()?;
+        if !self.eat(b':') {
+            return Err(self.error("expected `:`"));
+        }
+        Ok((Value::String(name), self.value(depth)?))
     }
 
     fn digits(&mut self) -> Result<(), SyntaxError> {
@@ -198,6 +238,11 @@ impl<'t> Reader<'t> {
     }
 
     fn number(&mut self) -> Result<Value, SyntaxError> {
+        let text = self.number_text()?;
+        Ok(Value::Number(Number::of_checked(text)))
+    }
+
+    pub(super) fn number_text(&mut self) -> Result<&'t str, SyntaxError> {
         let start = self.at;
         self.at += usize::from(self.peek() == Some(b'-'));
         if self.peek() == Some(b'0') {
@@ -214,8 +259,7 @@ impl<'t> Reader<'t> {
             self.at += usize::from(matches!(self.peek(), Some(b'+' | b'-')));
             self.digits()?;
         }
-        let text = self.text.get(start..self.at).unwrap_or_default();
-        Ok(Value::Number(Number::of_checked(text)))
+        Ok(self.text.get(start..self.at).unwrap_or_default())
     }
 
     /// The name of a member.
@@ -243,7 +287,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The string that begins with a text that has just been read.
-    fn string_from(&mut self, plain: &str) -> Result<Text, SyntaxError> {
+    pub(super) fn string_from(&mut self, plain: &str) -> Result<Text, SyntaxError> {
         if self.peek() == Some(b'"') {
             self.at += 1;
             return Ok(plain.into());
@@ -264,7 +308,7 @@ impl<'t> Reader<'t> {
     }
 
     /// The text up to the next quote, backslash or control character.
-    fn plain(&mut self) -> &'t str {
+    pub(super) fn plain(&mut self) -> &'t str {
         let rest = self.text.get(self.at..).unwrap_or_default();
         let special = |byte: &u8| matches!(byte, b'"' | b'\\' | 0..=0x1f);
         let length = rest.as_bytes().iter().position(special);

@@ -75,18 +75,18 @@ impl Lookups {
         self.0.take();
     }
 
-    /// What is known of the items whose member at a path is equal to a value. A search is `counted`
-    /// if it may be followed by making the lookup.
+    /// What is known of the items whose member at a path is equal to a value. It pays to make the
+    /// lookup after so many searches, if it may be made.
     pub(crate) fn known<'k>(
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
         sought: &Value,
-        counted: bool,
+        pays: Option<u32>,
     ) -> Known<'_> {
         for lookup in self.0.get_or_init(Box::default).iter() {
             let own = lookup.path.get_or_init(|| path.clone().cloned().collect());
             if own.iter().eq(path.clone()) {
-                return lookup.known(sought, counted);
+                return lookup.known(sought, pays);
             }
         }
         Known::Nothing
@@ -94,44 +94,53 @@ impl Lookups {
 }
 
 impl Lookup {
-    fn known(&self, sought: &Value, counted: bool) -> Known<'_> {
-        match self.places.get() {
-            Some(Some(places)) => Known::At(places.of(sought)),
-            Some(None) => Known::Nothing,
-            None if !counted => Known::Nothing,
-            None if self.searches.fetch_add(1, Ordering::Relaxed) + 1 < PAYS => Known::Nothing,
-            None => Known::Wanted(self),
+    fn known(&self, sought: &Value, pays: Option<u32>) -> Known<'_> {
+        match (self.places.get(), pays) {
+            (Some(Some(places)), _) => Known::At(places.of(sought)),
+            (Some(None), _) | (None, None) => Known::Nothing,
+            (None, Some(pays)) => match self.searches.fetch_add(1, Ordering::Relaxed) + 1 < pays {
+                true => Known::Nothing,
+                false => Known::Wanted(self),
+            },
         }
     }
 
-    /// Makes the places of the members of all items, unless somebody else does so. `go_on` is asked
-    /// before each item.
+    /// Makes the places of the members of all items of an array or values of an object, unless
+    /// somebody else does so. `go_on` is asked before each item.
     ///
     /// # Errors
     /// What `go_on` fails with.
-    pub(crate) fn make<'v, E>(
+    pub(crate) fn make<E>(
         &self,
-        items: impl ExactSizeIterator<Item = &'v Value>,
-        member: impl Fn(&'v Value, &Value) -> Option<&'v Value>,
+        list: &Value,
+        member: impl for<'v> Fn(&'v Value, &Value) -> Option<&'v Value>,
         mut go_on: impl FnMut() -> Result<(), E>,
     ) -> Result<(), E> {
         if self.is_being_made.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let Some(room) = Room::of(items.len()) else {
+        let length = list.length();
+        let Some(room) = Room::of(length) else {
             let _already = self.places.set(None);
             return Ok(());
         };
         let state = RandomState::new();
         let path = self.path.get().map(AsRef::as_ref).unwrap_or_default();
-        let mut entries = Vec::with_capacity(items.len());
-        for (place, item) in (0..).zip(items) {
-            if let Err(why) = go_on() {
-                self.is_being_made.store(false, Ordering::Relaxed);
-                return Err(why);
+        let mut entries = Vec::with_capacity(length);
+        let mut place = 0;
+        let all = list.each(|item| {
+            go_on()?;
+            let mut found = Some(item);
+            for step in path {
+                found = found.and_then(|found| member(found, step));
             }
-            let found = path.iter().try_fold(item, &member);
             entries.extend(found.map(|found| (hash(&state, found), place)));
+            place += 1;
+            Ok(())
+        });
+        if let Err(why) = all {
+            self.is_being_made.store(false, Ordering::Relaxed);
+            return Err(why);
         }
         entries.sort_unstable();
         let _already = self.places.set(Some(Places {
@@ -191,6 +200,45 @@ impl Value {
             Self::Array(items) => items.lookups(),
             Self::Object(members) => members.lookups(),
             _ => None,
+        }
+    }
+
+    /// After how many searches for the same member it pays to make a lookup. Where the items would
+    /// have to be read from their text for a search, it takes no more to make the lookup, and the
+    /// text can stay.
+    pub(crate) fn pays(&self) -> u32 {
+        let is_unread = match self {
+            Self::Array(items) => items.is_unread(),
+            Self::Object(members) => members.is_unread(),
+            _ => false,
+        };
+        if is_unread { 1 } else { PAYS }
+    }
+
+    /// The number of items of an array, or of members of an object.
+    fn length(&self) -> usize {
+        match self {
+            Self::Array(items) => items.len(),
+            Self::Object(members) => members.len(),
+            _ => 0,
+        }
+    }
+
+    /// Hands over the items of an array or the values of an object. What is text stays so.
+    fn each<E>(&self, mut take: impl FnMut(&Value) -> Result<(), E>) -> Result<(), E> {
+        match self {
+            Self::Array(items) => {
+                let mut runs = items.runs(0);
+                runs.try_for_each(|(run, _)| run.items().iter().try_for_each(&mut take))
+            }
+            Self::Object(members) => match members.runs(0) {
+                Some(mut runs) => runs.try_for_each(|(run, _)| {
+                    let items = run.items();
+                    items.iter().try_for_each(|(_, value)| take(value))
+                }),
+                None => members.values().try_for_each(take),
+            },
+            _ => Ok(()),
         }
     }
 }

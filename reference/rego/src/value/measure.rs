@@ -4,6 +4,8 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use super::object::Member;
+use super::tree::{Item, Run, Runs};
 use super::write::Writer;
 use super::{Object, TooLong, Value};
 
@@ -62,6 +64,24 @@ impl Value {
     }
 }
 
+/// What lists hold.
+trait Extended: Item {
+    /// What its text takes, and the bytes before that.
+    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured>;
+}
+
+impl Extended for Value {
+    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured> {
+        Ok((ruler.value(self, own)?, 0))
+    }
+}
+
+impl Extended for Member {
+    fn extent(&self, ruler: &mut Ruler<'_>, own: bool) -> Result<(Extent, usize), NotMeasured> {
+        ruler.member(&self.0, &self.1, own)
+    }
+}
+
 /// What a text takes: if it is indented, each of its lines but the first grows with the level.
 #[derive(Debug, Clone, Copy, Default)]
 struct Extent {
@@ -116,9 +136,12 @@ impl Ruler<'_> {
         }
         let own = own && !shared;
         let extent = match value {
-            Value::Array(items) => self.items(items.iter(), own),
+            Value::Array(items) => self.runs(items.runs(0), items.len(), own),
             Value::Set(members) => self.items(members.iter(), own),
-            Value::Object(members) => self.members(members, own),
+            Value::Object(members) => match members.runs(0) {
+                Some(runs) => self.runs(runs, members.len(), own),
+                None => self.members(members, own),
+            },
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => {
                 Ok(Extent::default())
             }
@@ -127,6 +150,40 @@ impl Ruler<'_> {
             self.known.insert(address, extent);
         }
         Ok(extent)
+    }
+
+    /// Measures what lists hold.
+    fn runs<T: Extended>(
+        &mut self,
+        runs: Runs<'_, T>,
+        count: usize,
+        own: bool,
+    ) -> Result<Extent, NotMeasured> {
+        let mut whole = Extent::default();
+        let mut texts = 0;
+        for (run, _) in runs {
+            if let Run::Text(text, length) = &run {
+                texts += length;
+                if own {
+                    self.own = self.own.saturating_add(text.len());
+                }
+                if !self.pretty {
+                    // The commas are counted with the brackets.
+                    let length = text.len() - length.saturating_sub(1);
+                    let extent = Extent { length, breaks: 0 };
+                    self.add(&mut whole, extent, 0)?;
+                    continue;
+                }
+            }
+            let own = own && matches!(run, Run::Items(_));
+            for item in run.items().iter() {
+                let (extent, before) = item.extent(self, own)?;
+                self.add(&mut whole, extent, before)?;
+            }
+        }
+        let items = own.then(|| (count - texts) * size_of::<T>());
+        self.own = self.own.saturating_add(items.unwrap_or_default());
+        self.bracket(whole, count, None)
     }
 
     fn items<'v>(
@@ -144,20 +201,30 @@ impl Ruler<'_> {
     }
 
     fn members(&mut self, members: &Object, own: bool) -> Result<Extent, NotMeasured> {
-        let colon = if self.pretty { 2 } else { 1 };
         let mut whole = Extent::default();
         for (key, member) in members {
-            let name = match key {
-                Value::String(name) => string(name),
-                key => {
-                    let name = Writer::new(self.limit);
-                    string(&name.name(key)?)
-                }
-            };
-            let extent = self.value(member, own)?;
-            self.add(&mut whole, extent, name.saturating_add(colon))?;
+            let (extent, before) = self.member(key, member, own)?;
+            self.add(&mut whole, extent, before)?;
         }
         self.bracket(whole, members.len(), own.then_some(2 * size_of::<Value>()))
+    }
+
+    /// Measures a value, and the name of its member with the colon.
+    fn member(
+        &mut self,
+        key: &Value,
+        value: &Value,
+        own: bool,
+    ) -> Result<(Extent, usize), NotMeasured> {
+        let colon = if self.pretty { 2 } else { 1 };
+        let name = match key {
+            Value::String(name) => string(name),
+            key => {
+                let name = Writer::new(self.limit);
+                string(&name.name(key)?)
+            }
+        };
+        Ok((self.value(value, own)?, name.saturating_add(colon)))
     }
 
     /// Adds a part and what stands before it to the whole.

@@ -9,8 +9,9 @@ use std::slice;
 use triomphe::{Arc, ThinArc};
 
 use super::Value;
+use super::json::read_members;
 use super::lookup::Lookups;
-use super::tree::{self, Item, Part, Place, Tree, WIDTH};
+use super::tree::{self, Item, Part, Place, Runs, Tree, WIDTH};
 
 /// The members of an object, in the order of their keys. Documents have only strings as keys;
 /// policies make objects with any.
@@ -53,6 +54,10 @@ impl Item for Member {
     /// The key stays as it was first written.
     fn replace(&mut self, by: Self) -> Self {
         (by.0, std::mem::replace(&mut self.1, by.1))
+    }
+
+    fn read(text: &str) -> Vec<Self> {
+        read_members(text)
     }
 }
 
@@ -145,6 +150,10 @@ impl Object {
             });
         }
         Self(Members::Tree(Arc::new(Tree::of_items(members.into_iter()))))
+    }
+
+    pub(super) fn of_tree(members: Tree<Member>) -> Self {
+        Self(Members::Tree(Arc::new(members)))
     }
 
     /// The number of members.
@@ -269,6 +278,15 @@ impl Object {
         })
     }
 
+    /// The members behind the first ones, list by list, as they are kept; none if they are kept
+    /// apart from their keys.
+    pub(super) fn runs(&self, skipped: usize) -> Option<Runs<'_, Member>> {
+        match &self.0 {
+            Members::Packed(_) => None,
+            Members::Tree(members) => Some(Runs::of_tree(members, skipped)),
+        }
+    }
+
     /// The keys in their order.
     pub fn keys(&self) -> impl ExactSizeIterator<Item = &Value> + Clone {
         self.iter().map(|(key, _)| key)
@@ -292,6 +310,14 @@ impl Object {
         match &self.0 {
             Members::Packed(_) => None,
             Members::Tree(members) => members.lookups(),
+        }
+    }
+
+    /// Whether nobody has looked at all members.
+    pub(super) fn is_unread(&self) -> bool {
+        match &self.0 {
+            Members::Packed(_) => false,
+            Members::Tree(members) => members.is_unread(),
         }
     }
 

@@ -4,6 +4,8 @@ use std::collections::BTreeSet;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use super::object::Member;
+use super::tree::{Item, Run, Runs};
 use super::write::{Writer, escape_into};
 use super::{Array, Number, Object, Text, Value};
 
@@ -252,11 +254,14 @@ impl Piece {
     /// The members in the order in which they are written. If the first and the last key are
     /// strings, all are, and stand in the order of names.
     fn ordered(&self, members: &Object) -> Object {
+        if !self.writer.by_name {
+            return members.clone();
+        }
         let mut keys = members.keys();
         let last = members.len().saturating_sub(1);
         let named = [keys.clone().next(), keys.nth(last)];
         let named = named.iter().flatten().all(|key| key.as_str().is_some());
-        if named || !self.writer.by_name {
+        if named {
             return members.clone();
         }
         let named = members.iter().map(|(key, member)| {
@@ -264,6 +269,20 @@ impl Piece {
             (Value::from(name.as_ref()), member.clone())
         });
         Object::of_members(named.collect())
+    }
+
+    /// Writes a list that is text, if it fits, and counts its items.
+    fn text<T: Item>(&mut self, run: &Run<'_, T>, done: &mut usize) -> bool {
+        let Run::Text(text, length) = run else {
+            return false;
+        };
+        if self.pretty || text.len() >= self.room() {
+            return false;
+        }
+        self.writer.separate(*done, None);
+        self.writer.out.extend_from_slice(text.as_bytes());
+        *done += length;
+        true
     }
 
     /// Writes what stands between quotes; answers how far it came.
@@ -286,9 +305,7 @@ impl Part {
     fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
         match self {
             Self::Array(items, done) => {
-                let mut rest = items.iter();
-                skip(&mut rest, *done);
-                let step = write_items(rest, done, piece, level);
+                let step = write_array(items, done, piece, level);
                 step.unwrap_or_else(|| close(b']', piece, level))
             }
             Self::Set(members) => members.write(piece, level),
@@ -317,11 +334,19 @@ impl Part {
     }
 }
 
-/// Passes over what is written.
-fn skip(rest: &mut impl Iterator, done: usize) {
-    if let Some(last) = done.checked_sub(1) {
-        rest.nth(last);
+/// Writes the items of an array behind those that are written, as [`write_items`] does.
+fn write_array(items: &Array, done: &mut usize, piece: &mut Piece, level: usize) -> Option<Step> {
+    for (run, from) in items.runs(*done) {
+        if from == 0 && piece.text(&run, done) {
+            continue;
+        }
+        let list = run.items();
+        let rest = list.iter().skip(from);
+        if let Some(step) = write_items(rest, done, piece, level) {
+            return Some(step);
+        }
     }
+    None
 }
 
 /// Writes items as far as the piece has room, and counts them. There is no further step if all of
@@ -422,27 +447,60 @@ impl Set {
 
 impl Members {
     fn write(&mut self, piece: &mut Piece, level: usize) -> Step {
-        let mut rest = self.members.iter();
-        skip(&mut rest, self.done);
-        for (key, member) in rest {
+        let members = self.members.clone();
+        let step = match members.runs(self.done) {
+            Some(runs) => self.write_runs(runs, piece, level),
+            None => self.write_some(members.iter().skip(self.done), piece, level),
+        };
+        step.unwrap_or_else(|| close(b'}', piece, level))
+    }
+
+    fn write_runs(
+        &mut self,
+        runs: Runs<'_, Member>,
+        piece: &mut Piece,
+        level: usize,
+    ) -> Option<Step> {
+        for (run, from) in runs {
+            if from == 0 && !self.named && piece.text(&run, &mut self.done) {
+                continue;
+            }
+            let list = run.items();
+            let rest = list.iter().skip(from).map(|(key, value)| (key, value));
+            if let Some(step) = self.write_some(rest, piece, level) {
+                return Some(step);
+            }
+        }
+        None
+    }
+
+    /// Writes members as far as the piece has room, and counts them. There is no further step if
+    /// all of them are written.
+    fn write_some<'v>(
+        &mut self,
+        members: impl Iterator<Item = (&'v Value, &'v Value)>,
+        piece: &mut Piece,
+        level: usize,
+    ) -> Option<Step> {
+        for (key, member) in members {
             if piece.is_full() {
-                return Step::Full;
+                return Some(Step::Full);
             }
             if !self.named {
                 let inner = piece.level(level + 1);
                 piece.writer.separate(self.done, inner);
                 if let Err(name) = piece.name(key) {
                     self.named = true;
-                    return Step::Into(name);
+                    return Some(Step::Into(name));
                 }
             }
             piece.writer.colon(piece.pretty);
             self.named = false;
             self.done += 1;
             if let Err(part) = piece.attempt(member, level + 1) {
-                return Step::Into(part);
+                return Some(Step::Into(part));
             }
         }
-        close(b'}', piece, level)
+        None
     }
 }

@@ -3,13 +3,15 @@
 
 use triomphe::Arc;
 
+use super::leaf::Leaf;
+pub(super) use super::leaf::Run;
 use super::lookup::Lookups;
 
 /// The most entries of one list. A change copies one list on each level.
 pub(super) const WIDTH: usize = 64;
 
 /// As many entries a list has at first; room is left for what is put in between.
-const FILLED: usize = WIDTH * 3 / 4;
+pub(super) const FILLED: usize = WIDTH * 3 / 4;
 
 /// What a tree holds.
 pub(super) trait Item: Clone {
@@ -21,6 +23,9 @@ pub(super) trait Item: Clone {
 
     /// Puts an item at the place of this one, and answers what was there before.
     fn replace(&mut self, by: Self) -> Self;
+
+    /// The items of a JSON text, as they stand between the brackets of an array or an object.
+    fn read(text: &str) -> Vec<Self>;
 }
 
 /// Where an item is looked for.
@@ -35,7 +40,7 @@ pub(super) trait Place<T: Item> {
 /// A list of items, or of lists.
 #[derive(Clone)]
 pub(super) enum Tree<T: Item> {
-    Leaf(Vec<T>),
+    Leaf(Leaf<T>),
     Branch {
         /// The number of items in all parts.
         length: usize,
@@ -58,7 +63,7 @@ pub(super) struct Part<T: Item> {
 impl<T: Item> Part<T> {
     fn new(tree: Tree<T>) -> Option<Self> {
         let mark = match &tree {
-            Tree::Leaf(items) => items.first()?.mark(),
+            Tree::Leaf(leaf) => leaf.items().first()?.mark(),
             Tree::Branch { parts, .. } => parts.first()?.mark.clone(),
         };
         Some(Self {
@@ -67,11 +72,20 @@ impl<T: Item> Part<T> {
             tree: Arc::new(tree),
         })
     }
+
+    /// A list that begins with the item of this mark.
+    pub(super) fn of_leaf(mark: T::Mark, leaf: Leaf<T>) -> Self {
+        Self {
+            mark,
+            length: leaf.len(),
+            tree: Arc::new(Tree::Leaf(leaf)),
+        }
+    }
 }
 
 impl<T: Item> Default for Tree<T> {
     fn default() -> Self {
-        Self::Leaf(Vec::new())
+        Self::Leaf(Vec::new().into())
     }
 }
 
@@ -81,13 +95,18 @@ impl<T: Item> Tree<T> {
         if items.len() <= WIDTH {
             let mut items: Vec<T> = items.collect();
             items.shrink_to_fit();
-            return Self::Leaf(items);
+            return Self::Leaf(items.into());
         }
         let mut level = Vec::with_capacity(items.len() / FILLED + 1);
         while items.len() > 0 {
-            let leaf = items.by_ref().take(FILLED).collect();
-            level.extend(Part::new(Self::Leaf(leaf)));
+            let leaf: Vec<T> = items.by_ref().take(FILLED).collect();
+            level.extend(Part::new(Self::Leaf(leaf.into())));
         }
+        Self::of_parts(level)
+    }
+
+    /// A tree of lists in their order, none of them empty.
+    pub(super) fn of_parts(mut level: Vec<Part<T>>) -> Self {
         while level.len() > WIDTH {
             let mut rest = level.into_iter();
             let mut above = Vec::new();
@@ -117,12 +136,26 @@ impl<T: Item> Tree<T> {
         }
     }
 
+    /// Whether nobody has looked at all items: whoever does ends with the last one.
+    pub(super) fn is_unread(&self) -> bool {
+        let mut at = self;
+        loop {
+            match at {
+                Self::Leaf(leaf) => return leaf.is_unread(),
+                Self::Branch { parts, .. } => match parts.last() {
+                    Some(part) => at = &part.tree,
+                    None => return false,
+                },
+            }
+        }
+    }
+
     /// The item that has so many others before it.
     pub(super) fn nth(&self, mut before: usize) -> Option<&T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(items) => return items.get(before),
+                Self::Leaf(leaf) => return leaf.items().get(before),
                 Self::Branch { parts, .. } => {
                     let part = parts.iter().find(|part| match before < part.length {
                         true => true,
@@ -139,7 +172,7 @@ impl<T: Item> Tree<T> {
 
     pub(super) fn len(&self) -> usize {
         match self {
-            Self::Leaf(items) => items.len(),
+            Self::Leaf(leaf) => leaf.len(),
             Self::Branch { length, .. } => *length,
         }
     }
@@ -149,7 +182,10 @@ impl<T: Item> Tree<T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(items) => return items.get(place.item(items).ok()?),
+                Self::Leaf(leaf) => {
+                    let items = leaf.items();
+                    return items.get(place.item(items).ok()?);
+                }
                 Self::Branch { parts, .. } => at = &parts.get(place.part(parts))?.tree,
             }
         }
@@ -160,7 +196,8 @@ impl<T: Item> Tree<T> {
         let mut at = self;
         loop {
             match at {
-                Self::Leaf(items) => {
+                Self::Leaf(leaf) => {
+                    let items = leaf.items_mut();
                     let place = place.item(items).ok()?;
                     return items.get_mut(place);
                 }
@@ -192,15 +229,19 @@ impl<T: Item> Tree<T> {
         last: bool,
     ) -> (Option<T>, Option<Part<T>>) {
         match self {
-            Self::Leaf(items) => match place.item(items) {
-                Ok(at) => (items.get_mut(at).map(|known| known.replace(item)), None),
-                Err(at) => {
-                    let last = last && at == items.len();
-                    items.insert(at, item);
-                    let behind = divided(items, last);
-                    (None, behind.and_then(|items| Part::new(Self::Leaf(items))))
+            Self::Leaf(leaf) => {
+                let items = leaf.items_mut();
+                match place.item(items) {
+                    Ok(at) => (items.get_mut(at).map(|known| known.replace(item)), None),
+                    Err(at) => {
+                        let last = last && at == items.len();
+                        items.insert(at, item);
+                        let behind = divided(items, last);
+                        let part = behind.and_then(|items| Part::new(Self::Leaf(items.into())));
+                        (None, part)
+                    }
                 }
-            },
+            }
             Self::Branch {
                 length,
                 parts,
@@ -230,7 +271,8 @@ impl<T: Item> Tree<T> {
     /// Removes the item at a place.
     pub(super) fn remove(&mut self, place: &mut impl Place<T>) -> Option<T> {
         match self {
-            Self::Leaf(items) => {
+            Self::Leaf(leaf) => {
+                let items = leaf.items_mut();
                 let at = place.item(items).ok()?;
                 Some(items.remove(at))
             }
@@ -259,7 +301,7 @@ impl<T: Item> Tree<T> {
     /// Hands all items over in their order.
     pub(super) fn into_list(self) -> Vec<T> {
         match self {
-            Self::Leaf(items) => items,
+            Self::Leaf(leaf) => leaf.into_items(),
             Self::Branch { length, parts, .. } => {
                 let mut list = Vec::with_capacity(length);
                 for part in parts {
@@ -291,7 +333,7 @@ pub(super) struct Iter<'t, T: Item> {
 impl<'t, T: Item> Iter<'t, T> {
     pub(super) fn of_tree(tree: &'t Tree<T>) -> Self {
         match tree {
-            Tree::Leaf(items) => Self::of_list(items),
+            Tree::Leaf(leaf) => Self::of_list(leaf.items()),
             Tree::Branch { length, parts, .. } => Self {
                 leaf: [].iter(),
                 above: vec![parts.iter()],
@@ -343,7 +385,7 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
                     self.left -= part.length;
                 }
                 Some(part) => match part.tree.as_ref() {
-                    Tree::Leaf(items) => self.leaf = items.iter(),
+                    Tree::Leaf(leaf) => self.leaf = leaf.items().iter(),
                     Tree::Branch { parts, .. } => self.above.push(parts.iter()),
                 },
             }
@@ -357,6 +399,63 @@ impl<'t, T: Item> Iterator for Iter<'t, T> {
 
 impl<T: Item> ExactSizeIterator for Iter<'_, T> {}
 
+/// The lists of items in their order, each with the number of its first items that are passed over.
+#[derive(Clone)]
+pub(super) struct Runs<'t, T: Item> {
+    /// The list, if it is the only one.
+    only: Option<Run<'t, T>>,
+    /// What is left of the lists of parts, the outermost first.
+    above: Vec<std::slice::Iter<'t, Part<T>>>,
+    /// The number of items to pass over.
+    skipped: usize,
+}
+
+impl<'t, T: Item> Runs<'t, T> {
+    /// All but the first items.
+    pub(super) fn of_tree(tree: &'t Tree<T>, skipped: usize) -> Self {
+        match tree {
+            Tree::Leaf(leaf) => Self::of_run(leaf.run(), skipped),
+            Tree::Branch { parts, .. } => Self {
+                only: None,
+                above: vec![parts.iter()],
+                skipped,
+            },
+        }
+    }
+
+    pub(super) fn of_run(run: Run<'t, T>, skipped: usize) -> Self {
+        Self {
+            only: Some(run),
+            above: Vec::new(),
+            skipped,
+        }
+    }
+}
+
+impl<'t, T: Item> Iterator for Runs<'t, T> {
+    type Item = (Run<'t, T>, usize);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if let Some(run) = self.only.take() {
+            return Some((run, std::mem::take(&mut self.skipped)));
+        }
+        loop {
+            match self.above.last_mut()?.next() {
+                None => {
+                    self.above.pop();
+                }
+                Some(part) if part.length <= self.skipped => self.skipped -= part.length,
+                Some(part) => match part.tree.as_ref() {
+                    Tree::Leaf(leaf) => {
+                        return Some((leaf.run(), std::mem::take(&mut self.skipped)));
+                    }
+                    Tree::Branch { parts, .. } => self.above.push(parts.iter()),
+                },
+            }
+        }
+    }
+}
+
 /// The items in their order, to change.
 pub(super) struct IterMut<'t, T: Item> {
     leaf: std::slice::IterMut<'t, T>,
@@ -366,7 +465,7 @@ pub(super) struct IterMut<'t, T: Item> {
 impl<'t, T: Item> IterMut<'t, T> {
     pub(super) fn new(tree: &'t mut Tree<T>) -> Self {
         let (leaf, above) = match tree {
-            Tree::Leaf(items) => (items.iter_mut(), Vec::new()),
+            Tree::Leaf(leaf) => (leaf.items_mut().iter_mut(), Vec::new()),
             Tree::Branch { parts, lookups, .. } => {
                 lookups.clear();
                 ([].iter_mut(), vec![parts.iter_mut()])
@@ -389,7 +488,7 @@ impl<'t, T: Item> Iterator for IterMut<'t, T> {
                     self.above.pop();
                 }
                 Some(part) => match Arc::make_mut(&mut part.tree) {
-                    Tree::Leaf(items) => self.leaf = items.iter_mut(),
+                    Tree::Leaf(leaf) => self.leaf = leaf.items_mut().iter_mut(),
                     Tree::Branch { parts, .. } => self.above.push(parts.iter_mut()),
                 },
             }

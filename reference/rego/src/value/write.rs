@@ -5,6 +5,8 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use super::Value;
+use super::object::Member;
+use super::tree::{Item, Run, Runs};
 
 /// Texts of values that stand within other texts are cut off behind so many bytes.
 const MAX_SHOWN: usize = 64 << 20;
@@ -34,6 +36,23 @@ impl fmt::Display for Value {
         // What was written up to the limit is shown.
         let _ = writer.value(self, None);
         f.write_str(&String::from_utf8_lossy(&writer.out))
+    }
+}
+
+/// What lists hold.
+trait Written: Item {
+    fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong>;
+}
+
+impl Written for Value {
+    fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong> {
+        writer.value(self, level)
+    }
+}
+
+impl Written for Member {
+    fn write(&self, writer: &mut Writer, level: Option<usize>) -> Result<(), TooLong> {
+        writer.member(&self.0, &self.1, level)
     }
 }
 
@@ -80,7 +99,7 @@ impl Writer {
     /// Appends an array, an object or a set.
     fn parts(&mut self, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
         match value {
-            Value::Array(items) => self.items(items.iter(), level),
+            Value::Array(items) => self.runs(items.runs(0), items.is_empty(), level, b"[]"),
             Value::Set(members) => self.items(members.iter(), level),
             Value::Object(members) if self.by_name => {
                 let mut named = BTreeMap::new();
@@ -89,9 +108,42 @@ impl Writer {
                 }
                 self.members(named.into_values(), level)
             }
-            Value::Object(members) => self.members(members.iter(), level),
+            Value::Object(members) => match members.runs(0) {
+                Some(runs) => self.runs(runs, members.is_empty(), level, b"{}"),
+                None => self.members(members.iter(), level),
+            },
             Value::Null | Value::Bool(_) | Value::Number(_) | Value::String(_) => Ok(()),
         }
+    }
+
+    /// Appends what lists hold, those that are text as they are.
+    fn runs<T: Written>(
+        &mut self,
+        runs: Runs<'_, T>,
+        empty: bool,
+        level: Option<usize>,
+        brackets: &[u8; 2],
+    ) -> Result<(), TooLong> {
+        let [open, close] = *brackets;
+        let inner = level.map(|level| level + 1);
+        self.out.push(open);
+        let mut at = 0;
+        for (run, _) in runs {
+            if let (Run::Text(text, length), None) = (&run, level) {
+                self.separate(at, None);
+                self.check(text.len())?;
+                self.out.extend_from_slice(text.as_bytes());
+                at += length;
+                continue;
+            }
+            for item in run.items().iter() {
+                self.separate(at, inner);
+                item.write(self, inner)?;
+                at += 1;
+            }
+        }
+        self.close(close, empty, level);
+        Ok(())
     }
 
     fn items<'v>(
@@ -120,12 +172,16 @@ impl Writer {
         self.out.push(b'{');
         for (at, (key, member)) in members.enumerate() {
             self.separate(at, inner);
-            self.member_name(key)?;
-            self.colon(level.is_some());
-            self.value(member, inner)?;
+            self.member(key, member, inner)?;
         }
         self.close(b'}', empty, level);
         Ok(())
+    }
+
+    fn member(&mut self, key: &Value, value: &Value, level: Option<usize>) -> Result<(), TooLong> {
+        self.member_name(key)?;
+        self.colon(level.is_some());
+        self.value(value, level)
     }
 
     /// Refuses what would be too long, before any of it is written.

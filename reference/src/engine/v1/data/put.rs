@@ -16,7 +16,9 @@ use crate::http::{ApiError, Reply, Request};
 /// document at the path or one in it.
 pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Reply, ApiError> {
     let mut metrics = Metrics::of_write(request);
-    let document = metrics.time("timer_rego_input_parse_ns", || request_body::json(request))?;
+    let document = metrics.time("timer_rego_input_parse_ns", || {
+        request_body::document(request)
+    })?;
     let only_new = request.header("if-none-match") == Some("*");
     let mut kept = false;
     engine.write(|contents| {
