@@ -88,8 +88,17 @@ impl Server {
 
     /// Resident memory in KiB.
     pub(crate) fn memory(&self) -> Result<f64, Box<dyn Error>> {
+        self.of_status("VmRSS:")
+    }
+
+    /// The most resident memory so far in KiB.
+    pub(crate) fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
+        self.of_status("VmHWM:")
+    }
+
+    fn of_status(&self, name: &str) -> Result<f64, Box<dyn Error>> {
         let status = fs::read_to_string(format!("/proc/{}/status", self.process.id()))?;
-        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"));
+        let line = status.lines().find_map(|line| line.strip_prefix(name));
         let size = line.and_then(|line| line.split_whitespace().next());
         Ok(size.ok_or("no resident size")?.parse()?)
     }
