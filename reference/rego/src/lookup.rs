@@ -25,13 +25,13 @@ pub(crate) fn places<'v, 'k>(
     if is_trial && !is_short(sought) {
         return Ok(None);
     }
-    let pays = (!is_trial).then(|| list.pays());
+    let pays = || (!is_trial).then(|| list.pays());
     match lookups.known(path.clone(), sought, pays) {
         Known::At(places) => return Ok(Some(places)),
         Known::Nothing => return Ok(None),
         Known::Wanted(lookup) => lookup.make(list, step, || meter.tick())?,
     }
-    Ok(match lookups.known(path, sought, None) {
+    Ok(match lookups.known(path, sought, || None) {
         Known::At(places) => Some(places),
         Known::Wanted(_) | Known::Nothing => None,
     })

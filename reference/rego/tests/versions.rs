@@ -29,20 +29,25 @@ fn modules_mean_what_their_version_says() {
     assert!(wrong.is_empty(), "{}{} differ", wrong.concat(), wrong.len());
 }
 
+/// A module with its id.
+fn parsed(module: &str) -> (&str, Result<Module, Errors>) {
+    let (head, text) = module.split_once('\n').unwrap();
+    let (version, id) = head.split_once(' ').unwrap();
+    let text = format!("{text}\n");
+    (id, Module::parse_as(id, &text, version_named(version)))
+}
+
 /// The document `data` with these modules, or how its evaluation fails.
 fn answer(modules: &str) -> Result<String, Errors> {
     let mut compiler = Compiler::new(&Policy::default());
-    let read = modules.split("\n--- ").map(|module| {
-        let (head, text) = module.split_once('\n').unwrap();
-        let (version, id) = head.split_once(' ').unwrap();
-        let text = format!("{text}\n");
-        Ok((id, Module::parse_as(id, &text, version_named(version))?))
-    });
-    for read in read.collect::<Vec<_>>() {
-        let (id, module) = read?;
-        compiler = compiler.put(id, module);
+    for (id, module) in modules.split("\n--- ").map(parsed) {
+        compiler = compiler.put(id, module?);
     }
-    let policy = compiler.compile()?;
+    let mut policy = compiler.compile()?;
+    // Each is put once more, and those that read it are compiled again with it.
+    for (id, module) in modules.split("\n--- ").map(parsed) {
+        policy = Compiler::new(&policy).put(id, module?).compile()?;
+    }
     let query = Query::document(&policy, &[])?;
     let documents = Value::from(Object::new());
     let answers = match query.evaluate(&mut Evaluation::new(&documents)) {

@@ -12,6 +12,7 @@ mod base_conflicts;
 mod build;
 mod calls;
 mod cause;
+mod children;
 mod compiler;
 mod comprehension_terms;
 mod deprecated;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use rpds::{RedBlackTreeMapSync, RedBlackTreeSetSync};
 
+use super::children::change_child;
 use super::graph::Dependency;
 use super::terms::Path;
 use super::tree::CompiledRule;
@@ -43,20 +44,9 @@ impl Readers {
             change(self);
             return;
         };
-        // What is not shared is changed where it is.
-        if let Some(child) = self.children.get_mut(first) {
-            let child = Arc::make_mut(child);
+        change_child(&mut self.children, first, Self::is_bare, |child| {
             child.change(rest, change);
-            if child.is_bare() {
-                self.children.remove_mut(first);
-            }
-            return;
-        }
-        let mut child = Self::default();
-        child.change(rest, change);
-        if !child.is_bare() {
-            self.children.insert_mut(first.clone(), Arc::new(child));
-        }
+        });
     }
 
     /// Whether nobody reads anything here or below.

@@ -7,6 +7,7 @@ use std::sync::{Arc, OnceLock};
 
 use rpds::RedBlackTreeMapSync;
 
+use super::children::change_child;
 use super::graph::{Dependency, Reads};
 use super::index::Index;
 use super::terms::is_scalar;
@@ -302,20 +303,9 @@ impl Node {
             change(self);
             return;
         };
-        // What is not shared is changed where it is.
-        if let Some(child) = self.children.get_mut(first) {
-            let child = Arc::make_mut(child);
+        change_child(&mut self.children, first, Self::is_bare, |child| {
             child.update(rest, change);
-            if child.is_bare() {
-                self.children.remove_mut(first);
-            }
-            return;
-        }
-        let mut child = Self::default();
-        child.update(rest, change);
-        if !child.is_bare() {
-            self.children.insert_mut(first.clone(), Arc::new(child));
-        }
+        });
     }
 
     /// Adds rules to this place.

@@ -92,8 +92,6 @@ struct List<T: Kind> {
     behind: usize,
     /// The parts that are made.
     parts: Vec<Part<T>>,
-    /// The last key of these.
-    last: Option<String>,
     /// Whether the keys were in their order so far.
     is_ordered: bool,
 }
@@ -243,7 +241,6 @@ impl<'t> Documents<'t> {
             start: self.written.len(),
             behind: self.entries.len(),
             parts: Vec::new(),
-            last: None,
             is_ordered: true,
         };
         self.written.push(T::OPEN);
@@ -278,10 +275,8 @@ impl<'t> Documents<'t> {
         if T::OPEN == Member::OPEN {
             self.key(&mut entry)?;
             let last = self.entries.get(list.behind..).and_then(<[Entry]>::last);
-            let last = last
-                .map(|last| last.name(&self.written))
-                .or(list.last.as_deref());
-            if last.is_some_and(|last| last >= entry.name(&self.written)) {
+            let name = entry.name(&self.written);
+            if last.is_some_and(|last| last.name(&self.written) >= name) {
                 if !list.parts.is_empty() {
                     return Err(Stop::Disorder);
                 }
@@ -303,13 +298,12 @@ impl<'t> Documents<'t> {
         Ok(())
     }
 
-    /// Makes parts of the first entries.
+    /// Makes parts of the first entries, and leaves some, of which the last has the highest key.
     fn part<T: Kind>(&mut self, list: &mut List<T>) {
         let mut own = self.entries.split_off(list.behind);
         let mut rest = own.as_mut_slice();
         while rest.len() > WIDTH {
             let (group, behind) = rest.split_at_mut(group(rest));
-            list.last = group.last().map(|last| last.name(&self.written).to_owned());
             list.parts.extend(self.leaf(group));
             rest = behind;
         }

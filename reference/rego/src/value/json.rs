@@ -37,33 +37,30 @@ pub fn from_json_prefix(text: &[u8]) -> Result<Value, SyntaxError> {
 }
 
 /// The items of a text as values are written, between the brackets of an array.
-///
-/// INVARIANT: the text was written from items that were read, so it is read to its end.
 pub(super) fn read_items(text: &str) -> Vec<Value> {
-    let mut reader = Reader::at(text, 0);
-    let mut items = Vec::new();
-    while let Ok(item) = reader.value(0) {
-        items.push(item);
-        if !reader.eat(b',') {
-            break;
-        }
-    }
-    items.shrink_to_fit();
-    items
+    read_list(text, |reader| reader.value(0))
 }
 
 /// The members of such a text, between the brackets of an object.
 pub(super) fn read_members(text: &str) -> Vec<Member> {
+    read_list(text, |reader| reader.member(0))
+}
+
+/// INVARIANT: the text was written from what was read, so it is read to its end.
+fn read_list<'t, T>(
+    text: &'t str,
+    read: impl Fn(&mut Reader<'t>) -> Result<T, SyntaxError>,
+) -> Vec<T> {
     let mut reader = Reader::at(text, 0);
-    let mut members = Vec::new();
-    while let Ok(member) = reader.member(0) {
-        members.push(member);
+    let mut list = Vec::new();
+    while let Ok(one) = read(&mut reader) {
+        list.push(one);
         if !reader.eat(b',') {
             break;
         }
     }
-    members.shrink_to_fit();
-    members
+    list.shrink_to_fit();
+    list
 }
 
 /// As many names are kept, and of this length, to be shared by all members that have them.

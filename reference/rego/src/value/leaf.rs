@@ -143,3 +143,72 @@ impl<T: Item> Run<'_, T> {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::error::Error;
+    use std::sync::atomic::AtomicBool;
+
+    use crate::Value;
+    use crate::value::{Known, document_from_json};
+
+    /// Users in an array, and the same by their names: more than one list of them.
+    fn documents() -> Result<[Value; 2], Box<dyn Error>> {
+        let user = |at: usize| format!(r#"{{"name":"user {at:04}","level":{at}}}"#);
+        let items: Vec<String> = (0..1_000).map(user).collect();
+        let members = (0..1_000).map(|at| format!(r#""{at:04}":{}"#, user(at)));
+        let members: Vec<String> = members.collect();
+        let array = document_from_json(format!("[{}]", items.join(",")).as_bytes())?;
+        let object = document_from_json(format!("{{{}}}", members.join(",")).as_bytes())?;
+        Ok([array, object])
+    }
+
+    fn is_unread(value: &Value) -> bool {
+        match value {
+            Value::Array(items) => items.is_unread(),
+            Value::Object(members) => members.is_unread(),
+            _ => false,
+        }
+    }
+
+    #[test]
+    fn only_who_looks_for_an_item_has_it_read() -> Result<(), Box<dyn Error>> {
+        for document in documents()? {
+            for pretty in [false, true] {
+                document.to_json(pretty, usize::MAX)?;
+                document.measure(pretty, usize::MAX, &AtomicBool::new(false))?;
+            }
+            assert!(crate::lookup::item(&document, 0).is_some());
+            assert!(is_unread(&document), "{document}");
+            assert!(crate::lookup::item(&document, 999).is_some());
+            assert!(!is_unread(&document), "{document}");
+        }
+        Ok(())
+    }
+
+    fn named<'v>(item: &'v Value, name: &Value) -> Option<&'v Value> {
+        item.get(name.as_str()?)
+    }
+
+    /// The first search makes the lookup, and leaves the items as they are.
+    #[test]
+    fn lookups_leave_the_text() -> Result<(), Box<dyn Error>> {
+        let (name, sought) = (Value::from("name"), Value::from("user 0777"));
+        for document in documents()? {
+            let lookups = document.lookups().ok_or("no lookups")?;
+            let path = std::iter::once(&name);
+            let pays = || Some(document.pays());
+            let Known::Wanted(lookup) = lookups.known(path.clone(), &sought, pays) else {
+                return Err("a lookup does not pay".into());
+            };
+            lookup.make(&document, named, || Ok::<(), Box<dyn Error>>(()))?;
+            let Known::At(places) = lookups.known(path, &sought, || None) else {
+                return Err("no lookup was made".into());
+            };
+            let places: Vec<u32> = places.iter().map(|(_, place)| *place).collect();
+            assert_eq!(places, [777]);
+            assert!(is_unread(&document), "{document}");
+        }
+        Ok(())
+    }
+}

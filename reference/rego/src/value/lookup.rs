@@ -81,7 +81,7 @@ impl Lookups {
         &self,
         path: impl Iterator<Item = &'k Value> + Clone,
         sought: &Value,
-        pays: Option<u32>,
+        pays: impl FnOnce() -> Option<u32>,
     ) -> Known<'_> {
         for lookup in self.0.get_or_init(Box::default).iter() {
             let own = lookup.path.get_or_init(|| path.clone().cloned().collect());
@@ -94,13 +94,15 @@ impl Lookups {
 }
 
 impl Lookup {
-    fn known(&self, sought: &Value, pays: Option<u32>) -> Known<'_> {
-        match (self.places.get(), pays) {
-            (Some(Some(places)), _) => Known::At(places.of(sought)),
-            (Some(None), _) | (None, None) => Known::Nothing,
-            (None, Some(pays)) => match self.searches.fetch_add(1, Ordering::Relaxed) + 1 < pays {
-                true => Known::Nothing,
-                false => Known::Wanted(self),
+    fn known(&self, sought: &Value, pays: impl FnOnce() -> Option<u32>) -> Known<'_> {
+        match self.places.get() {
+            Some(Some(places)) => Known::At(places.of(sought)),
+            Some(None) => Known::Nothing,
+            None => match pays() {
+                Some(pays) if self.searches.fetch_add(1, Ordering::Relaxed) + 1 >= pays => {
+                    Known::Wanted(self)
+                }
+                _ => Known::Nothing,
             },
         }
     }

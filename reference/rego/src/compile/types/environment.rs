@@ -6,6 +6,7 @@ use rpds::RedBlackTreeMapSync;
 
 use super::Type;
 use crate::Value;
+use crate::compile::children::change_child;
 
 /// A place and the type of the document there.
 #[derive(Debug, Default)]
@@ -104,25 +105,9 @@ impl TypeNode {
                 (change, _) => change,
             };
         };
-        // What is not shared is changed where it is.
-        let change = match self.children.get_mut(first) {
-            Some(child) => {
-                let child = Arc::make_mut(child);
-                let change = child.change(rest, own);
-                if child.is_bare() {
-                    self.children.remove_mut(first);
-                }
-                change
-            }
-            None => {
-                let mut child = Self::default();
-                let change = child.change(rest, own);
-                if !child.is_bare() {
-                    self.children.insert_mut(first.clone(), Arc::new(child));
-                }
-                change
-            }
-        };
+        let change = change_child(&mut self.children, first, Self::is_bare, |child| {
+            child.change(rest, own)
+        });
         match change {
             Change::Nothing => Change::Nothing,
             Change::Added(of) => match &self.value {

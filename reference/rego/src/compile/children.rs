@@ -1,0 +1,31 @@
+//! Trees of places that share what has not changed.
+
+use std::sync::Arc;
+
+use rpds::RedBlackTreeMapSync;
+
+use crate::Value;
+
+/// Changes a child, which is made if it is missing and goes if nothing is left of it. What is not
+/// shared is changed where it is.
+pub(super) fn change_child<N: Clone + Default, R>(
+    children: &mut RedBlackTreeMapSync<Value, Arc<N>>,
+    step: &Value,
+    is_bare: impl Fn(&N) -> bool,
+    change: impl FnOnce(&mut N) -> R,
+) -> R {
+    if let Some(child) = children.get_mut(step) {
+        let child = Arc::make_mut(child);
+        let answer = change(child);
+        if is_bare(child) {
+            children.remove_mut(step);
+        }
+        return answer;
+    }
+    let mut child = N::default();
+    let answer = change(&mut child);
+    if !is_bare(&child) {
+        children.insert_mut(step.clone(), Arc::new(child));
+    }
+    answer
+}
