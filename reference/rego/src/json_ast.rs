@@ -1,54 +1,61 @@
-//! The syntax tree as JSON, as the Policy API answers with it.
+//! The syntax tree as JSON, as the Policy API and the Compile API answer with it.
 
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
 use crate::Value;
 use crate::syntax::{
-    Annotations, Comment, Expr, ExprTerms, Head, Import, Logic, Module, Package, Rule, Term,
-    TermValue, With,
+    Annotations, Comment, Expr, ExprTerms, Head, Import, Logic, Module, Rule, Template, Term,
+    TermValue, Var, With,
 };
-use crate::value::Object;
+use crate::value::{JsonSink, Object, ValueSink};
 
 impl Module {
     /// The module: `package`, and `imports`, `annotations`, `rules` and `comments` if it has any.
     pub fn to_json(&self) -> Value {
-        let mut module = Object::new();
-        module.insert("package", package(&self.package));
-        insert_list(&mut module, "imports", &self.imports, import);
-        insert_list(&mut module, "annotations", &self.annotations, |block| {
-            block.to_json()
+        ValueSink::filled(|out| self.write(out))
+    }
+
+    pub(crate) fn write(&self, out: &mut impl JsonSink) {
+        out.object(|out| {
+            list_if_any(out, "annotations", &self.annotations, |out, block| {
+                out.value(&block.to_json());
+            });
+            list_if_any(out, "comments", &self.comments, comment);
+            list_if_any(out, "imports", &self.imports, import);
+            out.name("package");
+            out.object(|out| {
+                out.name("path");
+                terms(out, &self.package.path);
+            });
+            list_if_any(out, "rules", &self.rules, |out, rule| rule.write(out));
         });
-        insert_list(&mut module, "rules", &self.rules, Rule::to_json);
-        insert_list(&mut module, "comments", &self.comments, comment);
-        module.into()
     }
 }
 
 impl Rule {
     /// The rule: `head` and `body`, and `default`, `else` and `annotations` if it has them.
     pub fn to_json(&self) -> Value {
-        let mut outer: Option<Value> = None;
-        let mut branches = Vec::new();
-        let mut branch = Some(self);
-        while let Some(rule) = branch {
-            branches.push(rule);
-            branch = rule.else_rule.as_deref();
-        }
-        while let Some(rule) = branches.pop() {
-            let mut json = Object::new();
-            json.insert("head", head(&rule.head));
-            json.insert("body", body_to_json(&rule.body));
-            insert_if(&mut json, "default", rule.default);
-            insert_list(&mut json, "annotations", &rule.annotations, |block| {
-                block.to_json()
+        ValueSink::filled(|out| self.write(out))
+    }
+
+    fn write(&self, out: &mut impl JsonSink) {
+        crate::syntax::deep(|| {
+            out.object(|out| {
+                list_if_any(out, "annotations", &self.annotations, |out, block| {
+                    out.value(&block.to_json());
+                });
+                out.name("body");
+                body(out, &self.body);
+                mark_if(out, "default", self.default);
+                if let Some(rule) = &self.else_rule {
+                    out.name("else");
+                    rule.write(out);
+                }
+                out.name("head");
+                head(out, &self.head);
             });
-            if let Some(behind) = outer.take() {
-                json.insert("else", behind);
-            }
-            outer = Some(json.into());
-        }
-        outer.unwrap_or(Value::Null)
+        });
     }
 }
 
@@ -104,123 +111,169 @@ fn path_terms(path: &Value) -> Value {
     let steps = path.as_array().into_iter().flatten().enumerate();
     let terms = steps.map(|(position, step)| {
         let kind = if position == 0 { "var" } else { step.kind() };
-        typed(kind, step.clone())
+        Value::object([("type", Value::from(kind)), ("value", step.clone())])
     });
     terms.collect::<Vec<_>>().into()
 }
 
 /// A body: the list of its expressions.
 pub fn body_to_json(body: &[Expr]) -> Value {
-    body.iter().map(Expr::to_json).collect::<Vec<_>>().into()
+    ValueSink::filled(|out| self::body(out, body))
+}
+
+pub(crate) fn body(out: &mut impl JsonSink, body: &[Expr]) {
+    out.list(|out| {
+        for expr in body {
+            expr.write(out);
+        }
+    });
 }
 
 impl Expr {
     /// The expression: `index` and `terms`, and `negated`, `generated` and `with` if it has them.
     pub fn to_json(&self) -> Value {
-        let terms = match &self.terms {
-            ExprTerms::Term(term) => term.to_json(),
-            ExprTerms::Call(terms) => list(terms),
-            ExprTerms::Some(declaration) => {
-                Value::object([("symbols", list(&declaration.symbols))])
+        ValueSink::filled(|out| self.write(out))
+    }
+
+    fn write(&self, out: &mut impl JsonSink) {
+        out.object(|out| {
+            mark_if(out, "generated", self.generated);
+            out.name("index");
+            out.value(&Value::from(self.index as u64));
+            mark_if(out, "negated", self.negated);
+            out.name("terms");
+            match &self.terms {
+                ExprTerms::Term(term) => term.write(out),
+                ExprTerms::Call(parts) => terms(out, parts),
+                ExprTerms::Some(declaration) => out.object(|out| {
+                    out.name("symbols");
+                    terms(out, &declaration.symbols);
+                }),
+                ExprTerms::Every(every) => out.object(|out| {
+                    out.name("body");
+                    body(out, &every.body);
+                    member(out, "domain", &every.domain);
+                    out.name("key");
+                    match &every.key {
+                        Some(key) => key.write(out),
+                        None => out.value(&Value::Null),
+                    }
+                    member(out, "value", &every.value);
+                }),
+                ExprTerms::Logic(logic) => crate::syntax::deep(|| logic.write(out)),
             }
-            ExprTerms::Every(every) => Value::object([
-                ("key", every.key.as_ref().map_or(Value::Null, Term::to_json)),
-                ("value", every.value.to_json()),
-                ("domain", every.domain.to_json()),
-                ("body", body_to_json(&every.body)),
-            ]),
-            ExprTerms::Logic(logic) => {
-                stacker::maybe_grow(64 * 1024, 1024 * 1024, || logic.to_json())
-            }
-        };
-        let mut json = Object::new();
-        json.insert("index", Value::from(self.index as u64));
-        json.insert("terms", terms);
-        insert_if(&mut json, "negated", self.negated);
-        insert_if(&mut json, "generated", self.generated);
-        insert_list(&mut json, "with", &self.with, with);
-        json.into()
+            list_if_any(out, "with", &self.with, with);
+        });
     }
 }
 
 impl Logic {
     /// The connective as `type`, and `body` and `explicit_body`, or `lhs` and `rhs` with
     /// `explicit_lhs` and `explicit_rhs` where those are written in braces.
-    fn to_json(&self) -> Value {
-        let mut json = Object::new();
-        json.insert("type", Value::from(self.connective.name()));
-        if let [negated] = self.operands.as_slice() {
-            json.insert("body", body_to_json(&negated.body));
-            json.insert("explicit_body", Value::Bool(negated.explicit));
-        }
-        if let [left, right] = self.operands.as_slice() {
-            json.insert("lhs", body_to_json(&left.body));
-            json.insert("rhs", body_to_json(&right.body));
-            insert_if(&mut json, "explicit_lhs", left.explicit);
-            insert_if(&mut json, "explicit_rhs", right.explicit);
-        }
-        json.into()
+    fn write(&self, out: &mut impl JsonSink) {
+        out.object(|out| {
+            if let [negated] = self.operands.as_slice() {
+                out.name("body");
+                body(out, &negated.body);
+                out.name("explicit_body");
+                out.value(&Value::Bool(negated.explicit));
+            }
+            if let [left, right] = self.operands.as_slice() {
+                mark_if(out, "explicit_lhs", left.explicit);
+                mark_if(out, "explicit_rhs", right.explicit);
+                out.name("lhs");
+                body(out, &left.body);
+                out.name("rhs");
+                body(out, &right.body);
+            }
+            out.name("type");
+            out.string(self.connective.name());
+        });
     }
 }
 
 impl Term {
     /// The term: its `type` and `value`.
     pub fn to_json(&self) -> Value {
-        crate::syntax::deep(|| self.term_to_json())
+        ValueSink::filled(|out| self.write(out))
     }
 
-    fn term_to_json(&self) -> Value {
-        let value = match &self.value {
-            TermValue::Null => null(),
-            TermValue::Bool(value) => Value::Bool(*value),
-            TermValue::Number(number) => Value::Number(number.clone()),
-            TermValue::String(text) => Value::from(text.clone()),
-            TermValue::Var(name) => Value::from(name.0.clone()),
-            TermValue::Ref(terms)
-            | TermValue::Array(terms)
-            | TermValue::Set(terms)
-            | TermValue::Call(terms) => list(terms),
-            TermValue::Object(members) => {
-                let pair = |(key, value): &(Term, Term)| vec![key.to_json(), value.to_json()];
-                let pairs = members.iter().map(|member| Value::from(pair(member)));
-                pairs.collect::<Vec<_>>().into()
+    fn write(&self, out: &mut impl JsonSink) {
+        let kind = self.value.kind();
+        match &self.value {
+            TermValue::Null => typed(out, kind, |out| out.object(|_| {})),
+            TermValue::Bool(value) => typed(out, kind, |out| out.value(&Value::Bool(*value))),
+            TermValue::Number(number) => {
+                typed(out, kind, |out| out.value(&Value::Number(number.clone())));
             }
+            TermValue::String(text) | TermValue::Var(Var(text)) => {
+                typed(out, kind, |out| out.string(text));
+            }
+            _ => crate::syntax::deep(|| typed(out, kind, |out| self.write_parts(out))),
+        }
+    }
+
+    /// The value of a term that has other terms in it.
+    fn write_parts(&self, out: &mut impl JsonSink) {
+        match &self.value {
+            TermValue::Ref(parts)
+            | TermValue::Array(parts)
+            | TermValue::Set(parts)
+            | TermValue::Call(parts) => terms(out, parts),
+            TermValue::Object(members) => out.list(|out| {
+                for (key, value) in members {
+                    out.list(|out| {
+                        key.write(out);
+                        value.write(out);
+                    });
+                }
+            }),
             TermValue::ArrayComprehension(parts) | TermValue::SetComprehension(parts) => {
-                Value::object([
-                    ("term", parts.term.to_json()),
-                    ("body", body_to_json(&parts.body)),
-                ])
-            }
-            TermValue::ObjectComprehension(parts) => Value::object([
-                ("key", parts.key.to_json()),
-                ("value", parts.value.to_json()),
-                ("body", body_to_json(&parts.body)),
-            ]),
-            TermValue::Template(template) => {
-                let parts = template.parts.iter().zip(&template.literal);
-                let parts = parts.map(|(part, literal)| match &part.terms {
-                    ExprTerms::Term(term) if *literal => term.to_json(),
-                    _ => part.to_json(),
+                out.object(|out| {
+                    out.name("body");
+                    body(out, &parts.body);
+                    member(out, "term", &parts.term);
                 });
-                Value::object([
-                    ("parts", parts_or_null(parts.collect())),
-                    ("multi_line", Value::Bool(template.multi_line)),
-                ])
             }
-        };
-        typed(self.value.kind(), value)
+            TermValue::ObjectComprehension(parts) => out.object(|out| {
+                out.name("body");
+                body(out, &parts.body);
+                member(out, "key", &parts.key);
+                member(out, "value", &parts.value);
+            }),
+            TermValue::Template(template) => out.object(|out| write_template(template, out)),
+            TermValue::Null
+            | TermValue::Bool(_)
+            | TermValue::Number(_)
+            | TermValue::String(_)
+            | TermValue::Var(_) => self.write(out),
+        }
     }
 }
 
-/// A null has an object without members in the place of its value.
-fn null() -> Value {
-    Object::new().into()
+/// The parts, or `null` without any, and whether it was written between backquotes.
+fn write_template(template: &Template, out: &mut impl JsonSink) {
+    out.name("multi_line");
+    out.value(&Value::Bool(template.multi_line));
+    out.name("parts");
+    if template.parts.is_empty() {
+        return out.value(&Value::Null);
+    }
+    out.list(|out| {
+        for (part, literal) in template.parts.iter().zip(&template.literal) {
+            match &part.terms {
+                ExprTerms::Term(term) if *literal => term.write(out),
+                _ => part.write(out),
+            }
+        }
+    });
 }
 
 /// A value as the term that it would be in a policy: its `type` and `value`.
 pub fn value_to_json(value: &Value) -> Value {
     let inner = match value {
-        Value::Null => null(),
+        // A null has an object without members in the place of its value.
+        Value::Null => Object::new().into(),
         Value::Bool(_) | Value::Number(_) | Value::String(_) => value.clone(),
         Value::Array(items) => items.iter().map(value_to_json).collect::<Vec<_>>().into(),
         Value::Set(members) => members.iter().map(value_to_json).collect::<Vec<_>>().into(),
@@ -229,89 +282,104 @@ pub fn value_to_json(value: &Value) -> Value {
             members.iter().map(pair).collect::<Vec<_>>().into()
         }
     };
-    typed(value.kind(), inner)
+    Value::object([("type", Value::from(value.kind())), ("value", inner)])
 }
 
-fn parts_or_null(parts: Vec<Value>) -> Value {
-    if parts.is_empty() {
-        return Value::Null;
-    }
-    parts.into()
+fn typed<S: JsonSink>(out: &mut S, kind: &str, value: impl FnOnce(&mut S)) {
+    out.object(|out| {
+        out.name("type");
+        out.string(kind);
+        out.name("value");
+        value(out);
+    });
 }
 
-fn typed(kind: &'static str, value: Value) -> Value {
-    Value::object([("type", Value::from(kind)), ("value", value)])
+fn terms(out: &mut impl JsonSink, terms: &[Term]) {
+    out.list(|out| {
+        for term in terms {
+            term.write(out);
+        }
+    });
 }
 
-fn list(terms: &[Term]) -> Value {
-    terms.iter().map(Term::to_json).collect::<Vec<_>>().into()
+fn member(out: &mut impl JsonSink, name: &'static str, term: &Term) {
+    out.name(name);
+    term.write(out);
 }
 
-fn with(with: &With) -> Value {
-    Value::object([
-        ("target", with.target.to_json()),
-        ("value", with.value.to_json()),
-    ])
+fn with(out: &mut impl JsonSink, with: &With) {
+    out.object(|out| {
+        member(out, "target", &with.target);
+        member(out, "value", &with.value);
+    });
 }
 
-fn package(package: &Package) -> Value {
-    Value::object([("path", list(&package.path))])
+fn import(out: &mut impl JsonSink, import: &Import) {
+    out.object(|out| {
+        if let Some(alias) = &import.alias {
+            out.name("alias");
+            out.string(&alias.0);
+        }
+        member(out, "path", &import.path);
+    });
 }
 
-fn import(import: &Import) -> Value {
-    let mut json = Object::new();
-    json.insert("path", import.path.to_json());
-    if let Some(alias) = &import.alias {
-        json.insert("alias", Value::from(alias.0.clone()));
-    }
-    json.into()
-}
-
-fn head(head: &Head) -> Value {
-    let mut json = Object::new();
-    if let Some(name) = &head.name {
-        json.insert("name", Value::from(name.0.clone()));
-    }
-    json.insert("ref", list(&head.reference));
-    insert_list(&mut json, "args", &head.args, Term::to_json);
-    if let Some(key) = &head.key {
-        json.insert("key", key.to_json());
-    }
-    if let Some(value) = &head.value {
-        json.insert("value", value.to_json());
-    }
-    insert_if(&mut json, "assign", head.assign);
-    json.into()
+fn head(out: &mut impl JsonSink, head: &Head) {
+    out.object(|out| {
+        list_if_any(out, "args", &head.args, |out, term| term.write(out));
+        mark_if(out, "assign", head.assign);
+        if let Some(key) = &head.key {
+            member(out, "key", key);
+        }
+        if let Some(name) = &head.name {
+            out.name("name");
+            out.string(&name.0);
+        }
+        out.name("ref");
+        terms(out, &head.reference);
+        if let Some(value) = &head.value {
+            member(out, "value", value);
+        }
+    });
 }
 
 /// A comment. Its members are written in capitals, and its text in Base64.
-fn comment(comment: &Comment) -> Value {
+fn comment(out: &mut impl JsonSink, comment: &Comment) {
     let place = &comment.location;
-    let location = Value::object([
-        ("file", Value::from(&*place.file)),
-        ("row", Value::from(u64::from(place.row))),
-        ("col", Value::from(u64::from(place.col))),
-    ]);
-    Value::object([
-        (
-            "Text",
-            Value::from(STANDARD.encode(comment.text.as_bytes())),
-        ),
-        ("Location", location),
-    ])
+    out.object(|out| {
+        out.name("Location");
+        out.object(|out| {
+            out.name("col");
+            out.value(&Value::from(u64::from(place.col)));
+            out.name("file");
+            out.string(&place.file);
+            out.name("row");
+            out.value(&Value::from(u64::from(place.row)));
+        });
+        out.name("Text");
+        out.string(&STANDARD.encode(comment.text.as_bytes()));
+    });
 }
 
-fn insert_if(object: &mut Object, name: &str, holds: bool) {
+fn mark_if(out: &mut impl JsonSink, name: &'static str, holds: bool) {
     if holds {
-        object.insert(name, Value::Bool(true));
+        out.name(name);
+        out.value(&Value::Bool(true));
     }
 }
 
-fn insert_list<T>(object: &mut Object, name: &str, items: &[T], json: impl Fn(&T) -> Value) {
+fn list_if_any<S: JsonSink, T>(
+    out: &mut S,
+    name: &'static str,
+    items: &[T],
+    write: impl Fn(&mut S, &T),
+) {
     if !items.is_empty() {
-        object.insert(
-            name,
-            Value::from(items.iter().map(json).collect::<Vec<_>>()),
-        );
+        out.name(name);
+        out.list(|out| {
+            for item in items {
+                write(out, item);
+            }
+        });
     }
 }

@@ -6,6 +6,7 @@ mod compile;
 pub mod error;
 mod eval;
 pub mod filter;
+mod hash;
 pub mod host;
 pub mod json_ast;
 pub mod jwt;

@@ -112,14 +112,7 @@ impl Engine {
             return Ok(Outcome::default());
         };
         let decide = || self.run(state, options, |evaluation| query.decide(evaluation));
-        let (document, explanation) = match &options.request.trial {
-            Some(trial) => {
-                let decided = decide();
-                prepared.latency.note_trial(!trial.is_given_up());
-                decided?
-            }
-            None => prepared.latency.time(decide)?,
-        };
+        let (document, explanation) = prepared.latency.of(options.request, decide)?;
         let explanation = explanation.filter(|_| {
             let defined = document.is_some();
             options

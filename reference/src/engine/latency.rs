@@ -4,6 +4,8 @@
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
+use crate::http::Request;
+
 /// Work that takes longer is not tried by the threads that serve connections.
 const QUICK: Duration = Duration::from_micros(500);
 
@@ -36,8 +38,17 @@ impl Latency {
         }
     }
 
-    /// Does it, where it may take long.
-    pub(super) fn time<T>(&self, work: impl FnOnce() -> T) -> T {
+    /// Does it for a request, and takes note of how long it took, or whether the trial succeeded.
+    pub(super) fn of<T>(&self, request: &Request, work: impl FnOnce() -> T) -> T {
+        let Some(trial) = &request.trial else {
+            return self.time(work);
+        };
+        let done = work();
+        self.note_trial(!trial.is_given_up());
+        done
+    }
+
+    fn time<T>(&self, work: impl FnOnce() -> T) -> T {
         let begun = Instant::now();
         let done = work();
         self.quick
@@ -45,8 +56,8 @@ impl Latency {
         done
     }
 
-    /// Takes note of a trial. After each that ended without an answer the pause is twice as long.
-    pub(super) fn note_trial(&self, succeeded: bool) {
+    /// After each trial that ended without an answer the pause is twice as long.
+    fn note_trial(&self, succeeded: bool) {
         let failures = self.failures.load(Ordering::Relaxed);
         if succeeded {
             if failures > 0 {

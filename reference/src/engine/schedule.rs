@@ -73,10 +73,10 @@ impl Engine {
                 (true, true) => Schedule::InlineAttempt,
                 (true, false) => Schedule::Thread,
             },
-            Workload::Decision if self.permits_quickly() && self.is_quick(request) => {
+            Workload::Storage if !authorizes => Schedule::Thread,
+            workload if self.permits_quickly() && self.is_quick(workload, request) => {
                 Schedule::InlineAttempt
             }
-            Workload::Storage if !authorizes => Schedule::Thread,
             _ => Schedule::Admitted,
         }
     }
@@ -91,8 +91,13 @@ impl Engine {
         kept.is_some_and(|query| query.latency.is_quick())
     }
 
-    /// Whether a request for a decision is worth a trial.
-    fn is_quick(&self, request: &Request) -> bool {
+    /// Whether a request for a decision or a residual is worth a trial.
+    fn is_quick(&self, workload: Workload, request: &Request) -> bool {
+        self.may_be_quick(request) && self.was_quick(workload, request)
+    }
+
+    /// Whether nothing about a request says that it takes long.
+    fn may_be_quick(&self, request: &Request) -> bool {
         let has = |name, part| {
             let header = request.header(name);
             header.is_some_and(|value| value.contains(part))
@@ -101,17 +106,29 @@ impl Engine {
         let given = request.query.iter().map(|(_, value)| value.len());
         // The root holds everything, and what policies hide of a decision for the log is decided
         // with it, however long that takes.
-        if request.segments.is_empty()
+        !(request.segments.is_empty()
             || request.body.len() + given.sum::<usize>() > LARGE_BODY
             || has("content-encoding", "gzip")
             || has("content-type", "yaml")
             || Explain::from_request(request).is_some()
-            || self.logs_decisions()
-        {
-            return false;
+            || self.logs_decisions())
+    }
+
+    /// Whether the same has lately been quick.
+    fn was_quick(&self, workload: Workload, request: &Request) -> bool {
+        let state = self.state();
+        match workload {
+            Workload::Decision => {
+                let kept = state.decisions(&request.method).get(&request.path);
+                kept.is_some_and(|query| query.latency.is_quick())
+            }
+            Workload::Filter => {
+                let kept = state.filters.get(&request.path);
+                kept.is_some_and(|filter| filter.latency.is_quick())
+            }
+            Workload::Residual => state.residual_latency.is_quick(),
+            Workload::Inline | Workload::Evaluation | Workload::Storage => false,
         }
-        let kept = self.state().decisions(&request.method).get(&request.path);
-        kept.is_some_and(|query| query.latency.is_quick())
     }
 
     /// The answer to a request, if it can be had at once.

@@ -18,8 +18,8 @@ use crate::http::Request;
 /// The queries that are kept; when there are more, all are forgotten.
 const KEPT_QUERIES: usize = 1024;
 
-/// Queries with a longer path are not kept.
-const KEPT_PATH: usize = 1024;
+/// What has a longer path or text, in bytes, is not kept.
+const KEPT_LENGTH: usize = 1024;
 
 /// What writers change: the documents and the policies on them.
 #[derive(Debug, Clone)]
@@ -50,6 +50,10 @@ pub(super) struct State {
     posts: Kept<Prepared>,
     /// The rules that filters come from.
     pub(super) filters: Kept<PreparedFilter>,
+    /// The queries of requests for residuals, by their texts.
+    pub(super) residuals: Kept<PartialQuery>,
+    /// How long evaluating those took.
+    pub(super) residual_latency: Latency,
     /// The queries of policies about the decision log, by their paths.
     pub(super) logs: Kept<Prepared>,
     /// The queries that this server asks for itself, by their paths.
@@ -82,9 +86,11 @@ pub(super) struct PreparedFilter {
     pub(super) query: PartialQuery,
     /// What it and the rules that it reads refer to.
     pub(super) input_references: InputReferences,
+    /// How long making filters of it took.
+    pub(super) latency: Latency,
 }
 
-/// Paths as requested, each with what was prepared for it.
+/// Paths and queries as requested, each with what was prepared for it.
 #[derive(Debug)]
 pub(super) struct Kept<T>(RwLock<HashMap<String, Arc<T>>>);
 
@@ -95,22 +101,22 @@ impl<T> Default for Kept<T> {
 }
 
 impl<T> Kept<T> {
-    /// What is kept for a path.
-    pub(super) fn get(&self, path: &str) -> Option<Arc<T>> {
+    /// What is kept for a path or query.
+    pub(super) fn get(&self, asked: &str) -> Option<Arc<T>> {
         let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        kept.get(path).cloned()
+        kept.get(asked).cloned()
     }
 
-    /// Keeps something for requests with this path.
-    pub(super) fn put(&self, path: &str, prepared: &Arc<T>) {
-        if path.len() > KEPT_PATH {
+    /// Keeps something for requests with this path or query.
+    pub(super) fn put(&self, asked: &str, prepared: &Arc<T>) {
+        if asked.len() > KEPT_LENGTH {
             return;
         }
         let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
         if kept.len() >= KEPT_QUERIES {
             kept.clear();
         }
-        kept.insert(path.to_owned(), Arc::clone(prepared));
+        kept.insert(asked.to_owned(), Arc::clone(prepared));
     }
 }
 

@@ -7,6 +7,10 @@ pub(super) enum Workload {
     Inline,
     /// The evaluation of a document, which often is quick.
     Decision,
+    /// What is left of a query, which often is quick, too.
+    Residual,
+    /// The same of the rule of a path.
+    Filter,
     /// An evaluation.
     Evaluation,
     /// Reading or writing policies and documents.

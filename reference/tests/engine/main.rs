@@ -17,4 +17,5 @@ mod filters;
 mod gzip;
 mod hostile;
 mod patch;
+mod residuals;
 mod routing;

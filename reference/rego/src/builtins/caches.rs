@@ -1,12 +1,13 @@
 //! What evaluations leave for later ones.
 
 use std::any::Any;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::hash::Hash;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 use super::http::Responses;
+use crate::hash::HashMap;
 use crate::value::Text;
 
 /// What is made of longer texts is not kept.
@@ -130,7 +131,7 @@ struct Entry<V> {
 impl<K: Clone + Eq + Hash, V> Fifo<K, V> {
     pub(super) fn new(limit: usize) -> Self {
         Self {
-            entries: HashMap::new(),
+            entries: HashMap::default(),
             order: BTreeMap::new(),
             last: 0,
             size: 0,

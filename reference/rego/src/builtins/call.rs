@@ -1,12 +1,13 @@
 //! What a built-in function sees of the evaluation that calls it.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::caches::{Caches, Made};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::host::{Host, NoHost, Wanted};
 use crate::meter::{Ended, Meter};
 use crate::syntax::Location;

@@ -9,13 +9,13 @@
     reason = "a broken table ends the test"
 )]
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::syntax::{ExprTerms, Location, Term, TermValue, parse_query};
 use crate::value::{Object, Set};
 
@@ -26,7 +26,7 @@ pub(super) fn session() -> Session {
     Session {
         now: Some(SystemTime::UNIX_EPOCH + Duration::from_secs(1_700_000_000)).into(),
         answers: std::collections::BTreeMap::new(),
-        prepared: HashMap::new(),
+        prepared: HashMap::default(),
         meter: Default::default(),
         host: None,
         allowed_hosts: None,

@@ -2,12 +2,12 @@
 
 #![expect(clippy::expect_used, reason = "a test fails by panicking")]
 
-use std::collections::HashMap;
 use std::path::Path;
 use std::time::SystemTime;
 
 use super::{Call, Session, armor, function};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -74,7 +74,7 @@ fn broken_operands_are_refused() {
                     let mut session = Session {
                         now: Some(SystemTime::now()).into(),
                         answers: Default::default(),
-                        prepared: HashMap::new(),
+                        prepared: HashMap::default(),
                         meter: Default::default(),
                         host: None,
                         allowed_hosts: None,

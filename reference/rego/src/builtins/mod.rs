@@ -1,6 +1,5 @@
 //! Built-in functions, one file per group.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 mod aggregates;
@@ -77,6 +76,7 @@ pub(crate) use signatures::{Signature, signature};
 pub(crate) type Function = fn(&mut Call<'_>, &[Value]) -> Result<Option<Value>, Failure>;
 
 use crate::Value;
+use crate::hash::HashMap;
 
 /// The functions of one group, by name.
 type Group = &'static [(&'static str, Function)];

@@ -1,9 +1,9 @@
 //! What is declared about built-in functions: operands, results, operators and traits.
 
-use std::collections::HashMap;
 use std::sync::LazyLock;
 
 use crate::compile::types::{Function, Type, parse};
+use crate::hash::HashMap;
 
 /// One function a line: `name (operands) -> result # traits`.
 const TABLE: &str = include_str!("signatures.txt");

@@ -4,13 +4,14 @@
 //! which a set is the array of its members, or the `error`'s message, or nothing when the call is
 //! undefined.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::SystemTime;
 
 use super::{Call, Failure, Session, function};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::syntax::Location;
 use crate::value::from_json;
 
@@ -18,7 +19,7 @@ fn session() -> Session {
     Session {
         now: Some(SystemTime::now()).into(),
         answers: BTreeMap::new(),
-        prepared: HashMap::new(),
+        prepared: HashMap::default(),
         meter: Default::default(),
         host: None,
         allowed_hosts: None,

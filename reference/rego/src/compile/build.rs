@@ -1,6 +1,6 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -12,6 +12,7 @@ use super::world::{ModuleRules, World};
 use super::{Found, ModuleStage, STAGES, Step, Unit};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
+use crate::hash::HashMap;
 use crate::parallel;
 use crate::syntax::{Body, ExprTerms, Head, Module, Rule, Term, TermValue};
 
@@ -108,7 +109,7 @@ impl Build {
                 again.insert(id, Box::new(module.parsed()?));
             }
         }
-        let mut orders = HashMap::new();
+        let mut orders = HashMap::default();
         for (id, module) in changes {
             match module {
                 Some(module) => again.insert(id, module),

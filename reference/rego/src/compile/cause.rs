@@ -1,8 +1,6 @@
 //! Why a rule may be recursive: the variable that can lead back to it, and where its values come
 //! from.
 
-use std::collections::{HashMap, HashSet};
-
 use super::graph::{Dependency, Variable, intersects, members};
 use super::recursion::{Reached, Vertex};
 use super::terms::{constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown};
@@ -11,6 +9,7 @@ use super::types::Type;
 use super::visit::{self, Visit};
 use crate::Value;
 use crate::builtins::signature;
+use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Ref, Rule, Term, TermValue, Var};
 
 /// More conditions than this are not listed.
@@ -128,7 +127,7 @@ fn bound_before(variable: &Variable) -> HashSet<Var> {
             true
         }
     }
-    let mut vars = Vars(HashSet::new());
+    let mut vars = Vars(HashSet::default());
     visit::head(&variable.rule.head, &mut vars);
     for expr in variable.rule.body.iter().take(variable.at) {
         visit::expr(expr, &mut vars);
@@ -220,8 +219,8 @@ fn possible(step: &Term, value: &Value, origins: &HashMap<Var, Origin>) -> bool 
 /// Where the variables of a reference have their values from: the head, or earlier expressions.
 fn origins(variable: &Variable, selecting: &[Term]) -> HashMap<Var, Origin> {
     let rule = &variable.rule;
-    let mut bindings: HashMap<&Var, &Term> = HashMap::new();
-    let mut results: HashMap<&Var, String> = HashMap::new();
+    let mut bindings: HashMap<&Var, &Term> = HashMap::default();
+    let mut results: HashMap<&Var, String> = HashMap::default();
     for expr in rule.body.iter().take(variable.at) {
         if expr.negated || !expr.with.is_empty() {
             continue;
@@ -243,7 +242,7 @@ fn origins(variable: &Variable, selecting: &[Term]) -> HashMap<Var, Origin> {
             results.insert(var, name.to_string());
         }
     }
-    let mut found = HashMap::new();
+    let mut found = HashMap::default();
     for step in selecting.iter().skip(1) {
         if let TermValue::Var(var) = &step.value
             && let Some(origin) = origin(var, rule, &bindings, &results)

@@ -1,11 +1,10 @@
 //! Refuses imports of the same name in modules that keep the rules of v1, then forgets all imports:
 //! references are resolved by now.
 
-use std::collections::HashMap;
-
 use super::resolve::import_name;
 use super::{Found, Unit, World};
 use crate::error::{Code, LanguageError};
+use crate::hash::HashMap;
 use crate::syntax::{Import, Version};
 
 /// Looks at a module.
@@ -20,7 +19,7 @@ pub(super) fn run(unit: &mut Unit, _: &World) -> Found {
 
 fn look(imports: &[Import]) -> Found {
     let mut found = Found::new();
-    let mut names = HashMap::new();
+    let mut names = HashMap::default();
     for import in imports {
         let Some(name) = import_name(import) else {
             continue;

@@ -3,7 +3,7 @@
 //! A variable that can only have values which the text shows stands for those, so that
 //! `some x in ["a", "b"]; data[x].p` does not read every rule there is.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::build::Build;
@@ -13,6 +13,7 @@ use super::visit::{self, Visit};
 use super::world::World;
 use super::{Found, Unit};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::parallel;
 use crate::syntax::{Expr, Ref, Rule, Term, TermValue, Var};
 
@@ -97,7 +98,7 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
     let mut reader = Reader {
         rule,
         copy: None,
-        known: HashMap::new(),
+        known: HashMap::default(),
         at: 0,
         found: Vec::new(),
     };

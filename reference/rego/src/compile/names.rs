@@ -1,12 +1,12 @@
 //! Names for the variables that the compiler makes, and the expressions that give them values.
 
-use std::collections::HashSet;
 use std::sync::Arc;
 
 use super::Found;
 use super::vars::ALL;
 use super::visit::all_rules;
 use crate::error::{Code, LanguageError};
+use crate::hash::HashSet;
 use crate::syntax::{Expr, ExprTerms, Location, Ref, Rule, Term, TermValue, Var, With};
 
 /// Makes variables that a tree does not have.
@@ -34,7 +34,7 @@ impl<'n> Names<'n> {
         Self {
             prefix: "__local",
             next,
-            taken: HashSet::new(),
+            taken: HashSet::default(),
             copies: 0,
             excess: None,
         }
@@ -42,7 +42,7 @@ impl<'n> Names<'n> {
 
     /// Names for a query. Every stage counts anew and leaves out what is there.
     pub(super) fn of_query(next: &'n mut usize, body: &[Expr]) -> Self {
-        let mut taken = HashSet::new();
+        let mut taken = HashSet::default();
         ALL.body(body, &mut |var, _| {
             if var.0.starts_with("__localq") {
                 taken.insert(var.clone());

@@ -1,12 +1,11 @@
 //! Which variables an expression binds when it is evaluated.
 
-use std::collections::HashSet;
-
 use super::World;
 use super::terms::as_var;
 use super::unify::unify;
 use super::vars::{ALL, NEEDED, RESULT, STEPS, Vars, equality, steps};
 use super::visit::{self, Visit};
+use crate::hash::HashSet;
 use crate::syntax::{Expr, ExprTerms, Term, TermValue, Var, With};
 
 /// Whether a variable is bound already.
@@ -39,12 +38,12 @@ fn are_modifiers_safe(with: &[With], safe: Safe<'_>) -> bool {
 /// The variables that an expression binds; some may be bound already.
 pub(super) fn of_expr<'t>(expr: &'t Expr, world: &World, safe: Safe<'_>) -> Vars<'t> {
     if expr.negated || !are_modifiers_safe(&expr.with, safe) {
-        return Vars::new();
+        return Vars::default();
     }
     match &expr.terms {
         ExprTerms::Term(_) => of_steps(safe, |visitor| visit::expr(expr, visitor)),
         ExprTerms::Every(every) => of_steps(safe, |visitor| visit::term(&every.domain, visitor)),
-        ExprTerms::Some(_) | ExprTerms::Logic(_) => Vars::new(),
+        ExprTerms::Some(_) | ExprTerms::Logic(_) => Vars::default(),
         ExprTerms::Call(call) => match equality(expr) {
             Some((left, right)) => {
                 let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
@@ -66,7 +65,7 @@ pub(super) fn of_equality<'t>(
     let targets = if assigned {
         ALL.of_term(left)
     } else {
-        Vars::new()
+        Vars::default()
     };
     bound.retain(|var| !targets.contains(var));
     let known = |var: &Var| bound.contains(var) || (safe(var) && !targets.contains(var));
@@ -79,7 +78,7 @@ pub(super) fn of_equality<'t>(
 fn of_call<'t>(expr: &'t Expr, call: &'t [Term], world: &World, safe: Safe<'_>) -> Vars<'t> {
     let arity = super::terms::operator(call).and_then(|operator| world.arity(operator));
     let Some(arity) = arity else {
-        return Vars::new();
+        return Vars::default();
     };
     let mut bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
     let Some((inputs, results)) = call.split_at_checked(arity.saturating_add(1)) else {
@@ -93,7 +92,7 @@ fn of_call<'t>(expr: &'t Expr, call: &'t [Term], world: &World, safe: Safe<'_>) 
         all = all && (safe(var) || bound.contains(var))
     });
     if !all {
-        return Vars::new();
+        return Vars::default();
     }
     RESULT.terms(results, &mut |var, _| {
         bound.insert(var);
@@ -105,7 +104,7 @@ fn of_call<'t>(expr: &'t Expr, call: &'t [Term], world: &World, safe: Safe<'_>) 
 fn of_steps<'t>(safe: Safe<'_>, walk: impl FnOnce(&mut Steps<'_, 't>)) -> Vars<'t> {
     let mut steps = Steps {
         safe,
-        bound: Vars::new(),
+        bound: Vars::default(),
     };
     walk(&mut steps);
     steps.bound
@@ -199,7 +198,7 @@ impl Bound {
 /// The variables that an equality without modifiers binds and that are not bound yet.
 pub(super) fn of_equality_expr<'t>(expr: &'t Expr, safe: Safe<'_>) -> Vars<'t> {
     let Some((left, right)) = equality(expr) else {
-        return Vars::new();
+        return Vars::default();
     };
     let bound = of_steps(safe, |visitor| visit::expr(expr, visitor));
     of_equality(left, right, expr.assigned, bound, safe)

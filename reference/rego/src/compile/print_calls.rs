@@ -1,14 +1,13 @@
 //! Lets `print` see operands that are undefined: each is collected by a comprehension of its own,
 //! so `print(x.y)` becomes `internal.print([{a | a = x.y}])`.
 
-use std::collections::HashSet;
-
 use super::names::{Names, equal, expression, operator};
 use super::outputs::Bound;
 use super::vars::{ALL, NEEDED, call_of, is_local, shown};
 use super::visit::{self, Rewrite, Visit, deep, each_rule};
 use super::{Found, QueryUnit, Unit, World};
 use crate::error::{Code, LanguageError};
+use crate::hash::HashSet;
 use crate::syntax::{Body, Comprehension, Expr, ExprTerms, Location, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.
@@ -22,7 +21,7 @@ pub(super) fn run(unit: &mut Unit, world: &World) -> Found {
                 world,
                 written: &unit.written,
                 bound: Bound::of_parameters(&rule.head.args),
-                local: HashSet::new(),
+                local: HashSet::default(),
                 found: Found::new(),
             };
             visit::rewrite_head(&mut rule.head, &mut prints);
@@ -41,7 +40,7 @@ pub(super) fn query(unit: &mut QueryUnit, world: &World) -> Found {
         world,
         written: &unit.written,
         bound: Bound::of_parameters(&[]),
-        local: HashSet::new(),
+        local: HashSet::default(),
         found: Found::new(),
     };
     prints.body(&mut unit.body);

@@ -1,6 +1,6 @@
 //! Rules that need themselves.
 
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::Found;
@@ -10,6 +10,7 @@ use super::graph::Dependency;
 use super::terms::shown;
 use super::tree::CompiledRule;
 use crate::error::{Code, LanguageError};
+use crate::hash::{HashMap, HashSet};
 use crate::syntax::Var;
 
 /// A rule, or the `else` at some depth behind it: the rule's address and that depth.
@@ -61,9 +62,9 @@ impl<'b> Reached<'b> {
         let units = build.units.iter().enumerate();
         Self {
             build,
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             rules: Vec::new(),
-            edges: HashMap::new(),
+            edges: HashMap::default(),
             units: units.map(|(at, unit)| (&*unit.id, at)).collect(),
         }
     }
@@ -102,7 +103,7 @@ impl<'b> Reached<'b> {
         for dependency in self.dependencies(vertex) {
             dependency.rules(&self.build.world, &mut targets);
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut edges = Vec::new();
         for target in targets {
             let number = self.number(target);
@@ -118,9 +119,9 @@ impl<'b> Reached<'b> {
     /// The vertices on cycles: those of a strongly connected component of more than one, and
     /// those that lead to themselves. Without recursion, because chains of rules can be long.
     fn looped(&mut self, starts: &[Vertex]) -> BTreeSet<Vertex> {
-        let mut order: HashMap<Vertex, (usize, usize)> = HashMap::new();
+        let mut order: HashMap<Vertex, (usize, usize)> = HashMap::default();
         let mut open: Vec<Vertex> = Vec::new();
-        let mut is_open = HashSet::new();
+        let mut is_open = HashSet::default();
         let mut looped = BTreeSet::new();
         for start in starts {
             if order.contains_key(start) {
@@ -187,7 +188,7 @@ impl<'b> Reached<'b> {
         within: &BTreeSet<Vertex>,
         allowed: &dyn Fn(&Self, Vertex, Vertex) -> bool,
     ) -> Option<Vec<Vertex>> {
-        let mut seen = HashSet::from([from]);
+        let mut seen = HashSet::from_iter([from]);
         let mut path = vec![(from, 0)];
         while let Some((vertex, next)) = path.last_mut() {
             let vertex = *vertex;

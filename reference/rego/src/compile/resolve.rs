@@ -1,13 +1,12 @@
 //! Resolves names: what imports and the rules of the own package are called becomes references
 //! from the root, unless a local variable has the name.
 
-use std::collections::{HashMap, HashSet};
-
 use super::names::first_number;
 use super::vars::{ALL, declared, root_document};
 use super::visit::{deep, each_rule, sort_object, sort_set};
 use super::{Found, Unit, World};
 use crate::error::{Code, LanguageError};
+use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Expr, ExprTerms, Import, Location, Ref, Rule, Term, TermValue, Var};
 
 /// Rewrites a module.
@@ -48,7 +47,7 @@ struct Resolver {
 impl Resolver {
     /// The names of a package, over which imports go.
     fn new(package: &[Term], imports: &[Import], world: &World) -> Self {
-        let mut globals = HashMap::new();
+        let mut globals = HashMap::default();
         for name in world.exports(package) {
             let mut path = package.to_vec();
             if let Some(location) = package.first().map(|term| term.location.clone()) {
@@ -68,12 +67,12 @@ impl Resolver {
         }
         Self {
             globals,
-            hidden: HashMap::new(),
+            hidden: HashMap::default(),
         }
     }
 
     fn rule(&mut self, rule: &mut Rule) -> Option<LanguageError> {
-        let mut names = HashSet::new();
+        let mut names = HashSet::default();
         for arg in &rule.head.args {
             if let Some(name) = parameters(arg, &mut names) {
                 let message = format!(
@@ -129,7 +128,7 @@ impl Resolver {
                 }
             }
             ExprTerms::Every(every) => {
-                let mut names = HashSet::new();
+                let mut names = HashSet::default();
                 for term in every.key.iter().chain([&every.value]) {
                     ALL.term(term, &mut |var, _| {
                         names.insert(var.clone());

@@ -1,7 +1,6 @@
 //! The rules by their places below `data`. A changed tree shares all but the changed paths with
 //! the one it came from.
 
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, OnceLock};
 
@@ -14,6 +13,7 @@ use super::terms::is_scalar;
 use super::world::World;
 use crate::Value;
 use crate::eval::Lowered;
+use crate::hash::HashMap;
 use crate::syntax::{self, Annotations, Ref, Rule, Term, Var};
 
 /// The names that authors wrote, by the generated variables that took their place.

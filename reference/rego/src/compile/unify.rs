@@ -1,19 +1,18 @@
 //! Which variables an equality binds when it is evaluated.
 
-use std::collections::HashMap;
-
 use super::outputs::{Safe, is_ref_safe, is_safe_value};
 use super::vars::{PATTERN, Vars};
 use super::visit::deep;
+use crate::hash::HashMap;
 use crate::syntax::{Term, TermValue, Var};
 
 /// The variables that become bound when two terms are unified and others are bound already.
 pub(super) fn unify<'t>(safe: Safe<'_>, left: &'t Term, right: &'t Term) -> Vars<'t> {
     let mut unifier = Unifier {
         safe,
-        bound: Vars::new(),
+        bound: Vars::default(),
         groups: Vec::new(),
-        watching: HashMap::new(),
+        watching: HashMap::default(),
     };
     unifier.pair(left, right);
     unifier.bound

@@ -1,9 +1,8 @@
 //! The variables of nodes.
 
-use std::collections::{HashMap, HashSet};
-
 use super::terms::{as_var, is_var};
 use super::visit::deep;
+use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 /// Variables of a tree.
@@ -202,7 +201,7 @@ impl Scan {
         let mut vars = Vec::new();
         scan.body(body, &mut |var, at| vars.push((var, at)));
         if body.len() > 1 {
-            let mut occurrences: HashMap<&Var, usize> = HashMap::new();
+            let mut occurrences: HashMap<&Var, usize> = HashMap::default();
             for expr in body {
                 for var in scan.of_body(std::slice::from_ref(expr)) {
                     *occurrences.entry(var).or_default() += 1;
@@ -224,7 +223,7 @@ impl Scan {
 
     /// The set of the variables of terms.
     pub(super) fn of_terms(self, terms: &[Term]) -> Vars<'_> {
-        let mut vars = Vars::new();
+        let mut vars = Vars::default();
         self.terms(terms, &mut |var, _| {
             vars.insert(var);
         });
@@ -233,7 +232,7 @@ impl Scan {
 
     /// The set of the variables of a body.
     pub(super) fn of_body(self, body: &[Expr]) -> Vars<'_> {
-        let mut vars = Vars::new();
+        let mut vars = Vars::default();
         self.body(body, &mut |var, _| {
             vars.insert(var);
         });
@@ -378,7 +377,7 @@ pub(super) fn declared(body: &[Expr]) -> HashSet<Var> {
             });
         }
     }
-    let mut find = Find(HashSet::new());
+    let mut find = Find(HashSet::default());
     super::visit::body(body, &mut find);
     find.0
 }

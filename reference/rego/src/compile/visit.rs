@@ -1,8 +1,8 @@
 //! Walks over the syntax tree. A walk asks its visitor at each node, then looks at the parts of
 //! the node in the order of the text, unless the visitor says no.
 
-pub(crate) use crate::syntax::deep;
 use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
+pub(crate) use crate::syntax::{deep, deep_in};
 
 /// Looks at nodes. The answers say whether the parts of a node are of interest.
 pub(crate) trait Visit<'t> {
@@ -74,7 +74,7 @@ pub(crate) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
 
 /// Looks at the parts of a term.
 pub(crate) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
-    deep(|| match &node.value {
+    deep_in(node.value.has_parts(), || match &node.value {
         TermValue::Ref(parts)
         | TermValue::Array(parts)
         | TermValue::Set(parts)
@@ -181,7 +181,7 @@ pub(crate) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
     if !rewrite.term(node) {
         return;
     }
-    deep(|| match &mut node.value {
+    deep_in(node.value.has_parts(), || match &mut node.value {
         TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
             rewrite_terms(parts, rewrite);
         }

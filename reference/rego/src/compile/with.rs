@@ -1,8 +1,6 @@
 //! Checks what `with` modifiers name, and moves values that must be evaluated in front of the
 //! expression.
 
-use std::collections::HashMap;
-
 use super::names::{Names, operator};
 use super::terms::{constant, dotted, operator as name_of};
 use super::vars::{is_operator, push, requires_evaluation};
@@ -10,6 +8,7 @@ use super::visit::{self, Rewrite, each_rule};
 use super::{Found, QueryUnit, Unit, World};
 use crate::builtins::{Signature, signature};
 use crate::error::{Code, LanguageError};
+use crate::hash::HashMap;
 use crate::syntax::{Body, Term, TermValue, With};
 
 /// Rewrites a module.
@@ -54,7 +53,7 @@ impl Rewrite for Modifiers<'_, '_> {
         let mut result = Vec::with_capacity(body.len());
         // Expressions that were made from one have the same modifiers, whose values are evaluated
         // once for all of them.
-        let mut hoisted: HashMap<(u32, u32), Term> = HashMap::new();
+        let mut hoisted: HashMap<(u32, u32), Term> = HashMap::default();
         for mut expr in std::mem::take(body) {
             for with in &mut expr.with {
                 let place = (with.location.row, with.location.col);

@@ -1,7 +1,7 @@
 //! What a module can see of all others: the names of its package, rules and functions.
 
 use rpds::RedBlackTreeMapSync;
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::{Arc, OnceLock};
 
 use super::policy::CompiledModule;
@@ -11,6 +11,7 @@ use super::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use super::types::TypeNode;
 use crate::Value;
 use crate::builtins::signature;
+use crate::hash::HashMap;
 use crate::syntax::{Annotations, Term, Var};
 
 /// All modules together. A clone shares the original, and a change copies only its way.

@@ -1,7 +1,7 @@
 //! What a query is evaluated against, and its solutions.
 
 use std::cell::Cell;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -11,6 +11,7 @@ use smallvec::SmallVec;
 
 use crate::Value;
 use crate::builtins::{Caches, Session};
+use crate::hash::HashMap;
 use crate::host::Host;
 use crate::meter::{Limits, Meter};
 use crate::syntax::Location;
@@ -93,7 +94,7 @@ impl<'e> Evaluation<'e> {
         Session {
             now: Cell::new(self.now),
             answers: BTreeMap::new(),
-            prepared: HashMap::new(),
+            prepared: HashMap::default(),
             meter: Meter::new(self.cancelled.clone(), self.limits.clone()),
             host: self.host.clone(),
             allowed_hosts: self.allowed_hosts.clone(),

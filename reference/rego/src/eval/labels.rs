@@ -1,6 +1,6 @@
 //! The labels that METADATA blocks give rules.
 
-use std::collections::{BTreeSet, HashSet};
+use std::collections::BTreeSet;
 
 use super::machine::{Frame, Machine};
 use super::rules::Candidate;
@@ -8,6 +8,7 @@ use super::trace::Subject;
 use crate::Value;
 use crate::compile::World;
 use crate::compile::tree::ground_steps;
+use crate::hash::HashSet;
 use crate::meter::weight;
 use crate::syntax::Annotations;
 use crate::trace::Op;

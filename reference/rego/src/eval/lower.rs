@@ -1,6 +1,5 @@
 //! From the compiler's tree to the form that is evaluated.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::ir::{
@@ -13,6 +12,7 @@ use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, is_var};
 use crate::compile::visit::deep;
+use crate::hash::HashMap;
 use crate::syntax::{self, ExprTerms, Rule, Term, TermValue, Var};
 
 /// A rule in the form that is evaluated: itself, then each `else` behind it.

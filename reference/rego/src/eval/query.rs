@@ -1,6 +1,5 @@
 //! Queries of a policy.
 
-use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -14,6 +13,7 @@ use crate::Value;
 use crate::compile::tree::Written;
 use crate::compile::{self, Policy};
 use crate::error::{Code, Errors, EvalError, LanguageError};
+use crate::hash::HashMap;
 use crate::syntax::{self, Body, Expr, ExprTerms, Location, Term, TermValue, Var, Version};
 
 /// How a query is compiled.

@@ -1,6 +1,5 @@
 //! What a watched evaluation tells.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::ir::{Every, Expr, Operand, Program};
@@ -10,6 +9,7 @@ use super::rules::{Candidate, Matched};
 use super::shown;
 use crate::Value;
 use crate::compile::tree::Written;
+use crate::hash::HashMap;
 use crate::meter::weight;
 use crate::syntax::{self, Location, TermValue};
 use crate::trace::{Event, Node, Op, Tracer};
@@ -64,7 +64,7 @@ impl<'p> Watch<'p> {
         };
         Self {
             tracer,
-            known: HashMap::from([(address(program), Rc::new(source))]),
+            known: HashMap::from_iter([(address(program), Rc::new(source))]),
             last: start,
         }
     }

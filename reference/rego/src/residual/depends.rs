@@ -1,13 +1,12 @@
 //! Which expressions and rules may depend on something unknown.
 
-use std::collections::HashMap;
-
 use super::unknowns::{References, Root};
 use crate::builtins::signature;
 use crate::compile::World;
 use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::compile::visit::{self, Visit};
+use crate::hash::HashMap;
 use crate::syntax::{Expr, ExprTerms, Term, TermValue};
 
 /// Answers by the constant steps of references: what they reach may depend on something unknown,
@@ -32,7 +31,7 @@ impl<'p> Depends<'p> {
             world,
             unknowns,
             hold,
-            rules: HashMap::new(),
+            rules: HashMap::default(),
         }
     }
 

@@ -1,7 +1,5 @@
 //! Guesses at what an author meant who refers to something that is not there.
 
-use std::collections::HashSet;
-
 use strsim::levenshtein;
 
 use super::terms;
@@ -9,6 +7,7 @@ use super::unknowns::{References, Root};
 use crate::compile::terms::{constant, is_var, term_of_value};
 use crate::compile::tree::CompiledRule;
 use crate::compile::visit::{self, Visit};
+use crate::hash::HashSet;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::{Policy, Value};
 
@@ -41,7 +40,7 @@ impl Policy {
         for set in sets {
             open.extend(set.all().into_iter().map(|rule| &**rule));
         }
-        let mut seen = HashSet::new();
+        let mut seen = HashSet::default();
         let mut found = InputReferences::default();
         while let Some(rule) = open.pop() {
             if seen.len() >= MAX_RULES || !seen.insert(std::ptr::from_ref(rule).addr()) {

@@ -27,7 +27,7 @@ mod unify;
 mod unknowns;
 mod watch;
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::fmt;
 
 pub use hints::{Hint, InputReferences};
@@ -38,10 +38,11 @@ use crate::builtins::signature;
 use crate::compile::{self, Policy};
 use crate::error::{Errors, EvalError};
 use crate::eval::{Evaluation, QueryOptions, forbidden};
-use crate::json_ast::body_to_json;
+use crate::hash::HashMap;
+use crate::json_ast::body;
 use crate::syntax::{Body, Module, Var};
 use crate::trace::Op;
-use crate::value::Object;
+use crate::value::{JsonSink, TextSink, ValueSink};
 
 use solver::Solver;
 use store::Saved;
@@ -90,16 +91,25 @@ impl Residual {
     /// The residual as the Compile API answers with it: `queries` and `support`, which are left
     /// out when they are empty.
     pub fn to_json(&self) -> Value {
-        let mut json = Object::new();
-        if !self.queries.is_empty() {
-            let queries = self.queries.iter().map(|body| body_to_json(body));
-            json.insert("queries", Value::from(queries.collect::<Vec<_>>()));
-        }
-        if !self.support.is_empty() {
-            let support = self.support.iter().map(Module::to_json);
-            json.insert("support", Value::from(support.collect::<Vec<_>>()));
-        }
-        json.into()
+        ValueSink::filled(|out| self.write(out))
+    }
+
+    /// The text of [`to_json`](Self::to_json), on one line.
+    pub fn to_text(&self) -> Vec<u8> {
+        TextSink::filled(|out| self.write(out))
+    }
+
+    fn write(&self, out: &mut impl JsonSink) {
+        out.object(|out| {
+            if !self.queries.is_empty() {
+                out.name("queries");
+                out.list(|out| self.queries.iter().for_each(|query| body(out, query)));
+            }
+            if !self.support.is_empty() {
+                out.name("support");
+                out.list(|out| self.support.iter().for_each(|module| module.write(out)));
+            }
+        });
     }
 }
 

@@ -3,11 +3,12 @@
 //! `eq(x, data.reports[i].level); gt(x, 4)` says the same as `gt(data.reports[i].level, 4)`, and
 //! readers of residuals that look at one expression at a time understand only the second form.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 
 use super::store::{Flatten, Saved};
 use super::terms::{self, all_term_vars, all_vars, sides};
 use crate::compile::visit::{self, Rewrite, Visit};
+use crate::hash::HashMap;
 use crate::syntax::{ExprTerms, Term, TermValue, Var};
 
 /// A residual grows by at most this many terms for each variable that goes.
@@ -17,7 +18,7 @@ const MAX_GROWTH: usize = 200;
 /// variable, and all that uses it demands that it has a value.
 pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
     let mut parts: Vec<_> = saved.into_iter().map(Some).collect();
-    let mut uses: HashMap<Var, Vec<usize>> = HashMap::new();
+    let mut uses: HashMap<Var, Vec<usize>> = HashMap::default();
     for (place, part) in parts.iter().enumerate() {
         for name in part.iter().flat_map(variables) {
             uses.entry(name).or_default().push(place);

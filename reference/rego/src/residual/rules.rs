@@ -1,7 +1,7 @@
 //! What rules and functions give that depend on something unknown: the ways in which each of
 //! them does, found once and used wherever it is asked for.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::reference::Walk;
@@ -13,6 +13,7 @@ use crate::Value;
 use crate::compile::tree::{CompiledRule, Node, RuleKind, RuleSet};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::EvalError;
+use crate::hash::HashMap;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// One way in which a rule gives something.
@@ -316,7 +317,7 @@ impl<'p> Solver<'p> {
     fn renamed(&mut self, solution: &Solution) -> Solution {
         let mut renaming = Renaming {
             store: &mut self.store,
-            names: HashMap::new(),
+            names: HashMap::default(),
         };
         let mut solution = solution.clone();
         for part in &mut solution.saved {

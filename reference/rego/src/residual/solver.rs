@@ -4,7 +4,7 @@
 //! is called for each way, and taking back a binding is returning from a call. Whatever does not
 //! depend on something unknown is left to that machine.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 use std::rc::Rc;
 
 use super::depends::Depends;
@@ -18,6 +18,7 @@ use crate::compile::Policy;
 use crate::compile::terms::{constant, dotted, is_var, operator};
 use crate::error::{EvalCode, EvalError};
 use crate::eval::{Concrete, Prepared};
+use crate::hash::HashMap;
 use crate::syntax::{Expr, ExprTerms, Location, Term, TermValue, Var};
 use crate::trace::Op;
 
@@ -29,6 +30,9 @@ pub(super) type Next<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>) -> Flow + 'n)
 
 /// What remains to be done with each value.
 pub(super) type Each<'n, 'p> = &'n mut (dyn FnMut(&mut Solver<'p>, Sym) -> Flow + 'n);
+
+/// A step of the search takes about as long as so many of an evaluation.
+const STEP: usize = 16;
 
 /// So many expressions are looked at.
 const MAX_STEPS: usize = 200_000;
@@ -83,12 +87,12 @@ impl<'p> Solver<'p> {
             depends: Depends::new(policy.world(), unknowns.clone(), hold),
             supports: Supports::default(),
             raw: false,
-            solved: HashMap::new(),
+            solved: HashMap::default(),
             watch: None,
             unknowns,
             concrete: Concrete::new(policy, documents, evaluation),
-            dependent: HashMap::new(),
-            prepared: HashMap::new(),
+            dependent: HashMap::default(),
+            prepared: HashMap::default(),
             steps: 0,
             terms: 0,
         }
@@ -123,7 +127,7 @@ impl<'p> Solver<'p> {
 
     /// Counts a step of the search.
     pub(super) fn step(&mut self) -> Flow {
-        let ticked = self.concrete.meter().tick();
+        let ticked = self.concrete.meter().spend(STEP);
         ticked.map_err(|ended| Box::new(ended.error()))?;
         self.steps += 1;
         if self.steps > MAX_STEPS {

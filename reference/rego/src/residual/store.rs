@@ -1,12 +1,11 @@
 //! What a partial evaluation has found on its way: bindings and saved expressions, all of which
 //! can be taken back.
 
-use std::collections::HashMap;
-
 use super::terms::{Sym, expr_vars, term, vars};
 use crate::Value;
 use crate::compile::terms::{constant, of_value};
 use crate::compile::visit::{self, Rewrite};
+use crate::hash::HashMap;
 use crate::syntax::{Expr, Term, TermValue, Var};
 
 /// A query or rule that is evaluated, by its number.

@@ -1,11 +1,10 @@
 //! What a partial evaluation tells whoever watches it.
 
-use std::collections::HashMap;
-
 use super::solver::Solver;
 use super::store::Frame;
 use super::terms::Sym;
 use crate::compile::terms::{dotted, operator};
+use crate::hash::HashMap;
 use crate::syntax::{Body, Expr, ExprTerms, Location, Rule, Term, Var};
 use crate::trace::{Event, Node, Op, Tracer};
 
@@ -24,7 +23,7 @@ impl<'p> Watch<'p> {
         Self {
             tracer,
             written,
-            parents: HashMap::new(),
+            parents: HashMap::default(),
             current: 0,
         }
     }

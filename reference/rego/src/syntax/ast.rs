@@ -331,10 +331,20 @@ impl Connective {
 // Every way down a tree goes through one of these two again and again.
 impl Clone for Term {
     fn clone(&self) -> Self {
-        super::deep(|| Self {
+        super::deep_in(self.value.has_parts(), || Self {
             value: self.value.clone(),
             location: self.location.clone(),
         })
+    }
+}
+
+impl TermValue {
+    /// Whether other terms can be part of it.
+    pub(crate) fn has_parts(&self) -> bool {
+        !matches!(
+            self,
+            Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Var(_)
+        )
     }
 }
 

@@ -24,6 +24,14 @@ pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
+/// The same for what is done inside a term: those without parts need no stack.
+pub(crate) fn deep_in<R>(has_parts: bool, run: impl FnOnce() -> R) -> R {
+    match has_parts {
+        true => deep(run),
+        false => run(),
+    }
+}
+
 impl Module {
     /// Reads a module of Rego v1, see [`parse_module`].
     pub fn parse(id: &str, text: &str) -> Result<Self, crate::Errors> {

@@ -1,11 +1,11 @@
 //! Events as lines for people: the place, a bar for each query around, the event.
 
-use std::collections::HashMap;
 use std::fmt::Write as _;
 
 use super::{Event, Node, Op};
 use crate::compile::terms::constant;
 use crate::compile::visit::{Rewrite, rewrite_body, rewrite_expr};
+use crate::hash::HashMap;
 use crate::syntax::format::{Conjunction, Reference};
 use crate::syntax::{Expr, ExprTerms, FileId, Term, TermValue, Var};
 
@@ -52,7 +52,7 @@ impl Line {
 pub(super) fn show(lines: &[(u64, u64, &Line)]) -> Vec<String> {
     let width = lines.iter().map(|(_, _, line)| line.place().len()).max();
     let width = width.unwrap_or(0) + PADDING;
-    let mut depths: HashMap<u64, usize> = HashMap::new();
+    let mut depths: HashMap<u64, usize> = HashMap::default();
     let mut shown = Vec::with_capacity(lines.len());
     for (query, parent, line) in lines {
         let around = depths.get(parent).copied().unwrap_or(0);

@@ -1,11 +1,11 @@
 //! Keeps what an evaluation tells, and gives it as an explanation.
 
-use std::collections::HashMap;
 use std::rc::Rc;
 
 use super::lines::{Line, show};
 use super::{Event, Node, Op, Tracer};
 use crate::Value;
+use crate::hash::HashMap;
 use crate::json_ast::{body_to_json, value_to_json};
 use crate::syntax::{Term, TermValue};
 use crate::value::Object;
@@ -66,7 +66,7 @@ impl Recorder {
             filter,
             form,
             kept: Vec::new(),
-            open: HashMap::new(),
+            open: HashMap::default(),
         }
     }
 

@@ -1,9 +1,8 @@
 //! Reads JSON in one pass.
 
-use std::collections::HashMap;
-
 use super::object::{Member, Shapes};
 use super::{Array, MAX_DEPTH, Number, Text, Value};
+use crate::hash::HashMap;
 
 /// Why a text is not JSON, and where.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -92,11 +91,11 @@ impl<'t> Reader<'t> {
         }
     }
 
-    fn at(text: &'t str, at: usize) -> Self {
+    pub(super) fn at(text: &'t str, at: usize) -> Self {
         Self {
             text,
             at,
-            names: HashMap::new(),
+            names: HashMap::default(),
             shapes: Shapes::default(),
             items: Vec::new(),
             members: Vec::new(),

@@ -1,6 +1,5 @@
 //! The length of the JSON text of values, without the text.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -8,6 +7,7 @@ use super::object::Member;
 use super::tree::{Item, Run, Runs};
 use super::write::Writer;
 use super::{Object, TooLong, Value};
+use crate::hash::HashMap;
 
 /// After so many values it is looked whether anybody still waits.
 const LOOK: u32 = 1 << 12;
@@ -49,7 +49,7 @@ impl Value {
             pretty,
             limit,
             cancelled,
-            known: HashMap::new(),
+            known: HashMap::default(),
             steps: 0,
             own: 0,
         };

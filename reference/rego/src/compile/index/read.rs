@@ -1,12 +1,11 @@
 //! What a rule compares, read from its body.
 
-use std::collections::HashMap;
-
 use super::{Key, Root, Subject, Test, Way, glob};
 use crate::Value;
 use crate::compile::terms::{as_var, constant, dotted, is_equality, is_scalar, operands, operator};
 use crate::compile::tree::Node;
 use crate::compile::visit::{self, Visit, deep};
+use crate::hash::HashMap;
 use crate::syntax::{Connective, Expr, ExprTerms, Logic, Operand, Rule, Term, TermValue, Var};
 use crate::value::Text;
 
@@ -21,8 +20,8 @@ pub(super) fn rule(rule: &Rule, root: &Node) -> (Vec<Way<Subject>>, Vec<Key<Subj
     let mut reader = Reader {
         root,
         args: &rule.head.args,
-        constants: HashMap::new(),
-        aliases: HashMap::new(),
+        constants: HashMap::default(),
+        aliases: HashMap::default(),
         found: Way::new(),
         choices: Vec::new(),
         keys: Vec::new(),

@@ -66,7 +66,7 @@ impl Locals<'_> {
 
     fn scope_of(&mut self, operand: &mut Operand) {
         let at = self.exprs(&mut operand.body);
-        self.check_unused(at.as_ref(), &HashSet::new());
+        self.check_unused(at.as_ref(), &HashSet::default());
     }
 
     /// An operand without braces cannot declare variables, as nobody could use them.

@@ -5,8 +5,6 @@ mod logic;
 mod scopes;
 mod terms;
 
-use std::collections::HashSet;
-
 use self::scopes::{Kind, Scopes};
 use super::names::{Names, expression};
 use super::terms::{dotted, is_scalar, operator};
@@ -15,6 +13,7 @@ use super::visit::{self, Rewrite, Visit};
 use super::{Found, QueryUnit, Unit, World};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
+use crate::hash::HashSet;
 use crate::syntax::{Body, ExprTerms, Head, Location, Rule, Term, TermValue, Var, With};
 
 /// How many expressions of one module are gone through more than once.
@@ -35,7 +34,7 @@ pub(super) fn query(unit: &mut QueryUnit, _: &World) -> Found {
     let names = Names::of_query(&mut unit.next_local, &unit.body);
     let mut locals = Locals::new(names, &mut unit.written);
     let at = locals.exprs(&mut unit.body);
-    locals.check_unused(at.as_ref(), &HashSet::new());
+    locals.check_unused(at.as_ref(), &HashSet::default());
     let mut found = locals.found;
     found.append(&mut locals.unused);
     found
@@ -148,7 +147,7 @@ impl<'n> Locals<'n> {
     /// Rewrites a rule without its `else`.
     fn alone(&mut self, rule: &mut Rule) {
         let head = &rule.head;
-        let mut used = HashSet::new();
+        let mut used = HashSet::default();
         let parts = steps(&head.reference)
             .iter()
             .chain(&head.key)
@@ -179,7 +178,7 @@ impl<'n> Locals<'n> {
         }
         candidates.sort();
         let declared = declared(&rule.body);
-        let mut modifiers = InModifiers(HashSet::new());
+        let mut modifiers = InModifiers(HashSet::default());
         visit::rule(rule, &mut modifiers);
         for var in candidates {
             if !declared.contains(var) && !modifiers.0.contains(var) {

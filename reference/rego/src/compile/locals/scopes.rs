@@ -1,7 +1,6 @@
 //! The open scopes and the variables that they know.
 
-use std::collections::HashMap;
-
+use crate::hash::HashMap;
 use crate::syntax::{Location, Var};
 
 /// How a scope came to know a variable.

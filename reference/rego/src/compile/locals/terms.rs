@@ -1,13 +1,12 @@
 //! Renames variables in expressions and terms.
 
-use std::collections::HashSet;
-
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
 use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
 use super::super::visit::{deep, sort_object, sort_set};
 use super::scopes::{Kind, Scopes};
 use super::{Locals, MAX_REPEATS, called};
+use crate::hash::HashSet;
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var, With};
 
 impl Locals<'_> {
@@ -231,7 +230,7 @@ impl Locals<'_> {
                 break 'declared false;
             }
             let place = deep(|| self.exprs(&mut every.body));
-            self.check_unused(place.as_ref(), &HashSet::new());
+            self.check_unused(place.as_ref(), &HashSet::default());
             // OPA goes through domain and body once more: what the scope declares hides others of
             // their names in the domain, and in the body before the declarations.
             let is_wrong = self.found.len() > mistakes && self.repeats < MAX_REPEATS;
@@ -417,7 +416,7 @@ impl Locals<'_> {
         if self.scopes.unused().is_empty() {
             return;
         }
-        let mut in_terms = HashSet::new();
+        let mut in_terms = HashSet::default();
         used(&mut in_terms);
         self.check_unused(at.as_ref(), &in_terms);
     }

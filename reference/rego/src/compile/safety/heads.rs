@@ -1,13 +1,12 @@
 //! Refuses heads with variables that the body does not have.
 
-use std::collections::HashMap;
-
 use super::super::locals::has_variables;
 use super::super::vars::{ALL, NEEDED, is_local, shown, steps};
 use super::super::visit::all_rules;
 use super::super::{Found, Unit, World};
 use super::report::Scopes;
 use crate::error::{Code, LanguageError};
+use crate::hash::HashMap;
 
 /// Looks at a module.
 pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
@@ -25,7 +24,7 @@ pub(in super::super) fn run(unit: &mut Unit, _: &World) -> Found {
         let head = &rule.head;
         let mut known = NEEDED.of_body(&rule.body);
         known.extend(ALL.of_terms(&head.args));
-        let mut open = HashMap::new();
+        let mut open = HashMap::default();
         for term in head
             .key
             .iter()

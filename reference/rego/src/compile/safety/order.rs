@@ -1,13 +1,14 @@
 //! The order in which the expressions of one body can be evaluated.
 
 use std::cmp::Reverse;
-use std::collections::{BinaryHeap, HashMap};
+use std::collections::BinaryHeap;
 
 use super::super::World;
 use super::super::outputs::{Bound, of_expr};
 use super::super::terms::operator;
 use super::super::vars::{ALL, NEEDED_AROUND, PATTERN, RESULT, STEPS, Vars, equality, steps};
 use super::super::visit::{self, Visit};
+use crate::hash::HashMap;
 use crate::syntax::{Body, Expr, ExprTerms, Location, Term, TermValue, Var};
 
 /// An expression that cannot be evaluated, with the variables that nobody binds.
@@ -43,7 +44,7 @@ pub(super) fn order(body: &[Expr], world: &World, bound: &mut Bound) -> Order {
     let mut queue: BinaryHeap<_> = (0..body.len())
         .map(|index| Reverse((0_usize, index)))
         .collect();
-    let mut waiting: HashMap<Var, Vec<usize>> = HashMap::new();
+    let mut waiting: HashMap<Var, Vec<usize>> = HashMap::default();
     let mut order = Vec::with_capacity(body.len());
 
     while let Some(Reverse((pass, index))) = queue.pop() {
@@ -107,13 +108,13 @@ enum Look {
 
 impl<'t> Candidate<'t> {
     fn of(expr: &'t Expr, visible: &Vars<'t>, bound: &Bound) -> Self {
-        let mut needs = Vars::new();
+        let mut needs = Vars::default();
         NEEDED_AROUND.expr(expr, &mut |var, _| {
             if !bound.contains(var) {
                 needs.insert(var);
             }
         });
-        let mut inside = Inside(Vars::new());
+        let mut inside = Inside(Vars::default());
         visit::expr(expr, &mut inside);
         inside
             .0
@@ -190,7 +191,7 @@ impl<'t> Candidate<'t> {
 
 /// The variables that an expression may bind, whatever is bound before.
 fn could_bind<'t>(expr: &'t Expr, world: &World) -> Vars<'t> {
-    let mut found = InSteps(Vars::new());
+    let mut found = InSteps(Vars::default());
     if expr.negated || matches!(expr.terms, ExprTerms::Logic(_)) {
         return found.0;
     }

@@ -1,6 +1,6 @@
 //! What is said about variables that nobody binds.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::super::Found;
 use super::super::tree::ground_steps;
@@ -8,6 +8,7 @@ use super::super::vars::{is_local, shown};
 use super::super::visit::all_rules;
 use super::order::Blocked;
 use crate::error::{Code, LanguageError};
+use crate::hash::{HashMap, HashSet};
 use crate::syntax::{Location, Rule, TermValue, Var};
 
 /// Words that authors may have meant as keywords.
@@ -20,8 +21,8 @@ pub(super) struct Scopes {
 
 impl Scopes {
     pub(super) fn of(rules: &[Rule]) -> Self {
-        let mut first: HashMap<u32, &Rule> = HashMap::new();
-        let mut shared = HashSet::new();
+        let mut first: HashMap<u32, &Rule> = HashMap::default();
+        let mut shared = HashSet::default();
         for rule in all_rules(rules) {
             let row = rule.location.row;
             let other = first.entry(row).or_insert(rule);
@@ -58,7 +59,7 @@ pub(super) fn mistakes(blocked: &[Blocked], written: &[(Var, Var)], scope: &str)
     let written: HashMap<_, _> = written.iter().map(|(local, name)| (local, name)).collect();
     let author = |var: &'_ Var| -> Var { (*written.get(var).unwrap_or(&var)).clone() };
     let mut places: BTreeMap<&Var, &Location> = BTreeMap::new();
-    let mut targets = HashSet::new();
+    let mut targets = HashSet::default();
     for Blocked {
         at,
         vars,

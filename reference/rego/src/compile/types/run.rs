@@ -1,6 +1,6 @@
 //! The types of rules, those first that others need.
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Type;
@@ -14,6 +14,8 @@ use crate::compile::terms::Path;
 use crate::compile::tree::{CompiledRule, Written};
 use crate::compile::visit::{self, Visit};
 use crate::error::LanguageError;
+use crate::hash::HashMap;
+use crate::parallel;
 use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// Types the rules that have changed, then those whose types follow from theirs.
@@ -100,27 +102,20 @@ impl<'b> Rules<'b> {
     /// These places, each behind those that it reads. Without recursion, because chains of rules
     /// can be long.
     fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Vec<&'r Path> {
-        let round: Vec<&Path> = round.iter().collect();
+        let mut round: Vec<&Path> = round.iter().collect();
+        let wanted = round.clone();
+        let mut reads = parallel::each(&mut round, |path| self.read_by(path, &wanted));
         let mut done = vec![false; round.len()];
         let mut ordered = Vec::with_capacity(round.len());
         for start in 0..round.len() {
-            let mut open = vec![(start, None::<Vec<usize>>)];
-            while let Some((number, reads)) = open.last_mut() {
-                let number = *number;
-                if reads.is_none() {
-                    let is_done = done.get_mut(number);
-                    if is_done.is_none_or(|is_done| std::mem::replace(is_done, true)) {
-                        open.pop();
-                        continue;
-                    }
-                    *reads = round.get(number).map(|path| self.read_by(path, &round));
+            let mut open = Vec::new();
+            open.extend((done.get(start) == Some(&false)).then_some(start));
+            while let Some(number) = open.last().copied() {
+                if let Some(is_done) = done.get_mut(number) {
+                    *is_done = true;
                 }
-                match reads.as_mut().and_then(Vec::pop) {
-                    Some(next) => {
-                        if done.get(next) == Some(&false) {
-                            open.push((next, None));
-                        }
-                    }
+                match reads.get_mut(number).and_then(Vec::pop) {
+                    Some(next) => open.extend((done.get(next) == Some(&false)).then_some(next)),
                     None => {
                         open.pop();
                         ordered.extend(round.get(number));

@@ -1,6 +1,6 @@
 //! What is known of variables and documents where an expression stands.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::environment::TypeNode;
@@ -16,6 +16,7 @@ use crate::compile::tree::Written;
 use crate::compile::visit::deep;
 use crate::compile::world::World;
 use crate::error::LanguageError;
+use crate::hash::HashMap;
 use crate::syntax::{Body, Expr, ExprTerms, Ref, Term, TermValue, Var};
 
 /// A comprehension is looked at this many times, because what is known of the variables around it
@@ -79,8 +80,8 @@ impl<'w> Scope<'w> {
             rules: None,
             layers: vec![Layer::default()],
             written: Written::default(),
-            stands_for: HashMap::new(),
-            known: HashMap::new(),
+            stands_for: HashMap::default(),
+            known: HashMap::default(),
             next: 1,
         }
     }

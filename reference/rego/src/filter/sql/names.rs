@@ -1,7 +1,8 @@
 //! Names of tables and columns.
 
-use std::collections::HashSet;
 use std::sync::LazyLock;
+
+use crate::hash::HashSet;
 
 /// A name between quotes, those inside doubled.
 pub(super) fn doubled(name: &str, quote: char) -> String {

@@ -8,13 +8,14 @@ mod calls;
 mod operand;
 mod rules;
 
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use super::Refusal;
 use super::condition::{Ask, Comparison, Condition, Test};
 use crate::Value;
 use crate::compile::terms::{Path, operator, rule_reference};
+use crate::hash::HashMap;
 use crate::syntax::{
     Body, Connective, Expr, ExprTerms, Location, Logic, Module, Rule, TermValue, Var,
 };
@@ -62,7 +63,7 @@ pub(super) fn queries(
     let mut refused = Vec::new();
     let mut size = 0;
     for body in queries {
-        match translator.body(body, &mut Scope::new()) {
+        match translator.body(body, &mut Scope::default()) {
             Ok(condition) => {
                 size += condition.size();
                 alternatives.push(condition);

@@ -78,7 +78,7 @@ impl Translator<'_> {
 
     /// What a rule gives, and when its body holds, whatever its other branches do.
     fn branch(&mut self, rule: &Rule, location: &Location) -> Result<Branch, Refusal> {
-        let mut scope = Scope::new();
+        let mut scope = Scope::default();
         let mut holds = Condition::Constant(true);
         if !rule.default {
             let body = self.body(&rule.body, &mut scope);

@@ -1,9 +1,9 @@
 //! Finds what blocks are about.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use crate::error::{Code, LanguageError};
+use crate::hash::HashMap;
 use crate::syntax::format::Reference;
 use crate::syntax::{Annotations, Module, Rule, Term};
 
@@ -38,7 +38,7 @@ pub(in crate::syntax) fn attach(
         return Vec::new();
     }
     let mut errors = Vec::new();
-    let mut groups: HashMap<String, Group> = HashMap::new();
+    let mut groups: HashMap<String, Group> = HashMap::default();
     let statements = statements(module);
     for (place, block) in blocks.iter_mut().enumerate() {
         let next = statements.partition_point(|(row, _)| *row <= block.location.row);

@@ -1,9 +1,8 @@
 //! The text of a block as a document, and what is wrong with it, as clients see it.
 
-use std::collections::HashMap;
-
 use super::Refusal;
 use crate::Value;
+use crate::hash::HashMap;
 use crate::syntax::Comment;
 use crate::value::{YamlError, from_yaml};
 
@@ -155,7 +154,7 @@ fn mismatches(text: &str, document: &Value) -> Vec<(usize, String)> {
         let what = format!("{} into ast.rawAnnotation", tagged(document));
         return vec![(1, format!("cannot unmarshal {what}"))];
     };
-    let mut lines: HashMap<&str, usize> = HashMap::new();
+    let mut lines: HashMap<&str, usize> = HashMap::default();
     let mut wrong = Vec::new();
     for (line, key) in text.lines().zip(1..).filter_map(|(line, number)| {
         let (key, _) = line.split_once(':')?;

@@ -17,7 +17,6 @@ mod rules;
 mod statements;
 mod terms;
 
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 use super::lexer::{Cursor, Lexeme, Lexer};
@@ -25,6 +24,7 @@ use super::token::{Keywords, Token};
 use super::{Comment, FileId, Location, Ref, Term, TermValue, Var, Version};
 use crate::Value;
 use crate::error::{Code, LanguageError};
+use crate::hash::{HashMap, HashSet};
 
 pub use module::{parse_module, parse_module_as, parse_query, parse_query_as};
 
@@ -119,14 +119,14 @@ impl<'t> Parser<'t> {
             hints: Vec::new(),
             errors: Vec::new(),
             comments: Vec::new(),
-            plain: HashSet::new(),
+            plain: HashSet::default(),
             depth: 0,
             height: 0,
             exhausted: false,
             read_again: 0,
             hinting: false,
             hinted: 0,
-            names: HashMap::new(),
+            names: HashMap::default(),
         };
         parser.scan();
         parser

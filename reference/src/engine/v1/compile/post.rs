@@ -1,6 +1,9 @@
 //! POST /v1/compile
 
+use std::sync::Arc;
+
 use http::StatusCode;
+use rego::syntax::Body;
 use rego::value::Object;
 use rego::{
     PartialOptions, PartialQuery, Query, QueryOptions, References, Residual, Value, Version,
@@ -34,35 +37,63 @@ fn answer(state: &State, request: &Request, version: Version) -> Result<Reply, A
     let text = text
         .map(|_| request_body::string(&asked, "query"))
         .transpose()?;
-    let query = metrics.time("timer_rego_query_parse_ns", || read(text, version))?;
+    let text = text.unwrap_or_default();
+    let kept = state.residuals.get(text);
+    if let (None, Some(trial)) = (&kept, &request.trial) {
+        return Err(DecisionError::give_up(trial).into());
+    }
+    let read = metrics.time("timer_rego_query_parse_ns", || match &kept {
+        Some(_) => Ok(None),
+        None => read(text, version).map(Some),
+    })?;
     let options = options(&asked)?;
-    let query = metrics.time("timer_rego_query_compile_ns", || {
-        let options = QueryOptions { forbidden: UNSAFE };
-        PartialQuery::compile(&state.contents().policy, query, &options)
-    });
+    let query = metrics.time("timer_rego_query_compile_ns", || match (kept, read) {
+        (Some(query), _) => Ok(query),
+        (None, read) => compile(state, text, read.unwrap_or_default()),
+    })?;
     let stage = "timer_query_compile_stage_all_ns";
     metrics.also(stage, "timer_rego_query_compile_ns");
-    let query = query.map_err(|errors| errors::module(&errors))?;
     let input = asked.get("input").cloned();
+    let latency = &state.residual_latency;
     let (residual, explanation) = metrics.time("timer_rego_partial_eval_ns", || {
-        evaluate(state, &query, input, &options, request)
+        latency.of(request, || {
+            evaluate(state, &query, input, &options, request)
+        })
     })?;
-    let mut envelope = Object::new();
-    if let Some(explanation) = explanation {
-        envelope.insert("explanation", explanation);
+    let metrics = metrics.is_shown().then(|| metrics.finish());
+    Ok(written(
+        &residual,
+        explanation,
+        metrics,
+        request.flag("pretty"),
+    ))
+}
+
+/// The answer with a residual. Most have nothing else, and become a text at once.
+fn written(
+    residual: &Residual,
+    explanation: Option<Value>,
+    metrics: Option<Value>,
+    pretty: bool,
+) -> Reply {
+    if explanation.is_none() && metrics.is_none() && !pretty {
+        let text = [br#"{"result":"#, residual.to_text().as_slice(), b"}"].concat();
+        return Reply::json_text(StatusCode::OK, text);
     }
-    envelope.insert("result", residual.to_json());
-    if metrics.is_shown() {
-        envelope.insert("metrics", metrics.finish());
-    }
-    let pretty = request.flag("pretty");
-    let answer = Value::from(envelope);
-    Ok(Reply::document(StatusCode::OK, &answer, pretty))
+    let members = [
+        ("explanation", explanation),
+        ("metrics", metrics),
+        ("result", Some(residual.to_json())),
+    ];
+    let members = members.into_iter();
+    let members = members.filter_map(|(name, member)| Some((Value::from(name), member?)));
+    let answer = Value::from(members.collect::<Object>());
+    Reply::document(StatusCode::OK, &answer, pretty)
 }
 
 /// Reads the query.
-fn read(text: Option<&str>, version: Version) -> Result<rego::syntax::Body, ApiError> {
-    let body = Query::read_as(text.unwrap_or_default(), version);
+fn read(text: &str, version: Version) -> Result<Body, ApiError> {
+    let body = Query::read_as(text, version);
     let body = body.map_err(|errors| errors::unparsed_residual(&errors))?;
     match body.is_empty() {
         true => Err(ApiError::invalid_parameter(
@@ -70,6 +101,15 @@ fn read(text: Option<&str>, version: Version) -> Result<rego::syntax::Body, ApiE
         )),
         false => Ok(body),
     }
+}
+
+/// Compiles a query, and keeps it for requests with the same text.
+fn compile(state: &State, text: &str, body: Body) -> Result<Arc<PartialQuery>, ApiError> {
+    let options = QueryOptions { forbidden: UNSAFE };
+    let query = PartialQuery::compile(&state.contents().policy, body, &options);
+    let query = Arc::new(query.map_err(|errors| errors::module(&errors))?);
+    state.residuals.put(text, &query);
+    Ok(query)
 }
 
 /// What the request says about unknowns and options.

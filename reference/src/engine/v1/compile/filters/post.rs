@@ -12,6 +12,7 @@ use super::masks::masks;
 use super::options::{FilterOptions, references};
 use crate::diagnostic::location;
 use crate::engine::decision::{Decision, DecisionError, Noted, Outcome, Subject};
+use crate::engine::latency::Latency;
 use crate::engine::metrics::Metrics;
 use crate::engine::plugins::Unlogged;
 use crate::engine::state::{PreparedFilter, State};
@@ -60,13 +61,17 @@ pub(in crate::engine) fn handle(engine: &Engine, request: &Request) -> Result<Re
         accepted: &accepted,
         logged,
     };
-    filter.answer(&prepared, metrics)
+    let latency = &prepared.latency;
+    latency.of(request, || filter.answer(&prepared, metrics))
 }
 
 /// The rule that a request asks about, from those that are kept if it is there.
 fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, ApiError> {
     if let Some(kept) = state.filters.get(&request.path) {
         return Ok(kept);
+    }
+    if let Some(trial) = &request.trial {
+        return Err(DecisionError::give_up(trial).into());
     }
     let segments = request.segments.iter().flat_map(|path| path.split('/'));
     let path = state.resolve(&segments.map(str::to_owned).collect::<Vec<_>>());
@@ -77,6 +82,7 @@ fn prepared(state: &State, request: &Request) -> Result<Arc<PreparedFilter>, Api
         input_references: policy.input_references(&path),
         declared,
         query: query.map_err(|errors| errors::module(&errors))?,
+        latency: Latency::default(),
     });
     state.filters.put(&request.path, &prepared);
     Ok(prepared)
@@ -100,6 +106,7 @@ impl FilterRequest<'_> {
             declared,
             query,
             input_references,
+            ..
         } = prepared;
         let unknowns = self.unknowns(declared)?;
         let timer = "timer_rego_partial_eval_ns";

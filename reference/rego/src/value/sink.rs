@@ -1,0 +1,158 @@
+//! Where JSON goes that is written part by part: into a value, or a text.
+
+use super::write::{Writer, escape_into};
+use super::{Object, Value};
+
+/// Takes JSON part by part. The members of an object come in the order of their names.
+pub(crate) trait JsonSink: Sized {
+    /// A value as it is.
+    fn value(&mut self, value: &Value);
+
+    /// A string.
+    fn string(&mut self, text: &str);
+
+    /// A list of what the function writes.
+    fn list(&mut self, items: impl FnOnce(&mut Self));
+
+    /// An object of what the function writes, each value behind its name.
+    fn object(&mut self, members: impl FnOnce(&mut Self));
+
+    /// The name of the next value, which needs no escapes.
+    fn name(&mut self, name: &'static str);
+}
+
+/// Builds a value.
+#[derive(Debug, Default)]
+pub(crate) struct ValueSink {
+    /// What the innermost list or object has until now.
+    items: Vec<Value>,
+    /// The names of the innermost object's members.
+    names: Vec<Value>,
+}
+
+impl ValueSink {
+    /// The value that the function writes.
+    pub(crate) fn filled(write: impl FnOnce(&mut Self)) -> Value {
+        let mut sink = Self::default();
+        write(&mut sink);
+        sink.items.pop().unwrap_or(Value::Null)
+    }
+
+    fn inside(&mut self, write: impl FnOnce(&mut Self)) -> Self {
+        let outer = std::mem::take(self);
+        write(self);
+        std::mem::replace(self, outer)
+    }
+}
+
+impl JsonSink for ValueSink {
+    fn value(&mut self, value: &Value) {
+        self.items.push(value.clone());
+    }
+
+    fn string(&mut self, text: &str) {
+        self.items.push(Value::from(text));
+    }
+
+    fn list(&mut self, items: impl FnOnce(&mut Self)) {
+        let list = self.inside(items).items;
+        self.items.push(list.into());
+    }
+
+    fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        let Self { items, names } = self.inside(members);
+        let object: Object = names.into_iter().zip(items).collect();
+        self.items.push(object.into());
+    }
+
+    fn name(&mut self, name: &'static str) {
+        self.names.push(Value::from(name));
+    }
+}
+
+/// Writes a text without spaces.
+#[derive(Debug, Default)]
+pub(crate) struct TextSink(Vec<u8>);
+
+impl TextSink {
+    /// The text that the function writes.
+    pub(crate) fn filled(write: impl FnOnce(&mut Self)) -> Vec<u8> {
+        let mut sink = Self::default();
+        write(&mut sink);
+        sink.0
+    }
+
+    /// The comma before what is not the first.
+    fn separate(&mut self) {
+        if !matches!(self.0.last(), None | Some(b'[' | b'{' | b':')) {
+            self.0.push(b',');
+        }
+    }
+
+    fn inside(&mut self, brackets: [u8; 2], write: impl FnOnce(&mut Self)) {
+        let [open, close] = brackets;
+        self.separate();
+        self.0.push(open);
+        write(self);
+        self.0.push(close);
+    }
+}
+
+impl JsonSink for TextSink {
+    fn value(&mut self, value: &Value) {
+        self.separate();
+        let mut writer = Writer::new(usize::MAX);
+        writer.out = std::mem::take(&mut self.0);
+        // Without a limit nothing is too long.
+        let _ = writer.value(value, None);
+        self.0 = writer.out;
+    }
+
+    fn string(&mut self, text: &str) {
+        self.separate();
+        self.0.push(b'"');
+        escape_into(text.as_bytes(), &mut self.0);
+        self.0.push(b'"');
+    }
+
+    fn list(&mut self, items: impl FnOnce(&mut Self)) {
+        self.inside(*b"[]", items);
+    }
+
+    fn object(&mut self, members: impl FnOnce(&mut Self)) {
+        self.inside(*b"{}", members);
+    }
+
+    fn name(&mut self, name: &'static str) {
+        self.separate();
+        self.0.push(b'"');
+        self.0.extend_from_slice(name.as_bytes());
+        self.0.extend_from_slice(b"\":");
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{JsonSink, TextSink, Value, ValueSink};
+
+    fn write(out: &mut impl JsonSink) {
+        out.object(|out| {
+            out.name("a");
+            out.list(|out| {
+                out.string("[\"{:");
+                out.list(|_| {});
+                out.value(&Value::from(-1));
+                out.object(|_| {});
+            });
+            out.name("b");
+            out.string("");
+        });
+    }
+
+    #[test]
+    fn values_and_texts_are_the_same() {
+        let text = r#"{"a":["[\"{:",[],-1,{}],"b":""}"#;
+        assert_eq!(ValueSink::filled(write).to_string(), text);
+        assert_eq!(String::from_utf8_lossy(&TextSink::filled(write)), text);
+    }
+}
