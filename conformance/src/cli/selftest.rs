@@ -58,7 +58,7 @@ pub(super) fn selftest(arguments: &Arguments, console: &mut Console<'_>) -> Resu
         None => Fault::embedded().map_err(Failed::usage)?,
     };
     if arguments.mutants {
-        let mutations = suite(&arguments.rules)?.mutants().map_err(unsound)?;
+        let mutations = suite(&arguments.rules)?.mutants(true).map_err(unsound)?;
         return show_mutants(&mutations, console);
     }
     let suite = match arguments.rules.is_empty() {

@@ -114,7 +114,7 @@ fn aimed(matrix: &str) -> Vec<&str> {
 }
 
 fn mutants() -> Result<(), Box<dyn Error>> {
-    let mutations = suite()?.mutants().map_err(unsound)?;
+    let mutations = suite()?.mutants(false).map_err(unsound)?;
     let Explained {
         explained,
         beyond_document,

@@ -1,7 +1,7 @@
 //! Tries every general change of every judged answer, by the exchanges of one run.
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashSet};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use futures_util::StreamExt as _;
 use futures_util::stream;
@@ -19,20 +19,23 @@ use crate::run::{Chosen, Inner, Suite};
 use crate::scenario::Recipient;
 
 impl Suite {
-    /// Tries every mutant of every judged answer of the chosen rules.
+    /// Tries every mutant of every judged answer of the chosen rules; unless `every_rule`, only
+    /// until one rule notices it.
     ///
     /// # Errors
     /// The rules that do not hold without any change.
-    pub fn mutants(&self) -> Result<Mutations, Vec<String>> {
+    pub fn mutants(&self, every_rule: bool) -> Result<Mutations, Vec<String>> {
         let seen = self.exchanges()?;
         let inner = &self.inner;
         let run = inner.run.clone();
+        let noticed = (!every_rule).then(Arc::<Noticed>::default);
         let tried = self.runtime.block_on(async {
             let rules = seen.into_iter().filter(|(rule, _)| inner.is_rule(rule));
             let rules = rules.map(|(rule, exchanges)| {
-                let (inner, run) = (Arc::clone(inner), run.clone());
+                let (inner, run, noticed) = (Arc::clone(inner), run.clone(), noticed.clone());
                 tokio::spawn(async move {
-                    let tried = inner.mutate(&rule, &run, &exchanges).await;
+                    let noticed = noticed.as_deref();
+                    let tried = inner.mutate(&rule, &run, &exchanges, noticed).await;
                     (rule, tried)
                 })
             });
@@ -49,6 +52,22 @@ impl Suite {
 /// A mutant's name, and whether the rule fails with it.
 pub(crate) type Tried = (String, bool);
 
+/// The names of mutants that some rule has noticed, and that need not be tried again.
+#[derive(Debug, Default)]
+struct Noticed(Mutex<HashSet<String>>);
+
+impl Noticed {
+    fn contains(&self, mutant: &str) -> bool {
+        let names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.contains(mutant)
+    }
+
+    fn insert(&self, mutant: &str) {
+        let mut names = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        names.insert(mutant.to_owned());
+    }
+}
+
 impl Inner {
     /// Whether it is a rule of the choice, and no open clause.
     fn is_rule(&self, rule: &str) -> bool {
@@ -59,7 +78,13 @@ impl Inner {
 
     /// Tries the mutants of one rule's judged answers; none where its exchanges alone do not show
     /// that it holds.
-    async fn mutate(&self, rule: &str, run: &str, exchanges: &[Exchange]) -> Option<Vec<Tried>> {
+    async fn mutate(
+        &self,
+        rule: &str,
+        run: &str,
+        exchanges: &[Exchange],
+        noticed: Option<&Noticed>,
+    ) -> Option<Vec<Tried>> {
         let chosen = self.chosen.iter().find(|one| one.clause.id == rule)?;
         let addresses = addresses(exchanges)?;
         let plain = Recording::of(exchanges.to_vec());
@@ -71,11 +96,18 @@ impl Inner {
         let mut tried = Vec::new();
         for at in 0..exchanges.len() {
             for (name, received) in self.changed(chosen, exchanges, at) {
+                if noticed.is_some_and(|noticed| noticed.contains(&name)) {
+                    continue;
+                }
                 let recording = Recording::with(exchanges, at, received);
                 let result = self
                     .replay(chosen, scenario, run, &addresses, &recording)
                     .await;
-                tried.push((name, matches!(result.verdict, Verdict::Fail(_))));
+                let fails = matches!(result.verdict, Verdict::Fail(_));
+                if let (true, Some(noticed)) = (fails, noticed) {
+                    noticed.insert(&name);
+                }
+                tried.push((name, fails));
             }
         }
         Some(tried)
