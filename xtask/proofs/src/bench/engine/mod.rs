@@ -1,5 +1,6 @@
 //! Our engine beside the real OPA, each at its best build, alternately in one run.
 
+mod activation;
 mod bare;
 mod evaluator;
 mod growth;
@@ -28,7 +29,7 @@ pub(crate) struct Choice {
     /// Only decisions over HTTP.
     #[arg(long, conflicts_with = "rvm")]
     http: bool,
-    /// Only starts with much to load.
+    /// Only starts with much to load, and activations beside decisions.
     #[arg(long, conflicts_with_all = ["rvm", "http"])]
     start: bool,
     /// Of its cases those whose names contain one of these texts.
@@ -56,6 +57,8 @@ pub(crate) fn run(choice: &Choice) -> Outcome {
     if !choice.http {
         let started = start::measure(&programs, folder.path())?;
         started.into_iter().for_each(&mut hold);
+        let beside = activation::measure(&programs, folder.path())?;
+        beside.into_iter().for_each(&mut hold);
     }
     if !choice.start {
         let pair = programs.start(folder.path(), (&[], &[]), &[])?;

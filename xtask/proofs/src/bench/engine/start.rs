@@ -2,7 +2,7 @@
 //! takes then.
 
 use std::error::Error;
-use std::fs::{self, File};
+use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
@@ -141,26 +141,29 @@ fn bundles(folder: &Path) -> Result<String, Box<dyn Error>> {
     for at in 0..BUNDLES {
         let name = format!("bundle{at}");
         let path = folder.join(format!("{name}.tar.gz"));
-        let mut archive = Builder::new(GzEncoder::new(File::create(&path)?, Compression::fast()));
         let manifest = json!({"revision": "1", "roots": [&name]}).to_string();
         let document = json!({"users": {"alice": at}}).to_string();
-        let files = [
-            (".manifest".to_owned(), manifest),
-            (format!("{name}/data.json"), document),
-            (
-                format!("{name}/rules/policy.rego"),
-                module(&format!("{name}.rules"), at),
-            ),
-        ];
-        for (path, text) in files {
-            let mut header = Header::new_gnu();
-            header.set_size(text.len().try_into()?);
-            header.set_mode(0o600);
-            archive.append_data(&mut header, path, text.as_bytes())?;
-        }
-        archive.into_inner()?.finish()?;
+        let policy = module(&format!("{name}.rules"), at);
+        let bundle = archive(&[
+            (".manifest", &manifest),
+            (&format!("{name}/data.json"), &document),
+            (&format!("{name}/rules/policy.rego"), &policy),
+        ])?;
+        fs::write(&path, bundle)?;
         let resource = format!("file://{}", path.display());
         all.insert(name, json!({"resource": resource}));
     }
     Ok(json!({"bundles": all}).to_string())
+}
+
+/// A bundle of files.
+pub(super) fn archive(files: &[(&str, &str)]) -> Result<Vec<u8>, Box<dyn Error>> {
+    let mut archive = Builder::new(GzEncoder::new(Vec::new(), Compression::fast()));
+    for (path, text) in files {
+        let mut header = Header::new_gnu();
+        header.set_size(text.len().try_into()?);
+        header.set_mode(0o600);
+        archive.append_data(&mut header, path, text.as_bytes())?;
+    }
+    Ok(archive.into_inner()?.finish()?)
 }
