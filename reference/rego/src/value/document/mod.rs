@@ -4,8 +4,13 @@
 //! keys. Of long lists and objects only that text is kept ([`super::leaf`]), in parts of a few
 //! kilobytes, so that who looks for one item has one of them read.
 
+mod ahead;
+
 use std::borrow::Cow;
 use std::mem;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
 
 use super::json::Reader;
 use super::leaf::Leaf;
@@ -13,6 +18,7 @@ use super::object::{Member, Shapes};
 use super::tree::{FILLED, Item, Part, Tree, WIDTH};
 use super::write::escape_into;
 use super::{Array, Object, SyntaxError, Value, from_json};
+use ahead::{Ahead, Helpers, Parts};
 
 /// What is shorter than this is no part of its own.
 const SHORT: usize = 4 << 10;
@@ -23,7 +29,10 @@ const LONG: usize = 16 << 10;
 /// When so much of a list is written down, parts are made of it.
 const ENOUGH: usize = 64 << 10;
 
-/// Reads a text as [`from_json`] does. It takes about as much memory as the text, until items of
+/// A text that is shorter is read by one thread.
+const WORTH_THREADS: usize = 8 << 20;
+
+/// Reads a text as [`from_json`] does, with all processors if it is long. It takes about as much memory as the text, until items of
 /// arrays and members of objects are looked at.
 ///
 /// # Errors
@@ -32,15 +41,35 @@ pub fn document_from_json(text: &[u8]) -> Result<Value, SyntaxError> {
     if text.len() < SHORT {
         return from_json(text);
     }
-    match Documents::new(text, true)?.whole() {
+    let threads = match text.len() < WORTH_THREADS {
+        true => 1,
+        false => thread::available_parallelism().map_or(1, usize::from),
+    };
+    read(text, threads, WORTH_THREADS)
+}
+
+/// Reads a text with so many threads, if it is worth it.
+fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError> {
+    let ordered = thread::scope(|scope| {
+        let helpers = Helpers {
+            scope,
+            left: threads - 1,
+            worth,
+        };
+        let useless = Arc::default();
+        Documents::new(Reader::new(text)?, Some(helpers), useless).whole()
+    });
+    match ordered {
         Ok(value) => Ok(value),
         Err(Stop::Syntax(error)) => Err(*error),
-        Err(Stop::Disorder) => match Documents::new(text, false)?.whole() {
-            Ok(value) => Ok(value),
-            Err(Stop::Syntax(error)) => Err(*error),
-            // Parts of an object are not made before its end.
-            Err(Stop::Disorder) => from_json(text),
-        },
+        Err(Stop::Disorder) => {
+            match Documents::new(Reader::new(text)?, None, Arc::default()).whole() {
+                Ok(value) => Ok(value),
+                Err(Stop::Syntax(error)) => Err(*error),
+                // Parts of an object are not made before its end.
+                Err(Stop::Disorder) => from_json(text),
+            }
+        }
     }
 }
 
@@ -58,10 +87,14 @@ impl From<SyntaxError> for Stop {
     }
 }
 
-struct Documents<'t> {
+struct Documents<'s, 't> {
     reader: Reader<'t>,
-    /// Whether parts of an object are made before its end is read.
-    ahead: bool,
+    /// Who can help; without them, no parts of an object are made before its end is read.
+    helpers: Option<Helpers<'s, 't>>,
+    /// What is read meanwhile.
+    ahead: Option<Ahead<'s>>,
+    /// Whether nobody waits for this any more.
+    useless: Arc<AtomicBool>,
     /// What was read and belongs to no part yet, as values are written.
     written: String,
     /// The items and members of all that has begun.
@@ -110,6 +143,13 @@ trait Kind: Item {
     fn short(items: Vec<Self>, shapes: &mut Shapes) -> Value;
 
     fn long(tree: Tree<Self>) -> Value;
+
+    /// Whether something may stand behind a key.
+    fn follows(mark: &Self::Mark, key: &str) -> bool;
+
+    fn to_rest(parts: Vec<Part<Self>>) -> Parts;
+
+    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>>;
 }
 
 impl Kind for Value {
@@ -129,6 +169,21 @@ impl Kind for Value {
 
     fn long(tree: Tree<Self>) -> Value {
         Value::Array(Array::of_tree(tree))
+    }
+
+    fn follows((): &(), _: &str) -> bool {
+        true
+    }
+
+    fn to_rest(parts: Vec<Part<Self>>) -> Parts {
+        Parts::Items(parts)
+    }
+
+    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>> {
+        match parts {
+            Parts::Items(parts) => Some(parts),
+            Parts::Members(_) => None,
+        }
     }
 }
 
@@ -152,18 +207,35 @@ impl Kind for Member {
     fn long(tree: Tree<Self>) -> Value {
         Value::Object(Object::of_tree(tree))
     }
+
+    fn follows(mark: &Value, key: &str) -> bool {
+        mark.as_str().is_some_and(|first| first > key)
+    }
+
+    fn to_rest(parts: Vec<Part<Self>>) -> Parts {
+        Parts::Members(parts)
+    }
+
+    fn of_rest(parts: Parts) -> Option<Vec<Part<Self>>> {
+        match parts {
+            Parts::Members(parts) => Some(parts),
+            Parts::Items(_) => None,
+        }
+    }
 }
 
-impl<'t> Documents<'t> {
-    fn new(text: &'t [u8], ahead: bool) -> Result<Self, SyntaxError> {
-        Ok(Self {
-            reader: Reader::new(text)?,
-            ahead,
+impl<'s, 't: 's> Documents<'s, 't> {
+    fn new(reader: Reader<'t>, helpers: Option<Helpers<'s, 't>>, useless: Arc<AtomicBool>) -> Self {
+        Self {
+            reader,
+            helpers,
+            ahead: None,
+            useless,
             written: String::new(),
             entries: Vec::new(),
             shapes: Shapes::default(),
             spare: String::new(),
-        })
+        }
     }
 
     fn whole(mut self) -> Result<Value, Stop> {
@@ -237,25 +309,42 @@ impl<'t> Documents<'t> {
     /// Reads an array or an object.
     fn list<T: Kind>(&mut self, depth: usize) -> Result<Option<Box<Value>>, Stop> {
         let depth = self.reader.enter(depth)?;
-        let mut list = List::<T> {
-            start: self.written.len(),
+        let mut list = self.begin::<T>();
+        if !self.reader.eat(T::CLOSE as u8) {
+            self.entries(&mut list, depth)?;
+        }
+        Ok(self.close(list))
+    }
+
+    fn begin<T: Kind>(&mut self) -> List<T> {
+        let start = self.written.len();
+        self.written.push(T::OPEN);
+        List {
+            start,
             behind: self.entries.len(),
             parts: Vec::new(),
             is_ordered: true,
-        };
-        self.written.push(T::OPEN);
-        if !self.reader.eat(T::CLOSE as u8) {
-            loop {
-                self.entry(&mut list, depth)?;
-                if self.reader.eat(T::CLOSE as u8) {
-                    break;
-                }
-                if !self.reader.eat(b',') {
-                    return Err(self.reader.error(T::EXPECTED).into());
-                }
+        }
+    }
+
+    /// Reads items or members, and the bracket behind them.
+    fn entries<T: Kind>(&mut self, list: &mut List<T>, depth: usize) -> Result<(), Stop> {
+        loop {
+            self.entry(list, depth)?;
+            if self.reader.eat(T::CLOSE as u8) {
+                return Ok(());
+            }
+            if !self.reader.eat(b',') {
+                return Err(self.reader.error(T::EXPECTED).into());
+            }
+            let reached = self.reader.at;
+            if self.ahead.as_ref().is_some_and(|ahead| ahead.at <= reached)
+                && let Some(ahead) = self.ahead.take()
+                && self.join(list, depth, ahead)?
+            {
+                return Ok(());
             }
         }
-        Ok(self.close(list))
     }
 
     /// Reads an item or a member.
@@ -292,7 +381,11 @@ impl<'t> Documents<'t> {
         entry.end = self.written.len();
         self.entries.push(entry);
         let enough = self.written.len() - list.start >= ENOUGH;
-        if enough && list.is_ordered && (self.ahead || T::OPEN != Member::OPEN) {
+        if enough && list.is_ordered && (self.helpers.is_some() || T::OPEN != Member::OPEN) {
+            if self.useless.load(Ordering::Relaxed) {
+                return Err(Stop::Disorder);
+            }
+            self.read_ahead::<T>(depth);
             self.part(list);
         }
         Ok(())
@@ -360,6 +453,18 @@ impl<'t> Documents<'t> {
         items
     }
 
+    /// All parts of a list, those of its last entries among them.
+    fn parts<T: Kind>(&mut self, list: &mut List<T>) -> Vec<Part<T>> {
+        let mut own = self.entries.split_off(list.behind);
+        let mut rest = own.as_mut_slice();
+        while !rest.is_empty() {
+            let (group, behind) = rest.split_at_mut(group(rest));
+            list.parts.extend(self.leaf(group));
+            rest = behind;
+        }
+        mem::take(&mut list.parts)
+    }
+
     /// Ends an array or an object.
     fn close<T: Kind>(&mut self, mut list: List<T>) -> Option<Box<Value>> {
         if !list.is_ordered {
@@ -376,17 +481,11 @@ impl<'t> Documents<'t> {
             self.entries.truncate(list.behind);
             return None;
         }
-        let mut own = self.entries.split_off(list.behind);
         let value = if list.parts.is_empty() && length < SHORT && own.len() <= WIDTH {
+            let mut own = self.entries.split_off(list.behind);
             T::short(self.read(&mut own), &mut self.shapes)
         } else {
-            let mut rest = own.as_mut_slice();
-            while !rest.is_empty() {
-                let (group, behind) = rest.split_at_mut(group(rest));
-                list.parts.extend(self.leaf(group));
-                rest = behind;
-            }
-            T::long(Tree::of_parts(list.parts))
+            T::long(Tree::of_parts(self.parts(&mut list)))
         };
         self.written.truncate(list.start);
         Some(Box::new(value))

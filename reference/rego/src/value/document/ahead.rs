@@ -1,0 +1,258 @@
+//! Reads a long text at several places at once: where it might go on with a list that has begun
+//! is guessed, and what another thread has read from there is taken when the list comes there.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{self, Scope, ScopedJoinHandle};
+
+use super::{Documents, Entry, Kind, List, Stop};
+use crate::Value;
+use crate::value::json::Reader;
+use crate::value::object::Member;
+use crate::value::tree::Part;
+
+/// So many bytes are looked at to find where a text can be cut.
+const WINDOW: usize = 256 << 10;
+
+/// Threads that read what comes later in a text.
+#[derive(Clone, Copy)]
+pub(super) struct Helpers<'s, 't> {
+    pub(super) scope: &'s Scope<'s, 't>,
+    /// As many may be started.
+    pub(super) left: usize,
+    /// Less than this is not worth another one, in bytes.
+    pub(super) worth: usize,
+}
+
+/// The rest of a list, which another thread reads: of one that is nested as deep as the list that
+/// was long enough to guess where it goes on.
+pub(super) struct Ahead<'s> {
+    /// Where it begins, behind a comma.
+    pub(super) at: usize,
+    depth: usize,
+    read: ScopedJoinHandle<'s, Result<Rest, Stop>>,
+    _told: Told,
+}
+
+/// Tells the thread that nobody waits for it any more, when this is dropped.
+struct Told(Arc<AtomicBool>);
+
+/// The rest of a list that was read ahead.
+struct Rest {
+    parts: Parts,
+    /// Where it ends, behind the bracket.
+    end: usize,
+}
+
+/// Parts of an array or an object.
+pub(super) enum Parts {
+    Items(Vec<Part<Value>>),
+    Members(Vec<Part<Member>>),
+}
+
+impl Drop for Told {
+    fn drop(&mut self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+impl<'s, 't: 's> Documents<'s, 't> {
+    /// Has another thread read what comes later, if there is much of it.
+    pub(super) fn read_ahead<T: Kind>(&mut self, depth: usize) {
+        let Some(helpers) = self.helpers.filter(|helpers| helpers.left > 0) else {
+            return;
+        };
+        let rest = self.reader.text.len() - self.reader.at;
+        if self.ahead.is_some() || rest < helpers.worth {
+            return;
+        }
+        let text = self.reader.text;
+        let Some(at) = boundary(text, self.reader.at + rest / (helpers.left + 1)) else {
+            return;
+        };
+        let others = Helpers {
+            left: helpers.left - 1,
+            ..helpers
+        };
+        let useless = Arc::<AtomicBool>::default();
+        let other = Documents::new(Reader::at(text, at), Some(others), Arc::clone(&useless));
+        let read = move || other.rest::<T>(depth);
+        let read = thread::Builder::new().spawn_scoped(helpers.scope, read);
+        self.ahead = read.ok().map(|read| Ahead {
+            at,
+            depth,
+            read,
+            _told: Told(useless),
+        });
+    }
+
+    /// Reads the rest of a list.
+    fn rest<T: Kind>(mut self, depth: usize) -> Result<Rest, Stop> {
+        let mut list = self.begin::<T>();
+        self.entries(&mut list, depth)?;
+        match list.is_ordered {
+            true => Ok(Rest {
+                parts: T::to_rest(self.parts(&mut list)),
+                end: self.reader.at,
+            }),
+            false => Err(Stop::Disorder),
+        }
+    }
+
+    /// Takes the rest of a list from the thread that has read it, unless that is another list's.
+    pub(super) fn join<T: Kind>(
+        &mut self,
+        list: &mut List<T>,
+        depth: usize,
+        ahead: Ahead<'s>,
+    ) -> Result<bool, Stop> {
+        if ahead.at != self.reader.at || ahead.depth != depth {
+            return Ok(false);
+        }
+        let Ok(rest) = ahead.read.join() else {
+            return Ok(false);
+        };
+        let Rest { parts, end } = rest?;
+        let Some(parts) = T::of_rest(parts) else {
+            return Ok(false);
+        };
+        let last = self.entries.get(list.behind..).and_then(<[Entry]>::last);
+        let last = last.map_or("", |last| last.name(&self.written));
+        let follows = parts
+            .first()
+            .is_some_and(|first| T::follows(&first.mark, last));
+        if !list.is_ordered || !follows {
+            return Err(Stop::Disorder);
+        }
+        list.parts = self.parts(list);
+        list.parts.extend(parts);
+        self.reader.at = end;
+        Ok(true)
+    }
+}
+
+/// A place behind a comma of the outermost list that has one near a place in the middle of a JSON
+/// text. It is a guess: the place in the middle may stand in a string.
+fn boundary(text: &str, middle: usize) -> Option<usize> {
+    let bytes = text.as_bytes().get(middle..)?;
+    let bytes = bytes.get(..WINDOW).unwrap_or(bytes);
+    let closed = |pair: &[u8]| matches!(pair, [b'}' | b']', b',']);
+    let first = bytes.windows(2).position(closed)? + 1;
+    let (mut depth, mut lowest, mut found) = (0_isize, 1, None);
+    let (mut in_string, mut escaped) = (false, false);
+    for (at, byte) in bytes.iter().enumerate().skip(first) {
+        if in_string {
+            in_string = escaped || *byte != b'"';
+            escaped = !escaped && *byte == b'\\';
+            continue;
+        }
+        match byte {
+            b'"' => in_string = true,
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth -= 1,
+            b',' if depth < lowest => {
+                lowest = depth;
+                found = Some(middle + at + 1);
+            }
+            _ => {}
+        }
+    }
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+    use std::thread;
+
+    use super::{Documents, Helpers, Member, Reader, boundary};
+    use crate::value::document::read;
+    use crate::value::from_json;
+
+    /// Texts in which guesses are right, wrong, or right for another list, and texts of which one
+    /// thread alone cannot say what is wrong.
+    fn texts() -> Vec<String> {
+        let user = |at: usize| format!(r#""user-{at:05}": {{"n": {at}, "s": "}},\"{{["}}"#);
+        let object = |from: usize, to: usize| {
+            let users: Vec<_> = (from..to).map(user).collect();
+            format!("{{{}}}", users.join(",\n"))
+        };
+        let (users, small) = (object(0, 6_000), object(0, 2_000));
+        let list = format!("[{}[]]", r#"[{"a": [1, 2]}, "x"], "#.repeat(9_000));
+        let half = users.len() / 2;
+        let mut texts = vec![
+            format!(r#"{{"a": {users}}}"#),
+            format!(r#"{{"a": {users}, "b": {{"c": {list}, "d": {small}}}}}"#),
+            format!("[{users}, {list}, {users}]"),
+            format!("[{list}, {small}]"),
+            format!(r#"["{}", {list}]"#, "},{".repeat(90_000)),
+            format!(r#"["{}", {list}]"#, "},\\\"{".repeat(90_000)),
+            format!("[{}1]", "1, ".repeat(200_000)),
+            format!("[{}[]]", "[[],[[{}]],{}],".repeat(30_000)),
+            // In no order, and with a name twice, where threads meet or anywhere.
+            format!("{}, {}", object(3_000, 6_000), object(0, 3_000)).replace("}, {", ", "),
+            format!("{}, {}", object(0, 3_000), object(2_999, 6_000)).replace("}, {", ", "),
+            users.replace("user-05000", "user-04000"),
+        ];
+        for broken in ["}", "]", ",", "\"", "{", "\\"] {
+            let (before, behind) = users.split_at(half);
+            texts.push(format!("{before}{broken}{behind}"));
+            texts.push(format!("{users}{broken}"));
+        }
+        texts.push(users.get(..users.len() - 9).unwrap_or_default().to_owned());
+        texts
+    }
+
+    #[test]
+    fn many_threads_read_what_one_does() {
+        for text in texts() {
+            let expected = from_json(text.as_bytes());
+            for threads in 1..5 {
+                let found = read(text.as_bytes(), threads, 100_000);
+                let begin = text.get(..60).unwrap_or_default();
+                assert!(found == expected, "{threads} threads: {begin}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_read_ahead_is_taken() {
+        let users: Vec<_> = (0..9_000)
+            .map(|at| format!(r#""{at:05}":{{"n":{at}}}"#))
+            .collect();
+        let text = format!("{{{}}}", users.join(","));
+        thread::scope(|scope| {
+            let helpers = Helpers {
+                scope,
+                left: 1,
+                worth: 1_000,
+            };
+            let reader = Reader::at(&text, 1);
+            let mut documents = Documents::new(reader, Some(helpers), Arc::default());
+            let mut list = documents.begin::<Member>();
+            documents.read_ahead::<Member>(1);
+            let ahead = documents.ahead.take();
+            let at = ahead.as_ref().map(|ahead| ahead.at).unwrap_or_default();
+            let behind = text.get(at..).unwrap_or_default();
+            assert!(users.iter().any(|user| behind.starts_with(user)), "{at}");
+            documents.reader.at = at;
+            let joined = ahead.map(|ahead| documents.join(&mut list, 1, ahead).ok());
+            assert_eq!(joined, Some(Some(true)));
+            assert_eq!(documents.reader.at, text.len());
+            let length: usize = list.parts.iter().map(|part| part.length).sum();
+            assert_eq!(length, behind.matches("\"n\"").count());
+        });
+    }
+
+    #[test]
+    fn texts_are_cut_in_their_outermost_list() {
+        let text = r#"[{"a":[[1],[2],[3]],"b":"],["},{"c":[[4],[5]]},{}]"#;
+        let outer = text.find(",{\"c\"").map(|at| at + 1);
+        for (middle, _) in text.char_indices().take(9) {
+            assert_eq!(boundary(text, middle), outer, "{middle}");
+        }
+        assert_eq!(boundary(text, text.len() - 2), None);
+        assert_eq!(boundary(text, text.len() + 1), None);
+        assert_eq!(boundary("[1,2,3]", 0), None);
+    }
+}
