@@ -63,6 +63,8 @@ pub(super) fn measure(programs: &Programs, folder: &Path) -> Result<Vec<Bound>, 
 /// of what they are.
 fn configuration(storage: &Bare) -> Value {
     json!({
+        // What was activated when is asked for.
+        "status": {"console": true},
         "services": {"storage": {"url": format!("http://{}", storage.address)}},
         "bundles": {"large": {
             "service": "storage",
