@@ -74,7 +74,9 @@ impl Engine {
                 (true, false) => Schedule::Thread,
             },
             Workload::Storage if !authorizes => Schedule::Thread,
-            workload if self.permits_quickly() && self.is_quick(workload, request) => {
+            workload @ (Workload::Decision | Workload::Residual | Workload::Filter)
+                if self.permits_quickly() && self.is_quick(workload, request) =>
+            {
                 Schedule::InlineAttempt
             }
             _ => Schedule::Admitted,
@@ -104,10 +106,8 @@ impl Engine {
         };
         // The input may stand in the query, too.
         let given = request.query.iter().map(|(_, value)| value.len());
-        // The root holds everything, and what policies hide of a decision for the log is decided
-        // with it, however long that takes.
-        !(request.segments.is_empty()
-            || request.body.len() + given.sum::<usize>() > LARGE_BODY
+        // What policies hide of a decision for the log is decided with it, however long that takes.
+        !(request.body.len() + given.sum::<usize>() > LARGE_BODY
             || has("content-encoding", "gzip")
             || has("content-type", "yaml")
             || Explain::from_request(request).is_some()
@@ -118,6 +118,8 @@ impl Engine {
     fn was_quick(&self, workload: Workload, request: &Request) -> bool {
         let state = self.state();
         match workload {
+            // The root holds everything.
+            Workload::Decision if request.segments.is_empty() => false,
             Workload::Decision => {
                 let kept = state.decisions(&request.method).get(&request.path);
                 kept.is_some_and(|query| query.latency.is_quick())

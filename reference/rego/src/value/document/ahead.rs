@@ -62,12 +62,13 @@ impl<'s, 't: 's> Documents<'s, 't> {
         let Some(helpers) = self.helpers.filter(|helpers| helpers.left > 0) else {
             return;
         };
-        let rest = self.reader.text.len() - self.reader.at;
-        if self.ahead.is_some() || rest < helpers.worth {
+        let (text, here) = (self.reader.text, self.reader.at);
+        let rest = text.len() - here;
+        if self.ahead.is_some() || here < self.guessed || rest < helpers.worth {
             return;
         }
-        let text = self.reader.text;
-        let Some(at) = boundary(text, self.reader.at + rest / (helpers.left + 1)) else {
+        self.guessed = here + rest / (helpers.left + 1);
+        let Some(at) = boundary(text, self.guessed) else {
             return;
         };
         let others = Helpers {

@@ -32,8 +32,8 @@ const ENOUGH: usize = 64 << 10;
 /// A text that is shorter is read by one thread.
 const WORTH_THREADS: usize = 8 << 20;
 
-/// Reads a text as [`from_json`] does, with all processors if it is long. It takes about as much memory as the text, until items of
-/// arrays and members of objects are looked at.
+/// Reads a text as [`from_json`] does, with all processors if it is long. It takes about as much
+/// memory as the text, until items of arrays and members of objects are looked at.
 ///
 /// # Errors
 /// As [`from_json`].
@@ -56,8 +56,7 @@ fn read(text: &[u8], threads: usize, worth: usize) -> Result<Value, SyntaxError>
             left: threads - 1,
             worth,
         };
-        let useless = Arc::default();
-        Documents::new(Reader::new(text)?, Some(helpers), useless).whole()
+        Documents::new(Reader::new(text)?, Some(helpers), Arc::default()).whole()
     });
     match ordered {
         Ok(value) => Ok(value),
@@ -93,6 +92,8 @@ struct Documents<'s, 't> {
     helpers: Option<Helpers<'s, 't>>,
     /// What is read meanwhile.
     ahead: Option<Ahead<'s>>,
+    /// The place of the last guess; until it is reached there is no other.
+    guessed: usize,
     /// Whether nobody waits for this any more.
     useless: Arc<AtomicBool>,
     /// What was read and belongs to no part yet, as values are written.
@@ -230,6 +231,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
             reader,
             helpers,
             ahead: None,
+            guessed: 0,
             useless,
             written: String::new(),
             entries: Vec::new(),
