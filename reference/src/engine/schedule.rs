@@ -152,3 +152,53 @@ impl Drop for Waiting {
         self.0.store(true, Ordering::Relaxed);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use bytes::Bytes;
+    use http::header::ACCEPT;
+
+    use super::{Destination, Engine, Request, Schedule};
+
+    const QUERY: &str = r#"{"query": "data.app.allow"}"#;
+
+    fn request(method: &str, path: &str, body: &str) -> Request {
+        let request = http::Request::builder().method(method).uri(path);
+        let request = request.header(ACCEPT, "application/vnd.engine.ucast.all+json");
+        let request = request.body(Bytes::copy_from_slice(body.as_bytes()));
+        Request::from(request.unwrap_or_default())
+    }
+
+    fn scheduled(engine: &Engine, path: &str, body: &str) -> Schedule {
+        let mut request = request("POST", path, body);
+        let destination = Destination::find(engine, &mut request);
+        engine.schedule_of(&destination, &request)
+    }
+
+    /// Whether a request is tried by the thread of its connection once it was quick, which it is
+    /// at some time even if other programs have the processor.
+    fn is_tried(engine: &Engine, path: &str, body: &str) -> bool {
+        assert_eq!(scheduled(engine, path, body), Schedule::Admitted, "{path}");
+        (0..500).any(|_| {
+            let reply = engine.respond(request("POST", path, body));
+            assert_eq!(reply.status, 200, "{path}");
+            scheduled(engine, path, body) == Schedule::InlineAttempt
+        })
+    }
+
+    #[test]
+    fn what_was_quick_is_tried_at_once() {
+        let engine = Engine::default();
+        let policy = "package app\n\nallow if input.rows.level > 3\n";
+        engine.respond(request("PUT", "/v1/policies/app", policy));
+        assert!(is_tried(&engine, "/v1/data/app/allow", "{}"));
+        assert!(is_tried(&engine, "/v1/compile", QUERY));
+        let unknown = r#"{"unknowns": ["input.rows"]}"#;
+        assert!(is_tried(&engine, "/v1/compile/app/allow", unknown));
+        assert!(
+            !is_tried(&engine, "/v1/data", "{}"),
+            "all documents at once"
+        );
+        assert!(!is_tried(&engine, "/v1/query", QUERY), "any query");
+    }
+}

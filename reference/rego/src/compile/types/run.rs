@@ -108,8 +108,10 @@ impl<'b> Rules<'b> {
         let mut done = vec![false; round.len()];
         let mut ordered = Vec::with_capacity(round.len());
         for start in 0..round.len() {
-            let mut open = Vec::new();
-            open.extend((done.get(start) == Some(&false)).then_some(start));
+            if done.get(start) != Some(&false) {
+                continue;
+            }
+            let mut open = vec![start];
             while let Some(number) = open.last().copied() {
                 if let Some(is_done) = done.get_mut(number) {
                     *is_done = true;

@@ -180,6 +180,7 @@ mod tests {
         };
         let (users, small) = (object(0, 6_000), object(0, 2_000));
         let list = format!("[{}[]]", r#"[{"a": [1, 2]}, "x"], "#.repeat(9_000));
+        let pairs = "[1, 2], ".repeat(20_000);
         let half = users.len() / 2;
         let mut texts = vec![
             format!(r#"{{"a": {users}}}"#),
@@ -188,6 +189,7 @@ mod tests {
             format!("[{list}, {small}]"),
             format!(r#"["{}", {list}]"#, "},{".repeat(90_000)),
             format!(r#"["{}", {list}]"#, "},\\\"{".repeat(90_000)),
+            format!(r#"[{pairs}"{}", {pairs}[]]"#, "},{".repeat(100_000)),
             format!("[{}1]", "1, ".repeat(200_000)),
             format!("[{}[]]", "[[],[[{}]],{}],".repeat(30_000)),
             // In no order, and with a name twice, where threads meet or anywhere.
@@ -216,33 +218,41 @@ mod tests {
         }
     }
 
-    #[test]
-    fn what_was_read_ahead_is_taken() {
-        let users: Vec<_> = (0..9_000)
-            .map(|at| format!(r#""{at:05}":{{"n":{at}}}"#))
-            .collect();
-        let text = format!("{{{}}}", users.join(","));
+    /// What becomes of what is read ahead in an object, when the list comes there with its first
+    /// member alone: the place of the guess, whether the rest is taken, and the members of it.
+    fn joined(text: &str) -> (usize, Option<bool>, usize) {
         thread::scope(|scope| {
             let helpers = Helpers {
                 scope,
                 left: 1,
                 worth: 1_000,
             };
-            let reader = Reader::at(&text, 1);
+            let reader = Reader::at(text, 1);
             let mut documents = Documents::new(reader, Some(helpers), Arc::default());
             let mut list = documents.begin::<Member>();
+            let read = documents.entry(&mut list, 1);
+            assert!(read.is_ok());
             documents.read_ahead::<Member>(1);
             let ahead = documents.ahead.take();
             let at = ahead.as_ref().map(|ahead| ahead.at).unwrap_or_default();
-            let behind = text.get(at..).unwrap_or_default();
-            assert!(users.iter().any(|user| behind.starts_with(user)), "{at}");
             documents.reader.at = at;
-            let joined = ahead.map(|ahead| documents.join(&mut list, 1, ahead).ok());
-            assert_eq!(joined, Some(Some(true)));
-            assert_eq!(documents.reader.at, text.len());
+            let taken = ahead.and_then(|ahead| documents.join(&mut list, 1, ahead).ok());
             let length: usize = list.parts.iter().map(|part| part.length).sum();
-            assert_eq!(length, behind.matches("\"n\"").count());
-        });
+            (at, taken, length)
+        })
+    }
+
+    #[test]
+    fn what_was_read_ahead_is_taken_where_it_follows() {
+        let users = (0..9_000).map(|at| format!(r#","{at:05}":{{"n":{at}}}"#));
+        let users: String = users.collect();
+        let (at, taken, length) = joined(&format!(r#"{{"":1{users}}}"#));
+        let behind = users.get(at - 6..).unwrap_or_default();
+        assert!(behind.starts_with(",\""), "{at}");
+        assert_eq!(taken, Some(true));
+        assert_eq!(length, 1 + behind.matches("\"n\"").count());
+        let (_, taken, _) = joined(&format!(r#"{{"99999":1{users}}}"#));
+        assert_eq!(taken, None, "the first key belongs behind");
     }
 
     #[test]
