@@ -207,3 +207,32 @@ fn many_threads_look_at_once() {
         }
     });
 }
+
+/// The order of one object's members is tried for the next one: here every object of up to four
+/// members, with names twice among them, follows every other.
+#[test]
+fn members_are_in_their_order_whatever_object_came_before() {
+    let mut objects = vec![Vec::new()];
+    for at in 0.. {
+        let names: &Vec<&str> = &objects[at];
+        if names.len() == 4 {
+            break;
+        }
+        let longer = ["a", "b", "c"].map(|name| [names.as_slice(), &[name]].concat());
+        objects.extend(longer);
+    }
+    let objects: Vec<String> = objects
+        .iter()
+        .map(|names| {
+            let numbered = names.iter().enumerate();
+            object(numbered.map(|(at, name)| ((*name).to_owned(), at.to_string())))
+        })
+        .collect();
+    let pairs = objects
+        .iter()
+        .flat_map(|one| objects.iter().map(move |next| format!("{one},{next}")));
+    let pairs: Vec<String> = pairs.collect();
+    let (document, value) = read(&format!("[{}]", pairs.join(",")));
+    assert!(document.to_json(false, usize::MAX) == value.to_json(false, usize::MAX));
+    assert!(document == value);
+}

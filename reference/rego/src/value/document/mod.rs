@@ -101,6 +101,9 @@ struct Documents<'s, 't> {
     /// The items and members of all that has begun.
     entries: Vec<Entry>,
     shapes: Shapes,
+    /// The places of the members of an object in the order of their keys, of the last one that was
+    /// in another order.
+    order: Vec<usize>,
     /// Room for a text that is put in order.
     spare: String,
 }
@@ -236,6 +239,7 @@ impl<'s, 't: 's> Documents<'s, 't> {
             written: String::new(),
             entries: Vec::new(),
             shapes: Shapes::default(),
+            order: Vec::new(),
             spare: String::new(),
         }
     }
@@ -483,6 +487,10 @@ impl<'s, 't: 's> Documents<'s, 't> {
             self.entries.truncate(list.behind);
             return None;
         }
+        if !list.is_ordered {
+            self.arrange(&list);
+        }
+        let own = self.entries.get(list.behind..).unwrap_or_default();
         let value = if list.parts.is_empty() && length < SHORT && own.len() <= WIDTH {
             let mut own = self.entries.split_off(list.behind);
             T::short(self.read(&mut own), &mut self.shapes)
@@ -493,29 +501,37 @@ impl<'s, 't: 's> Documents<'s, 't> {
         Some(Box::new(value))
     }
 
-    /// Puts members in their order; of those with the same key the last one stays.
+    /// Finds the order of members; of those with the same key the last one stays. Most objects
+    /// have the keys of the one before, in the same places.
     fn order<T: Kind>(&mut self, list: &List<T>) {
+        let own = self.entries.get(list.behind..).unwrap_or_default();
         let written = self.written.as_str();
-        let own = self.entries.get_mut(list.behind..).unwrap_or_default();
-        own.sort_by(|left, right| left.name(written).cmp(right.name(written)));
-        if own.is_sorted_by(|left, right| left.name(written) < right.name(written)) {
+        let name = |at: &usize| own.get(*at).map(|entry| entry.name(written));
+        let follows = |left: &usize, right: &usize| match (name(left), name(right)) {
+            (Some(left), Some(right)) => left < right,
+            _ => false,
+        };
+        if self.order.len() == own.len() && self.order.is_sorted_by(follows) {
             return;
         }
-        let mut own = self.entries.split_off(list.behind);
-        own.dedup_by(|later, earlier| {
-            let same = later.name(written) == earlier.name(written);
+        self.order.clear();
+        self.order.extend(0..own.len());
+        self.order
+            .sort_by(|left, right| name(left).cmp(&name(right)));
+        self.order.dedup_by(|later, earlier| {
+            let same = name(later) == name(earlier);
             if same {
                 mem::swap(later, earlier);
             }
             same
         });
-        self.entries.append(&mut own);
     }
 
     /// Writes members in their order.
     fn rewrite<T: Kind>(&mut self, list: &List<T>) {
         let mut text = mem::take(&mut self.spare);
-        for entry in self.entries.get(list.behind..).unwrap_or_default() {
+        let own = self.entries.get(list.behind..).unwrap_or_default();
+        for entry in self.order.iter().filter_map(|at| own.get(*at)) {
             if !text.is_empty() {
                 text.push(',');
             }
@@ -525,6 +541,14 @@ impl<'s, 't: 's> Documents<'s, 't> {
         self.written.push_str(&text);
         text.clear();
         self.spare = text;
+    }
+
+    /// Puts members in their order.
+    fn arrange<T: Kind>(&mut self, list: &List<T>) {
+        let own = self.entries.drain(list.behind..);
+        let mut own: Vec<Option<Entry>> = own.map(Some).collect();
+        let ordered = self.order.iter().filter_map(|at| own.get_mut(*at)?.take());
+        self.entries.extend(ordered);
     }
 }
 
