@@ -31,6 +31,7 @@ mod known_columns;
 mod latency;
 mod limits;
 mod load;
+mod long_file;
 mod metrics;
 mod options;
 mod plugins;
