@@ -195,13 +195,11 @@ impl Store {
 
     pub(super) fn resolve(&self, term: &mut Term) {
         visit::rewrite_term(term, &mut Resolve(self));
-        flatten(term);
     }
 
     /// Saves an expression. Its variables have values from now on.
     pub(super) fn save(&mut self, mut expr: Expr) {
         visit::rewrite_expr(&mut expr, &mut Resolve(self));
-        visit::rewrite_expr(&mut expr, &mut Flatten);
         for name in expr_vars(&expr) {
             if self.is_free(&name) {
                 self.insert(&name, Binding::Saved);
@@ -239,10 +237,7 @@ impl Store {
         let mut saved = saved.to_vec();
         for part in &mut saved {
             match part {
-                Saved::Expr(expr) => {
-                    visit::rewrite_expr(expr, &mut Resolve(self));
-                    visit::rewrite_expr(expr, &mut Flatten);
-                }
+                Saved::Expr(expr) => visit::rewrite_expr(expr, &mut Resolve(self)),
                 Saved::Defined(term) => self.resolve(term),
             }
         }
@@ -250,26 +245,42 @@ impl Store {
     }
 }
 
-/// Puts what variables stand for in their place.
+/// Puts what variables stand for in their place, and joins references that then begin with
+/// references.
 struct Resolve<'s>(&'s Store);
 
-impl Rewrite for Resolve<'_> {
-    fn term(&mut self, term: &mut Term) -> bool {
+impl Resolve<'_> {
+    fn variable(&mut self, term: &mut Term) {
         let TermValue::Var(name) = &term.value else {
-            return true;
+            return;
         };
         match self.0.bindings.get(name) {
-            Some(Binding::Known(value)) => {
-                term.value = of_value(value, &term.location);
-                false
-            }
+            Some(Binding::Known(value)) => term.value = of_value(value, &term.location),
             Some(Binding::Is(other)) => {
                 let mut other = other.clone();
                 visit::rewrite_term(&mut other, self);
                 term.value = other.value;
+            }
+            Some(Binding::Saved) | None => {}
+        }
+    }
+}
+
+impl Rewrite for Resolve<'_> {
+    fn term(&mut self, term: &mut Term) -> bool {
+        match &mut term.value {
+            TermValue::Var(_) => {
+                self.variable(term);
                 false
             }
-            _ => false,
+            TermValue::Ref(parts) => {
+                if let Some(head) = parts.first_mut() {
+                    self.variable(head);
+                }
+                join(parts);
+                true
+            }
+            _ => true,
         }
     }
 }
@@ -280,20 +291,21 @@ pub(super) struct Flatten;
 impl Rewrite for Flatten {
     fn term(&mut self, term: &mut Term) -> bool {
         if let TermValue::Ref(parts) = &mut term.value {
-            while let Some(Term {
-                value: TermValue::Ref(inner),
-                ..
-            }) = parts.first_mut()
-            {
-                let mut joined = std::mem::take(inner);
-                joined.extend(parts.drain(..).skip(1));
-                *parts = joined;
-            }
+            join(parts);
         }
         true
     }
 }
 
-fn flatten(term: &mut Term) {
-    visit::rewrite_term(term, &mut Flatten);
+/// Puts the steps of a reference in the place of the head that it is.
+fn join(parts: &mut Vec<Term>) {
+    while let Some(Term {
+        value: TermValue::Ref(inner),
+        ..
+    }) = parts.first_mut()
+    {
+        let mut joined = std::mem::take(inner);
+        joined.extend(parts.drain(..).skip(1));
+        *parts = joined;
+    }
 }
