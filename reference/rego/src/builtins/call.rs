@@ -33,14 +33,17 @@ pub(crate) enum Failure {
     Ended(Ended),
 }
 
+/// The answers of non-deterministic functions, by name and operands: the same call has the same
+/// answer throughout an evaluation.
+pub(crate) type Answers = BTreeMap<(&'static str, Vec<Value>), Option<Value>>;
+
 /// What all calls of one evaluation share.
 #[derive(Debug)]
 pub(crate) struct Session {
     /// The time that the whole evaluation takes as now, once it is known.
     pub(crate) now: Cell<Option<SystemTime>>,
-    /// The answers of non-deterministic functions, by name and operands: the same call has the
-    /// same answer throughout an evaluation.
-    pub(crate) answers: BTreeMap<(&'static str, Vec<Value>), Option<Value>>,
+    /// What non-deterministic functions answered.
+    pub(crate) answers: Answers,
     /// What functions prepare from an operand and use again, such as compiled patterns.
     pub(crate) prepared: HashMap<(&'static str, Text), Made>,
     /// What the evaluation uses.

@@ -1,7 +1,6 @@
 //! Which rules of a place can matter for the documents and operands that there are.
 
 use std::borrow::Cow;
-use std::convert::Infallible;
 
 use smallvec::SmallVec;
 
@@ -49,19 +48,19 @@ impl<'p> Machine<'p> {
         }
         let index = set.index(self.policy.world().root());
         meter.count(index.breadth() / 16);
-        let Ok::<_, Infallible>(found) =
-            index.matching(&mut |subject| Ok(self.resolve(subject, args)));
-        meter.count(found.all.len());
-        for found in found.all {
-            if let Some(rule) = set.rules.get(found.rule) {
-                matched.candidates.push(Candidate {
-                    rule,
-                    branch: found.branch,
-                    proven: found.proven,
-                });
-            }
-        }
-        matched.early_exit = found.early_exit;
+        matched.early_exit = index.matching(
+            |subject| self.resolve(subject, args),
+            |found| {
+                meter.count(1);
+                if let Some(rule) = set.rules.get(found.rule) {
+                    matched.candidates.push(Candidate {
+                        rule,
+                        branch: found.branch,
+                        proven: found.proven,
+                    });
+                }
+            },
+        );
     }
 
     fn resolve<'v>(&'v self, subject: &Subject, args: Option<&'v [Value]>) -> Resolved<'v> {

@@ -10,7 +10,7 @@ use std::time::SystemTime;
 use smallvec::SmallVec;
 
 use crate::Value;
-use crate::builtins::{Caches, Session};
+use crate::builtins::{Answers, Caches, Session};
 use crate::hash::HashMap;
 use crate::host::Host;
 use crate::meter::{Limits, Meter};
@@ -74,12 +74,12 @@ impl<'e> Evaluation<'e> {
         }
     }
 
-    /// Takes what non-deterministic functions answered in a session.
-    pub(super) fn take_calls(&mut self, session: Session) {
+    /// Takes what non-deterministic functions answered.
+    pub(super) fn take_calls(&mut self, answers: Answers) {
         let Some(calls) = &mut self.calls else {
             return;
         };
-        for ((name, operands), answer) in session.answers {
+        for ((name, operands), answer) in answers {
             let Some(answer) = answer else {
                 continue;
             };
@@ -90,6 +90,7 @@ impl<'e> Evaluation<'e> {
         }
     }
 
+    #[inline]
     pub(super) fn session(&self) -> Session {
         Session {
             now: Cell::new(self.now),

@@ -105,9 +105,9 @@ pub(super) struct Machine<'p> {
     /// Whether failures of built-in functions are errors.
     pub(super) strict: bool,
     /// Whoever watches.
-    pub(super) watch: Option<Watch<'p>>,
+    pub(super) watch: Option<Box<Watch<'p>>>,
     /// The labels of rules that have had an answer, if anyone wants them.
-    pub(super) labels: Option<Labels>,
+    pub(super) labels: Option<Box<Labels>>,
     /// Whether someone is told when a rule has an answer: there is a `watch` or `labels`.
     pub(super) notes_exits: bool,
     /// Where `print` goes.
@@ -211,6 +211,7 @@ impl Deferred {
 
 impl<'p> Machine<'p> {
     /// Begins an evaluation.
+    #[inline]
     pub(super) fn new(policy: &'p Policy, documents: &'p Value, session: Session) -> Self {
         let Room {
             slots,
@@ -236,17 +237,6 @@ impl<'p> Machine<'p> {
             notes_exits: false,
             print: None,
         }
-    }
-
-    /// Ends the evaluation, and leaves its room to the next one.
-    pub(super) fn end(self) -> Session {
-        Room {
-            slots: self.slots,
-            trail: self.trail,
-            memos: self.memos,
-        }
-        .leave();
-        self.session
     }
 
     /// Evaluates a query; shows each answer as the function that gives its variables' values.
@@ -296,9 +286,18 @@ impl<'p> Machine<'p> {
             self.tick()?;
             let mut ground = self.led_to(frame, &reference.root, &reference.steps);
             if let Ground::Rules(node, set, taken) = ground {
-                ground = match self.settle(frame, node, set)? {
-                    true => self.behind(frame, set, reference, taken),
-                    false => Ground::Unknown,
+                ground = match self.sole_value(frame, node, set)? {
+                    // Nothing else asks for it.
+                    Some(value) if taken == reference.steps.len() => {
+                        *document = value;
+                        self.session.meter.make(4 + frame.program.names.len());
+                        return Ok(());
+                    }
+                    Some(value) => {
+                        self.memos.put_complete(set, value);
+                        self.behind(frame, set, reference, taken)
+                    }
+                    None => Ground::Unknown,
                 };
             }
             match ground {

@@ -8,6 +8,7 @@ use super::ir::{Program, Slot};
 use super::labels::Labels;
 use super::lower;
 use super::machine::{Machine, Values};
+use super::room::Room;
 use super::trace::Watch;
 use crate::Value;
 use crate::compile::tree::Written;
@@ -190,8 +191,7 @@ impl Query {
         evaluation: &mut Evaluation<'_>,
         evaluate: impl FnOnce(&mut Machine<'_>) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
-        let session = evaluation.session();
-        let mut machine = Machine::new(&self.policy, evaluation.documents, session);
+        let mut machine = Machine::new(&self.policy, evaluation.documents, evaluation.session());
         machine.input = evaluation.input.take();
         machine.strict = evaluation.strict;
         machine.print = match &mut evaluation.print {
@@ -203,28 +203,39 @@ impl Query {
                 let tracer = &mut **tracer;
                 let first = self.body.first();
                 let start = first.map_or_else(super::no_location, |expr| expr.location.clone());
-                Some(Watch::new(
-                    tracer,
-                    &self.body,
-                    &self.program,
-                    &self.written,
-                    start,
-                ))
+                let watch = Watch::new(tracer, &self.body, &self.program, &self.written, start);
+                Some(Box::new(watch))
             }
             None => None,
         };
         let wanted = evaluation.rule_labels.is_some();
         let labels = wanted && self.policy.world().has_labels();
-        machine.labels = labels.then(Labels::default);
+        machine.labels = labels.then(Box::<Labels>::default);
         machine.notes_exits = labels || machine.watch.is_some();
         let evaluated = evaluate(&mut machine);
-        if let Some(labels) = machine.labels.take() {
+        // Taken apart where it is: moving it costs as much as a lookup.
+        let Machine {
+            input,
+            labels,
+            session,
+            slots,
+            trail,
+            memos,
+            watch,
+            ..
+        } = machine;
+        drop(watch);
+        evaluation.input = input;
+        if let Some(labels) = labels {
             evaluation.rule_labels = Some(labels.found());
         }
-        let input = machine.input.take();
-        let session = machine.end();
-        evaluation.input = input;
-        evaluation.take_calls(session);
+        Room {
+            slots,
+            trail,
+            memos,
+        }
+        .leave();
+        evaluation.take_calls(session.answers);
         evaluated
     }
 }

@@ -164,21 +164,36 @@ impl<'p> Machine<'p> {
         leave(self.first_value(frame, walk, set, matched, each))
     }
 
-    /// Finds the value of complete rules, so that it is known from then on. That is not tried where
-    /// several rules are asked for a value, these or those that they read, because what remains to
-    /// be done has its turn between them.
+    /// Finds the value of complete rules, so that it is known from then on; see
+    /// [`sole_value`](Self::sole_value) for where that is not tried.
     pub(super) fn settle(
         &mut self,
         frame: &Frame<'_>,
         node: &'p Node,
         set: &'p RuleSet,
     ) -> Result<bool, Stop> {
-        if set.kind != RuleKind::Complete || !set.may_settle() {
+        let Some(value) = self.sole_value(frame, node, set)? else {
             return Ok(false);
+        };
+        self.memos.put_complete(set, value);
+        Ok(true)
+    }
+
+    /// The value of complete rules, or that there is none. It is not looked for where several
+    /// rules are asked for a value, these or those that they read, because what remains to be done
+    /// has its turn between them.
+    pub(super) fn sole_value(
+        &mut self,
+        frame: &Frame<'_>,
+        node: &'p Node,
+        set: &'p RuleSet,
+    ) -> Result<Option<Option<Value>>, Stop> {
+        if set.kind != RuleKind::Complete || !set.may_settle() {
+            return Ok(None);
         }
         let matched = self.matching(node, set, None);
         if !matched.is_settling() {
-            return Ok(false);
+            return Ok(None);
         }
         let first = matched.candidates.first().copied().or(matched.default);
         if !self.notes_exits
@@ -187,15 +202,12 @@ impl<'p> Machine<'p> {
             && let Some(value) = program.constant(first.proven)
         {
             self.next_id();
-            self.memos.put_complete(set, Some(value.clone()));
-            return Ok(true);
+            return Ok(Some(Some(value.clone())));
         }
         if !self.is_alone(set) {
-            return Ok(false);
+            return Ok(None);
         }
-        let value = self.settled(frame, &matched)?;
-        self.memos.put_complete(set, value);
-        Ok(true)
+        self.settled(frame, &matched).map(Some)
     }
 
     /// The value that the first of several rules gives, if one does.

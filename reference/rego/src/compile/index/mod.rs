@@ -58,15 +58,6 @@ pub(crate) struct Match {
     pub(crate) proven: usize,
 }
 
-/// The rules that can matter.
-#[derive(Debug)]
-pub(crate) struct Matches {
-    /// In the order of the rules; branches of one rule are next to each other.
-    pub(crate) all: SmallVec<[Match; 4]>,
-    /// Whether all of them give the same value, so that one is enough.
-    pub(crate) early_exit: bool,
-}
-
 /// Chooses rules.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -222,44 +213,42 @@ impl Index {
         }
     }
 
-    /// The rules that can matter for what the subjects are.
-    pub(crate) fn matching<'v, E>(
+    /// Takes the rules that can matter for what the subjects are, in their order; branches of one
+    /// rule are next to each other. The answer is whether all of them give the same value, so that
+    /// one is enough.
+    pub(crate) fn matching<'v>(
         &self,
-        resolve: &mut dyn FnMut(&Subject) -> Result<Resolved<'v>, E>,
-    ) -> Result<Matches, E> {
+        resolve: impl Fn(&Subject) -> Resolved<'v>,
+        mut take: impl FnMut(Match),
+    ) -> bool {
         let mut known = Known {
             subjects: &self.subjects,
             values: SmallVec::new(),
             resolve,
             is_vague: false,
         };
-        let mut all = SmallVec::new();
         let mut gives: Option<&Gives> = None;
         let mut early_exit = true;
-        let mut keep = |known: &mut Known<'_, '_, 'v, E>, entry: usize| -> Result<(), E> {
+        let mut keep = |known: &mut Known<'_, 'v, _>, entry: usize| {
             let Some(entry) = self.entries.get(entry) else {
-                return Ok(());
+                return;
             };
-            let mut is_open = false;
-            for way in &entry.ways {
-                is_open = is_open || known.allow(way)?;
-            }
-            if !is_open || self.needs_all && !known.has(&entry.keys)? {
-                return Ok(());
+            let is_open = entry.ways.iter().any(|way| known.allow(way));
+            if !is_open || self.needs_all && !known.has(&entry.keys) {
+                return;
             }
             let same = gives.is_none_or(|gives| *gives == entry.gives);
             early_exit &= same && entry.gives != Gives::Various;
             gives = Some(&entry.gives);
-            all.push(Match {
+            take(Match {
                 rule: entry.rule,
                 branch: entry.branch,
                 proven: if known.is_vague { 0 } else { entry.proven },
             });
-            Ok(())
         };
         let some = match &self.primary {
             None => None,
-            Some(primary) => match known.get(primary.subject)? {
+            Some(primary) => match known.get(primary.subject) {
                 Resolved::Unknown => None,
                 Resolved::Undefined => Some((primary, None)),
                 Resolved::Value(value) => Some((primary, primary.by_value.get(value.as_ref()))),
@@ -268,7 +257,7 @@ impl Index {
         match some {
             None => {
                 for entry in 0..self.entries.len() {
-                    keep(&mut known, entry)?;
+                    keep(&mut known, entry);
                 }
             }
             Some((primary, equal)) => {
@@ -279,53 +268,47 @@ impl Index {
                     .peekable();
                 for other in &primary.others {
                     while let Some(entry) = equal.next_if(|entry| *entry < other) {
-                        keep(&mut known, *entry)?;
+                        keep(&mut known, *entry);
                     }
-                    keep(&mut known, *other)?;
+                    keep(&mut known, *other);
                 }
                 for entry in equal {
-                    keep(&mut known, *entry)?;
+                    keep(&mut known, *entry);
                 }
             }
         }
-        Ok(Matches { all, early_exit })
+        early_exit
     }
 }
 
 /// What the subjects are, each asked for once.
-struct Known<'i, 'r, 'v, E> {
+struct Known<'i, 'v, R> {
     subjects: &'i [Subject],
     values: SmallVec<[Option<Resolved<'v>>; 4]>,
-    resolve: &'r mut dyn FnMut(&Subject) -> Result<Resolved<'v>, E>,
+    resolve: R,
     /// Whether nobody knows what one of them is.
     is_vague: bool,
 }
 
-impl<'v, E> Known<'_, '_, 'v, E> {
+impl<'v, R: Fn(&Subject) -> Resolved<'v>> Known<'_, 'v, R> {
     /// Whether a test of each subject holds.
-    fn allow(&mut self, way: &Way<usize>) -> Result<bool, E> {
-        for (subject, tests) in way {
-            let holds = match self.get(*subject)? {
-                Resolved::Unknown => true,
-                Resolved::Undefined => false,
-                Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
-            };
-            if !holds {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+    fn allow(&mut self, way: &Way<usize>) -> bool {
+        way.iter().all(|(subject, tests)| match self.get(*subject) {
+            Resolved::Unknown => true,
+            Resolved::Undefined => false,
+            Resolved::Value(value) => tests.iter().any(|test| test.holds(value)),
+        })
     }
 
     /// Whether each key is there, as far as it is known.
-    fn has(&mut self, keys: &[Key<usize>]) -> Result<bool, E> {
-        for Key { key, collection } in keys {
-            let key = match self.get(*key)? {
+    fn has(&mut self, keys: &[Key<usize>]) -> bool {
+        keys.iter().all(|Key { key, collection }| {
+            let key = match self.get(*key) {
                 Resolved::Value(key) => key.clone(),
-                Resolved::Undefined => return Ok(false),
-                Resolved::Unknown => continue,
+                Resolved::Undefined => return false,
+                Resolved::Unknown => return true,
             };
-            let is_there = match self.get(*collection)? {
+            match self.get(*collection) {
                 // In documents numbers are found by their text.
                 Resolved::Value(value) => match (value.as_ref(), key.as_ref()) {
                     (Value::Object(members), Value::Number(number)) => {
@@ -337,30 +320,23 @@ impl<'v, E> Known<'_, '_, 'v, E> {
                 },
                 Resolved::Unknown => true,
                 Resolved::Undefined => false,
-            };
-            if !is_there {
-                return Ok(false);
             }
-        }
-        Ok(true)
+        })
     }
 
-    fn get(&mut self, number: usize) -> Result<&Resolved<'v>, E> {
-        if self.values.len() <= number {
-            self.values.resize_with(number + 1, || None);
+    fn get(&mut self, number: usize) -> &Resolved<'v> {
+        while self.values.len() <= number {
+            self.values.push(None);
         }
         let (Some(place), Some(subject)) = (self.values.get_mut(number), self.subjects.get(number))
         else {
-            return Ok(&Resolved::Unknown);
+            return &Resolved::Unknown;
         };
-        match place {
-            Some(known) => Ok(known),
-            None => {
-                let found = (self.resolve)(subject)?;
-                self.is_vague |= matches!(found, Resolved::Unknown);
-                Ok(place.insert(found))
-            }
-        }
+        place.get_or_insert_with(|| {
+            let found = (self.resolve)(subject);
+            self.is_vague |= matches!(found, Resolved::Unknown);
+            found
+        })
     }
 }
 
