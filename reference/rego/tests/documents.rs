@@ -212,14 +212,14 @@ fn many_threads_look_at_once() {
 /// members, with names twice among them, follows every other.
 #[test]
 fn members_are_in_their_order_whatever_object_came_before() {
-    let mut objects = vec![Vec::new()];
-    for at in 0.. {
-        let names: &Vec<&str> = &objects[at];
-        if names.len() == 4 {
-            break;
-        }
-        let longer = ["a", "b", "c"].map(|name| [names.as_slice(), &[name]].concat());
-        objects.extend(longer);
+    let mut objects: Vec<Vec<&str>> = vec![Vec::new()];
+    let mut longest = objects.clone();
+    for _ in 0..4 {
+        let longer = longest
+            .iter()
+            .flat_map(|names| ["a", "b", "c"].map(|name| [names.as_slice(), &[name]].concat()));
+        longest = longer.collect();
+        objects.extend(longest.iter().cloned());
     }
     let objects: Vec<String> = objects
         .iter()
