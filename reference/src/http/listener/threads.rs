@@ -7,6 +7,11 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+/// What connections must not wait for is done by so many other threads at most.
+const ASIDE: usize = 512;
+/// One thread has at least so many of them.
+const LEAST_ASIDE: usize = 64;
+
 /// A thread for each processor. They end, and what is left on them, when this is dropped.
 #[derive(Debug)]
 pub(super) struct Threads(Vec<Thread>);
@@ -28,7 +33,9 @@ impl Threads {
     /// Starts them; fewer if no more can be had.
     pub(super) fn start() -> Self {
         let count = thread::available_parallelism().map_or(1, usize::from);
-        Self((0..count).map_while(|_| Thread::start().ok()).collect())
+        let aside = (ASIDE / count).max(LEAST_ASIDE);
+        let threads = (0..count).map_while(|_| Thread::start(aside).ok());
+        Self(threads.collect())
     }
 
     /// The thread with the fewest connections, and what counts one more for it.
@@ -40,14 +47,13 @@ impl Threads {
 }
 
 impl Thread {
-    fn start() -> io::Result<Self> {
-        let runtime = Builder::new_current_thread().enable_all().build()?;
+    fn start(aside: usize) -> io::Result<Self> {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime.enable_all().max_blocking_threads(aside).build()?;
         let handle = runtime.handle().clone();
+        // Nobody sends anything: it ends when this side is dropped.
         let (stop, stopped) = oneshot::channel::<()>();
-        let serve = move || {
-            // Nobody sends anything: it ends when the other side is dropped.
-            drop(runtime.block_on(stopped));
-        };
+        let serve = move || drop(runtime.block_on(stopped));
         Ok(Self {
             runtime: handle,
             load: Load::default(),
