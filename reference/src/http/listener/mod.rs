@@ -23,13 +23,11 @@ mod backlog;
 mod descriptors;
 mod door;
 mod registry;
-mod threads;
 
 use backlog::Backlog;
 pub(in crate::http) use door::Door;
 pub use door::Place;
 use registry::{Limits, Registry};
-use threads::Threads;
 
 /// How long the listener rests when the system cannot give it a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -47,8 +45,6 @@ pub(super) struct Acceptor<S> {
     server: Arc<Server<S>>,
     registry: Registry<Id>,
     connections: JoinSet<()>,
-    /// Those that connections stay on.
-    threads: Option<Threads>,
     promotes: Interval,
 }
 
@@ -61,7 +57,6 @@ impl<S: Service> Acceptor<S> {
             server,
             registry,
             connections: JoinSet::new(),
-            threads: S::IS_BRIEF.then(Threads::start),
             promotes,
         }
     }
@@ -128,20 +123,7 @@ impl<S: Service> Acceptor<S> {
             peer,
             certificates: Bytes::new(),
         };
-        let thread = self.threads.as_ref().and_then(Threads::least);
-        let task = match thread {
-            Some((thread, load)) => {
-                let served = async move {
-                    let _load = load;
-                    match stream.moved() {
-                        Ok(stream) => connection.run(stream).await,
-                        Err(failure) => warn!(%failure, "cannot serve a connection"),
-                    }
-                };
-                self.connections.spawn_on(served, thread)
-            }
-            None => self.connections.spawn(connection.run(stream)),
-        };
+        let task = self.connections.spawn(connection.run(stream));
         self.registry.insert(task.id(), peer.ip(), activity, place);
     }
 
