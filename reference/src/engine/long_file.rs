@@ -20,7 +20,7 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
             return Ok(bytes);
         }
     }
-    let mut bytes = Vec::with_capacity(usize::try_from(length).unwrap_or_default());
+    let mut bytes = Vec::new();
     file.read_to_end(&mut bytes)?;
     Ok(bytes)
 }
@@ -28,8 +28,13 @@ pub(super) fn read(path: &Path) -> io::Result<Vec<u8>> {
 /// Reads parts of a file at once. A file that changes meanwhile has to be read from its beginning
 /// to its end, so it fails where this one is not as long as was said.
 fn read_parts(file: &File, length: u64, threads: usize) -> io::Result<Vec<u8>> {
-    let mut bytes = vec![0; usize::try_from(length).map_err(io::Error::other)?];
-    let share = bytes.len().div_ceil(threads).max(1);
+    let room = usize::try_from(length).map_err(io::Error::other)?;
+    // What follows would end the program where this fails.
+    Vec::<u8>::new()
+        .try_reserve_exact(room)
+        .map_err(io::Error::other)?;
+    let mut bytes = vec![0; room];
+    let share = room.div_ceil(threads).max(1);
     thread::scope(|scope| {
         let mut readers = Vec::new();
         for (at, part) in bytes.chunks_mut(share).enumerate() {
@@ -68,6 +73,8 @@ mod tests {
                 assert!(read_parts(&file, length - 1, threads).is_err(), "{length}");
             }
         }
+        let file = File::open(&path)?;
+        assert!(read_parts(&file, u64::MAX / 2, 2).is_err(), "no memory");
         Ok(())
     }
 }

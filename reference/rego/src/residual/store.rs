@@ -274,10 +274,14 @@ impl Rewrite for Resolve<'_> {
                 false
             }
             TermValue::Ref(parts) => {
-                if let Some(head) = parts.first_mut() {
+                // The head of a head may stand for something, too.
+                while let Some(head) = parts.first_mut() {
                     self.variable(head);
+                    if !matches!(head.value, TermValue::Ref(_)) {
+                        break;
+                    }
+                    join(parts);
                 }
-                join(parts);
                 true
             }
             _ => true,
@@ -307,5 +311,25 @@ fn join(parts: &mut Vec<Term>) {
         let mut joined = std::mem::take(inner);
         joined.extend(parts.drain(..).skip(1));
         *parts = joined;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::terms::{nowhere, reference, string, term, var};
+    use super::{Store, Sym, TermValue, Var};
+
+    #[test]
+    fn heads_of_heads_are_joined_with_what_they_stand_for() {
+        let at = nowhere();
+        let mut store = Store::default();
+        let name = Var("x".into());
+        let to = reference("input", [string("a", &at)], &at);
+        store.bind(&name, Sym::Term(to));
+        let inner = vec![var(&name, &at), string("b", &at)];
+        let outer = vec![term(TermValue::Ref(inner), &at), string("c", &at)];
+        let resolved = store.resolved(Sym::Term(term(TermValue::Ref(outer), &at)));
+        let steps = ["a", "b", "c"].map(|step| string(step, &at));
+        assert_eq!(resolved, Sym::Term(reference("input", steps, &at)));
     }
 }
