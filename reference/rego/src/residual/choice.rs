@@ -3,8 +3,9 @@
 
 use super::finish::{closed, open};
 use super::rules::{distinct, saved_vars};
+use super::saved::Saved;
 use super::solver::{Flow, Next, Solver};
-use super::store::{Frame, Saved};
+use super::store::Frame;
 use super::terms::{self, Sym};
 use crate::Value;
 use crate::compile::terms::constant;
@@ -109,9 +110,7 @@ impl<'p> Solver<'p> {
                 call.iter().skip(1).all(is_flat)
             }
             ExprTerms::Call(call) => call.iter().skip(1).all(|term| match &term.value {
-                TermValue::Ref(_) => {
-                    is_flat(term) && self.store.saved.contains(&Saved::Defined(term.clone()))
-                }
+                TermValue::Ref(_) => is_flat(term) && self.store.is_demanded(term),
                 _ => is_flat(term),
             }),
             _ => false,
@@ -204,7 +203,7 @@ impl<'p> Solver<'p> {
             if ways > MAX_WAYS && bodies.len() > 1 {
                 ways /= bodies.len();
                 let rule = self.any_rule("__every", &bodies);
-                all.push(vec![vec![Saved::Expr(rule)]]);
+                all.push(vec![vec![Saved::expr(rule)]]);
             } else {
                 all.push(bodies);
             }
@@ -256,7 +255,7 @@ fn first_location(bodies: &[Vec<Saved>]) -> Location {
     let first = bodies.iter().flatten().next();
     match first {
         Some(Saved::Expr(expr)) => expr.location.clone(),
-        Some(Saved::Defined(Term { location, .. })) => location.clone(),
+        Some(Saved::Defined(term)) => term.location.clone(),
         None => terms::nowhere(),
     }
 }

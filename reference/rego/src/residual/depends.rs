@@ -17,7 +17,8 @@ pub(super) struct Depends<'p> {
     unknowns: References,
     /// Whether functions that are not deterministic count as unknown.
     hold: bool,
-    rules: HashMap<usize, bool>,
+    /// What was found of rules, by their addresses.
+    pub(super) rules: HashMap<usize, bool>,
 }
 
 struct Look<'d, 'p> {

@@ -2,7 +2,8 @@
 
 use std::collections::BTreeSet;
 
-use super::store::{Saved, Store};
+use super::saved::Saved;
+use super::store::Store;
 use super::terms;
 use crate::compile::visit::{self, Visit};
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
@@ -23,12 +24,14 @@ pub(super) fn open(saved: &[Saved], store: &mut Store) -> Body {
 
 fn body(saved: &[Saved], other: &mut dyn FnMut(&Term) -> Term) -> Body {
     let mut demanded = Demanded::default();
-    for part in saved {
-        if let Saved::Expr(expr) = part
-            && !expr.negated
-            && expr.with.is_empty()
-        {
-            visit::expr(expr, &mut demanded);
+    if saved.iter().any(|part| matches!(part, Saved::Defined(_))) {
+        for part in saved {
+            if let Saved::Expr(expr) = part
+                && !expr.negated
+                && expr.with.is_empty()
+            {
+                visit::expr(expr, &mut demanded);
+            }
         }
     }
     let mut body: Body = Vec::new();
@@ -37,8 +40,8 @@ fn body(saved: &[Saved], other: &mut dyn FnMut(&Term) -> Term) -> Body {
     for part in saved {
         match part {
             Saved::Expr(expr) => {
-                if said.insert((expr.negated, &expr.terms, &expr.with)) {
-                    body.push(expr.clone());
+                if saved.len() == 1 || said.insert((expr.negated, &expr.terms, &expr.with)) {
+                    body.push(Expr::clone(expr));
                 }
             }
             Saved::Defined(term) => {
@@ -47,7 +50,7 @@ fn body(saved: &[Saved], other: &mut dyn FnMut(&Term) -> Term) -> Body {
                 }
                 let left = other(term);
                 let location = &term.location;
-                body.push(terms::call("eq", vec![left, term.clone()], location));
+                body.push(terms::call("eq", vec![left, Term::clone(term)], location));
             }
         }
     }

@@ -7,7 +7,8 @@
 //! Expressions that depend on nothing unknown ([`depends`]) are left to the evaluator, and those
 //! that cannot be taken apart stay as they are ([`keep`]), with copies of the rules they refer to
 //! ([`support`]). [`propagate`] takes variables away that only hand references on, and [`finish`]
-//! makes bodies of what was saved. [`hints`] guesses at names that are mistyped.
+//! makes bodies of what was saved ([`saved`]). What follows from the policy and the unknowns alone
+//! is found once ([`kept`]). [`hints`] guesses at names that are mistyped.
 
 mod calls;
 mod choice;
@@ -15,9 +16,11 @@ mod depends;
 mod finish;
 mod hints;
 mod keep;
+mod kept;
 mod propagate;
 mod reference;
 mod rules;
+mod saved;
 mod solver;
 mod store;
 mod support;
@@ -40,12 +43,13 @@ use crate::error::{Errors, EvalError};
 use crate::eval::{Evaluation, QueryOptions, forbidden};
 use crate::hash::HashMap;
 use crate::json_ast::body;
-use crate::syntax::{Body, Module, Var};
+use crate::syntax::{Body, Expr, Module, Var};
 use crate::trace::Op;
 use crate::value::{JsonSink, TextSink, ValueSink};
 
+use kept::Shelf;
+use saved::Saved;
 use solver::Solver;
-use store::Saved;
 use watch::Watch;
 
 /// What a partial evaluation does not know, and what it leaves alone.
@@ -59,6 +63,13 @@ pub struct PartialOptions {
     /// Whether functions that are not deterministic, such as `http.send`, are evaluated. If not,
     /// calls of them stay in the residual.
     pub nondeterministic_builtins: bool,
+}
+
+impl PartialOptions {
+    /// Whether functions that are not deterministic are left alone.
+    fn holds(&self) -> bool {
+        !self.nondeterministic_builtins
+    }
 }
 
 impl Default for PartialOptions {
@@ -133,6 +144,9 @@ pub struct PartialQuery {
     policy: Policy,
     body: Body,
     written: HashMap<Var, Var>,
+    /// The variables that the author of the query named.
+    named: Vec<Var>,
+    shelf: Shelf,
 }
 
 impl PartialQuery {
@@ -161,6 +175,8 @@ impl PartialQuery {
         }
         Ok(Self {
             policy: policy.clone(),
+            named: named(&unit.body),
+            shelf: Shelf::default(),
             body: unit.body,
             written: unit.written.into_iter().collect(),
         })
@@ -177,34 +193,41 @@ impl PartialQuery {
         evaluation: &mut Evaluation<'_>,
         options: &PartialOptions,
     ) -> Result<Residual, EvalError> {
-        let mut solver = Solver::new(&self.policy, evaluation.documents, evaluation, options);
+        let kept = self.shelf.take(&options.unknowns, options.holds());
+        let documents = evaluation.documents;
+        let mut solver = Solver::new(&self.policy, documents, evaluation, options, kept);
         if let Some(tracer) = &mut evaluation.tracer {
             solver.watch = Some(Watch::new(&mut **tracer, &self.written));
         }
-        let named = self.named();
-        for name in &named {
+        let found = self.search(&mut solver);
+        self.shelf.put(solver.into_kept());
+        found.map_err(|error| *error)
+    }
+
+    fn search<'p>(&'p self, solver: &mut Solver<'p>) -> Result<Residual, Box<EvalError>> {
+        let named = &self.named;
+        for name in named {
             solver.store.give(0, name, name.clone());
         }
         let mut found: Vec<Vec<Saved>> = Vec::new();
         solver.tell_query(Op::Enter, &self.body);
-        let flow = solver.body(0, &self.body, &mut |solver| {
+        solver.body(0, &self.body, &mut |solver| {
             solver.tell_query(Op::Exit, &self.body);
             if let Some(mut saved) = solver.typed(store::Mark::default()) {
                 let at = terms::nowhere();
-                for name in &named {
+                for name in named {
                     let value = solver.store.lookup(0, name).into_term(&at);
                     let own = terms::var(name, &at);
                     if value != own {
                         let equal = terms::call("eq", vec![own, value], &at);
-                        saved.push(Saved::Expr(equal));
+                        saved.push(Saved::expr(equal));
                     }
                 }
                 solver.grow(&saved)?;
                 found.push(propagate::references(saved));
             }
             Ok(())
-        });
-        flow.map_err(|error| *error)?;
+        })?;
         let found = rules::distinct(found);
         let queries = found.iter();
         let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
@@ -215,15 +238,15 @@ impl PartialQuery {
         let support = solver.modules(&queries);
         Ok(Residual { queries, support })
     }
+}
 
-    /// The variables that the author of the query named.
-    fn named(&self) -> Vec<Var> {
-        let names = self.body.iter().flat_map(terms::expr_vars);
-        let names: BTreeSet<_> = names
-            .filter(|name| !name.is_generated() && signature(&name.0).is_none())
-            .collect();
-        names.into_iter().collect()
-    }
+/// The variables that the author of a query named.
+fn named(body: &[Expr]) -> Vec<Var> {
+    let names = body.iter().flat_map(terms::expr_vars);
+    let names: BTreeSet<_> = names
+        .filter(|name| !name.is_generated() && signature(&name.0).is_none())
+        .collect();
+    names.into_iter().collect()
 }
 
 impl fmt::Debug for PartialQuery {

@@ -5,7 +5,8 @@
 
 use std::collections::BTreeSet;
 
-use super::store::{Flatten, Saved};
+use super::saved::Saved;
+use super::store::Flatten;
 use super::terms::{self, all_term_vars, all_vars, sides};
 use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;
@@ -17,6 +18,9 @@ const MAX_GROWTH: usize = 200;
 /// The same, in which a reference stands wherever a variable had its value: if nobody named the
 /// variable, and all that uses it demands that it has a value.
 pub(super) fn references(saved: Vec<Saved>) -> Vec<Saved> {
+    if !saved.iter().any(|part| given(part).is_some()) {
+        return saved;
+    }
     let mut parts: Vec<_> = saved.into_iter().map(Some).collect();
     let mut uses: HashMap<Var, Vec<usize>> = HashMap::default();
     for (place, part) in parts.iter().enumerate() {
@@ -115,14 +119,14 @@ fn demands(part: &Saved, name: &Var) -> bool {
 fn put(part: &mut Saved, name: &Var, to: &Term) {
     let mut put = Put { name, to };
     match part {
-        Saved::Expr(expr) => {
+        Saved::Expr(expr) => expr.change(|expr| {
             visit::rewrite_expr(expr, &mut put);
             visit::rewrite_expr(expr, &mut Flatten);
-        }
-        Saved::Defined(term) => {
+        }),
+        Saved::Defined(term) => term.change(|term| {
             visit::rewrite_term(term, &mut put);
             visit::rewrite_term(term, &mut Flatten);
-        }
+        }),
     }
 }
 

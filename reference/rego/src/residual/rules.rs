@@ -5,8 +5,9 @@ use std::collections::BTreeSet;
 use std::rc::Rc;
 
 use super::reference::Walk;
+use super::saved::Saved;
 use super::solver::{Each, Flow, Solver};
-use super::store::{Saved, Store};
+use super::store::Store;
 use super::terms::{self, Sym, all_vars};
 use super::unknowns::Root;
 use crate::Value;
@@ -322,8 +323,11 @@ impl<'p> Solver<'p> {
         let mut solution = solution.clone();
         for part in &mut solution.saved {
             match part {
-                Saved::Expr(expr) => visit::rewrite_expr(expr, &mut renaming),
-                Saved::Defined(term) => visit::rewrite_term(term, &mut renaming),
+                ground if ground.is_ground() => {}
+                Saved::Expr(expr) => expr.change(|expr| visit::rewrite_expr(expr, &mut renaming)),
+                Saved::Defined(term) => {
+                    term.change(|term| visit::rewrite_term(term, &mut renaming));
+                }
             }
         }
         for sym in solution.path.iter_mut().chain([&mut solution.value]) {
@@ -337,6 +341,9 @@ impl<'p> Solver<'p> {
 
 /// Each of these once, where it comes first.
 pub(super) fn distinct<T: Ord>(mut found: Vec<T>) -> Vec<T> {
+    if found.len() < 2 {
+        return found;
+    }
     let mut seen = BTreeSet::new();
     let first: Vec<_> = found.iter().map(|one| seen.insert(one)).collect();
     let mut first = first.into_iter();

@@ -6,12 +6,15 @@
 
 use std::collections::BTreeMap;
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::depends::Depends;
+use super::kept::Kept;
 use super::rules::Solution;
-use super::store::{Frame, Saved, Store};
+use super::saved::Saved;
+use super::store::{Frame, Store};
 use super::support::Supports;
-use super::terms::{self, Sym, expr_size};
+use super::terms::{self, Sym};
 use super::unknowns::References;
 use crate::Value;
 use crate::compile::Policy;
@@ -62,8 +65,7 @@ pub(super) struct Solver<'p> {
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
     pub(super) watch: Option<super::watch::Watch<'p>>,
     concrete: Concrete<'p>,
-    dependent: HashMap<usize, bool>,
-    prepared: HashMap<usize, Rc<Prepared>>,
+    kept: Kept,
     steps: usize,
     terms: usize,
 }
@@ -74,28 +76,38 @@ impl<'p> Solver<'p> {
         documents: &'p Value,
         evaluation: &crate::Evaluation<'_>,
         options: &super::PartialOptions,
+        mut kept: Kept,
     ) -> Self {
-        let hold = !options.nondeterministic_builtins;
+        let hold = options.holds();
         let unknowns = options.unknowns.clone();
+        let mut depends = Depends::new(policy.world(), unknowns.clone(), hold);
+        depends.rules = std::mem::take(&mut kept.rules);
         Self {
             policy,
             documents,
             input: evaluation.input.clone(),
             opaque: options.disable_inlining.clone(),
             hold,
-            store: Store::default(),
-            depends: Depends::new(policy.world(), unknowns.clone(), hold),
+            store: Store::with_names(std::mem::take(&mut kept.names)),
+            depends,
             supports: Supports::default(),
             raw: false,
             solved: HashMap::default(),
             watch: None,
             unknowns,
             concrete: Concrete::new(policy, documents, evaluation),
-            dependent: HashMap::default(),
-            prepared: HashMap::default(),
+            kept,
             steps: 0,
             terms: 0,
         }
+    }
+
+    /// What the search leaves for those with the same unknowns.
+    pub(super) fn into_kept(self) -> Kept {
+        let mut kept = self.kept;
+        kept.rules = self.depends.rules;
+        kept.names = self.store.into_names();
+        kept
     }
 
     /// Looks for all ways in which expressions hold.
@@ -139,10 +151,7 @@ impl<'p> Solver<'p> {
 
     /// Counts what becomes part of the residual.
     pub(super) fn grow(&mut self, saved: &[Saved]) -> Flow {
-        let sizes = saved.iter().map(|part| match part {
-            Saved::Expr(expr) => expr_size(expr),
-            Saved::Defined(term) => terms::size(term),
-        });
+        let sizes = saved.iter().map(Saved::size);
         self.terms += 1 + sizes.sum::<usize>();
         if self.terms > MAX_TERMS {
             let message = "the result of partial evaluation is too large";
@@ -338,14 +347,14 @@ impl<'p> Solver<'p> {
     /// Whether an expression depends on something unknown.
     fn depends(&mut self, address: usize, expr: &Expr) -> bool {
         let depends = &mut self.depends;
-        let known = self.dependent.entry(address);
+        let known = self.kept.dependent.entry(address);
         *known.or_insert_with(|| depends.expr(expr))
     }
 
     /// An expression in the form that the machine evaluates.
-    fn prepared(&mut self, address: usize, expr: &Expr) -> Rc<Prepared> {
-        let known = self.prepared.entry(address);
-        let prepared = known.or_insert_with(|| Rc::new(Prepared::new(expr)));
+    fn prepared(&mut self, address: usize, expr: &Expr) -> Arc<Prepared> {
+        let known = self.kept.prepared.entry(address);
+        let prepared = known.or_insert_with(|| Arc::new(Prepared::new(expr)));
         prepared.clone()
     }
 
@@ -383,10 +392,20 @@ impl<'p> Solver<'p> {
 
     /// Whether the modifiers of an expression put something known in the place of all that is
     /// not.
-    fn is_replaced(&mut self, expr: &Expr) -> bool {
+    fn is_replaced(&mut self, expr: &'p Expr) -> bool {
         if expr.with.is_empty() {
             return false;
         }
+        let address = std::ptr::from_ref(expr).addr();
+        if let Some(known) = self.kept.replaced.get(&address) {
+            return *known;
+        }
+        let found = self.replaces(expr);
+        self.kept.replaced.insert(address, found);
+        found
+    }
+
+    fn replaces(&mut self, expr: &Expr) -> bool {
         let mut unknowns = self.unknowns.clone();
         for with in &expr.with {
             if let Some((root, path)) = super::keep::target(with) {
@@ -465,8 +484,7 @@ impl<'p> Solver<'p> {
     /// Whether a term may stand in the place of a variable, wherever that is used: it means the
     /// same everywhere, and is small.
     pub(super) fn is_inlined(&self, term: &Term) -> bool {
-        let vars = terms::vars(term);
-        terms::size(term) <= MAX_INLINED && !vars.iter().any(|name| self.store.is_free(name))
+        terms::size(term) <= MAX_INLINED && !terms::any_var(term, |name| self.store.is_free(name))
     }
 }
 

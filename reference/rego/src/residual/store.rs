@@ -1,10 +1,11 @@
 //! What a partial evaluation has found on its way: bindings and saved expressions, all of which
 //! can be taken back.
 
-use super::terms::{Sym, expr_vars, term, vars};
+use super::saved::Saved;
+use super::terms::{Sym, each_expr_var, each_var, term};
 use crate::Value;
 use crate::compile::terms::{constant, of_value};
-use crate::compile::visit::{self, Rewrite};
+use crate::compile::visit::{self, Rewrite, Visit};
 use crate::hash::HashMap;
 use crate::syntax::{Expr, Term, TermValue, Var};
 
@@ -20,15 +21,6 @@ enum Binding {
     Is(Term),
     /// Saved expressions give it a value.
     Saved,
-}
-
-/// A part of a residual.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub(super) enum Saved {
-    /// This must hold.
-    Expr(Expr),
-    /// This must have a value.
-    Defined(Term),
 }
 
 #[derive(Debug)]
@@ -56,9 +48,24 @@ pub(super) struct Store {
     trail: Vec<Undo>,
     next: usize,
     frames: usize,
+    /// Generated variables in the order of their numbers, from 1.
+    generated: Vec<Var>,
 }
 
 impl Store {
+    /// Nothing yet. Generated variables have these names, the first of all that there are.
+    pub(super) fn with_names(generated: Vec<Var>) -> Self {
+        Self {
+            generated,
+            ..Self::default()
+        }
+    }
+
+    /// The names of generated variables.
+    pub(super) fn into_names(self) -> Vec<Var> {
+        self.generated
+    }
+
     pub(super) fn mark(&self) -> Mark {
         Mark {
             trail: self.trail.len(),
@@ -95,13 +102,20 @@ impl Store {
     /// A variable that nothing else has. Its name cannot be one that compilers make, which end
     /// with the number.
     pub(super) fn fresh(&mut self) -> Var {
+        let place = self.next;
         self.next += 1;
-        Var(format!("__local{}__1", self.next).into())
+        if let Some(name) = self.generated.get(place) {
+            return name.clone();
+        }
+        let name = Var(format!("__local{}__1", self.next).into());
+        self.generated.push(name.clone());
+        name
     }
 
     /// The number of something that needs one of its own.
     pub(super) fn number(&mut self) -> usize {
-        self.next += 1;
+        // Each number has its name, at its place.
+        self.fresh();
         self.next
     }
 
@@ -200,30 +214,37 @@ impl Store {
     /// Saves an expression. Its variables have values from now on.
     pub(super) fn save(&mut self, mut expr: Expr) {
         visit::rewrite_expr(&mut expr, &mut Resolve(self));
-        for name in expr_vars(&expr) {
-            if self.is_free(&name) {
-                self.insert(&name, Binding::Saved);
-            }
-        }
-        self.saved.push(Saved::Expr(expr));
+        each_expr_var(&expr, |name| self.settle(name));
+        self.saved.push(Saved::expr(expr));
     }
 
     /// Demands that a term has a value.
     pub(super) fn demand(&mut self, term: Term) {
-        for name in vars(&term) {
-            if self.is_free(&name) {
-                self.insert(&name, Binding::Saved);
-            }
+        each_var(&term, |name| self.settle(name));
+        self.saved.push(Saved::defined(term));
+    }
+
+    /// Notes that saved expressions give a variable its value, if it has none.
+    fn settle(&mut self, name: &Var) {
+        if self.is_free(name) {
+            self.insert(name, Binding::Saved);
         }
-        self.saved.push(Saved::Defined(term));
+    }
+
+    /// Whether it is demanded that a term has a value.
+    pub(super) fn is_demanded(&self, term: &Term) -> bool {
+        let is = |part: &Saved| matches!(part, Saved::Defined(other) if **other == *term);
+        self.saved.iter().any(is)
     }
 
     /// Saves what was saved elsewhere.
     pub(super) fn add(&mut self, saved: Vec<Saved>) {
         for part in saved {
             match part {
-                Saved::Expr(expr) => self.save(expr),
-                Saved::Defined(mut term) => {
+                ground if ground.is_ground() => self.saved.push(ground),
+                Saved::Expr(expr) => self.save(expr.into_node()),
+                Saved::Defined(term) => {
+                    let mut term = term.into_node();
                     self.resolve(&mut term);
                     self.demand(term);
                 }
@@ -235,13 +256,44 @@ impl Store {
     pub(super) fn since(&self, mark: Mark) -> Vec<Saved> {
         let saved = self.saved.get(mark.saved..).unwrap_or_default();
         let mut saved = saved.to_vec();
-        for part in &mut saved {
+        for part in saved.iter_mut().filter(|part| !part.is_ground()) {
             match part {
-                Saved::Expr(expr) => visit::rewrite_expr(expr, &mut Resolve(self)),
-                Saved::Defined(term) => self.resolve(term),
+                Saved::Expr(expr) if self.concerns(|look| visit::expr(expr, look)) => {
+                    expr.change(|expr| visit::rewrite_expr(expr, &mut Resolve(self)));
+                }
+                Saved::Defined(term) if self.concerns(|look| visit::term(term, look)) => {
+                    term.change(|term| self.resolve(term));
+                }
+                _ => {}
             }
         }
         saved
+    }
+
+    /// Whether something stands for a variable of what is looked at.
+    fn concerns<'t>(&'t self, visit: impl FnOnce(&mut Bound<'t>)) -> bool {
+        let mut look = Bound {
+            store: self,
+            found: false,
+        };
+        visit(&mut look);
+        look.found
+    }
+}
+
+/// Looks for variables that stand for something.
+struct Bound<'s> {
+    store: &'s Store,
+    found: bool,
+}
+
+impl<'t> Visit<'t> for Bound<'_> {
+    fn term(&mut self, term: &'t Term) -> bool {
+        if let TermValue::Var(name) = &term.value {
+            let binding = self.store.bindings.get(name);
+            self.found |= matches!(binding, Some(Binding::Known(_) | Binding::Is(_)));
+        }
+        !self.found
     }
 }
 

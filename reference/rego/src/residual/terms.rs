@@ -1,6 +1,7 @@
 //! Terms whose variables are those of a residual, and how nodes of the tree are made.
 
 use std::collections::BTreeSet;
+use std::sync::LazyLock;
 
 use crate::Value;
 use crate::compile::terms::{self as compile, constant, of_value};
@@ -44,13 +45,14 @@ impl From<Term> for Sym {
 
 /// The place of what stands nowhere.
 pub(super) fn nowhere() -> Location {
-    Location {
+    static NOWHERE: LazyLock<Location> = LazyLock::new(|| Location {
         file: "".into(),
         row: 0,
         col: 0,
         offset: 0,
         length: 0,
-    }
+    });
+    NOWHERE.clone()
 }
 
 pub(super) fn term(value: TermValue, location: &Location) -> Term {
@@ -142,28 +144,18 @@ pub(super) fn holds(term: Term) -> Expr {
     }
 }
 
-/// The variables of nodes outside of comprehensions and the bodies of `every`.
-#[derive(Debug, Default)]
-pub(super) struct Vars {
-    pub(super) found: BTreeSet<Var>,
+/// Visits the variables of nodes outside of comprehensions and the bodies of `every`.
+struct Vars<F> {
+    each: F,
     /// Whether closures count as well.
-    pub(super) closures: bool,
+    closures: bool,
 }
 
-impl Vars {
-    fn with_closures() -> Self {
-        Self {
-            closures: true,
-            ..Self::default()
-        }
-    }
-}
-
-impl<'t> Visit<'t> for Vars {
+impl<'t, F: FnMut(&'t Var)> Visit<'t> for Vars<F> {
     fn term(&mut self, term: &'t Term) -> bool {
         match &term.value {
             TermValue::Var(name) if !matches!(&*name.0, "input" | "data") => {
-                self.found.insert(name.clone());
+                (self.each)(name);
                 false
             }
             TermValue::ArrayComprehension(_)
@@ -205,32 +197,67 @@ impl<'t> Visit<'t> for Vars {
     }
 }
 
+/// Visits the variables of a term outside of its closures.
+pub(super) fn each_var<'t>(term: &'t Term, each: impl FnMut(&'t Var)) {
+    let closures = false;
+    visit::term(term, &mut Vars { each, closures });
+}
+
+/// Visits the variables of an expression outside of its closures.
+pub(super) fn each_expr_var<'t>(expr: &'t Expr, each: impl FnMut(&'t Var)) {
+    let closures = false;
+    visit::expr(expr, &mut Vars { each, closures });
+}
+
+/// Visits every variable of an expression.
+pub(super) fn each_of_all_vars<'t>(expr: &'t Expr, each: impl FnMut(&'t Var)) {
+    let closures = true;
+    visit::expr(expr, &mut Vars { each, closures });
+}
+
+/// Whether one of the variables of a term outside of its closures is of a kind.
+pub(super) fn any_var(term: &Term, is: impl Fn(&Var) -> bool) -> bool {
+    let mut found = false;
+    each_var(term, |name| found |= is(name));
+    found
+}
+
 /// The variables of a term outside of its closures.
 pub(super) fn vars(term: &Term) -> BTreeSet<Var> {
-    let mut vars = Vars::default();
-    visit::term(term, &mut vars);
-    vars.found
+    let mut found = BTreeSet::new();
+    each_var(term, |name| {
+        found.insert(name.clone());
+    });
+    found
 }
 
 /// The variables of an expression outside of its closures.
 pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
-    let mut vars = Vars::default();
-    visit::expr(expr, &mut vars);
-    vars.found
+    let mut found = BTreeSet::new();
+    each_expr_var(expr, |name| {
+        found.insert(name.clone());
+    });
+    found
 }
 
 /// Every variable of an expression.
 pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
-    let mut vars = Vars::with_closures();
-    visit::expr(expr, &mut vars);
-    vars.found
+    let mut found = BTreeSet::new();
+    each_of_all_vars(expr, |name| {
+        found.insert(name.clone());
+    });
+    found
 }
 
 /// Every variable of a term.
 pub(super) fn all_term_vars(term: &Term) -> BTreeSet<Var> {
-    let mut vars = Vars::with_closures();
-    visit::term(term, &mut vars);
-    vars.found
+    let mut found = BTreeSet::new();
+    let each = |name: &Var| {
+        found.insert(name.clone());
+    };
+    let closures = true;
+    visit::term(term, &mut Vars { each, closures });
+    found
 }
 
 /// Counts nodes.
@@ -248,13 +275,6 @@ impl<'t> Visit<'t> for Size {
 pub(super) fn size(term: &Term) -> usize {
     let mut size = Size::default();
     visit::term(term, &mut size);
-    size.0
-}
-
-/// The number of terms of an expression.
-pub(super) fn expr_size(expr: &Expr) -> usize {
-    let mut size = Size::default();
-    visit::expr(expr, &mut size);
     size.0
 }
 

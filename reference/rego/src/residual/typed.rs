@@ -2,8 +2,9 @@
 //! them, since nobody writes them; here they come of values that were put into functions.
 
 use super::rules::saved_vars;
+use super::saved::Saved;
 use super::solver::Solver;
-use super::store::{Mark, Saved};
+use super::store::Mark;
 use super::support::Supports;
 use super::terms;
 use crate::Value;
@@ -87,10 +88,14 @@ impl Solver<'_> {
         for (at, part) in saved.iter().enumerate() {
             match part {
                 Saved::Expr(expr) if self.is_own(expr) => {}
-                Saved::Expr(expr) => body.push(expr.clone()),
+                Saved::Expr(expr) => body.push(Expr::clone(expr)),
                 Saved::Defined(term) => {
                     let own = terms::var(&Var(format!("$defined{at}").into()), &term.location);
-                    body.push(terms::call("eq", vec![own, term.clone()], &term.location));
+                    body.push(terms::call(
+                        "eq",
+                        vec![own, Term::clone(term)],
+                        &term.location,
+                    ));
                 }
             }
         }
@@ -113,10 +118,9 @@ impl Solver<'_> {
 
     fn glance(&self, part: &Saved) -> Glance {
         let expr = match part {
-            Saved::Defined(Term {
-                value: TermValue::Ref(_),
-                ..
-            }) => return Glance::Fits,
+            Saved::Defined(term) if matches!(term.value, TermValue::Ref(_)) => {
+                return Glance::Fits;
+            }
             Saved::Defined(_) => return Glance::Unclear,
             Saved::Expr(expr) if expr.with.is_empty() => expr,
             Saved::Expr(_) => return Glance::Unclear,

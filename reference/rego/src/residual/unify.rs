@@ -1,7 +1,7 @@
 //! Making terms equal that are not all known.
 
 use super::solver::Solver;
-use super::terms::{self, Sym, is_composite, vars};
+use super::terms::{self, Sym, any_var, is_composite};
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile::terms::{constant, dotted, operator};
@@ -64,7 +64,7 @@ impl Solver<'_> {
     }
 
     fn unify_terms(&mut self, left: Term, right: Term, location: &Location) -> bool {
-        if left == right && vars(&left).iter().all(|name| !self.store.is_free(name)) {
+        if left == right && !any_var(&left, |name| self.store.is_free(name)) {
             if matches!(left.value, TermValue::Ref(_) | TermValue::Call(_)) {
                 self.store.demand(left);
             }
@@ -118,7 +118,7 @@ impl Solver<'_> {
             self.store.bind(name, Sym::Term(to));
             return true;
         }
-        if vars(&to).contains(name) {
+        if any_var(&to, |other| other == name) {
             // Nothing is a part of itself.
             return !composite && self.equate(terms::var(name, location), to, true);
         }

@@ -25,7 +25,7 @@ pub(super) struct Place {
 ///
 /// A reference stands for the document there and all that is below it. With a variable in it, it
 /// stands for the document before the variable.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, PartialEq, Default)]
 pub struct References {
     places: Vec<Place>,
 }

@@ -1,0 +1,175 @@
+//! What a search saves: parts of a residual. They are handed on from rule to rule and from way to
+//! way, so that they are shared, and what is often asked of them is found once.
+
+use std::cmp::Ordering;
+use std::ops::Deref;
+use std::rc::Rc;
+
+use crate::compile::visit::{self, Visit};
+use crate::syntax::{Expr, ExprTerms, Term, TermValue};
+
+/// A part of a residual.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Saved {
+    /// This must hold.
+    Expr(Shared<Expr>),
+    /// This must have a value.
+    Defined(Shared<Term>),
+}
+
+impl Saved {
+    pub(super) fn expr(expr: Expr) -> Self {
+        Self::Expr(Shared::new(expr))
+    }
+
+    pub(super) fn defined(term: Term) -> Self {
+        Self::Defined(Shared::new(term))
+    }
+
+    /// The number of its terms.
+    pub(super) fn size(&self) -> usize {
+        match self {
+            Self::Expr(expr) => expr.size,
+            Self::Defined(term) => term.size,
+        }
+    }
+
+    /// Whether it has no variables, so that it is the same whatever variables stand for.
+    pub(super) fn is_ground(&self) -> bool {
+        match self {
+            Self::Expr(expr) => expr.is_ground,
+            Self::Defined(term) => term.is_ground,
+        }
+    }
+}
+
+/// A node that others have, too.
+#[derive(Debug, Clone)]
+pub(super) struct Shared<T> {
+    node: Rc<T>,
+    size: usize,
+    is_ground: bool,
+}
+
+impl<T: Node> Shared<T> {
+    pub(super) fn new(node: T) -> Self {
+        let mut look = Look::default();
+        node.look(&mut look);
+        Self {
+            node: Rc::new(node),
+            size: look.size,
+            is_ground: !look.has_vars,
+        }
+    }
+
+    /// Changes the node, which becomes one of its own if others have it.
+    pub(super) fn change(&mut self, change: impl FnOnce(&mut T)) {
+        let node = Rc::make_mut(&mut self.node);
+        change(node);
+        let mut look = Look::default();
+        node.look(&mut look);
+        self.size = look.size;
+        self.is_ground = !look.has_vars;
+    }
+
+    /// The node, or a copy if others have it.
+    pub(super) fn into_node(self) -> T {
+        Rc::unwrap_or_clone(self.node)
+    }
+}
+
+impl<T> Deref for Shared<T> {
+    type Target = T;
+
+    fn deref(&self) -> &T {
+        &self.node
+    }
+}
+
+impl<T: Eq> PartialEq for Shared<T> {
+    fn eq(&self, other: &Self) -> bool {
+        Rc::ptr_eq(&self.node, &other.node) || self.node == other.node
+    }
+}
+
+impl<T: Eq> Eq for Shared<T> {}
+
+impl<T: Ord> PartialOrd for Shared<T> {
+    fn partial_cmp(&self, other: &Self) -> Option<Ordering> {
+        Some(self.cmp(other))
+    }
+}
+
+impl<T: Ord> Ord for Shared<T> {
+    fn cmp(&self, other: &Self) -> Ordering {
+        match Rc::ptr_eq(&self.node, &other.node) {
+            true => Ordering::Equal,
+            false => self.node.cmp(&other.node),
+        }
+    }
+}
+
+/// A node of the syntax tree that can be a part of a residual.
+pub(super) trait Node: Clone {
+    fn look(&self, look: &mut Look);
+}
+
+impl Node for Expr {
+    fn look(&self, look: &mut Look) {
+        visit::expr(self, look);
+    }
+}
+
+impl Node for Term {
+    fn look(&self, look: &mut Look) {
+        visit::term(self, look);
+    }
+}
+
+/// Counts terms, and looks for variables.
+#[derive(Debug, Default)]
+pub(super) struct Look {
+    size: usize,
+    has_vars: bool,
+}
+
+impl Look {
+    /// The name of a function is no variable.
+    fn call(&mut self, parts: &[Term]) {
+        if let Some((name, operands)) = parts.split_first() {
+            let before = self.has_vars;
+            visit::term(name, self);
+            self.has_vars = before;
+            visit::terms(operands, self);
+        }
+    }
+}
+
+impl<'t> Visit<'t> for Look {
+    fn term(&mut self, term: &'t Term) -> bool {
+        self.size += 1;
+        match &term.value {
+            TermValue::Var(name) => self.has_vars |= !matches!(&*name.0, "input" | "data"),
+            TermValue::Call(parts) => {
+                visit::deep(|| self.call(parts));
+                return false;
+            }
+            _ => {}
+        }
+        true
+    }
+
+    fn expr(&mut self, expr: &'t Expr) -> bool {
+        match &expr.terms {
+            ExprTerms::Call(parts) if expr.with.is_empty() => {
+                self.call(parts);
+                false
+            }
+            _ => {
+                // What declares or replaces something is left to whoever looks at all of it.
+                self.has_vars |= !matches!(expr.terms, ExprTerms::Term(_)) || !expr.with.is_empty();
+                true
+            }
+        }
+    }
+}
