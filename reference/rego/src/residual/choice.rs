@@ -129,7 +129,7 @@ impl<'p> Solver<'p> {
         let name = format!("{name}{}__", self.store.number());
         let args: Vec<_> = args.iter().map(|arg| terms::var(arg, &location)).collect();
         for saved in bodies {
-            let body = open(saved, &mut self.store);
+            let body = open(saved.clone(), &mut self.store);
             self.supports.add(&name, &args, body, &location);
         }
         let steps = ["partial", &name].map(|step| terms::string(step, &location));

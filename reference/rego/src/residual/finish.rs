@@ -11,70 +11,99 @@ use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Var, With};
 /// A body in which what must have a value is compared with itself, so that it has no variables
 /// more than it had.
 pub(super) fn closed(saved: &[Saved]) -> Body {
-    body(saved, &mut |term| term.clone())
+    body(saved.to_vec(), &mut |term| term.clone())
 }
 
 /// A body in which what must have a value gives it to a variable.
-pub(super) fn open(saved: &[Saved], store: &mut Store) -> Body {
+pub(super) fn open(saved: Vec<Saved>, store: &mut Store) -> Body {
     body(saved, &mut |term| {
         let name: Var = store.fresh();
         terms::var(&name, &term.location)
     })
 }
 
-fn body(saved: &[Saved], other: &mut dyn FnMut(&Term) -> Term) -> Body {
-    let mut demanded = Demanded::default();
-    if saved.iter().any(|part| matches!(part, Saved::Defined(_))) {
+fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
+    let said = said(&saved);
+    let mut body = Body::with_capacity(saved.len());
+    for (part, said) in saved.into_iter().zip(said) {
+        if !said {
+            continue;
+        }
+        let mut expr = match part {
+            Saved::Expr(expr) => expr.into_node(),
+            Saved::Defined(term) => {
+                let location = term.location.clone();
+                let left = other(&term);
+                terms::call("eq", vec![left, term.into_node()], &location)
+            }
+        };
+        expr.index = body.len();
+        body.push(expr);
+    }
+    body
+}
+
+/// Of each part whether it says what no other does.
+fn said(saved: &[Saved]) -> Vec<bool> {
+    let demanded = Demanded::of(saved);
+    let mut exprs: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
+    let mut defined: BTreeSet<&TermValue> = BTreeSet::new();
+    let parts = saved.iter().map(|part| match part {
+        _ if saved.len() == 1 => true,
+        Saved::Expr(expr) => exprs.insert((expr.negated, &expr.terms, &expr.with)),
+        Saved::Defined(term) => !demanded.has(term) && defined.insert(&term.value),
+    });
+    parts.collect()
+}
+
+/// Of the terms that must have values, those without which expressions could hold.
+#[derive(Debug, Default)]
+struct Demanded<'t> {
+    terms: BTreeSet<&'t TermValue>,
+    references: BTreeSet<&'t [Term]>,
+    /// Calls, where expressions have them with a result.
+    calls: BTreeSet<&'t [Term]>,
+}
+
+impl<'t> Demanded<'t> {
+    fn of(saved: &'t [Saved]) -> Self {
+        let mut left = Self::default();
+        for part in saved {
+            let Saved::Defined(term) = part else {
+                continue;
+            };
+            match &term.value {
+                TermValue::Ref(steps) => {
+                    left.references.insert(steps);
+                }
+                value => {
+                    left.terms.insert(value);
+                }
+            }
+            if let TermValue::Call(call) = &term.value {
+                left.calls.insert(call);
+            }
+        }
+        if left.terms.is_empty() && left.references.is_empty() {
+            return left;
+        }
         for part in saved {
             if let Saved::Expr(expr) = part
                 && !expr.negated
                 && expr.with.is_empty()
             {
-                visit::expr(expr, &mut demanded);
+                visit::expr(expr, &mut left);
             }
         }
+        left
     }
-    let mut body: Body = Vec::new();
-    let mut said: BTreeSet<(bool, &ExprTerms, &[With])> = BTreeSet::new();
-    let mut seen: BTreeSet<&TermValue> = BTreeSet::new();
-    for part in saved {
-        match part {
-            Saved::Expr(expr) => {
-                if saved.len() == 1 || said.insert((expr.negated, &expr.terms, &expr.with)) {
-                    body.push(Expr::clone(expr));
-                }
-            }
-            Saved::Defined(term) => {
-                if demanded.has(term) || !seen.insert(&term.value) {
-                    continue;
-                }
-                let left = other(term);
-                let location = &term.location;
-                body.push(terms::call("eq", vec![left, Term::clone(term)], location));
-            }
-        }
-    }
-    for (index, expr) in body.iter_mut().enumerate() {
-        expr.index = index;
-    }
-    body
-}
 
-/// The terms that must have values for expressions to hold.
-#[derive(Debug, Default)]
-struct Demanded<'t> {
-    terms: BTreeSet<&'t TermValue>,
-    references: BTreeSet<&'t [Term]>,
-    /// Calls that have a result, without it.
-    calls: BTreeSet<&'t [Term]>,
-}
-
-impl Demanded<'_> {
+    /// Whether some expression holds only if a term has a value.
     fn has(&self, term: &Term) -> bool {
         match &term.value {
-            TermValue::Ref(steps) => self.references.contains(steps.as_slice()),
-            TermValue::Call(call) if self.calls.contains(call.as_slice()) => true,
-            value => self.terms.contains(value),
+            TermValue::Ref(steps) => !self.references.contains(steps.as_slice()),
+            TermValue::Call(call) if !self.calls.contains(call.as_slice()) => true,
+            value => !self.terms.contains(value),
         }
     }
 }
@@ -83,8 +112,8 @@ impl<'t> Visit<'t> for Demanded<'t> {
     fn term(&mut self, term: &'t Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => {
-                for length in 1..=steps.len() {
-                    self.references.extend(steps.get(..length));
+                for beginning in (1..=steps.len()).filter_map(|length| steps.get(..length)) {
+                    self.references.remove(beginning);
                 }
                 true
             }
@@ -93,7 +122,7 @@ impl<'t> Visit<'t> for Demanded<'t> {
             | TermValue::ObjectComprehension(_)
             | TermValue::Template(_) => false,
             value => {
-                self.terms.insert(value);
+                self.terms.remove(value);
                 true
             }
         }
@@ -103,7 +132,7 @@ impl<'t> Visit<'t> for Demanded<'t> {
         match &expr.terms {
             ExprTerms::Call(parts) => {
                 if let Some((_, call)) = parts.split_last() {
-                    self.calls.insert(call);
+                    self.calls.remove(call);
                 }
                 visit::terms(parts.get(1..).unwrap_or_default(), self);
             }

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use super::unknowns::References;
 use crate::eval::Prepared;
 use crate::hash::HashMap;
-use crate::syntax::Var;
+use crate::syntax::{Term, Var};
 
 /// So many searches with different unknowns, or at the same time, leave something.
 const MAX_KEPT: usize = 8;
@@ -28,6 +28,9 @@ pub(super) struct Kept {
     pub(super) replaced: HashMap<usize, bool>,
     /// Expressions in the form that is evaluated.
     pub(super) prepared: HashMap<usize, Arc<Prepared>>,
+    /// References into unknown parts of the input as terms of a residual, by the addresses and
+    /// the lengths of those they come from; none for others.
+    pub(super) inputs: HashMap<(usize, usize), Option<Arc<Term>>>,
     /// Generated variables in the order of their numbers.
     pub(super) names: Vec<Var>,
 }

@@ -229,7 +229,9 @@ impl PartialQuery {
             Ok(())
         })?;
         let found = rules::distinct(found);
-        let queries = found.iter();
+        // From here on nobody else has what was saved, so that it need not be copied.
+        solver.solved.clear();
+        let queries = found.into_iter();
         let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
         let mut queries: Vec<Body> = queries.collect();
         if queries.iter().any(Vec::is_empty) {

@@ -1,6 +1,7 @@
 //! References: into `input`, into documents and rules, into values and into what is unknown.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use super::solver::{Each, Flow, Solver, Wanted};
 use super::store::Frame;
@@ -51,6 +52,9 @@ impl<'p> Solver<'p> {
         wanted: Option<&Wanted>,
         each: Each<'_, 'p>,
     ) -> Flow {
+        if let Some(known) = self.unknown_input(reference) {
+            return each(self, Sym::Term(Term::clone(&known)));
+        }
         let Some((head, steps)) = reference.split_first() else {
             return Ok(());
         };
@@ -71,6 +75,28 @@ impl<'p> Solver<'p> {
         }
         let base = self.plug(frame, head);
         self.walk(base, walk, each)
+    }
+
+    /// A reference with constant steps into an unknown part of the input, as a term of a residual.
+    fn unknown_input(&mut self, reference: &'p [Term]) -> Option<Arc<Term>> {
+        let place = (reference.as_ptr().addr(), reference.len());
+        if let Some(known) = self.kept.inputs.get(&place) {
+            return known.clone();
+        }
+        let made = || {
+            let (head, steps) = reference.split_first()?;
+            let path = constants(steps);
+            let is_constant = path.len() == steps.len();
+            if !is_constant || !is_var(head, "input") || !self.unknowns.cover(Root::Input, &path) {
+                return None;
+            }
+            let location = &head.location;
+            let steps = path.iter().map(|step| terms::value(step, location));
+            Some(Arc::new(terms::reference("input", steps, location)))
+        };
+        let made = made();
+        self.kept.inputs.insert(place, made.clone());
+        made
     }
 
     /// Takes steps in a value.

@@ -4,15 +4,17 @@
 //! is called for each way, and taking back a binding is returning from a call. Whatever does not
 //! depend on something unknown is left to that machine.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::rc::Rc;
 use std::sync::Arc;
+
+use smallvec::SmallVec;
 
 use super::depends::Depends;
 use super::kept::Kept;
 use super::rules::Solution;
 use super::saved::Saved;
-use super::store::{Frame, Store};
+use super::store::{Frame, Standing, Store};
 use super::support::Supports;
 use super::terms::{self, Sym};
 use super::unknowns::References;
@@ -65,7 +67,7 @@ pub(super) struct Solver<'p> {
     pub(super) solved: HashMap<usize, Rc<Vec<Solution>>>,
     pub(super) watch: Option<super::watch::Watch<'p>>,
     concrete: Concrete<'p>,
-    kept: Kept,
+    pub(super) kept: Kept,
     steps: usize,
     terms: usize,
 }
@@ -164,8 +166,8 @@ impl<'p> Solver<'p> {
         if matches!(expr.terms, ExprTerms::Some(_)) || is_print(expr) {
             return next(self);
         }
-        if self.is_concrete(frame, expr) {
-            return self.concrete(frame, expr, next);
+        if let Some((prepared, given)) = self.concrete_form(frame, expr) {
+            return self.concrete(frame, (expr, &prepared), given, next);
         }
         let mark = self.store.mark();
         let flow = if !expr.with.is_empty() {
@@ -361,33 +363,27 @@ impl<'p> Solver<'p> {
     /// The variables of an expression that have values, and those that are free; absent if one
     /// has something else.
     fn given(&mut self, frame: Frame, prepared: &Prepared) -> Option<Given> {
-        let mut known = Vec::new();
-        let mut free = Vec::new();
+        let mut known = SmallVec::new();
+        let mut free = SmallVec::new();
         for (slot, own) in prepared.names().iter().enumerate() {
-            let Some(name) = self.store.named(frame, own) else {
-                free.push(slot);
-                continue;
-            };
-            if self.store.is_free(name) {
-                free.push(slot);
-                continue;
-            }
-            match self.store.lookup(frame, own) {
-                Sym::Known(value) => known.push((slot, value)),
-                Sym::Term(_) => return None,
+            match self.store.standing(frame, own) {
+                Standing::Free => free.push(slot),
+                Standing::Known(value) => known.push((slot, value)),
+                Standing::Unknown => return None,
             }
         }
         Some((known, free))
     }
 
-    /// Whether nothing of an expression is unknown.
-    fn is_concrete(&mut self, frame: Frame, expr: &'p Expr) -> bool {
+    /// An expression of which nothing is unknown in the form that the machine evaluates.
+    fn concrete_form(&mut self, frame: Frame, expr: &'p Expr) -> Option<(Arc<Prepared>, Given)> {
         let address = std::ptr::from_ref(expr).addr();
         if self.depends(address, expr) && !self.is_replaced(expr) {
-            return false;
+            return None;
         }
         let prepared = self.prepared(address, expr);
-        self.given(frame, &prepared).is_some()
+        let given = self.given(frame, &prepared)?;
+        Some((prepared, given))
     }
 
     /// Whether the modifiers of an expression put something known in the place of all that is
@@ -405,6 +401,7 @@ impl<'p> Solver<'p> {
         found
     }
 
+    /// The same, when it is asked for the first time.
     fn replaces(&mut self, expr: &Expr) -> bool {
         let mut unknowns = self.unknowns.clone();
         for with in &expr.with {
@@ -420,12 +417,17 @@ impl<'p> Solver<'p> {
     }
 
     /// Lets the machine evaluate an expression.
-    fn concrete(&mut self, frame: Frame, expr: &'p Expr, next: Next<'_, 'p>) -> Flow {
-        let prepared = self.prepared(std::ptr::from_ref(expr).addr(), expr);
-        let Some((known, free)) = self.given(frame, &prepared) else {
-            return Ok(());
+    fn concrete(
+        &mut self,
+        frame: Frame,
+        (expr, prepared): (&'p Expr, &Prepared),
+        (known, free): Given,
+        next: Next<'_, 'p>,
+    ) -> Flow {
+        let own = match free.is_empty() {
+            true => BTreeSet::new(),
+            false => terms::expr_vars(expr),
         };
-        let own = terms::expr_vars(expr);
         let names = prepared.names();
         let outputs: Vec<_> = free
             .into_iter()
@@ -435,7 +437,7 @@ impl<'p> Solver<'p> {
                     .is_some_and(|name| !name.is_wildcard() && own.contains(name))
             })
             .collect();
-        let answers = self.concrete.answers(&prepared, &known, &outputs)?;
+        let answers = self.concrete.answers(prepared, &known, &outputs)?;
         for answer in answers {
             self.step()?;
             let mark = self.store.mark();
@@ -507,7 +509,7 @@ impl Wanted {
 }
 
 /// Slots that have values, and slots that have none yet.
-type Given = (Vec<(usize, Value)>, Vec<usize>);
+type Given = (SmallVec<[(usize, Value); 4]>, SmallVec<[usize; 4]>);
 
 /// The modules that support a residual, by their packages.
 pub(super) type Packages = BTreeMap<Vec<Value>, Vec<crate::syntax::Rule>>;

@@ -30,6 +30,17 @@ enum Undo {
     Chosen(usize),
 }
 
+/// What is known of a variable of a frame.
+#[derive(Debug)]
+pub(super) enum Standing {
+    /// Nothing is said of it yet.
+    Free,
+    /// It has a value.
+    Known(Value),
+    /// It stands for something that is not known.
+    Unknown,
+}
+
 /// How far something had come, to go back there.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Mark {
@@ -182,6 +193,20 @@ impl Store {
     pub(super) fn lookup(&mut self, frame: Frame, own: &Var) -> Sym {
         let name = self.name(frame, own);
         self.variable(&name)
+    }
+
+    /// What is known of a variable of a frame, which gets no name by that.
+    pub(super) fn standing(&self, frame: Frame, own: &Var) -> Standing {
+        let name = self.named(frame, own);
+        match name.and_then(|name| self.bindings.get(name)) {
+            None => Standing::Free,
+            Some(Binding::Known(value)) => Standing::Known(value.clone()),
+            Some(Binding::Saved) => Standing::Unknown,
+            Some(Binding::Is(term)) => match self.resolved(Sym::Term(term.clone())) {
+                Sym::Known(value) => Standing::Known(value),
+                Sym::Term(_) => Standing::Unknown,
+            },
+        }
     }
 
     fn variable(&self, name: &Var) -> Sym {

@@ -5,6 +5,12 @@ use crate::compile::terms::{constant, is_var};
 use crate::error::{Code, Errors, LanguageError};
 use crate::syntax::{ExprTerms, Term, TermValue, parse_query};
 
+/// What is no name, or has another meaning.
+const WORDS: &[&str] = &[
+    "and", "as", "contains", "data", "default", "else", "every", "false", "if", "import", "in",
+    "input", "not", "null", "or", "package", "some", "true", "with",
+];
+
 /// Where a document begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Root {
@@ -48,6 +54,10 @@ impl References {
     pub fn parse<'t>(texts: impl IntoIterator<Item = &'t str>) -> Result<Self, Errors> {
         let mut places = Vec::new();
         for text in texts {
+            if let Some(place) = plain(text) {
+                places.push(place);
+                continue;
+            }
             let reference = reference(text)?;
             let Some((head, steps)) = reference.split_first() else {
                 continue;
@@ -120,6 +130,27 @@ impl References {
             places: kept.cloned().collect(),
         }
     }
+}
+
+/// The place that names with dots between them say, as most references are written. What may be
+/// a word of the language is left to the parser.
+fn plain(text: &str) -> Option<Place> {
+    let mut names = text.split('.');
+    let root = match names.next()? {
+        "input" => Root::Input,
+        "data" => Root::Data,
+        _ => return None,
+    };
+    let is_plain = |name: &&str| {
+        name.starts_with(|first: char| first.is_ascii_alphabetic())
+            && name
+                .bytes()
+                .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
+            && !WORDS.contains(name)
+    };
+    let steps = names.map(|name| Some(name).filter(is_plain).map(Value::from));
+    let steps = steps.collect::<Option<_>>()?;
+    Some(Place { root, steps })
 }
 
 /// The reference that a text is.
