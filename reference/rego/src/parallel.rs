@@ -9,26 +9,35 @@ const SHARE: usize = 64;
 /// Does the same with each of these, on all processors if there are many. The results are in the
 /// order of the items.
 pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R + Sync) -> Vec<R> {
-    let processors = thread::available_parallelism().map_or(1, usize::from);
-    let threads = processors.min(items.len() / SHARE);
+    let shares = items.len() / SHARE;
+    // The number of processors is not asked for in vain, as the system reads files to tell it.
+    let processors = || thread::available_parallelism().map_or(1, usize::from);
+    let threads = if shares < 2 {
+        1
+    } else {
+        shares.min(processors())
+    };
     if threads < 2 {
         return items.iter_mut().map(work).collect();
     }
     let mut results = Vec::with_capacity(items.len());
     let shares = Mutex::new(items.chunks_mut(SHARE).enumerate());
     let done = Mutex::new(Vec::new());
-    let work_off = || {
-        while let Some((at, share)) = next(&shares) {
+    // Every other thread begins at the end. When the same things come again, most come to the
+    // thread that made what they hold, whose memory others would have to wait for.
+    let work_off = |is_from_end: bool| {
+        while let Some((at, share)) = next(&shares, is_from_end) {
             let of_share: Vec<R> = share.iter_mut().map(&work).collect();
             locked(&done).push((at, of_share));
         }
     };
     thread::scope(|scope| {
-        for _ in 1..threads {
+        for number in 1..threads {
+            let work = move || work_off(number % 2 == 1);
             // Where no thread can be had, the others do its work.
-            let _spawned = thread::Builder::new().spawn_scoped(scope, work_off);
+            let _spawned = thread::Builder::new().spawn_scoped(scope, work);
         }
-        work_off();
+        work_off(false);
     });
     let mut done = done.into_inner().unwrap_or_else(PoisonError::into_inner);
     done.sort_unstable_by_key(|(at, _)| *at);
@@ -36,8 +45,13 @@ pub(crate) fn each<T: Send, R: Send>(items: &mut [T], work: impl Fn(&mut T) -> R
     results
 }
 
-fn next<I: Iterator>(of: &Mutex<I>) -> Option<I::Item> {
-    locked(of).next()
+fn next<I: DoubleEndedIterator>(of: &Mutex<I>, is_from_end: bool) -> Option<I::Item> {
+    let mut rest = locked(of);
+    if is_from_end {
+        rest.next_back()
+    } else {
+        rest.next()
+    }
 }
 
 fn locked<T>(of: &Mutex<T>) -> MutexGuard<'_, T> {
