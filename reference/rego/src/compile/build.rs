@@ -1,32 +1,24 @@
 //! One run of the compiler: from the policy that is there and the changes to the next policy.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
-use super::graph::Dependency;
 use super::policy::{CompiledModule, Policy};
 use super::terms::{Path, data_path, data_prefix, rule_reference};
-use super::tree::{CompiledRule, Node, Outline, Written, ground_steps};
-use super::world::{ModuleRules, World};
+use super::tree::Outline;
+use super::world::World;
 use super::{Found, ModuleStage, STAGES, Step, Unit};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::hash::HashMap;
 use crate::parallel;
-use crate::syntax::{Body, ExprTerms, Head, Module, Rule, Term, TermValue};
+use crate::syntax::Module;
 
 /// A run ends with this many mistakes.
 pub(super) const MAX_ERRORS: usize = 10;
 
 /// A rule or a package may be this many steps below `data`.
-const MAX_STEPS: usize = 256;
-
-/// The version of the policy that was made last.
-static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
-
-/// Rules by their packages, then by their places in those.
-type Places = BTreeMap<Path, BTreeMap<Path, Vec<Arc<CompiledRule>>>>;
+pub(super) const MAX_STEPS: usize = 256;
 
 /// The state of a run.
 #[derive(Debug)]
@@ -40,7 +32,38 @@ pub(super) struct Build {
     /// The places whose rules have changed, those that are empty now among them.
     pub(super) changed: BTreeSet<Path>,
     /// The places of the units in the order in which modules came.
-    orders: HashMap<Arc<str>, u64>,
+    pub(super) orders: HashMap<Arc<str>, u64>,
+}
+
+/// What a change touches by itself.
+struct Touched {
+    /// The places of the rules that go or come.
+    places: Vec<Path>,
+    packages: Vec<Path>,
+    /// Whether something is said about subpackages.
+    reaches_below: bool,
+}
+
+impl Touched {
+    /// What is touched where one module takes the place of another.
+    fn by(old: Option<&CompiledModule>, new: Option<&Module>) -> Self {
+        let of_old = old.iter().flat_map(|old| &old.rules.all);
+        let mut places: Vec<Path> = of_old.map(|rule| rule.path().collect()).collect();
+        if let Some(module) = new {
+            let rules = module.rules.iter();
+            places.extend(rules.filter_map(|rule| data_prefix(&rule_reference(module, rule))));
+        }
+        let noted = old.iter().flat_map(|old| &old.outline.annotations);
+        let mut noted = noted.chain(new.iter().flat_map(|module| &module.annotations));
+        let reaches_below = noted.any(|block| *block.scope == *"subpackages");
+        let new = new.iter().map(|module| module.package.path.as_slice());
+        let old = old.iter().map(|old| old.outline.package.as_slice());
+        Self {
+            places,
+            packages: new.chain(old).filter_map(data_path).collect(),
+            reaches_below,
+        }
+    }
 }
 
 impl Build {
@@ -54,34 +77,25 @@ impl Build {
         documents: Option<Value>,
     ) -> Result<Self, Errors> {
         let mut world = World::clone(&base.world);
+        let mut touching: Vec<_> = changes.iter().collect();
+        let modules = &world.modules;
+        let touched = parallel::each(&mut touching, |(id, module)| {
+            Touched::by(modules.get(*id).map(Arc::as_ref), module.as_deref())
+        });
         let mut changed = Vec::new();
-        let mut packages = BTreeSet::new();
+        let mut packages = Vec::new();
         let mut above = BTreeSet::new();
-        for (id, module) in &changes {
-            let old = world.modules.get(id);
-            for rule in old.iter().flat_map(|old| &old.rules.all) {
-                changed.push(rule.path().collect::<Path>());
+        for mut touched in touched {
+            changed.append(&mut touched.places);
+            if touched.reaches_below {
+                above.extend(touched.packages.iter().cloned());
             }
-            if let Some(module) = module {
-                for rule in &module.rules {
-                    changed.extend(data_prefix(&rule_reference(module, rule)));
-                }
-            }
-            let noted = old.iter().flat_map(|old| &old.outline.annotations);
-            let noted = noted.chain(module.iter().flat_map(|module| &module.annotations));
-            let reaches_below = noted
-                .into_iter()
-                .any(|block| *block.scope == *"subpackages");
-            let new = module.iter().map(|module| module.package.path.as_slice());
-            let old = old.iter().map(|old| old.outline.package.as_slice());
-            let paths: Vec<Path> = new.chain(old).filter_map(data_path).collect();
-            if reaches_below {
-                above.extend(paths.iter().cloned());
-            }
-            packages.extend(paths);
+            packages.append(&mut touched.packages);
         }
 
+        // Sorted at once, which is faster than one by one.
         let changed: BTreeSet<Path> = changed.into_iter().collect();
+        let packages: BTreeSet<Path> = packages.into_iter().collect();
         let mut again: BTreeMap<Arc<str>, Box<Module>> = BTreeMap::new();
         let mut concerned = BTreeSet::new();
         for path in &changed {
@@ -214,123 +228,6 @@ impl Build {
         }
         Ok(())
     }
-
-    /// Puts the heads of all rules in their places.
-    pub(super) fn plant(&mut self) -> Found {
-        let mut found = Found::new();
-        let mut places = Places::new();
-        let mut changed = Vec::new();
-        for unit in &self.units {
-            let package = &unit.module.package;
-            if package.path.len() > MAX_STEPS {
-                let message = "the path of the package has too many steps";
-                found.push(LanguageError::at(Code::Compile, &package.location, message));
-                continue;
-            }
-            let mut all = Vec::with_capacity(unit.module.rules.len());
-            let below = places.entry(data_path(&package.path).unwrap_or_default());
-            let below = below.or_default();
-            for (position, rule) in unit.module.rules.iter().enumerate() {
-                let reference = rule_reference(&unit.module, rule).into();
-                let head = head_only(rule);
-                let mut planted = compiled(unit, position, reference, head, is_constant(rule));
-                planted.is_planted = true;
-                let path: Path = planted.path().collect();
-                if path.len() > MAX_STEPS {
-                    found.push(LanguageError::at(
-                        Code::Compile,
-                        &rule.location,
-                        "the reference of the rule has too many steps",
-                    ));
-                    continue;
-                }
-                let planted = Arc::new(planted);
-                let place = below.entry(planted.path_in_package().collect());
-                place.or_default().push(planted.clone());
-                all.push(planted);
-                changed.push(path);
-            }
-            let all = Arc::new(ModuleRules::new(all));
-            self.world.planted.insert(unit.id.clone(), all);
-        }
-        change_places(&mut self.world.root, &places, &|node, rules| {
-            node.add(rules.to_vec());
-        });
-        // Sorted and merged at once, which is faster than one by one.
-        self.changed.append(&mut changed.into_iter().collect());
-        found
-    }
-
-    /// Puts the finished rules in the places of their heads.
-    fn finish(self) -> Policy {
-        let mut world = self.world;
-        let mut places = Places::new();
-        for mut unit in self.units {
-            let rules = std::mem::take(&mut unit.module.rules);
-            let written: Written =
-                Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
-            let mut reads = BTreeSet::new();
-            let planted = world.planted.remove(&unit.id).unwrap_or_default();
-            let mut planted = planted.all.iter();
-            let mut finished = Vec::with_capacity(rules.len());
-            let package = data_path(&unit.module.package.path).unwrap_or_default();
-            let below = places.entry(package).or_default();
-            for (position, rule) in rules.into_iter().enumerate() {
-                let is_constant = is_constant(&rule);
-                let known = planted.next();
-                // Without variables it is as it was when the head was planted.
-                let reference = known.filter(|known| known.is_ground());
-                let reference = match reference {
-                    Some(known) => known.reference.clone(),
-                    None => rule_reference(&unit.module, &rule).into(),
-                };
-                let mut rule = compiled(&unit, position, reference, rule, is_constant);
-                rule.written = written.clone();
-                if let Some(known) = known {
-                    rule.reads = known.reads.clone();
-                }
-                reads.extend(rule.reads().iter().flatten().flat_map(Dependency::paths));
-                let rule = Arc::new(rule);
-                let place = below.entry(rule.path_in_package().collect());
-                place.or_default().push(rule.clone());
-                finished.push(rule);
-            }
-            world.labelled += usize::from(unit.outline.has_labels());
-            let order = self.orders.get(&unit.id).copied().unwrap_or_default();
-            let module = CompiledModule {
-                id: unit.id.clone(),
-                order,
-                given: unit.given,
-                frame: unit.module,
-                rules: Arc::new(ModuleRules::new(finished)),
-                outline: unit.outline,
-                reads: reads.into_iter().collect(),
-            };
-            world.modules.insert_mut(unit.id, Arc::new(module));
-        }
-        change_places(&mut world.root, &places, &|node, rules| {
-            node.finish(rules);
-        });
-        world.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
-        Policy {
-            world: Arc::new(world),
-        }
-    }
-}
-
-/// Changes the places of rules.
-fn change_places(
-    root: &mut Node,
-    places: &Places,
-    change: &dyn Fn(&mut Node, &[Arc<CompiledRule>]),
-) {
-    for (package, below) in places {
-        root.update(package, &mut |node| {
-            for (path, rules) in below {
-                node.update(path, &mut |node| change(node, rules));
-            }
-        });
-    }
 }
 
 /// Adds what a stage found.
@@ -409,57 +306,4 @@ fn outline(id: &Arc<str>, module: &Module) -> Outline {
         exports: names.filter_map(super::terms::as_var).cloned().collect(),
         annotations: module.annotations.clone(),
     }
-}
-
-/// What the compiler knows of a rule of a unit.
-fn compiled(
-    unit: &Unit,
-    position: usize,
-    reference: Arc<[Term]>,
-    rule: Rule,
-    is_constant: bool,
-) -> CompiledRule {
-    CompiledRule {
-        ground: ground_steps(&reference),
-        reference,
-        ast: Arc::new(rule),
-        module: unit.id.clone(),
-        position,
-        package: unit.module.package.path.len(),
-        is_constant,
-        is_planted: false,
-        written: Written::default(),
-        reads: OnceLock::new(),
-        lowered: OnceLock::new(),
-    }
-}
-
-fn head_only(rule: &Rule) -> Rule {
-    Rule {
-        default: rule.default,
-        head: Head::clone(&rule.head),
-        body: Body::new(),
-        else_rule: None,
-        annotations: rule.annotations.clone(),
-        location: rule.location.clone(),
-    }
-}
-
-/// Whether a rule has a value without references or calls, and no body but the generated one.
-fn is_constant(rule: &Rule) -> bool {
-    let is_true = match rule.body.as_slice() {
-        [only] if !only.negated && only.with.is_empty() => {
-            matches!(&only.terms, ExprTerms::Term(term) if term.value == TermValue::Bool(true))
-        }
-        _ => false,
-    };
-    is_true
-        && rule
-            .head
-            .value
-            .as_ref()
-            .is_some_and(|value| match value.value {
-                TermValue::Var(_) => true,
-                _ => super::terms::constant(value).is_some(),
-            })
 }

@@ -6,20 +6,24 @@ use super::terms::{dotted, operator};
 use super::visit::{self, Visit};
 use crate::builtins::signature;
 use crate::error::{Code, LanguageError};
+use crate::parallel;
 use crate::syntax::{Body, Expr, ExprTerms, Term, TermValue, Version};
 
 /// Finds calls of deprecated functions in the units that may not call them. The bodies of `every`, `not`, `and` and `or`
 /// are part of that only where others call one too.
 pub(super) fn run(build: &mut Build) -> Found {
-    let mut calls = Deprecated::default();
-    for unit in &build.units {
-        calls.are_allowed = unit.module.version == Version::V0;
+    let calls = parallel::each(&mut build.units, |unit| {
+        let mut calls = Deprecated {
+            are_allowed: unit.module.version == Version::V0,
+            ..Deprecated::default()
+        };
         for rule in visit::all_rules(&unit.module.rules) {
             visit::rule(rule, &mut calls);
         }
-    }
-    match calls.noticed {
-        true => calls.found,
+        calls
+    });
+    match calls.iter().any(|calls| calls.noticed) {
+        true => calls.into_iter().flat_map(|calls| calls.found).collect(),
         false => Found::new(),
     }
 }

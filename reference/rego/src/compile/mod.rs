@@ -29,6 +29,7 @@ mod locals;
 mod metadata_calls;
 mod names;
 mod outputs;
+mod places;
 mod policy;
 mod print_calls;
 mod query;

@@ -9,8 +9,10 @@ use super::cause;
 use super::graph::Dependency;
 use super::terms::shown;
 use super::tree::CompiledRule;
+use crate::Value;
 use crate::error::{Code, LanguageError};
 use crate::hash::{HashMap, HashSet};
+use crate::parallel;
 use crate::syntax::Var;
 
 /// A rule, or the `else` at some depth behind it: the rule's address and that depth.
@@ -29,20 +31,14 @@ pub(super) struct Reached<'b> {
 
 /// Finds rules that need themselves, among the rules that are new and all that lead back to them.
 pub(super) fn run(build: &mut Build) -> Found {
+    let build = &*build;
     let mut reached = Reached::new(build);
-    let mut starts = Vec::new();
-    for path in &build.changed {
-        let rules = build.world.find(path).and_then(|node| node.rules.as_ref());
-        for rule in rules.iter().flat_map(|rules| rules.all()) {
-            if reached.units.contains_key(&*rule.module) {
-                let number = reached.number(rule);
-                let vertices = (0..reached.depth(number)).map(|depth| (number, depth));
-                // What reads nothing does not lead back to itself.
-                let vertices = vertices.filter(|vertex| !reached.dependencies(*vertex).is_empty());
-                starts.extend(vertices);
-            }
-        }
-    }
+    let units = &reached.units;
+    let mut changed: Vec<_> = build.changed.iter().collect();
+    let starts = parallel::each(&mut changed, |path| starts_at(build, units, path));
+    let starts = starts.into_iter().flatten();
+    let starts = starts.map(|(rule, depth)| (reached.number(rule), depth));
+    let starts: Vec<Vertex> = starts.collect();
     let looped = reached.looped(&starts);
     let mut ordered: Vec<_> = looped.iter().copied().collect();
     ordered.sort_by_cached_key(|(number, depth)| {
@@ -55,6 +51,33 @@ pub(super) fn run(build: &mut Build) -> Found {
     limited
         .filter_map(|vertex| reached.error(vertex, &looped))
         .collect()
+}
+
+/// The rules of the units at a place, and each `else` behind them, from which a way can lead back
+/// to them.
+fn starts_at<'b>(
+    build: &'b Build,
+    units: &HashMap<&str, usize>,
+    path: &[Value],
+) -> Vec<(&'b Arc<CompiledRule>, usize)> {
+    let rules = build.world.find(path).and_then(|node| node.rules.as_ref());
+    let mut starts = Vec::new();
+    for rule in rules.iter().flat_map(|rules| rules.all()) {
+        if !units.contains_key(&*rule.module) {
+            continue;
+        }
+        for (depth, reads) in rule.reads().iter().enumerate() {
+            let mut targets = Vec::new();
+            for dependency in reads {
+                dependency.rules(&build.world, &mut targets);
+            }
+            // What leads only to what reads nothing does not lead back to itself.
+            if targets.iter().any(|target| target.reads_any()) {
+                starts.push((rule, depth));
+            }
+        }
+    }
+    starts
 }
 
 impl<'b> Reached<'b> {

@@ -10,10 +10,12 @@ use super::terms::{Path, data_path, shown};
 use super::tree::{CompiledRule, Node};
 use crate::Value;
 use crate::error::{Code, LanguageError};
+use crate::parallel;
 use crate::syntax::Var;
 
 /// Looks at the places that have changed, and at those above, whose inside has changed.
 pub(super) fn run(build: &mut Build) -> Found {
+    let build = &*build;
     let mut places = Vec::with_capacity(build.changed.len());
     let mut before: &[Value] = &[];
     for path in &build.changed {
@@ -24,12 +26,11 @@ pub(super) fn run(build: &mut Build) -> Found {
         places.extend(ends.filter_map(|end| path.get(..end)));
         before = path;
     }
-    let mut found = Found::new();
-    for place in &places {
-        if let Some(node) = build.world.find(place) {
-            found.extend(conflict(build, node));
-        }
-    }
+    let conflicts = parallel::each(&mut places.clone(), |place| {
+        let node = build.world.find(place)?;
+        conflict(build, node)
+    });
+    let mut found: Found = conflicts.into_iter().flatten().collect();
     found.extend(super::base_conflicts::changed(build));
     found.extend(packages(build, &places));
     found

@@ -121,13 +121,6 @@ impl CompiledRule {
         steps.iter().filter_map(super::terms::constant)
     }
 
-    /// The steps from its package to the place where the rule is.
-    pub(super) fn path_in_package(&self) -> impl Iterator<Item = Value> {
-        let steps = self.reference.get(self.package..self.ground);
-        let steps = steps.unwrap_or_default().iter();
-        steps.filter_map(super::terms::constant)
-    }
-
     /// Whether the reference has no variables.
     pub(crate) fn is_ground(&self) -> bool {
         self.ground == self.reference.len()
@@ -146,6 +139,11 @@ impl CompiledRule {
     /// What the rule, then each `else` behind it, reads.
     pub(crate) fn reads(&self) -> &[Vec<Dependency>] {
         self.reads.get().map(AsRef::as_ref).unwrap_or_default()
+    }
+
+    /// Whether the rule, or an `else` behind it, reads anything.
+    pub(super) fn reads_any(&self) -> bool {
+        self.reads().iter().any(|reads| !reads.is_empty())
     }
 
     /// The order of rules in one place.
@@ -187,6 +185,17 @@ impl RuleSet {
             index: OnceLock::new(),
             alone: AtomicU64::new(0),
         })
+    }
+
+    /// Those of a place and further ones. If those are finished, they take the places of the
+    /// planted heads.
+    pub(super) fn with(old: Option<&Self>, more: Vec<Arc<CompiledRule>>) -> Option<Self> {
+        let is_finished = more.iter().any(|rule| !rule.is_planted);
+        let old = old.iter().flat_map(|old| old.all());
+        let old = old
+            .filter(|rule| !(is_finished && rule.is_planted))
+            .cloned();
+        Self::new(old.chain(more).collect())
     }
 
     /// Whether one rule may be enough, as far as that is known: some give a constant, or there is
@@ -308,31 +317,30 @@ impl Node {
         });
     }
 
-    /// Adds rules to this place.
-    pub(crate) fn add(&mut self, more: Vec<Arc<CompiledRule>>) {
-        let mut all = self.own();
-        all.extend(more);
-        self.rules = RuleSet::new(all).map(Arc::new);
+    /// Gives the places their rules, and takes those that were there in exchange. The places are
+    /// in the order of their paths, none is twice, and none is left with nothing.
+    pub(super) fn exchange(&mut self, sets: &mut [(&[Value], Option<Arc<RuleSet>>)]) {
+        let are_beside = |left: &[Value], right: &[Value]| left.first() == right.first();
+        for beside in sets.chunk_by_mut(|(left, _), (right, _)| are_beside(left, right)) {
+            let mut step = None;
+            for (path, set) in &mut *beside {
+                match path.split_first() {
+                    Some((first, rest)) => (step, *path) = (Some(first), rest),
+                    None => std::mem::swap(&mut self.rules, set),
+                }
+            }
+            if let Some(step) = step {
+                change_child(&mut self.children, step, Self::is_bare, |child| {
+                    child.exchange(beside);
+                });
+            }
+        }
     }
 
     /// Takes the rules of these modules away from this place.
     pub(crate) fn take(&mut self, gone: &dyn Fn(&str) -> bool) {
-        let mut all = self.own();
-        all.retain(|rule| !gone(&rule.module));
-        self.rules = RuleSet::new(all).map(Arc::new);
-    }
-
-    /// Puts finished rules in the place of the planted heads.
-    pub(super) fn finish(&mut self, rules: &[Arc<CompiledRule>]) {
-        let mut all = self.own();
-        all.retain(|rule| !rule.is_planted);
-        all.extend_from_slice(rules);
-        self.rules = RuleSet::new(all).map(Arc::new);
-    }
-
-    /// The rules of this place.
-    fn own(&self) -> Vec<Arc<CompiledRule>> {
         let all = self.rules.iter().flat_map(|set| set.all());
-        all.cloned().collect()
+        let all = all.filter(|rule| !gone(&rule.module)).cloned().collect();
+        self.rules = RuleSet::new(all).map(Arc::new);
     }
 }
