@@ -111,3 +111,87 @@ fn packages_can_share_a_place() {
             .unwrap();
     }
 }
+
+/// Rules that read those of the module before, so that types are found in many layers.
+fn in_layers(at: usize, more: &str) -> String {
+    let before = match at % 20 {
+        0 => "1".to_owned(),
+        _ => format!("data.q{}.n", at - 1),
+    };
+    format!(
+        "package q{at}\n\nn := x if x := {before} + 1\n\no := {{\"a\": n}}\n\n\
+         f(s) := upper(s)\n\nuse if {{ n > 0; o.a > 1; f(\"a\") == \"A\" }}\n{more}"
+    )
+}
+
+/// What has variables, or reads into a document that rules below add to, has its turn in the order
+/// of the places.
+const IN_TURN: &str =
+    "\nany if data[_].o\n\nr[k] := v if some k, v in o\n\nr.z := \"s\"\n\nt := r.z\n";
+
+/// The same, where a module was there before, so that all places have their turns.
+fn compile_behind(texts: &[(String, String)]) -> Result<Policy, Errors> {
+    let module = Module::parse("first", "package first\n\np := 1\n")?;
+    let first = Compiler::new(&Policy::default()).put("first", module);
+    let mut compiler = Compiler::new(&first.compile()?);
+    for (id, text) in texts {
+        compiler = compiler.put(id, Module::parse(id, text)?);
+    }
+    compiler.compile()
+}
+
+#[test]
+fn mistakes_in_layers_are_told_as_if_types_were_found_one_by_one() {
+    for more in ["", IN_TURN] {
+        let texts = texts(|at| {
+            let mistake = match at {
+                3 => "\nbad if n == \"text\"\n",
+                45 => "\nbad if upper(n)\n",
+                150 => "\nbad := o.missing\n\nafter := bad.x\n",
+                299 => "\nbad := f(n)\n",
+                _ => "",
+            };
+            in_layers(at, &format!("{more}{mistake}"))
+        });
+        let at_once = mistakes(&texts);
+        assert_eq!(at_once.len(), 4, "{at_once:?}");
+        let Errors(in_turn) = compile_behind(&texts).unwrap_err();
+        let in_turn: Vec<_> = in_turn.iter().map(ToString::to_string).collect();
+        assert_eq!(at_once, in_turn);
+    }
+}
+
+#[test]
+fn types_are_the_same_in_layers_and_one_by_one() {
+    for more in ["", IN_TURN] {
+        let texts = texts(|at| in_layers(at, more));
+        let policies = [compile(&texts).unwrap(), compile_behind(&texts).unwrap()];
+        // What a query cannot ask shows the types.
+        let [at_once, in_turn] = policies.map(|policy| {
+            let places = (0..MANY).map(|at| format!("data.q{at}"));
+            let questions = places.flat_map(|place| {
+                let read = |what: &str| format!("{place}.{what} == null");
+                let call = format!("{place}.f(1, 2, 3)");
+                [
+                    read("n"),
+                    read("o"),
+                    read("use"),
+                    read("o.b"),
+                    read("r.z"),
+                    call,
+                ]
+            });
+            let asked = questions.map(|question| {
+                let asked = Query::parse(&policy, &question, &QueryOptions::default());
+                asked.map_or_else(|errors| format!("{errors:?}"), |_| question)
+            });
+            asked.collect::<Vec<_>>()
+        });
+        assert_eq!(at_once, in_turn);
+        assert!(
+            at_once
+                .iter()
+                .any(|told| told.contains("mismatch") || told.contains("match error"))
+        );
+    }
+}

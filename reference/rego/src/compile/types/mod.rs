@@ -9,6 +9,7 @@ mod algebra;
 mod body;
 mod details;
 mod environment;
+mod layers;
 mod parse;
 mod print;
 mod query;

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::Type;
 use super::environment::TypeNode;
+use super::layers::{self, Known};
 use super::scope::Scope;
 use crate::Value;
 use crate::compile::Found;
@@ -20,32 +21,52 @@ use crate::syntax::{Rule, Term, TermValue, Var};
 
 /// Types the rules that have changed, then those whose types follow from theirs.
 pub(in crate::compile) fn run(build: &mut Build) -> Found {
+    let written = parallel::each(&mut build.units, |unit| {
+        Written::new(unit.written.iter().cloned().collect())
+    });
     let mut types = TypeNode::clone(&build.world.types);
     let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
     let mut round: BTreeSet<Path> = build.changed.clone();
-    let rules = Rules::new(build);
+    let rules = Rules::new(build, written);
     // All that are compiled now have their turn in the first round, behind what they read.
     let has_others = !build.world.modules.is_empty();
     // Every round follows the dependencies one step further, and there are no cycles.
     while !round.is_empty() {
         let mut next = BTreeSet::new();
         let ordered = rules.ordered(&round);
-        let places = ordered.iter().enumerate().filter(|_| has_others);
-        let places: BTreeMap<_, _> = places.map(|(place, path)| (*path, place)).collect();
-        for (place, path) in ordered.iter().copied().enumerate() {
-            let before = types.find(path).and_then(|node| node.value().cloned());
-            let (of, found) = rules.check(path, &types);
+        let mut known = match has_others || types.has_children() {
+            true => Vec::new(),
+            false => match layers::find(&rules, &ordered) {
+                Known::All(all) => {
+                    types = all;
+                    break;
+                }
+                Known::Some(known) => known,
+            },
+        };
+        let order = ordered.order.iter().copied().enumerate();
+        let turns = order.clone().filter(|_| has_others);
+        let turns = turns.filter_map(|(turn, number)| Some((ordered.path(number)?, turn)));
+        let turns: BTreeMap<_, _> = turns.collect();
+        for (turn, number) in order {
+            let Some(path) = ordered.path(number) else {
+                continue;
+            };
+            let value = |types: &TypeNode| types.find(path).and_then(|node| node.value().cloned());
+            let before = has_others.then(|| value(&types));
+            let known = known.get_mut(number).and_then(Option::take);
+            let (of, found) =
+                known.map_or_else(|| rules.check(path, &types), |of| (of, Found::new()));
             types.set(path, of);
             if found.is_empty() {
                 mistakes.remove(path);
             } else {
                 mistakes.insert(path.clone(), found);
             }
-            let after = types.find(path).and_then(TypeNode::value);
-            if has_others && before.as_ref() != after {
+            if before.is_some_and(|before| before != value(&types)) {
                 // Those whose turn is still to come in this round need no other.
                 let mut dependents = build.world.dependents(path);
-                dependents.retain(|other| places.get(other).is_none_or(|other| *other < place));
+                dependents.retain(|other| turns.get(other).is_none_or(|other| *other < turn));
                 next.extend(dependents);
             }
         }
@@ -63,19 +84,39 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
     found
 }
 
+/// Places whose types are found.
+pub(super) struct Round<'r> {
+    /// In the order of their paths; others know them by their numbers.
+    pub(super) places: Vec<Place<'r>>,
+    /// Their numbers, each behind those that it reads.
+    pub(super) order: Vec<usize>,
+}
+
+/// One of them.
+pub(super) struct Place<'r> {
+    pub(super) path: &'r Path,
+    /// Those of the round that its rules read.
+    pub(super) reads: Vec<usize>,
+    /// Whether its type follows from theirs alone, see [`layers`].
+    pub(super) is_free: bool,
+}
+
+impl<'r> Round<'r> {
+    fn path(&self, number: usize) -> Option<&'r Path> {
+        self.places.get(number).map(|place| place.path)
+    }
+}
+
 /// The rules of the units and of all other modules.
-struct Rules<'b> {
-    build: &'b Build,
+pub(super) struct Rules<'b> {
+    pub(super) build: &'b Build,
     units: HashMap<&'b str, (usize, Written)>,
 }
 
 impl<'b> Rules<'b> {
-    fn new(build: &'b Build) -> Self {
-        let units = build.units.iter().enumerate();
-        let units = units.map(|(at, unit)| {
-            let written = unit.written.iter().cloned().collect();
-            (&*unit.id, (at, Arc::new(written)))
-        });
+    fn new(build: &'b Build, written: Vec<Written>) -> Self {
+        let units = build.units.iter().zip(written).enumerate();
+        let units = units.map(|(at, (unit, written))| (&*unit.id, (at, written)));
         Self {
             build,
             units: units.collect(),
@@ -101,31 +142,36 @@ impl<'b> Rules<'b> {
 
     /// These places, each behind those that it reads. Without recursion, because chains of rules
     /// can be long.
-    fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Vec<&'r Path> {
-        let mut round: Vec<&Path> = round.iter().collect();
-        let wanted = round.clone();
-        let mut reads = parallel::each(&mut round, |path| self.read_by(path, &wanted));
-        let mut done = vec![false; round.len()];
-        let mut ordered = Vec::with_capacity(round.len());
-        for start in 0..round.len() {
-            if done.get(start) != Some(&false) {
-                continue;
-            }
-            let mut open = vec![start];
+    fn ordered<'r>(&self, round: &'r BTreeSet<Path>) -> Round<'r> {
+        let wanted: Vec<&Path> = round.iter().collect();
+        let places = parallel::each(&mut wanted.clone(), |path| Place {
+            path,
+            reads: self.read_by(path, &wanted),
+            is_free: layers::is_free(self.build.world.root(), path),
+        });
+        // How many of what a place reads have not been asked for; nothing before it is.
+        let mut left: Vec<Option<usize>> = vec![None; places.len()];
+        let mut order = Vec::with_capacity(places.len());
+        for start in 0..places.len() {
+            let mut open = Vec::from_iter((left.get(start) == Some(&None)).then_some(start));
             while let Some(number) = open.last().copied() {
-                if let Some(is_done) = done.get_mut(number) {
-                    *is_done = true;
-                }
-                match reads.get_mut(number).and_then(Vec::pop) {
-                    Some(next) => open.extend((done.get(next) == Some(&false)).then_some(next)),
+                let reads = places.get(number).map_or(&[][..], |place| &place.reads);
+                let Some(left_here) = left.get_mut(number) else {
+                    break;
+                };
+                let rest = left_here.unwrap_or(reads.len());
+                *left_here = Some(rest.saturating_sub(1));
+                let next = rest.checked_sub(1).and_then(|last| reads.get(last));
+                match next {
+                    Some(next) => open.extend((left.get(*next) == Some(&None)).then_some(*next)),
                     None => {
                         open.pop();
-                        ordered.extend(round.get(number));
+                        order.push(number);
                     }
                 }
             }
         }
-        ordered
+        Round { places, order }
     }
 
     /// Those of the wanted places that the rules of a place read, by their numbers.
@@ -149,7 +195,7 @@ impl<'b> Rules<'b> {
     }
 
     /// The type that the rules of a place give, and their mistakes.
-    fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Found) {
+    pub(super) fn check(&self, path: &[Value], types: &TypeNode) -> (Option<Type>, Found) {
         let mut found = Found::new();
         let (mut of, mut is_lost) = (None, false);
         for rule in self.at(path) {

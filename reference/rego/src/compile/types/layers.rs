@@ -1,0 +1,119 @@
+//! Types that are found side by side: first of the places that read no others, then of those that
+//! read only such, and so on.
+//!
+//! The type of a place can depend on more than the types of what its rules read: a reference with
+//! variables, or into a document that rules below add to, shows of other places whether their
+//! types are known by then. Those are found one by one, in their order. So are all where there is
+//! a mistake, which hides others.
+
+use super::Type;
+use super::environment::TypeNode;
+use super::run::{Round, Rules};
+use crate::Value;
+use crate::compile::graph::Dependency;
+use crate::compile::terms::constant;
+use crate::compile::tree::Node;
+use crate::parallel;
+use crate::syntax::TermValue;
+
+/// What is known before places have their turns.
+pub(super) enum Known {
+    /// The types of all places.
+    All(TypeNode),
+    /// For some of the places, by their numbers, what their rules give.
+    Some(Vec<Option<Option<Type>>>),
+}
+
+/// Whether the type of a place follows from the types of the places that its rules read, and shows
+/// only to those that read it, whenever it is found.
+pub(super) fn is_free(root: &Node, path: &[Value]) -> bool {
+    let mut node = root;
+    for step in path {
+        if node.rules.is_some() {
+            return false;
+        }
+        match node.child(step) {
+            Some(child) => node = child,
+            // Nothing is there any more.
+            None => return true,
+        }
+    }
+    let rules = node.rules.iter().flat_map(|rules| rules.all());
+    let mut reads = rules.flat_map(|rule| rule.reads().iter().flatten());
+    node.is_leaf() && reads.all(|dependency| is_plain(root, dependency))
+}
+
+/// Whether a reference leads through names to what is read, and through no other rules.
+fn is_plain(root: &Node, dependency: &Dependency) -> bool {
+    let ([target], None) = (dependency.targets.as_slice(), &dependency.variable) else {
+        return false;
+    };
+    let mut node = root;
+    for step in target.iter().skip(1) {
+        if let Some(rules) = &node.rules {
+            // Into a value that is read as a whole.
+            return node.is_leaf() && rules.all().iter().any(|rule| rule.is_ground());
+        }
+        if !matches!(step.value, TermValue::String(_)) {
+            return false;
+        }
+        match constant(step).and_then(|key| node.child(&key)) {
+            Some(child) => node = child,
+            // A base document.
+            None => return true,
+        }
+    }
+    true
+}
+
+/// Finds the types that can be found so, where none is known yet.
+pub(super) fn find(rules: &Rules<'_>, round: &Round<'_>) -> Known {
+    let mut known = vec![None; round.places.len()];
+    let mut types = TypeNode::default();
+    let layers = layers(round);
+    for mut layer in layers {
+        let found = parallel::each(&mut layer, |(_, path)| rules.check(path, &types));
+        for ((number, path), (of, mistakes)) in layer.into_iter().zip(found) {
+            if !mistakes.is_empty() {
+                return Known::Some(Vec::new());
+            }
+            if let Some(known) = known.get_mut(number) {
+                *known = Some(of.clone());
+            }
+            types.set(path, of);
+        }
+    }
+    match known.iter().all(Option::is_some) {
+        true => Known::All(types),
+        false => Known::Some(known),
+    }
+}
+
+/// Places with their numbers that read only those of layers before.
+type Layer<'r> = Vec<(usize, &'r [Value])>;
+
+fn layers<'r>(round: &Round<'r>) -> Vec<Layer<'r>> {
+    let mut layers: Vec<Layer<'r>> = Vec::new();
+    let mut depths: Vec<Option<usize>> = vec![None; round.places.len()];
+    for number in &round.order {
+        let place = round.places.get(*number).filter(|place| place.is_free);
+        let Some(place) = place else {
+            continue;
+        };
+        let above = place.reads.iter().try_fold(0, |depth, read| {
+            let of_read = depths.get(*read).copied().flatten()?;
+            Some(depth.max(of_read + 1))
+        });
+        let Some(depth) = above else {
+            continue;
+        };
+        if depth == layers.len() {
+            layers.push(Layer::new());
+        }
+        if let (Some(layer), Some(own)) = (layers.get_mut(depth), depths.get_mut(*number)) {
+            layer.push((*number, place.path.as_slice()));
+            *own = Some(depth);
+        }
+    }
+    layers
+}
