@@ -3,13 +3,7 @@
 use crate::Value;
 use crate::compile::terms::{constant, is_var};
 use crate::error::{Code, Errors, LanguageError};
-use crate::syntax::{ExprTerms, Term, TermValue, parse_query};
-
-/// What is no name, or has another meaning.
-const WORDS: &[&str] = &[
-    "and", "as", "contains", "data", "default", "else", "every", "false", "if", "import", "in",
-    "input", "not", "null", "or", "package", "some", "true", "with",
-];
+use crate::syntax::{ExprTerms, Term, TermValue, Version, is_keyword, parse_query};
 
 /// Where a document begins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -146,7 +140,7 @@ fn plain(text: &str) -> Option<Place> {
             && name
                 .bytes()
                 .all(|byte| byte.is_ascii_alphanumeric() || byte == b'_')
-            && !WORDS.contains(name)
+            && !is_keyword(name, Version::V1)
     };
     let steps = names.map(|name| Some(name).filter(is_plain).map(Value::from));
     let steps = steps.collect::<Option<_>>()?;
