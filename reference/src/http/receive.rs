@@ -1,5 +1,6 @@
 //! Reads requests whole, within limits.
 
+use std::mem;
 use std::time::Duration;
 
 use bytes::Bytes;
@@ -7,12 +8,20 @@ use http::StatusCode;
 use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
+use tokio::runtime::Handle;
+use tokio::task::yield_now;
 
 use super::error::ApiError;
 use super::header_checks;
 use super::memory_budget::{MemoryBudget, RequestMemory, Reservation};
 use super::reply::Reply;
 use super::request::Request;
+
+/// What takes more bytes is given back by another thread, so many at a time.
+const PIECE: usize = 1 << 20;
+
+/// A body that keeps coming leaves other connections of its thread their turn after so many bytes.
+const TURN: usize = 128 << 10;
 
 /// The request with its whole body, which takes its share of the memory as it arrives, or the
 /// answer that refuses it.
@@ -30,10 +39,9 @@ pub(super) async fn receive(
     if announced > limit {
         return Err(too_large(limit));
     }
-    let mut share = memory.share();
-    let whole = collect(body, limit, &mut share);
-    let body = match tokio::time::timeout(timeout, whole).await {
-        Ok(body) => body?,
+    let whole = collect(body, limit, memory);
+    let (body, share) = match tokio::time::timeout(timeout, whole).await {
+        Ok(received) => received?,
         Err(_) => {
             let message = "request body did not arrive in time";
             let mut reply = ApiError::invalid_parameter(message).reply();
@@ -46,14 +54,52 @@ pub(super) async fn receive(
     Ok(request)
 }
 
-/// Puts a body together.
+/// What has arrived of a body, and the memory that it takes.
+#[derive(Debug)]
+struct Arrived {
+    bytes: Vec<u8>,
+    share: Reservation,
+}
+
+impl AsRef<[u8]> for Arrived {
+    fn as_ref(&self) -> &[u8] {
+        &self.bytes
+    }
+}
+
+impl Drop for Arrived {
+    /// The system takes its time to have many pages back, which no thread has that serves
+    /// connections. Meanwhile it gives none to other threads either, so they are given back in
+    /// pieces.
+    fn drop(&mut self) {
+        if self.bytes.capacity() <= PIECE {
+            return;
+        }
+        let Ok(runtime) = Handle::try_current() else {
+            return;
+        };
+        let (mut bytes, share) = (mem::take(&mut self.bytes), mem::take(&mut self.share));
+        runtime.spawn_blocking(move || {
+            while let Some(less) = bytes.capacity().checked_sub(PIECE) {
+                bytes.truncate(less);
+                bytes.shrink_to(less);
+            }
+            drop(share);
+        });
+    }
+}
+
+/// Puts a body together, which takes its share of the memory.
 async fn collect(
     mut body: Incoming,
     limit: usize,
-    share: &mut Reservation,
-) -> Result<Bytes, Reply> {
+    memory: &MemoryBudget,
+) -> Result<(Bytes, Reservation), Reply> {
     let mut first = Bytes::new();
-    let mut whole = Vec::new();
+    let mut whole = Arrived {
+        bytes: Vec::new(),
+        share: memory.share(),
+    };
     while let Some(frame) = body.frame().await {
         let frame = frame.map_err(|failure| {
             let message = format!("request body cannot be read: {failure}");
@@ -62,22 +108,27 @@ async fn collect(
         let Ok(data) = frame.into_data() else {
             continue;
         };
-        if first.len().max(whole.len()) + data.len() > limit {
+        if first.len().max(whole.bytes.len()) + data.len() > limit {
             return Err(too_large(limit));
         }
-        let grown = share.grow(data.len()).await;
+        let grown = whole.share.grow(data.len()).await;
         grown.map_err(|spent| ApiError::from(spent).reply())?;
         // What came at once, as most bodies do, is not copied.
-        if first.is_empty() && whole.is_empty() {
+        if first.is_empty() && whole.bytes.is_empty() {
             first = data;
             continue;
         }
-        whole.extend_from_slice(&std::mem::take(&mut first));
-        whole.extend_from_slice(&data);
+        let before = whole.bytes.len();
+        whole.bytes.extend_from_slice(&mem::take(&mut first));
+        whole.bytes.extend_from_slice(&data);
+        if before / TURN < whole.bytes.len() / TURN {
+            yield_now().await;
+        }
     }
-    match whole.is_empty() {
-        true => Ok(first),
-        false => Ok(Bytes::from(whole)),
+    let share = mem::take(&mut whole.share);
+    match whole.bytes.is_empty() {
+        true => Ok((first, share)),
+        false => Ok((Bytes::from_owner(whole), share)),
     }
 }
 

@@ -12,6 +12,10 @@ use super::tls::Tls;
 
 /// Answers requests.
 pub trait Service: Send + Sync + 'static {
+    /// Whether no answer holds up the thread of its connection for long, so that each connection
+    /// can stay on one thread.
+    const IS_BRIEF: bool = false;
+
     /// Answers one request.
     fn answer(self: Arc<Self>, request: Request) -> impl Future<Output = Reply> + Send;
 

@@ -26,6 +26,14 @@ macro_rules! either {
 }
 
 impl Transport {
+    /// The same connection, of which the present runtime is told what happens.
+    pub(super) fn moved(self) -> io::Result<Self> {
+        Ok(match self {
+            Self::Tcp(stream) => Self::Tcp(TcpStream::from_std(stream.into_std()?)?),
+            Self::Unix(stream) => Self::Unix(UnixStream::from_std(stream.into_std()?)?),
+        })
+    }
+
     /// Sends what is written at once.
     pub(super) fn set_nodelay(&self) -> io::Result<()> {
         match self {

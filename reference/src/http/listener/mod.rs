@@ -23,11 +23,13 @@ mod backlog;
 mod descriptors;
 mod door;
 mod registry;
+mod threads;
 
 use backlog::Backlog;
 pub(in crate::http) use door::Door;
 pub use door::Place;
 use registry::{Limits, Registry};
+use threads::Threads;
 
 /// How long the listener rests when the system cannot give it a connection.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
@@ -45,6 +47,8 @@ pub(super) struct Acceptor<S> {
     server: Arc<Server<S>>,
     registry: Registry<Id>,
     connections: JoinSet<()>,
+    /// Those that connections stay on.
+    threads: Option<Threads>,
     promotes: Interval,
 }
 
@@ -57,6 +61,7 @@ impl<S: Service> Acceptor<S> {
             server,
             registry,
             connections: JoinSet::new(),
+            threads: S::IS_BRIEF.then(Threads::start),
             promotes,
         }
     }
@@ -123,7 +128,20 @@ impl<S: Service> Acceptor<S> {
             peer,
             certificates: Bytes::new(),
         };
-        let task = self.connections.spawn(connection.run(stream));
+        let thread = self.threads.as_ref().and_then(Threads::least);
+        let task = match thread {
+            Some((thread, load)) => {
+                let served = async move {
+                    let _load = load;
+                    match stream.moved() {
+                        Ok(stream) => connection.run(stream).await,
+                        Err(failure) => warn!(%failure, "cannot serve a connection"),
+                    }
+                };
+                self.connections.spawn_on(served, thread)
+            }
+            None => self.connections.spawn(connection.run(stream)),
+        };
         self.registry.insert(task.id(), peer.ip(), activity, place);
     }
 

@@ -1,0 +1,144 @@
+//! Threads that serve connections, each its own: an answer wakes no other thread.
+
+use std::io;
+use std::sync::Arc;
+use std::thread::{self, JoinHandle};
+
+use tokio::runtime::{Builder, Handle};
+use tokio::sync::oneshot;
+
+/// What connections must not wait for is done by so many other threads at most.
+const ASIDE: usize = 512;
+/// One thread has at least so many of them.
+const LEAST_ASIDE: usize = 64;
+
+/// After so many steps of its connections, each of which may take a millisecond when much arrives,
+/// a thread looks at what has arrived for others,
+const ARRIVED: u32 = 8;
+/// and after so many for what other threads have given it: new connections, and what was done
+/// aside.
+const GIVEN: u32 = 4;
+
+/// A thread for each processor. They end, and what is left on them, when this is dropped.
+#[derive(Debug)]
+pub(super) struct Threads(Vec<Thread>);
+
+#[derive(Debug)]
+struct Thread {
+    runtime: Handle,
+    /// Each of its connections has a clone.
+    load: Load,
+    joined: JoinHandle<()>,
+    _stop: oneshot::Sender<()>,
+}
+
+/// Counts what a thread has to do, as long as it is kept.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Load(Arc<()>);
+
+impl Threads {
+    /// Starts them; fewer if no more can be had.
+    pub(super) fn start() -> Self {
+        let count = thread::available_parallelism().map_or(1, usize::from);
+        let aside = (ASIDE / count).max(LEAST_ASIDE);
+        let threads = (0..count).map_while(|_| Thread::start(aside).ok());
+        Self(threads.collect())
+    }
+
+    /// The thread with the fewest connections, and what counts one more for it.
+    pub(super) fn least(&self) -> Option<(&Handle, Load)> {
+        let threads = self.0.iter();
+        let least = threads.min_by_key(|thread| Arc::strong_count(&thread.load.0))?;
+        Some((&least.runtime, least.load.clone()))
+    }
+}
+
+impl Thread {
+    fn start(aside: usize) -> io::Result<Self> {
+        let mut runtime = Builder::new_current_thread();
+        let runtime = runtime
+            .enable_all()
+            .event_interval(ARRIVED)
+            .global_queue_interval(GIVEN)
+            .max_blocking_threads(aside)
+            .build()?;
+        let handle = runtime.handle().clone();
+        // Nobody sends anything: it ends when this side is dropped.
+        let (stop, stopped) = oneshot::channel::<()>();
+        let serve = move || drop(runtime.block_on(stopped));
+        Ok(Self {
+            runtime: handle,
+            load: Load::default(),
+            joined: thread::Builder::new()
+                .name("connections".into())
+                .spawn(serve)?,
+            _stop: stop,
+        })
+    }
+}
+
+impl Drop for Threads {
+    /// What their connections have begun on other threads may still go on. The runtime around this
+    /// waits for it when it ends, as for its own.
+    fn drop(&mut self) {
+        let threads = self.0.drain(..).map(|thread| thread.joined);
+        let threads: Vec<_> = threads.collect();
+        if let Ok(runtime) = Handle::try_current() {
+            runtime.spawn_blocking(move || {
+                for thread in threads {
+                    // A panic of a connection was told by its task.
+                    drop(thread.join());
+                }
+            });
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::future;
+    use std::sync::Arc;
+
+    use tokio::sync::oneshot;
+
+    use super::{Load, Threads};
+
+    fn least(threads: &Threads) -> Option<Load> {
+        threads.least().map(|(_, load)| load)
+    }
+
+    #[tokio::test]
+    async fn connections_go_to_the_thread_with_the_fewest() {
+        let threads = Threads::start();
+        let mut loads: Vec<Load> = threads.0.iter().filter_map(|_| least(&threads)).collect();
+        assert_eq!(loads.len(), threads.0.len());
+        for thread in &threads.0 {
+            assert_eq!(Arc::strong_count(&thread.load.0), 2);
+        }
+        let last = loads.pop().unwrap_or_default();
+        let again = Arc::as_ptr(&last.0);
+        drop(last);
+        assert_eq!(
+            least(&threads).map(|load| Arc::as_ptr(&load.0)),
+            Some(again)
+        );
+    }
+
+    #[tokio::test]
+    async fn what_is_left_on_threads_ends_with_them() {
+        let threads = Threads::start();
+        let (kept, gone) = oneshot::channel::<()>();
+        let left = async move {
+            future::pending::<()>().await;
+            drop(kept);
+        };
+        assert!(
+            threads
+                .least()
+                .map(|(thread, _)| thread.spawn(left))
+                .is_some()
+        );
+        drop(threads);
+        assert!(gone.await.is_err());
+    }
+}
