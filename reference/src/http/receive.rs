@@ -136,3 +136,22 @@ fn too_large(limit: usize) -> Reply {
     let message = format!("request body too large: the limit is {limit} bytes");
     ApiError::invalid_parameter(message).reply()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::super::memory_budget::{MemoryBudget, OutOfMemory};
+    use super::{Arrived, PIECE};
+
+    #[tokio::test]
+    async fn a_long_body_that_is_given_up_gives_its_memory_back() {
+        let size = 10 * PIECE + 1;
+        let budget = MemoryBudget::new(size);
+        let mut share = budget.share();
+        assert_eq!(share.grow(size).await, Ok(()));
+        let mut other = budget.share();
+        assert_eq!(other.grow(1).await, Err(OutOfMemory));
+        let bytes = vec![b' '; size];
+        drop(Arrived { bytes, share });
+        assert_eq!(other.grow(size).await, Ok(()));
+    }
+}

@@ -16,6 +16,7 @@ pub use ast::{
 };
 pub use location::{FileId, Location};
 pub use parser::{MAX_NESTING, parse_module, parse_module_as, parse_query, parse_query_as};
+pub(crate) use token::is_keyword;
 pub use version::Version;
 
 /// Runs with enough stack for one more level of nesting. Trees are as deep as the parser lets
