@@ -261,6 +261,42 @@ fn explosions_end() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
+/// What one evaluation leaves for the next must hold for that as well.
+#[test]
+fn a_query_is_evaluated_again_with_other_unknowns_and_inputs()
+-> Result<(), Box<dyn std::error::Error>> {
+    let policy = policy(POLICY)?;
+    let documents = from_json(DOCUMENTS.as_bytes())?;
+    let text = "data.p.both; data.p.open; data.p.ages[name]";
+    let parse = || PartialQuery::parse(&policy, text, &QueryOptions::default());
+    let again = parse()?;
+    for input in [r#"{"a": 1, "b": 2, "name": "n"}"#, r#"{"a": 3}"#] {
+        let input = from_json(input.as_bytes())?;
+        for unknown in [
+            "data.base",
+            "input.limit",
+            "input.a",
+            "input.b",
+            "input",
+            "input.a",
+        ] {
+            let options = PartialOptions {
+                unknowns: References::parse([unknown])?,
+                ..PartialOptions::default()
+            };
+            let evaluate = |query: &PartialQuery| {
+                let mut evaluation = Evaluation::new(&documents);
+                evaluation.input = Some(input.clone());
+                query.evaluate(&mut evaluation, &options)
+            };
+            let [again, anew] = [evaluate(&again)?, evaluate(&parse()?)?];
+            let [again, anew] = [again, anew].map(|residual| format!("{residual:?}"));
+            assert_eq!(again, anew, "{input:?} {unknown}");
+        }
+    }
+    Ok(())
+}
+
 fn policy(text: &str) -> Result<Policy, rego::Errors> {
     let module = Module::parse("p.rego", text)?;
     Compiler::new(&Policy::default())

@@ -1,6 +1,7 @@
 //! How requests arrive and answers leave. Knows neither of the servers.
 
 mod access_log;
+mod aside;
 mod client_certificates;
 mod connection;
 pub mod error;

@@ -8,9 +8,9 @@ use http::StatusCode;
 use http::request::Parts;
 use http_body_util::BodyExt;
 use hyper::body::{Body, Incoming};
-use tokio::runtime::Handle;
 use tokio::task::yield_now;
 
+use super::aside::aside;
 use super::error::ApiError;
 use super::header_checks;
 use super::memory_budget::{MemoryBudget, RequestMemory, Reservation};
@@ -75,11 +75,8 @@ impl Drop for Arrived {
         if self.bytes.capacity() <= PIECE {
             return;
         }
-        let Ok(runtime) = Handle::try_current() else {
-            return;
-        };
         let (mut bytes, share) = (mem::take(&mut self.bytes), mem::take(&mut self.share));
-        runtime.spawn_blocking(move || {
+        aside(move || {
             while let Some(less) = bytes.capacity().checked_sub(PIECE) {
                 bytes.truncate(less);
                 bytes.shrink_to(less);

@@ -9,8 +9,9 @@ use flate2::Compression;
 use flate2::write::GzEncoder;
 use rego::Value;
 use rego::value::{JsonPieces, Measured, NotMeasured};
-use tokio::runtime::Handle;
 use tokio::sync::Semaphore;
+
+use super::aside::aside;
 
 /// The longest piece of a body, in bytes. A body that is not longer is made at once.
 pub(super) const PIECE: usize = 64 << 10;
@@ -71,9 +72,7 @@ struct Kept(Value);
 impl Drop for Kept {
     fn drop(&mut self) {
         let value = std::mem::replace(&mut self.0, Value::Null);
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn_blocking(move || drop(value));
-        }
+        aside(move || drop(value));
     }
 }
 

@@ -209,12 +209,6 @@ pub(super) fn each_expr_var<'t>(expr: &'t Expr, each: impl FnMut(&'t Var)) {
     visit::expr(expr, &mut Vars { each, closures });
 }
 
-/// Visits every variable of an expression.
-pub(super) fn each_of_all_vars<'t>(expr: &'t Expr, each: impl FnMut(&'t Var)) {
-    let closures = true;
-    visit::expr(expr, &mut Vars { each, closures });
-}
-
 /// Whether one of the variables of a term outside of its closures is of a kind.
 pub(super) fn any_var(term: &Term, is: impl Fn(&Var) -> bool) -> bool {
     let mut found = false;
@@ -243,9 +237,11 @@ pub(super) fn expr_vars(expr: &Expr) -> BTreeSet<Var> {
 /// Every variable of an expression.
 pub(super) fn all_vars(expr: &Expr) -> BTreeSet<Var> {
     let mut found = BTreeSet::new();
-    each_of_all_vars(expr, |name| {
+    let each = |name: &Var| {
         found.insert(name.clone());
-    });
+    };
+    let closures = true;
+    visit::expr(expr, &mut Vars { each, closures });
     found
 }
 

@@ -7,6 +7,8 @@ use std::thread::{self, JoinHandle};
 use tokio::runtime::{Builder, Handle};
 use tokio::sync::oneshot;
 
+use crate::http::aside::aside;
+
 /// What connections must not wait for is done by so many other threads at most.
 const ASIDE: usize = 512;
 /// One thread has at least so many of them.
@@ -83,14 +85,12 @@ impl Drop for Threads {
     fn drop(&mut self) {
         let threads = self.0.drain(..).map(|thread| thread.joined);
         let threads: Vec<_> = threads.collect();
-        if let Ok(runtime) = Handle::try_current() {
-            runtime.spawn_blocking(move || {
-                for thread in threads {
-                    // A panic of a connection was told by its task.
-                    drop(thread.join());
-                }
-            });
-        }
+        aside(move || {
+            for thread in threads {
+                // A panic of a connection was told by its task.
+                drop(thread.join());
+            }
+        });
     }
 }
 
