@@ -64,7 +64,7 @@ impl<'p> Concrete<'p> {
         let machine = &mut self.0;
         let frame = machine.open(None, &prepared.0, wanted.is_empty());
         for (slot, value) in known {
-            machine.set(frame.base + slot, Some(value.clone()));
+            machine.set(frame.base + slot, value.clone());
         }
         let mut seen = BTreeSet::new();
         let mut answers = Vec::new();

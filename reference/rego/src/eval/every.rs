@@ -1,6 +1,7 @@
 //! `every`
 
-use super::ir::{Every, Expr};
+use super::held::Held;
+use super::ir::{Every, Expr, Operand};
 use super::machine::{Flow, Frame, Machine, Next, Stop, leave};
 use super::trace::Subject;
 use crate::Value;
@@ -50,9 +51,13 @@ impl<'p> Machine<'p> {
     }
 
     /// The collection whose members are visited.
-    pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Value> {
-        let domain = self.value(frame, &every.domain);
-        domain.filter(Value::is_composite)
+    pub(super) fn domain(&self, frame: &Frame<'_>, every: &Every) -> Option<Held<'p>> {
+        let domain = match &every.domain {
+            Operand::Var(slot) => self.slots.get(frame.base + slot)?.clone(),
+            operand => Held::Own(self.value(frame, operand)?),
+        };
+        let is_composite = domain.get().is_some_and(Value::is_composite);
+        is_composite.then_some(domain)
     }
 
     /// Whether the condition holds for all members.
@@ -61,7 +66,7 @@ impl<'p> Machine<'p> {
         child: &Frame<'_>,
         expr: &Expr,
         every: &Every,
-        domain: &Value,
+        domain: &Held<'p>,
     ) -> Result<bool, Stop> {
         let mut visits = Visits {
             every,
@@ -69,27 +74,46 @@ impl<'p> Machine<'p> {
             domain: child,
             all: true,
         };
-        self.visit_all(&mut visits, domain)?;
+        match domain {
+            Held::Lent(domain) => self.visit_all(&mut visits, domain, Self::lend)?,
+            Held::Own(domain) => self.visit_all(&mut visits, domain, Self::give)?,
+            Held::Nothing => {}
+        }
         Ok(visits.all)
     }
 
-    fn visit_all(&mut self, visits: &mut Visits<'_>, domain: &Value) -> Result<(), Stop> {
+    fn visit_all<'v>(
+        &mut self,
+        visits: &mut Visits<'_>,
+        domain: &'v Value,
+        give: impl Fn(&mut Self, usize, &'v Value),
+    ) -> Result<(), Stop> {
         let mut count = 0;
         match domain {
             Value::Array(items) => {
                 for (index, item) in items.iter().enumerate() {
                     let key = || Value::Number(Number::from(index as u64));
-                    count += usize::from(self.visit(visits, key, item)?);
+                    count += usize::from(
+                        self.visit(visits, key, |machine, place| give(machine, place, item))?,
+                    );
                 }
             }
             Value::Object(members) => {
                 for (key, item) in members.iter() {
-                    count += usize::from(self.visit(visits, || key.clone(), item)?);
+                    count += usize::from(self.visit(
+                        visits,
+                        || key.clone(),
+                        |machine, place| give(machine, place, item),
+                    )?);
                 }
             }
             Value::Set(members) => {
                 for item in members.iter() {
-                    count += usize::from(self.visit(visits, || item.clone(), item)?);
+                    count += usize::from(self.visit(
+                        visits,
+                        || item.clone(),
+                        |machine, place| give(machine, place, item),
+                    )?);
                 }
             }
             _ => {}
@@ -101,12 +125,12 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Looks at one member; tells whether there was one to look at.
+    /// Looks at one member, which the slot at a place is given; tells whether there was one to look at.
     fn visit(
         &mut self,
         visits: &mut Visits<'_>,
         key: impl FnOnce() -> Value,
-        item: &Value,
+        give: impl FnOnce(&mut Self, usize),
     ) -> Result<bool, Stop> {
         self.tick()?;
         if !visits.all && !self.watched() {
@@ -114,18 +138,18 @@ impl<'p> Machine<'p> {
         }
         let (domain, every) = (visits.domain, visits.every);
         let place = domain.base + every.value;
-        self.give(place, item);
+        give(self, place);
         let key_place = every.key.map(|slot| domain.base + slot);
         if let Some(place) = key_place {
-            self.set(place, Some(key()));
+            self.set(place, key());
         }
         let flow = self.condition(visits);
         if self.watched() {
             self.tell(domain, Op::Redo, Subject::Generator(every, visits.expr));
         }
-        self.set(place, None);
+        self.clear(place);
         if let Some(place) = key_place {
-            self.set(place, None);
+            self.clear(place);
         }
         flow.map(|()| true)
     }

@@ -1,6 +1,7 @@
 //! Expressions that give a variable the items of a collection, such as `some g in data.grants`: a
 //! loop over the items, with what follows in the body.
 
+use super::held::Held;
 use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
 use super::machine::{Deferred, Flow, Frame, Machine, Next, STACK_RESERVE, STACK_SEGMENT};
 use super::once::Ground;
@@ -37,8 +38,10 @@ impl<'p> Machine<'p> {
         let (step, key) = self.open_step(frame, reference, *slot)?;
         let above = reference.steps.len().saturating_sub(1);
         let steps = reference.steps.get(..above)?;
-        let list = match self.led_to(frame, &reference.root, steps) {
-            Ground::Value(list) => list.clone(),
+        let list = self.led_to(frame, &reference.root, steps);
+        let list = match list {
+            Ground::Value(list) => Held::Own(list.clone()),
+            Ground::Lent(list) => Held::Lent(list),
             Ground::Undefined => return Some(Ok(())),
             Ground::Rules(..) | Ground::Unknown => return None,
         };
@@ -51,9 +54,12 @@ impl<'p> Machine<'p> {
             item,
             places: (key, place),
         };
-        Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, || {
-            self.each_item(frame, &list, &items, next)
-        }))
+        let each = || match &list {
+            Held::Lent(list) => self.each_item(frame, list, &items, next, Self::lend),
+            Held::Own(list) => self.each_item(frame, list, &items, next, Self::give),
+            Held::Nothing => Ok(()),
+        };
+        Some(stacker::maybe_grow(STACK_RESERVE, STACK_SEGMENT, each))
     }
 
     /// The last step of a reference, if it leads to all items, and its variable, if that is asked
@@ -78,12 +84,13 @@ impl<'p> Machine<'p> {
         }
     }
 
-    fn each_item(
+    fn each_item<'v>(
         &mut self,
         frame: &Frame<'_>,
-        list: &Value,
+        list: &'v Value,
         items: &Items<'_>,
         next: Next<'_, 'p>,
+        give: impl Fn(&mut Self, usize, &'v Value),
     ) -> Flow {
         let rest = Walk {
             steps: &[],
@@ -93,13 +100,13 @@ impl<'p> Machine<'p> {
         let found = self.places(frame, items.step, rest, list)?;
         let index = frame.index.get() + 1;
         let mut deferred = Deferred::default();
-        let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &Value| {
+        let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &'v Value| {
             machine.tick()?;
             let (key_place, place) = items.places;
             if let Some(place) = key_place {
-                machine.set(place, Some(key()));
+                machine.set(place, key());
             }
-            machine.give(place, item);
+            give(machine, place, item);
             let mark = machine.trail.len();
             frame.index.set(index);
             let flow = machine.work_off(frame, next);

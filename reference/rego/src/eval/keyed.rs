@@ -174,7 +174,7 @@ impl<'p> Machine<'p> {
         sought: Ground<'_, 'p>,
     ) -> Result<Option<&'v [Entry]>, Stop> {
         match sought {
-            Ground::Value(sought) => {
+            Ground::Value(sought) | Ground::Lent(sought) => {
                 let places = lookup::places(&self.session.meter, list, path, sought);
                 places.map_err(Stop::ended)
             }

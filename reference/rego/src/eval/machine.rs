@@ -9,6 +9,7 @@ use std::cell::Cell;
 use std::sync::Arc;
 
 use super::evaluation::Print;
+use super::held::Held;
 use super::ir::{Body, Expr, Kind, Operand, Program, Slot};
 use super::labels::Labels;
 use super::memo::Memos;
@@ -91,7 +92,7 @@ pub(super) struct Machine<'p> {
     /// The functions that `with` replaced.
     pub(super) mocks: Mocks,
     /// The variables of all frames.
-    pub(super) slots: Vec<Option<Value>>,
+    pub(super) slots: Vec<Held<'p>>,
     /// The slots that were bound by matching, to take that back.
     pub(super) trail: Vec<usize>,
     /// What is known already.
@@ -301,7 +302,7 @@ impl<'p> Machine<'p> {
                 };
             }
             match ground {
-                Ground::Value(value) => {
+                Ground::Value(value) | Ground::Lent(value) => {
                     *document = Some(value.clone());
                     self.session.meter.make(4 + frame.program.names.len());
                     return Ok(());
@@ -379,7 +380,7 @@ impl<'p> Machine<'p> {
         find_one: bool,
     ) -> Frame<'f> {
         let base = self.slots.len();
-        self.slots.resize(base + program.names.len(), None);
+        self.slots.resize(base + program.names.len(), Held::Nothing);
         Frame {
             id: self.next_id(),
             parent,
@@ -430,6 +431,9 @@ impl<'p> Machine<'p> {
                     other => other,
                 };
             };
+            if let Some(flow) = self.items(frame, expr, next) {
+                return flow;
+            }
             match self.once(frame, expr)? {
                 Once::Holds => frame.index.set(frame.index.get() + 1),
                 Once::Fails => return Ok(()),
@@ -452,7 +456,7 @@ impl<'p> Machine<'p> {
 
     /// The value of a variable.
     pub(super) fn slot(&self, frame: &Frame<'_>, slot: Slot) -> Option<&Value> {
-        self.slots.get(frame.base + slot)?.as_ref()
+        self.slots.get(frame.base + slot)?.get()
     }
 
     /// The value of a constant or variable, where it lies.
@@ -477,9 +481,9 @@ impl<'p> Machine<'p> {
         next: Next<'_, 'p>,
     ) -> Flow {
         let place = frame.base + slot;
-        self.set(place, Some(value));
+        self.set(place, value);
         let flow = next(self);
-        self.set(place, None);
+        self.clear(place);
         flow
     }
 
@@ -489,23 +493,39 @@ impl<'p> Machine<'p> {
     pub(super) fn give(&mut self, place: usize, value: &Value) {
         if let Some(slot) = self.slots.get_mut(place) {
             match value {
-                Value::Bool(value) => *slot = Some(Value::Bool(*value)),
+                Value::Bool(value) => *slot = Held::Own(Value::Bool(*value)),
                 Value::Number(value) => match value.small() {
-                    Some(value) => *slot = Some(Value::Number(Number::from(value))),
-                    None => *slot = Some(Value::Number(value.clone())),
+                    Some(value) => *slot = Held::Own(Value::Number(Number::from(value))),
+                    None => *slot = Held::Own(Value::Number(value.clone())),
                 },
-                Value::String(value) => *slot = Some(Value::String(value.clone())),
-                Value::Array(value) => *slot = Some(Value::Array(value.clone())),
-                Value::Object(value) => *slot = Some(Value::Object(value.clone())),
-                other => *slot = Some(other.clone()),
+                Value::String(value) => *slot = Held::Own(Value::String(value.clone())),
+                Value::Array(value) => *slot = Held::Own(Value::Array(value.clone())),
+                Value::Object(value) => *slot = Held::Own(Value::Object(value.clone())),
+                other => *slot = Held::Own(other.clone()),
             }
         }
     }
 
-    /// Sets or clears a slot.
-    pub(super) fn set(&mut self, place: usize, value: Option<Value>) {
+    /// Lends a slot a part of the base documents.
+    #[inline]
+    pub(super) fn lend(&mut self, place: usize, value: &'p Value) {
         if let Some(slot) = self.slots.get_mut(place) {
-            *slot = value;
+            *slot = Held::Lent(value);
+        }
+    }
+
+    /// Puts a value into a slot.
+    pub(super) fn set(&mut self, place: usize, value: Value) {
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = Held::Own(value);
+        }
+    }
+
+    /// Takes the value of a slot away.
+    #[inline]
+    pub(super) fn clear(&mut self, place: usize) {
+        if let Some(slot) = self.slots.get_mut(place) {
+            *slot = Held::Nothing;
         }
     }
 
@@ -513,7 +533,7 @@ impl<'p> Machine<'p> {
     pub(super) fn undo(&mut self, mark: usize) {
         while self.trail.len() > mark {
             if let Some(place) = self.trail.pop() {
-                self.set(place, None);
+                self.clear(place);
             }
         }
     }

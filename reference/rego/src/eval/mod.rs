@@ -17,6 +17,7 @@ mod evaluation;
 mod every;
 mod expr;
 mod functions;
+mod held;
 mod ir;
 mod items;
 mod keyed;

@@ -6,6 +6,7 @@
 //! it may be noticed; and so does everything in a traced evaluation.
 
 use super::functions::Settled;
+use super::held::Held;
 use super::ir::{
     BuiltinCall, Comprehension, Expr, FunctionCall, Kind, Operand, Reference, Root, Slot, Step,
 };
@@ -30,10 +31,24 @@ pub(super) enum Once {
 /// What a term is without evaluation.
 pub(super) enum Ground<'g, 'p> {
     Value(&'g Value),
+    /// A part of the base documents.
+    Lent(&'p Value),
     Undefined,
     /// It depends on these rules, to which so many steps lead.
     Rules(&'p Node, &'p RuleSet, usize),
     Unknown,
+}
+
+impl<'p> Ground<'p, 'p> {
+    /// What was found in the base documents.
+    fn lent<'g>(self) -> Ground<'g, 'p> {
+        match self {
+            Self::Value(value) | Self::Lent(value) => Ground::Lent(value),
+            Self::Undefined => Ground::Undefined,
+            Self::Rules(node, set, taken) => Ground::Rules(node, set, taken),
+            Self::Unknown => Ground::Unknown,
+        }
+    }
 }
 
 impl From<bool> for Once {
@@ -58,7 +73,9 @@ impl<'p> Machine<'p> {
     pub(super) fn once_plain(&mut self, frame: &Frame<'_>, expr: &Expr) -> Result<Once, Stop> {
         Ok(match &expr.kind {
             Kind::Holds(operand) => match self.ground(frame, operand) {
-                Ground::Value(value) => Once::from(*value != Value::Bool(false)),
+                Ground::Value(value) | Ground::Lent(value) => {
+                    Once::from(*value != Value::Bool(false))
+                }
                 Ground::Undefined => Once::Fails,
                 Ground::Rules(node, set, _) => match self.settle(frame, node, set)? {
                     true => return self.once_plain(frame, expr),
@@ -116,20 +133,25 @@ impl<'p> Machine<'p> {
         reference: &Reference,
         other: &Operand,
     ) -> Result<Once, Stop> {
-        let value = match self.led_to(frame, &reference.root, &reference.steps) {
-            Ground::Value(value) => value,
-            Ground::Undefined => return Ok(Once::Fails),
-            Ground::Rules(node, set, taken) => {
-                if !self.settle(frame, node, set)? {
-                    return Ok(Once::Many);
-                }
-                match self.behind(frame, set, reference, taken) {
-                    Ground::Value(value) => value,
-                    Ground::Undefined => return Ok(Once::Fails),
-                    Ground::Rules(..) | Ground::Unknown => return Ok(Once::Many),
-                }
+        let mut ground = self.led_to(frame, &reference.root, &reference.steps);
+        if let Ground::Rules(node, set, taken) = ground {
+            if !self.settle(frame, node, set)? {
+                return Ok(Once::Many);
             }
-            Ground::Unknown => return Ok(Once::Many),
+            ground = self.behind(frame, set, reference, taken);
+        }
+        let value = match ground {
+            Ground::Value(value) => value,
+            Ground::Lent(value) => {
+                if let Operand::Var(slot) = other
+                    && self.slot(frame, *slot).is_none()
+                {
+                    return Ok(self.borrow(frame, *slot, value));
+                }
+                value
+            }
+            Ground::Undefined => return Ok(Once::Fails),
+            Ground::Rules(..) | Ground::Unknown => return Ok(Once::Many),
         };
         Ok(match other {
             Operand::Var(slot) => match self.slot(frame, *slot) {
@@ -141,7 +163,7 @@ impl<'p> Machine<'p> {
             },
             Operand::Known(known) => Once::from(self.equal(known, value)),
             Operand::Reference(other) => match self.led_to(frame, &other.root, &other.steps) {
-                Ground::Value(other) => Once::from(self.equal(value, other)),
+                Ground::Value(other) | Ground::Lent(other) => Once::from(self.equal(value, other)),
                 Ground::Undefined => Once::Fails,
                 Ground::Rules(..) | Ground::Unknown => Once::Many,
             },
@@ -199,10 +221,8 @@ impl<'p> Machine<'p> {
             (Some(Operand::Var(slot)), small) if self.slot(frame, *slot).is_none() => {
                 let place = frame.base + slot;
                 match small {
-                    Small::Bool(value) => self.set(place, Some(Value::Bool(value))),
-                    Small::Integer(value) => {
-                        self.set(place, Some(Value::Number(Number::from(value))));
-                    }
+                    Small::Bool(value) => self.set(place, Value::Bool(value)),
+                    Small::Integer(value) => self.set(place, Value::Number(Number::from(value))),
                 }
                 self.trail.push(place);
                 Once::Holds
@@ -246,7 +266,15 @@ impl<'p> Machine<'p> {
     /// Gives a variable a value until the body is left.
     fn bind(&mut self, frame: &Frame<'_>, slot: Slot, value: Value) -> Once {
         let place = frame.base + slot;
-        self.set(place, Some(value));
+        self.set(place, value);
+        self.trail.push(place);
+        Once::Holds
+    }
+
+    /// Gives a variable a part of the base documents until the body is left.
+    fn borrow(&mut self, frame: &Frame<'_>, slot: Slot, value: &'p Value) -> Once {
+        let place = frame.base + slot;
+        self.lend(place, value);
         self.trail.push(place);
         Once::Holds
     }
@@ -271,16 +299,16 @@ impl<'p> Machine<'p> {
         steps: &'g [Step],
     ) -> Ground<'g, 'p> {
         let mut rest = steps.iter();
-        let mut in_store = false;
         let value = match root {
             Root::Input => match &self.input {
                 Some(input) => input,
                 None => return Ground::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
-            Root::Term(Operand::Var(own)) => match self.slot(frame, *own) {
-                Some(value) => value,
-                None => return Ground::Unknown,
+            Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
+                Some(Held::Own(value)) => value,
+                Some(Held::Lent(value)) => return self.below(frame, value, steps, false).lent(),
+                Some(Held::Nothing) | None => return Ground::Unknown,
             },
             Root::Term(_) => return Ground::Unknown,
             Root::Data => {
@@ -295,9 +323,7 @@ impl<'p> Machine<'p> {
                     };
                     match node.child(key) {
                         None => {
-                            rest = steps.iter();
-                            in_store = true;
-                            break self.documents;
+                            return self.below(frame, self.documents, steps, true).lent();
                         }
                         Some(child) => node = child,
                     }
@@ -314,7 +340,7 @@ impl<'p> Machine<'p> {
                 }
             }
         };
-        self.below(frame, value, rest.as_slice(), in_store)
+        self.below(frame, value, rest.as_slice(), false)
     }
 
     /// Where a reference leads behind rules that have been evaluated, to which so many steps lead.
@@ -335,13 +361,13 @@ impl<'p> Machine<'p> {
 
     /// Where steps lead from a value.
     #[inline]
-    fn below<'g>(
-        &'g self,
+    fn below<'v>(
+        &self,
         frame: &Frame<'_>,
-        mut value: &'g Value,
-        steps: &'g [Step],
+        mut value: &'v Value,
+        steps: &[Step],
         in_store: bool,
-    ) -> Ground<'g, 'p> {
+    ) -> Ground<'v, 'p> {
         for step in steps {
             let Some(key) = self.name(frame, step) else {
                 return Ground::Unknown;

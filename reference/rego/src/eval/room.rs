@@ -2,25 +2,25 @@
 
 use std::cell::Cell;
 
+use super::held::Held;
 use super::memo::Memos;
-use crate::Value;
 
 /// As many slots have room when an evaluation leaves it to the next.
 const SLOTS: usize = 1024;
 
 /// Where an evaluation keeps values; empty between evaluations.
 #[derive(Debug, Default)]
-pub(super) struct Room {
-    pub(super) slots: Vec<Option<Value>>,
+pub(super) struct Room<'p> {
+    pub(super) slots: Vec<Held<'p>>,
     pub(super) trail: Vec<usize>,
     pub(super) memos: Box<Memos>,
 }
 
 thread_local! {
-    static LEFT: Cell<Option<Room>> = const { Cell::new(None) };
+    static LEFT: Cell<Option<Room<'static>>> = const { Cell::new(None) };
 }
 
-impl Room {
+impl Room<'_> {
     /// The room that the last evaluation left, or new room.
     pub(super) fn take() -> Self {
         LEFT.try_with(Cell::take).ok().flatten().unwrap_or_default()
@@ -34,7 +34,13 @@ impl Room {
             return;
         }
         self.memos.clear();
+        let room = Room {
+            // There are none, and an empty list keeps its room when it is collected.
+            slots: self.slots.into_iter().map(|_| Held::Nothing).collect(),
+            trail: self.trail,
+            memos: self.memos,
+        };
         // A thread that ends keeps nothing.
-        let _ = LEFT.try_with(|left| left.set(Some(self)));
+        let _ = LEFT.try_with(|left| left.set(Some(room)));
     }
 }

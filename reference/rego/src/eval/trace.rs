@@ -229,7 +229,7 @@ impl<'p> Machine<'p> {
         let written = source.as_deref().map(|source| source.written);
         let slots = self.slots.get(frame.base..).unwrap_or_default();
         let locals = frame.program.names.iter().zip(slots);
-        let locals = locals.filter_map(|(name, value)| Some((name.clone(), value.clone()?)));
+        let locals = locals.filter_map(|(name, held)| Some((name.clone(), held.get()?.clone())));
         let mut locals: Vec<_> = locals.collect();
         if op == Op::Note {
             locals.clear();

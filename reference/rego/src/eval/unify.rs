@@ -176,7 +176,7 @@ impl<'p> Machine<'p> {
                 Some(bound) => self.equal(bound, value),
                 None => {
                     let place = frame.base + slot;
-                    self.set(place, Some(value.clone()));
+                    self.set(place, value.clone());
                     self.trail.push(place);
                     true
                 }
