@@ -201,15 +201,17 @@ impl Term {
     fn write(&self, out: &mut impl JsonSink) {
         let kind = self.value.kind();
         match &self.value {
-            TermValue::Null => typed(out, kind, |out| out.object(|_| {})),
-            TermValue::Bool(value) => typed(out, kind, |out| out.value(&Value::Bool(*value))),
+            TermValue::Null => out.typed(kind, |out| out.object(|_| {})),
+            TermValue::Bool(value) => out.typed(kind, |out| out.value(&Value::Bool(*value))),
             TermValue::Number(number) => {
-                typed(out, kind, |out| out.value(&Value::Number(number.clone())));
+                out.typed(kind, |out| out.value(&Value::Number(number.clone())));
             }
             TermValue::String(text) | TermValue::Var(Var(text)) => {
-                typed(out, kind, |out| out.string(text));
+                out.typed(kind, |out| out.string(text));
             }
-            _ => crate::syntax::deep(|| typed(out, kind, |out| self.write_parts(out))),
+            value => crate::syntax::deep_in(value.nests(), || {
+                out.typed(kind, |out| self.write_parts(out));
+            }),
         }
     }
 
@@ -283,15 +285,6 @@ pub fn value_to_json(value: &Value) -> Value {
         }
     };
     Value::object([("type", Value::from(value.kind())), ("value", inner)])
-}
-
-fn typed<S: JsonSink>(out: &mut S, kind: &str, value: impl FnOnce(&mut S)) {
-    out.object(|out| {
-        out.name("type");
-        out.string(kind);
-        out.name("value");
-        value(out);
-    });
 }
 
 fn terms(out: &mut impl JsonSink, terms: &[Term]) {

@@ -74,7 +74,7 @@ pub(crate) fn term<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
 
 /// Looks at the parts of a term.
 pub(crate) fn inside<'t>(node: &'t Term, visitor: &mut impl Visit<'t>) {
-    deep_in(node.value.has_parts(), || match &node.value {
+    deep_in(node.value.nests(), || match &node.value {
         TermValue::Ref(parts)
         | TermValue::Array(parts)
         | TermValue::Set(parts)

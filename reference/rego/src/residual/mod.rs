@@ -105,9 +105,9 @@ impl Residual {
         ValueSink::filled(|out| self.write(out))
     }
 
-    /// The text of [`to_json`](Self::to_json), on one line.
-    pub fn to_text(&self) -> Vec<u8> {
-        TextSink::filled(|out| self.write(out))
+    /// Appends the text of [`to_json`](Self::to_json), on one line.
+    pub fn append_text(&self, out: &mut Vec<u8>) {
+        TextSink::append(out, |out| self.write(out));
     }
 
     fn write(&self, out: &mut impl JsonSink) {

@@ -331,7 +331,7 @@ impl Connective {
 // Every way down a tree goes through one of these two again and again.
 impl Clone for Term {
     fn clone(&self) -> Self {
-        super::deep_in(self.value.has_parts(), || Self {
+        super::deep_in(self.value.nests(), || Self {
             value: self.value.clone(),
             location: self.location.clone(),
         })
@@ -345,6 +345,16 @@ impl TermValue {
             self,
             Self::Null | Self::Bool(_) | Self::Number(_) | Self::String(_) | Self::Var(_)
         )
+    }
+
+    /// Whether parts of it can have parts of their own. Most references have none that do.
+    pub(crate) fn nests(&self) -> bool {
+        match self {
+            Self::Ref(parts) | Self::Array(parts) | Self::Set(parts) | Self::Call(parts) => {
+                parts.iter().any(|part| part.value.has_parts())
+            }
+            _ => self.has_parts(),
+        }
     }
 }
 

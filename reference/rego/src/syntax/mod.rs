@@ -25,9 +25,9 @@ pub(crate) fn deep<R>(run: impl FnOnce() -> R) -> R {
     stacker::maybe_grow(128 * 1024, 2 * 1024 * 1024, run)
 }
 
-/// The same for what is done inside a term: those without parts need no stack.
-pub(crate) fn deep_in<R>(has_parts: bool, run: impl FnOnce() -> R) -> R {
-    match has_parts {
+/// The same for what is done inside a term, if that can go deeper.
+pub(crate) fn deep_in<R>(nests: bool, run: impl FnOnce() -> R) -> R {
+    match nests {
         true => deep(run),
         false => run(),
     }

@@ -101,6 +101,12 @@ impl Number {
         }
     }
 
+    /// The value, if it is an integer of one digit, as many are.
+    pub(super) fn digit(&self) -> Option<u8> {
+        let integer = self.small()?;
+        u8::try_from(integer).ok().filter(|digit| *digit < 10)
+    }
+
     /// Whether policies may compute with it: it is not larger or nearer to zero than some power
     /// of two.
     pub fn is_computable(&self) -> bool {

@@ -19,6 +19,16 @@ pub(crate) trait JsonSink: Sized {
 
     /// The name of the next value, which needs no escapes.
     fn name(&mut self, name: &'static str);
+
+    /// A term: its kind, which needs no escapes, and what the function writes.
+    fn typed(&mut self, kind: &'static str, value: impl FnOnce(&mut Self)) {
+        self.object(|out| {
+            out.name("type");
+            out.string(kind);
+            out.name("value");
+            value(out);
+        });
+    }
 }
 
 /// Builds a value.
@@ -71,15 +81,15 @@ impl JsonSink for ValueSink {
 }
 
 /// Writes a text without spaces.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(crate) struct TextSink(Vec<u8>);
 
 impl TextSink {
-    /// The text that the function writes.
-    pub(crate) fn filled(write: impl FnOnce(&mut Self)) -> Vec<u8> {
-        let mut sink = Self::default();
+    /// Appends the text that the function writes.
+    pub(crate) fn append(out: &mut Vec<u8>, write: impl FnOnce(&mut Self)) {
+        let mut sink = Self(std::mem::take(out));
         write(&mut sink);
-        sink.0
+        *out = sink.0;
     }
 
     /// The comma before what is not the first.
@@ -129,6 +139,16 @@ impl JsonSink for TextSink {
         self.0.extend_from_slice(name.as_bytes());
         self.0.extend_from_slice(b"\":");
     }
+
+    // Most of a residual is terms, so that each piece of their text counts.
+    fn typed(&mut self, kind: &'static str, value: impl FnOnce(&mut Self)) {
+        self.separate();
+        self.0.extend_from_slice(b"{\"type\":\"");
+        self.0.extend_from_slice(kind.as_bytes());
+        self.0.extend_from_slice(b"\",\"value\":");
+        value(self);
+        self.0.push(b'}');
+    }
 }
 
 #[cfg(test)]
@@ -146,13 +166,20 @@ mod tests {
             });
             out.name("b");
             out.string("");
+            out.name("c");
+            out.list(|out| {
+                out.typed("null", |out| out.value(&Value::Null));
+                out.typed("array", |out| out.list(|_| {}));
+            });
         });
     }
 
     #[test]
     fn values_and_texts_are_the_same() {
-        let text = r#"{"a":["[\"{:",[],-1,{}],"b":""}"#;
+        let text = r#"{"a":["[\"{:",[],-1,{}],"b":"","c":[{"type":"null","value":null},{"type":"array","value":[]}]}"#;
         assert_eq!(ValueSink::filled(write).to_string(), text);
-        assert_eq!(String::from_utf8_lossy(&TextSink::filled(write)), text);
+        let mut out = Vec::new();
+        TextSink::append(&mut out, write);
+        assert_eq!(String::from_utf8_lossy(&out), text);
     }
 }

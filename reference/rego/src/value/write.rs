@@ -84,9 +84,13 @@ impl Writer {
             Value::Bool(true) => self.out.extend_from_slice(b"true"),
             Value::Bool(false) => self.out.extend_from_slice(b"false"),
             Value::Number(number) => {
-                let text = number.text();
-                self.check(text.len())?;
-                self.out.extend_from_slice(text.as_bytes());
+                if let Some(digit) = number.digit() {
+                    self.out.push(b'0' + digit);
+                } else {
+                    let text = number.text();
+                    self.check(text.len())?;
+                    self.out.extend_from_slice(text.as_bytes());
+                }
             }
             Value::String(text) => self.string(text)?,
         }

@@ -17,6 +17,9 @@ use crate::engine::v1::query::UNSAFE;
 use crate::engine::{Engine, errors, request_body};
 use crate::http::{ApiError, Reply, Request};
 
+/// The length that few answers exceed.
+const TEXT: usize = 4 << 10;
+
 /// Answers with what is left of the query that the body's member `query` holds, when the
 /// documents that `unknowns` lists are not known: `queries`, of which one must hold, and the
 /// modules that they refer to as `support`.
@@ -77,7 +80,10 @@ fn written(
     pretty: bool,
 ) -> Reply {
     if explanation.is_none() && metrics.is_none() && !pretty {
-        let text = [br#"{"result":"#, residual.to_text().as_slice(), b"}"].concat();
+        let mut text = Vec::with_capacity(TEXT);
+        text.extend_from_slice(br#"{"result":"#);
+        residual.append_text(&mut text);
+        text.push(b'}');
         return Reply::json_text(StatusCode::OK, text);
     }
     let members = [
