@@ -38,6 +38,11 @@ pub(crate) fn is_scalar(term: &Term) -> bool {
     )
 }
 
+/// Whether a term is the value that it has.
+pub(crate) fn is_constant(term: &Term) -> bool {
+    is_scalar(term) || constant(term).is_some()
+}
+
 /// The steps of a reference into `data`, up to the first that is not constant; absent for
 /// references to something else.
 pub(crate) fn data_prefix(reference: &[Term]) -> Option<Path> {

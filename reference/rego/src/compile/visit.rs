@@ -181,6 +181,7 @@ pub(crate) fn rewrite_term(node: &mut Term, rewrite: &mut impl Rewrite) {
     if !rewrite.term(node) {
         return;
     }
+    // What takes the place of a part may go deeper than the part did.
     deep_in(node.value.has_parts(), || match &mut node.value {
         TermValue::Ref(parts) | TermValue::Array(parts) | TermValue::Call(parts) => {
             rewrite_terms(parts, rewrite);
@@ -243,16 +244,21 @@ pub(crate) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
 
 /// Brings the members of a set into their order, in which they are rewritten and written.
 pub(crate) fn sort_set(items: &mut Vec<Term>) {
-    if !items.is_sorted_by(|left, right| left < right) {
+    if !is_set_sorted(items) {
         items.sort();
         items.dedup();
     }
 }
 
+/// Whether the members of a set are in their order, each once.
+pub(crate) fn is_set_sorted(items: &[Term]) -> bool {
+    items.is_sorted_by(|left, right| left < right)
+}
+
 /// Brings the members of an object into the order of their keys; of equal keys the first stays,
 /// with the last value.
 pub(crate) fn sort_object(members: &mut Vec<(Term, Term)>) {
-    if !members.is_sorted_by(|(left, _), (right, _)| left < right) {
+    if !is_object_sorted(members) {
         members.sort_by(|(left, _), (right, _)| left.cmp(right));
         members.dedup_by(|(key, value), (kept, kept_value)| {
             let same = key == kept;
@@ -262,4 +268,9 @@ pub(crate) fn sort_object(members: &mut Vec<(Term, Term)>) {
             same
         });
     }
+}
+
+/// Whether the members of an object are in the order of their keys, each once.
+pub(crate) fn is_object_sorted(members: &[(Term, Term)]) -> bool {
+    members.is_sorted_by(|(left, _), (right, _)| left < right)
 }

@@ -67,14 +67,18 @@ impl<'p> Concrete<'p> {
             machine.set(frame.base + slot, value.clone());
         }
         let mut seen = BTreeSet::new();
-        let mut answers = Vec::new();
+        let mut answers: Vec<Vec<_>> = Vec::new();
         let flow = machine.run(&frame, &mut |machine| {
             let values = wanted
                 .iter()
                 .map(|slot| machine.slot(&frame, *slot).cloned());
             let answer: Vec<_> = values.collect();
             machine.session.meter.make(4 + answer.len());
-            if seen.insert(answer.clone()) {
+            // Most expressions have one answer, which is like no other.
+            if let [first] = answers.as_slice() {
+                seen.insert(first.clone());
+            }
+            if answers.is_empty() || seen.insert(answer.clone()) {
                 answers.push(answer);
             }
             Ok(())

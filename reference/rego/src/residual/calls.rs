@@ -25,11 +25,9 @@ impl<'p> Solver<'p> {
             return Ok(());
         };
         let location = &expr.location;
-        let all: Vec<_> = operands.iter().map(|one| self.plug(frame, one)).collect();
-        let (args, output) = match all.split_at_checked(signature.arity) {
-            Some((args, output)) => (args, output.first().cloned()),
-            None => (all.as_slice(), None),
-        };
+        let args = operands.iter().map(|one| self.plug(frame, one));
+        let mut args: Vec<_> = args.collect();
+        let output = args.drain(signature.arity.min(args.len())..).next();
         let held = self.hold && signature.nondeterministic;
         let known: Option<Vec<_>> = args.iter().map(|arg| arg.known().cloned()).collect();
         if let Some(known) = known
@@ -48,14 +46,14 @@ impl<'p> Solver<'p> {
     fn left(
         &mut self,
         signature: &Signature,
-        args: &[Sym],
+        args: Vec<Sym>,
         output: Option<Sym>,
         location: &Location,
         next: Next<'_, 'p>,
     ) -> Flow {
-        let mut parts = vec![terms::operator(signature.name, location)];
-        let args = args.iter().cloned();
-        parts.extend(args.map(|arg| arg.into_term(location)));
+        let mut parts = Vec::with_capacity(args.len() + 2);
+        parts.push(terms::operator(signature.name, location));
+        parts.extend(args.into_iter().map(|arg| arg.into_term(location)));
         let mark = self.store.mark();
         let is_value = !signature.relation && !signature.nondeterministic && !signature.void;
         let possible = match output {

@@ -8,7 +8,7 @@ use super::solver::{Flow, Next, Solver};
 use super::store::Frame;
 use super::terms::{self, Sym};
 use crate::Value;
-use crate::compile::terms::constant;
+use crate::compile::terms::is_constant;
 use crate::syntax::{
     Body, Connective, Every, Expr, ExprTerms, Location, Logic, Term, TermValue, Var,
 };
@@ -244,10 +244,10 @@ fn is_flat(term: &Term) -> bool {
     match &term.value {
         TermValue::Ref(steps) => steps.iter().all(|step| match &step.value {
             TermValue::Var(_) => true,
-            _ => constant(step).is_some(),
+            _ => is_constant(step),
         }),
         TermValue::Var(_) => true,
-        _ => constant(term).is_some(),
+        _ => is_constant(term),
     }
 }
 

@@ -34,7 +34,7 @@ fn body(saved: Vec<Saved>, other: &mut dyn FnMut(&Term) -> Term) -> Body {
             Saved::Defined(term) => {
                 let location = term.location.clone();
                 let left = other(&term);
-                terms::call("eq", vec![left, term.into_node()], &location)
+                terms::call("eq", [left, term.into_node()], &location)
             }
         };
         expr.index = body.len();
@@ -84,10 +84,10 @@ impl<'t> Demanded<'t> {
                 left.calls.insert(call);
             }
         }
-        if left.terms.is_empty() && left.references.is_empty() {
-            return left;
-        }
         for part in saved {
+            if left.is_empty() {
+                break;
+            }
             if let Saved::Expr(expr) = part
                 && !expr.negated
                 && expr.with.is_empty()
@@ -96,6 +96,11 @@ impl<'t> Demanded<'t> {
             }
         }
         left
+    }
+
+    /// Whether expressions demand all of them.
+    fn is_empty(&self) -> bool {
+        self.terms.is_empty() && self.references.is_empty()
     }
 
     /// Whether some expression holds only if a term has a value.
@@ -112,10 +117,11 @@ impl<'t> Visit<'t> for Demanded<'t> {
     fn term(&mut self, term: &'t Term) -> bool {
         match &term.value {
             TermValue::Ref(steps) => {
-                for beginning in (1..=steps.len()).filter_map(|length| steps.get(..length)) {
+                // Mostly the whole of it is demanded, and nothing is left to be looked for.
+                for beginning in (1..=steps.len()).rev().filter_map(|end| steps.get(..end)) {
                     self.references.remove(beginning);
                 }
-                true
+                !self.is_empty()
             }
             TermValue::ArrayComprehension(_)
             | TermValue::SetComprehension(_)
@@ -123,7 +129,7 @@ impl<'t> Visit<'t> for Demanded<'t> {
             | TermValue::Template(_) => false,
             value => {
                 self.terms.remove(value);
-                true
+                !self.is_empty()
             }
         }
     }

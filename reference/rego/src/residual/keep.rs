@@ -48,7 +48,7 @@ impl<'p> Solver<'p> {
             let name = self.store.fresh();
             let left = terms::var(&name, &expr.location);
             self.store
-                .save(terms::call("eq", vec![left, term], &expr.location));
+                .save(terms::call("eq", [left, term], &expr.location));
             self.store.give(frame, &own, name);
         }
     }

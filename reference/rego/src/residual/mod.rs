@@ -219,7 +219,7 @@ impl PartialQuery {
                     let value = solver.store.lookup(0, name).into_term(&at);
                     let own = terms::var(name, &at);
                     if value != own {
-                        let equal = terms::call("eq", vec![own, value], &at);
+                        let equal = terms::call("eq", [own, value], &at);
                         saved.push(Saved::expr(equal));
                     }
                 }

@@ -315,7 +315,7 @@ impl<'p> Solver<'p> {
         let steps = path.iter().map(|step| terms::value(step, location));
         let reference = terms::reference("data", steps, location);
         let value = terms::var(&crate::syntax::Var("$value".into()), location);
-        let expr = terms::call("eq", vec![value, reference], location);
+        let expr = terms::call("eq", [value, reference], location);
         Ok(self.values_of(&expr)?.pop())
     }
 

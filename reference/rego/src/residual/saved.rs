@@ -34,7 +34,8 @@ impl Saved {
         }
     }
 
-    /// Whether it has no variables, so that it is the same whatever variables stand for.
+    /// Whether it has no variables, so that it is the same whatever variables stand for, and is in
+    /// the form in which terms are saved.
     pub(super) fn is_ground(&self) -> bool {
         match self {
             Self::Expr(expr) => expr.is_ground,
@@ -58,7 +59,7 @@ impl<T: Node> Shared<T> {
         Self {
             node: Rc::new(node),
             size: look.size,
-            is_ground: !look.has_vars,
+            is_ground: !look.is_open,
         }
     }
 
@@ -69,7 +70,11 @@ impl<T: Node> Shared<T> {
         let mut look = Look::default();
         node.look(&mut look);
         self.size = look.size;
-        self.is_ground = !look.has_vars;
+        self.is_ground = !look.is_open;
+    }
+
+    pub(super) fn is_ground(&self) -> bool {
+        self.is_ground
     }
 
     /// The node, or a copy if others have it.
@@ -126,20 +131,20 @@ impl Node for Term {
     }
 }
 
-/// Counts terms, and looks for variables.
+/// Counts terms, and looks for variables and for what is to be sorted or joined.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     size: usize,
-    has_vars: bool,
+    is_open: bool,
 }
 
 impl Look {
     /// The name of a function is no variable.
     fn call(&mut self, parts: &[Term]) {
         if let Some((name, operands)) = parts.split_first() {
-            let before = self.has_vars;
+            let before = self.is_open;
             visit::term(name, self);
-            self.has_vars = before;
+            self.is_open = before;
             visit::terms(operands, self);
         }
     }
@@ -149,7 +154,13 @@ impl<'t> Visit<'t> for Look {
     fn term(&mut self, term: &'t Term) -> bool {
         self.size += 1;
         match &term.value {
-            TermValue::Var(name) => self.has_vars |= !matches!(&*name.0, "input" | "data"),
+            TermValue::Var(name) => self.is_open |= !matches!(&*name.0, "input" | "data"),
+            TermValue::Ref(parts) => {
+                let head = parts.first().map(|head| &head.value);
+                self.is_open |= matches!(head, Some(TermValue::Ref(_)));
+            }
+            TermValue::Set(items) => self.is_open |= !visit::is_set_sorted(items),
+            TermValue::Object(members) => self.is_open |= !visit::is_object_sorted(members),
             TermValue::Call(parts) => {
                 visit::deep(|| self.call(parts));
                 return false;
@@ -167,7 +178,7 @@ impl<'t> Visit<'t> for Look {
             }
             _ => {
                 // What declares or replaces something is left to whoever looks at all of it.
-                self.has_vars |= !matches!(expr.terms, ExprTerms::Term(_)) || !expr.with.is_empty();
+                self.is_open |= !matches!(expr.terms, ExprTerms::Term(_)) || !expr.with.is_empty();
                 true
             }
         }

@@ -287,7 +287,7 @@ impl<'p> Solver<'p> {
     ) -> Result<Option<Sym>, Box<EvalError>> {
         let value = Var("$value".into());
         let left = terms::var(&value, &term.location);
-        let equal = terms::call("eq", vec![left, term.clone()], &term.location);
+        let equal = terms::call("eq", [left, term.clone()], &term.location);
         let address = std::ptr::from_ref(term).addr();
         let prepared = (!self.depends(address, &equal)).then(|| self.prepared(address, &equal));
         if let Some(prepared) = prepared
@@ -302,7 +302,7 @@ impl<'p> Solver<'p> {
         let kept = self.keep_term(frame, term);
         let name = self.store.fresh();
         let own = terms::var(&name, &term.location);
-        let equal = terms::call("eq", vec![own.clone(), kept], &term.location);
+        let equal = terms::call("eq", [own.clone(), kept], &term.location);
         self.store.save(equal);
         Ok(Some(Sym::Term(own)))
     }
@@ -528,8 +528,14 @@ pub(super) fn is_print(expr: &Expr) -> bool {
     let ExprTerms::Call(call) = &expr.terms else {
         return false;
     };
-    let name = operator(call).and_then(dotted);
-    matches!(name.as_deref(), Some("internal.print" | "print"))
+    match operator(call).unwrap_or_default() {
+        [name] => is_var(name, "print"),
+        [head, name] => {
+            is_var(head, "internal")
+                && matches!(&name.value, TermValue::String(name) if **name == *"print")
+        }
+        _ => false,
+    }
 }
 
 impl std::fmt::Debug for Solver<'_> {

@@ -1,7 +1,7 @@
 //! What a partial evaluation has found on its way: bindings and saved expressions, all of which
 //! can be taken back.
 
-use super::saved::Saved;
+use super::saved::{Saved, Shared};
 use super::terms::{Sym, each_expr_var, each_var, term};
 use crate::Value;
 use crate::compile::terms::{constant, of_value};
@@ -86,7 +86,9 @@ impl Store {
 
     pub(super) fn undo(&mut self, mark: Mark) {
         self.saved.truncate(mark.saved);
-        for undo in self.trail.drain(mark.trail..).rev() {
+        while self.trail.len() > mark.trail
+            && let Some(undo) = self.trail.pop()
+        {
             match undo {
                 Undo::Name(frame, own, None) => {
                     self.names.remove(&(frame, own));
@@ -202,6 +204,8 @@ impl Store {
             None => Standing::Free,
             Some(Binding::Known(value)) => Standing::Known(value.clone()),
             Some(Binding::Saved) => Standing::Unknown,
+            // Whatever the variables in it stand for, it stays what it is.
+            Some(Binding::Is(term)) if is_asked(&term.value) => Standing::Unknown,
             Some(Binding::Is(term)) => match self.resolved(Sym::Term(term.clone())) {
                 Sym::Known(value) => Standing::Known(value),
                 Sym::Term(_) => Standing::Unknown,
@@ -226,8 +230,9 @@ impl Store {
             return sym;
         };
         self.resolve(&mut term);
-        match term.value {
-            TermValue::Ref(_) | TermValue::Call(_) | TermValue::Var(_) => Sym::Term(term),
+        match &term.value {
+            TermValue::Var(_) => Sym::Term(term),
+            value if is_asked(value) => Sym::Term(term),
             _ => constant(&term).map_or(Sym::Term(term), Sym::Known),
         }
     }
@@ -237,10 +242,13 @@ impl Store {
     }
 
     /// Saves an expression. Its variables have values from now on.
-    pub(super) fn save(&mut self, mut expr: Expr) {
-        visit::rewrite_expr(&mut expr, &mut Resolve(self));
-        each_expr_var(&expr, |name| self.settle(name));
-        self.saved.push(Saved::expr(expr));
+    pub(super) fn save(&mut self, expr: Expr) {
+        let mut expr = Shared::new(expr);
+        if !expr.is_ground() {
+            expr.change(|expr| visit::rewrite_expr(expr, &mut Resolve(self)));
+            each_expr_var(&expr, |name| self.settle(name));
+        }
+        self.saved.push(Saved::Expr(expr));
     }
 
     /// Demands that a term has a value.
@@ -304,6 +312,11 @@ impl Store {
         visit(&mut look);
         look.found
     }
+}
+
+/// Whether a term has its value from elsewhere.
+fn is_asked(value: &TermValue) -> bool {
+    matches!(value, TermValue::Ref(_) | TermValue::Call(_))
 }
 
 /// Looks for variables that stand for something.
@@ -393,8 +406,8 @@ fn join(parts: &mut Vec<Term>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::terms::{nowhere, reference, string, term, var};
-    use super::{Store, Sym, TermValue, Var};
+    use super::super::terms::{call, nowhere, reference, string, term, var};
+    use super::{Saved, Store, Sym, TermValue, Var};
 
     #[test]
     fn heads_of_heads_are_joined_with_what_they_stand_for() {
@@ -408,5 +421,24 @@ mod tests {
         let resolved = store.resolved(Sym::Term(term(TermValue::Ref(outer), &at)));
         let steps = ["a", "b", "c"].map(|step| string(step, &at));
         assert_eq!(resolved, Sym::Term(reference("input", steps, &at)));
+    }
+
+    #[test]
+    fn what_is_saved_is_joined_and_sorted_without_variables_too() {
+        let at = nowhere();
+        let set = |items: [&str; 2]| {
+            let items = items.map(|item| string(item, &at));
+            term(TermValue::Set(items.into()), &at)
+        };
+        let inner = reference("input", [string("a", &at)], &at);
+        let outer = term(TermValue::Ref(vec![inner, string("b", &at)]), &at);
+        let joined = reference("input", ["a", "b"].map(|step| string(step, &at)), &at);
+        let cases = [(outer, joined), (set(["d", "c"]), set(["c", "d"]))];
+        for (term, saved) in cases {
+            let mut store = Store::default();
+            let one = string("one", &at);
+            store.save(call("eq", [one.clone(), term], &at));
+            assert_eq!(store.saved, [Saved::expr(call("eq", [one, saved], &at))]);
+        }
     }
 }

@@ -135,6 +135,9 @@ impl<'p> Solver<'p> {
     /// The modules that bodies refer to, and those that these refer to, in the order of their
     /// packages.
     pub(super) fn modules(&mut self, bodies: &[Body]) -> Vec<Module> {
+        if self.supports.entries.is_empty() {
+            return Vec::new();
+        }
         let mut packages: super::solver::Packages = BTreeMap::new();
         let mut open = Vec::new();
         for body in bodies {
@@ -282,7 +285,7 @@ impl<'p> Solver<'p> {
         let null = term(TermValue::Null, location);
         let body = vec![terms::call(
             "object.get",
-            vec![object, key, null, found],
+            [object, key, null, found],
             location,
         )];
         rule(head, body, location)
@@ -332,7 +335,7 @@ impl<'p> Solver<'p> {
                 location,
             );
             head.key = Some(step);
-            let body = vec![terms::call("eq", vec![value, from], location)];
+            let body = vec![terms::call("eq", [value, from], location)];
             rules.push(rule(head, body, location));
         }
         if rules.is_empty() {

@@ -76,9 +76,17 @@ pub(super) fn reference(
     steps: impl IntoIterator<Item = Term>,
     location: &Location,
 ) -> Term {
-    let head = term(TermValue::Var(Var(root.into())), location);
+    let head = term(TermValue::Var(name(root)), location);
     let parts = std::iter::once(head).chain(steps);
     term(TermValue::Ref(parts.collect()), location)
+}
+
+/// A variable of this name. Those with which most references and calls begin are there already.
+fn name(text: &str) -> Var {
+    static USUAL: LazyLock<[Var; 3]> =
+        LazyLock::new(|| ["input", "data", "eq"].map(|name| Var(name.into())));
+    let known = USUAL.iter().find(|name| *name.0 == *text);
+    known.cloned().unwrap_or_else(|| Var(text.into()))
 }
 
 /// A value as a term.
@@ -120,8 +128,9 @@ pub(super) fn expr(terms: ExprTerms, location: &Location) -> Expr {
 }
 
 /// A call as an expression.
-pub(super) fn call(name: &str, operands: Vec<Term>, location: &Location) -> Expr {
-    let mut parts = vec![operator(name, location)];
+pub(super) fn call<const N: usize>(name: &str, operands: [Term; N], location: &Location) -> Expr {
+    let mut parts = Vec::with_capacity(1 + N);
+    parts.push(operator(name, location));
     parts.extend(operands);
     expr(ExprTerms::Call(parts), location)
 }
@@ -131,8 +140,10 @@ pub(super) fn sides(call: &[Term]) -> Option<(&Term, &Term)> {
     let [_, left, right] = call else {
         return None;
     };
-    let name = compile::operator(call).and_then(compile::dotted)?;
-    (&*name == "eq").then_some((left, right))
+    match compile::operator(call)? {
+        [name] => compile::is_var(name, "eq").then_some((left, right)),
+        _ => None,
+    }
 }
 
 /// A term as an expression.

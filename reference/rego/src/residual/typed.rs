@@ -10,7 +10,9 @@ use super::terms;
 use crate::Value;
 use crate::builtins::signature;
 use crate::compile;
-use crate::compile::terms::{constant, dotted, is_var, operator};
+use crate::compile::terms::{
+    constant, dotted, is_constant, is_equality, is_var, operands, operator,
+};
 use crate::compile::types::{Type, fits};
 use crate::compile::visit::{self, Rewrite};
 use crate::error::Code;
@@ -75,7 +77,7 @@ impl Solver<'_> {
         let names = names.filter(|name| self.store.is_older(name, mark));
         let at = terms::nowhere();
         let equal = |name| {
-            let operands = vec![terms::var(&name, &at), terms::reference("input", [], &at)];
+            let operands = [terms::var(&name, &at), terms::reference("input", [], &at)];
             terms::call("eq", operands, &at)
         };
         names.map(equal).collect()
@@ -91,11 +93,7 @@ impl Solver<'_> {
                 Saved::Expr(expr) => body.push(Expr::clone(expr)),
                 Saved::Defined(term) => {
                     let own = terms::var(&Var(format!("$defined{at}").into()), &term.location);
-                    body.push(terms::call(
-                        "eq",
-                        vec![own, Term::clone(term)],
-                        &term.location,
-                    ));
+                    body.push(terms::call("eq", [own, Term::clone(term)], &term.location));
                 }
             }
         }
@@ -130,16 +128,15 @@ impl Solver<'_> {
             ExprTerms::Call(call) => call,
             _ => return Glance::Unclear,
         };
-        let name = operator(call).and_then(dotted).unwrap_or_default();
-        let operands = call.get(1..).unwrap_or_default();
-        if &*name == "eq" {
-            let simple = |term: &Term| self.is_open(term) || constant(term).is_some();
-            return match operands {
+        if is_equality(expr) {
+            let simple = |term: &Term| is_constant(term) || self.is_open(term);
+            return match operands(expr) {
                 [left, right] if simple(left) && simple(right) => Glance::Fits,
                 _ => Glance::Unclear,
             };
         }
-        match self.glance_call(&name, operands) {
+        let name = operator(call).and_then(dotted).unwrap_or_default();
+        match self.glance_call(&name, operands(expr)) {
             Glance::Never if expr.negated => Glance::Unclear,
             glance => glance,
         }
@@ -174,9 +171,8 @@ impl Solver<'_> {
         match &term.value {
             TermValue::Var(_) => true,
             TermValue::Ref(steps) => {
-                let is_plain = |step: &Term| {
-                    matches!(step.value, TermValue::Var(_)) || constant(step).is_some()
-                };
+                let is_plain =
+                    |step: &Term| matches!(step.value, TermValue::Var(_)) || is_constant(step);
                 steps.iter().all(is_plain) && self.supports.original(steps).is_none()
             }
             _ => false,

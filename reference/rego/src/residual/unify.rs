@@ -153,7 +153,7 @@ impl Solver<'_> {
                 call.push(other.clone());
                 terms::expr(ExprTerms::Call(call), &location)
             }
-            None => terms::call("eq", vec![left, right], &location),
+            None => terms::call("eq", [left, right], &location),
         };
         self.store.save(expr);
         true
