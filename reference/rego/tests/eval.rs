@@ -89,6 +89,14 @@ const ANSWERS: &[(&str, &str)] = &[
         r#"[{"x":true}]"#,
     ),
     (
+        "xs := data.list; some x in xs; y := data.list with data.list as [x]",
+        r#"[{"x":3,"xs":[3,1,2],"y":[3]},{"x":1,"xs":[3,1,2],"y":[1]},{"x":2,"xs":[3,1,2],"y":[2]}]"#,
+    ),
+    (
+        r#"p := data.pairs; every k, v in p { not data.pairs[k]; p[k] == v } with data.pairs as {}"#,
+        r#"[{"p":{"a":1,"b":2}}]"#,
+    ),
+    (
         r#"x := data.test.total with data.list as [5]"#,
         r#"[{"x":10}]"#,
     ),

@@ -219,8 +219,8 @@ impl Engine {
     }
 
     /// The documents and policies as they are now.
-    fn state(&self) -> Arc<State> {
-        self.0.state.load_full()
+    fn state(&self) -> Guard<Arc<State>> {
+        self.0.state.load()
     }
 
     /// Changes documents or policies. Nothing of the change is seen before it is complete, and

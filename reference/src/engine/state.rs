@@ -6,7 +6,7 @@ use std::sync::{Arc, PoisonError, RwLock};
 use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
-use rego::{Caches, Evaluation, InputReferences, PartialQuery, Policy, Query, Value};
+use rego::{Caches, Evaluation, InputReferences, Limits, PartialQuery, Policy, Query, Value};
 
 use super::active_bundles::Bundles;
 use super::latency::Latency;
@@ -152,10 +152,7 @@ impl State {
 
     /// An evaluation against this state, within the limits of all.
     pub(super) fn evaluation(&self) -> Evaluation<'_> {
-        Evaluation {
-            limits: self.limits.begin(),
-            ..self.unlimited()
-        }
+        self.evaluation_within(self.limits.begin(), Arc::clone(&self.host))
     }
 
     /// The same for a request, which may be tried at once, or given up.
@@ -166,9 +163,7 @@ impl State {
         };
         Evaluation {
             cancelled: Some(Arc::clone(&request.cancelled)),
-            limits,
-            host: Some(self.host_for(request)),
-            ..self.unlimited()
+            ..self.evaluation_within(limits, self.host_for(request))
         }
     }
 
@@ -180,11 +175,11 @@ impl State {
         }
     }
 
-    /// An evaluation against this state.
-    fn unlimited(&self) -> Evaluation<'_> {
+    fn evaluation_within(&self, limits: Limits, host: Arc<System>) -> Evaluation<'_> {
         Evaluation {
+            limits,
+            host: Some(host),
             caches: Some(Arc::clone(&self.caches)),
-            host: Some(Arc::<System>::clone(&self.host)),
             ..Evaluation::new(self.documents())
         }
     }
