@@ -226,6 +226,7 @@ impl<'p> Machine<'p> {
 /// The member of a collection that a key names.
 pub(crate) fn member<'v>(value: &'v Value, key: &Value) -> Option<&'v Value> {
     match (value, key) {
+        (Value::Object(members), Value::String(name)) => members.get(name),
         (Value::Object(members), _) => members.get_value(key),
         (Value::Array(items), Value::Number(number)) => items.get(position(number)?),
         (Value::Set(members), _) => members.get(key),

@@ -248,13 +248,11 @@ impl Object {
     }
 
     /// The value of the member with this key.
-    #[inline]
     pub fn get_value(&self, key: &Value) -> Option<&Value> {
         self.get_member(key).map(|(_, value)| value)
     }
 
     /// The member with this key, with the key as it was first written: `1` finds `1.0`.
-    #[inline]
     pub fn get_member(&self, key: &Value) -> Option<(&Value, &Value)> {
         match key {
             Value::String(name) => self.find_named(name),
