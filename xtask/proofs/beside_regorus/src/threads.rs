@@ -32,9 +32,9 @@ pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
     let (ours, other) = (Ours::prepare(case)?, Ours::prepare(case)?);
     let (mut beside_one, mut beside_unshared) = (Vec::new(), Vec::new());
     for turn in 0..=TURNS {
-        let one = rate(&ours)?;
-        let shared = both(&ours, &ours)?;
-        let unshared = both(&ours, &other)?;
+        let one = rate(&ours, case)?;
+        let shared = both([&ours, &ours], case)?;
+        let unshared = both([&ours, &other], case)?;
         if turn > 0 {
             beside_one.push(shared / one);
             beside_unshared.push(shared / unshared);
@@ -47,22 +47,23 @@ pub(crate) fn gain(case: &Case) -> Result<Gain, Box<dyn Error>> {
 }
 
 /// The decisions of two threads together, per second.
-fn both(first: &Ours, second: &Ours) -> Result<f64, Box<dyn Error>> {
+fn both([first, second]: [&Ours; 2], case: &Case) -> Result<f64, Box<dyn Error>> {
     thread::scope(|scope| {
-        let second = scope.spawn(|| rate(second).map_err(|why| why.to_string()));
-        let first = rate(first)?;
+        let second = scope.spawn(|| rate(second, case).map_err(|why| why.to_string()));
+        let first = rate(first, case)?;
         let second = second.join().map_err(|_| "a thread panicked")??;
         Ok(first + second)
     })
 }
 
-/// The decisions of a thread, per second.
-fn rate(ours: &Ours) -> Result<f64, Box<dyn Error>> {
+/// The decisions of a thread, per second. It has an input of its own, as each request has.
+fn rate(ours: &Ours, case: &Case) -> Result<f64, Box<dyn Error>> {
+    let input = case.own_input()?;
     let begun = Instant::now();
     let mut decisions = 0_u32;
     while begun.elapsed() < TURN {
         for _ in 0..ROUND {
-            ours.answer()?;
+            ours.answer(&input)?;
         }
         decisions += ROUND;
     }

@@ -30,7 +30,6 @@ pub(crate) struct Times {
 pub(crate) struct Ours {
     query: Query,
     documents: Value,
-    input: Value,
 }
 
 /// Theirs, prepared.
@@ -45,7 +44,8 @@ struct Theirs {
 pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let mut theirs = Theirs::prepare(case)?;
-    let answer = ours.answer()?.map(|value| value.to_string());
+    let input = case.own_input()?;
+    let answer = ours.answer(&input)?.map(|value| value.to_string());
     for their in [theirs.interpreted()?, theirs.executed()?] {
         let their = (their != regorus::Value::Undefined).then_some(their);
         let their = their.map(|value| value.to_json_str()).transpose()?;
@@ -59,7 +59,7 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let begun = Instant::now();
     while our.len() < MOST + WARM_UP && (our.len() < FEWEST + WARM_UP || begun.elapsed() < TIME) {
         let [ours_calls, interpreter_calls, rvm_calls] = &mut calls;
-        our.push(turn(ours_calls, || ours.answer().map(drop))?);
+        our.push(turn(ours_calls, || ours.answer(&input).map(drop))?);
         interpreter.push(turn(interpreter_calls, || theirs.interpreted().map(drop))?);
         rvm.push(turn(rvm_calls, || theirs.executed().map(drop))?);
     }
@@ -73,10 +73,11 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
 /// Lets ours alone answer a case for a while.
 pub(crate) fn repeat(case: &Case) -> Result<(), Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
+    let input = case.own_input()?;
     let begun = Instant::now();
     let mut calls = 1;
     while begun.elapsed() < TIME {
-        turn(&mut calls, || ours.answer().map(drop))?;
+        turn(&mut calls, || ours.answer(&input).map(drop))?;
     }
     Ok(())
 }
@@ -110,13 +111,12 @@ impl Ours {
         Ok(Self {
             query: Query::document(&policy, &path)?,
             documents: from_json(case.documents.as_bytes())?,
-            input: from_json(case.input.as_bytes())?,
         })
     }
 
-    pub(crate) fn answer(&self) -> Result<Option<Value>, Box<dyn Error>> {
+    pub(crate) fn answer(&self, input: &Value) -> Result<Option<Value>, Box<dyn Error>> {
         let mut evaluation = Evaluation::new(&self.documents);
-        evaluation.input = Some(self.input.clone());
+        evaluation.input = Some(input.clone());
         Ok(self.query.decide(&mut evaluation)?)
     }
 }
