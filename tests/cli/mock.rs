@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::io::{Read as _, Write as _};
 use std::net::TcpStream;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::Duration;
 
@@ -12,6 +12,9 @@ use conformance::rules;
 
 use crate::program::Program;
 use crate::server::{Answers, Server};
+
+/// How long the engine waits before it tells the mock server again.
+const AGAIN: Duration = Duration::from_millis(5);
 
 pub(crate) const TESTS: &[(&str, fn())] = &[
     (
@@ -81,17 +84,17 @@ fn runs_already() {
     );
     let program = Program::new().file("engine.toml", &target(&setups));
     let on = |rule| program.run(&["--target", "engine.toml", rule]);
-    let ended = AtomicBool::new(false);
+    // Also a run that panics ends it, as that drops this side.
+    let (end, ended) = mpsc::channel::<()>();
     thread::scope(|scope| {
-        scope.spawn(|| {
+        scope.spawn(move || {
             // The mock server comes and goes with the run.
-            while !ended.load(Ordering::Relaxed) {
+            while ended.recv_timeout(AGAIN) == Err(RecvTimeoutError::Timeout) {
                 let _ = report(&depot);
-                thread::sleep(Duration::from_millis(5));
             }
         });
         let ran = on(PUSHED);
-        ended.store(true, Ordering::Relaxed);
+        drop(end);
         ran.expect(0, &["1 pass"]);
     });
     on(ALONE).expect(3, &["needs a server of its own"]);

@@ -175,6 +175,7 @@ impl State {
         }
     }
 
+    /// An evaluation against this state that may use so much, and sees this of the world.
     fn evaluation_within(&self, limits: Limits, host: Arc<System>) -> Evaluation<'_> {
         Evaluation {
             limits,

@@ -125,7 +125,7 @@ impl<'p> Machine<'p> {
         Ok(())
     }
 
-    /// Looks at one member, which the slot at a place is given; tells whether there was one to look at.
+    /// Looks at the member that is given to a place; tells whether there was one to look at.
     fn visit(
         &mut self,
         visits: &mut Visits<'_>,

@@ -3,10 +3,9 @@
 use crate::Value;
 
 /// What a variable has while a query is evaluated.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub(super) enum Held<'p> {
     /// No value yet.
-    #[default]
     Nothing,
     /// A value of its own.
     Own(Value),

@@ -38,8 +38,7 @@ impl<'p> Machine<'p> {
         let (step, key) = self.open_step(frame, reference, *slot)?;
         let above = reference.steps.len().saturating_sub(1);
         let steps = reference.steps.get(..above)?;
-        let list = self.led_to(frame, &reference.root, steps);
-        let list = match list {
+        let list = match self.led_to(frame, &reference.root, steps) {
             Ground::Value(list) => Held::Own(list.clone()),
             Ground::Lent(list) => Held::Lent(list),
             Ground::Undefined => return Some(Ok(())),

@@ -431,12 +431,14 @@ impl<'p> Machine<'p> {
                     other => other,
                 };
             };
+            // Before anything else looks up the collection of a loop in vain.
             if let Some(flow) = self.items(frame, expr, next) {
                 return flow;
             }
             match self.once(frame, expr)? {
                 Once::Holds => frame.index.set(frame.index.get() + 1),
                 Once::Fails => return Ok(()),
+                // Rules that make the collection may have been evaluated by now.
                 Once::Many => {
                     let flow = self.items(frame, expr, next);
                     return flow.unwrap_or_else(|| self.expr(frame, expr, next));

@@ -75,12 +75,24 @@ impl<F: Fn(&Value) -> Ordering> Place<Member> for By<F> {
     }
 }
 
-/// The place of a member with this name, to find it.
+/// The place of the member with this name.
 struct Named<'n>(&'n str);
 
 /// So few members are looked through one after the other, which takes less than going by their
 /// order.
 const FEW: usize = 8;
+
+/// Where the member with this name is, or else where it belongs.
+fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<usize, usize> {
+    if members.len() <= FEW
+        && let Some(at) = members
+            .iter()
+            .position(|one| key(one).as_str() == Some(name))
+    {
+        return Ok(at);
+    }
+    members.binary_search_by(|one| key(one).compare_text(name))
+}
 
 impl Place<Member> for Named<'_> {
     fn part(&mut self, parts: &[Part<Member>]) -> usize {
@@ -88,13 +100,7 @@ impl Place<Member> for Named<'_> {
     }
 
     fn item(&mut self, members: &[Member]) -> Result<usize, usize> {
-        let is_it = |(key, _): &Member| key.as_str() == Some(self.0);
-        let found = match members.len() <= FEW {
-            true => members.iter().position(is_it),
-            false => None,
-        };
-        let by_order = || By(|key: &Value| key.compare_text(self.0)).item(members);
-        found.map_or_else(by_order, Ok)
+        place_of(self.0, members, |(key, _)| key)
     }
 }
 
@@ -222,10 +228,7 @@ impl Object {
         match &self.0 {
             Members::Packed(members) => {
                 let keys = &members.header.header.slice;
-                let at = match keys.len() <= FEW {
-                    true => keys.iter().position(|key| key.as_str() == Some(name)),
-                    false => keys.binary_search_by(|key| key.compare_text(name)).ok(),
-                }?;
+                let at = place_of(name, keys, |key| key).ok()?;
                 Some((keys.get(at)?, members.slice.get(at)?))
             }
             Members::Tree(members) => members.find(Named(name)).map(|(key, value)| (key, value)),
@@ -241,9 +244,7 @@ impl Object {
     pub fn get_mut(&mut self, name: &str) -> Option<&mut Value> {
         // Nothing is copied for a member that is not there.
         self.get(name)?;
-        let found = self
-            .tree_mut()
-            .find_mut(By(|key: &Value| key.compare_text(name)));
+        let found = self.tree_mut().find_mut(Named(name));
         found.map(|(_, value)| value)
     }
 
@@ -285,8 +286,9 @@ impl Object {
     /// Removes a member; what was there is the answer.
     pub fn remove(&mut self, name: &str) -> Option<Value> {
         self.get(name)?;
-        let mut place = By(|key: &Value| key.compare_text(name));
-        self.tree_mut().remove(&mut place).map(|(_, value)| value)
+        self.tree_mut()
+            .remove(&mut Named(name))
+            .map(|(_, value)| value)
     }
 
     /// Removes the member with this key; what was there is the answer.
