@@ -283,15 +283,19 @@ impl Store {
     }
 }
 
-/// Begins a transaction on a connection of a pool. A full disk ends the transaction of SQLite
-/// itself, so that its driver believes for ever that the connection is still in one.
+/// Begins a transaction on a connection of a pool, in a task of its own: the driver of PostgreSQL
+/// forgets about one whose beginning is given up, and the connection's next user would be in it. A
+/// full disk ends the transaction of SQLite itself, so that its driver believes for ever that the
+/// connection is still in one.
 async fn begin_on(
     pool: &AnyPool,
     statement: &'static str,
 ) -> Result<Transaction<'static, Any>, sqlx::Error> {
     let mut attempts = 0..BROKEN;
     loop {
-        match pool.begin_with(statement).await {
+        let from = pool.clone();
+        let begun = tokio::spawn(async move { from.begin_with(statement).await });
+        match begun.await.map_err(|_| sqlx::Error::WorkerCrashed)? {
             Err(sqlx::Error::InvalidSavePointStatement) if attempts.next().is_some() => {
                 close_broken(pool).await?;
             }
