@@ -4,9 +4,10 @@ use super::Found;
 use super::build::Build;
 use super::policy::Policy;
 use super::terms::Path;
-use super::tree::Node;
+use super::tree::{CompiledRule, Node};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
+use crate::syntax::Rule;
 
 /// Finds changed rules that stand where a base document is.
 pub(super) fn changed(build: &Build) -> Found {
@@ -18,7 +19,7 @@ pub(super) fn changed(build: &Build) -> Found {
         .iter()
         .filter_map(|path| Some((path, build.world.find(path)?)));
     places
-        .filter_map(|(path, node)| conflict(path, node, documents))
+        .filter_map(|(path, node)| conflict(build, path, node, documents))
         .collect()
 }
 
@@ -40,7 +41,8 @@ impl Policy {
             if at.len() < path.len() && !is_named(step) {
                 return Ok(());
             }
-            if let (Some(error), true) = (error(&at, node), at.len() < path.len()) {
+            if let (Some(error), true) = (error(&at, node, |rule| &rule.ast), at.len() < path.len())
+            {
                 return Err(Errors(vec![error]));
             }
         }
@@ -53,7 +55,7 @@ impl Policy {
             if at.last().is_some_and(|step| !is_named(step)) {
                 continue;
             }
-            if let Some(error) = error(&at, node) {
+            if let Some(error) = error(&at, node, |rule| &rule.ast) {
                 found.push(error);
                 continue;
             }
@@ -77,7 +79,12 @@ impl Policy {
 }
 
 /// A rule at this path, if there is one, and a base document there or in its way.
-fn conflict(path: &[Value], node: &Node, documents: &Value) -> Option<LanguageError> {
+fn conflict<'b>(
+    build: &'b Build,
+    path: &[Value],
+    node: &'b Node,
+    documents: &Value,
+) -> Option<LanguageError> {
     if !path.iter().all(is_named) {
         return None;
     }
@@ -88,20 +95,24 @@ fn conflict(path: &[Value], node: &Node, documents: &Value) -> Option<LanguageEr
             _ => break,
         }
     }
-    error(path, node)
+    error(path, node, |rule| build.tree(rule))
 }
 
 fn is_named(step: &Value) -> bool {
     matches!(step, Value::String(_))
 }
 
-fn error(path: &[Value], node: &Node) -> Option<LanguageError> {
+fn error<'n>(
+    path: &[Value],
+    node: &'n Node,
+    tree: impl Fn(&'n CompiledRule) -> &'n Rule,
+) -> Option<LanguageError> {
     let first = *node.rules.as_ref()?.all().first()?;
     let steps: Vec<_> = path.iter().filter_map(Value::as_str).collect();
     let message = format!("conflicting rule for data path {} found", steps.join("/"));
     Some(LanguageError::at(
         Code::Compile,
-        &first.ast.location,
+        &tree(first).location,
         message,
     ))
 }

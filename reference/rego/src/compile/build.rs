@@ -5,14 +5,14 @@ use std::sync::Arc;
 
 use super::policy::{CompiledModule, Policy};
 use super::terms::{Path, data_path, data_prefix, rule_reference};
-use super::tree::Outline;
+use super::tree::{CompiledRule, Outline};
 use super::world::World;
 use super::{Found, ModuleStage, STAGES, Step, Unit};
 use crate::Value;
 use crate::error::{Code, Errors, LanguageError};
 use crate::hash::HashMap;
 use crate::parallel;
-use crate::syntax::Module;
+use crate::syntax::{Module, Rule};
 
 /// A run ends with this many mistakes.
 pub(super) const MAX_ERRORS: usize = 10;
@@ -23,7 +23,7 @@ pub(super) const MAX_STEPS: usize = 256;
 /// The state of a run.
 #[derive(Debug)]
 pub(super) struct Build {
-    /// All modules that are not compiled again, and from some stage on the heads of the others.
+    /// All modules that are not compiled again, and from some stage on the rules of the others.
     pub(super) world: World,
     /// The modules that are compiled, in the order of their ids.
     pub(super) units: Vec<Unit>,
@@ -142,7 +142,7 @@ impl Build {
             }
         }
 
-        let mut units = Vec::new();
+        let mut units = Vec::with_capacity(again.len());
         for (id, module) in again {
             let outline = Arc::new(outline(&id, &module));
             // Longer paths are refused before anyone looks there.
@@ -172,6 +172,16 @@ impl Build {
             changed,
             orders,
         })
+    }
+
+    /// The tree of a rule as it is now.
+    pub(super) fn tree<'r>(&'r self, rule: &'r CompiledRule) -> &'r Rule {
+        let at = self
+            .units
+            .binary_search_by(|unit| unit.id.cmp(&rule.module));
+        let unit = at.ok().and_then(|at| self.units.get(at));
+        let tree = unit.and_then(|unit| unit.module.rules.get(rule.position));
+        tree.unwrap_or(&rule.ast)
     }
 
     /// Runs the stages, and puts the policy together if none of them finds a mistake.

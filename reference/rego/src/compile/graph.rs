@@ -67,7 +67,7 @@ impl Dependency {
 /// What a rule, then each `else` behind it, reads.
 pub(crate) type Reads = Arc<[Vec<Dependency>]>;
 
-/// Finds what the rules of all units read, and notes it for the planted heads.
+/// Finds what the rules of all units read, and notes it for those in the tree.
 pub(super) fn connect(build: &mut Build) -> Found {
     let world = &build.world;
     let paths = parallel::each(&mut build.units, |unit| reads_of(unit, world));
@@ -79,7 +79,7 @@ pub(super) fn connect(build: &mut Build) -> Found {
     Found::new()
 }
 
-/// Finds what the rules of a unit read, and notes it for the planted heads.
+/// Finds what the rules of a unit read, and notes it for those in the tree.
 fn reads_of(unit: &Unit, world: &World) -> BTreeSet<Path> {
     let planted = world.planted.get(&unit.id);
     let planted = planted.iter().flat_map(|rules| &rules.all);
@@ -109,6 +109,8 @@ fn dependencies(rule: &Rule) -> Vec<Dependency> {
     }
     reader.at = rule.body.len();
     visit::head(&rule.head, &mut reader);
+    // Most rules read one thing, or none, and a policy keeps what they read.
+    reader.found.shrink_to_fit();
     reader.found
 }
 

@@ -36,6 +36,7 @@ mod query;
 mod recursion;
 mod references;
 mod resolve;
+mod rule;
 mod rule_conflicts;
 mod safety;
 mod template_strings;

@@ -1,19 +1,20 @@
-//! The rules of the units at their places: their heads while they are compiled, then themselves.
+//! The rules of the units at their places: what others must know of them while they are compiled,
+//! then themselves.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, OnceLock};
 
 use super::build::{Build, MAX_STEPS};
 use super::graph::Dependency;
 use super::policy::{CompiledModule, Policy};
-use super::terms::{Path, constant, rule_reference};
-use super::tree::{CompiledRule, Node, RuleSet, Written, ground_steps};
+use super::terms::{Path, rule_reference};
+use super::tree::{CompiledRule, Node, RuleSet, Written};
 use super::world::{ModuleRules, World};
 use super::{Found, Unit};
 use crate::error::{Code, LanguageError};
+use crate::hash::HashMap;
 use crate::parallel;
-use crate::syntax::{Body, ExprTerms, Head, Rule, Term, TermValue};
 
 /// The version of the policy that was made last.
 static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
@@ -22,18 +23,18 @@ static LAST_VERSION: AtomicU64 = AtomicU64::new(0);
 type Placed = Vec<(Path, Arc<CompiledRule>)>;
 
 impl Build {
-    /// Puts the heads of all rules in their places.
+    /// Puts all rules in their places, without their trees.
     pub(super) fn plant(&mut self) -> Found {
-        let heads = parallel::each(&mut self.units, |unit| heads(unit));
+        let planted = parallel::each(&mut self.units, |unit| planted(unit));
         let mut found = Found::new();
         let mut placed = Placed::new();
-        for (unit, (heads, mut mistakes)) in self.units.iter().zip(heads) {
+        for (unit, (rules, mut mistakes)) in self.units.iter().zip(planted) {
             found.append(&mut mistakes);
-            if let Some(heads) = heads {
-                let all = heads.iter().map(|(_, head)| head.clone()).collect();
+            if let Some(rules) = rules {
+                let all = rules.iter().map(|(_, rule)| rule.clone()).collect();
                 let all = Arc::new(ModuleRules::new(all));
                 self.world.planted.insert(unit.id.clone(), all);
-                placed.extend(heads);
+                placed.extend(rules);
             }
         }
         let changed = put(&mut self.world.root, placed);
@@ -42,23 +43,23 @@ impl Build {
         found
     }
 
-    /// Puts the finished rules in the places of their heads.
+    /// Gives the rules in their places the trees that the stages left.
     pub(super) fn finish(self) -> Policy {
         let mut world = self.world;
         let mut units: Vec<_> = self.units.into_iter().map(Some).collect();
-        let finished = parallel::each(&mut units, |unit| Some(finished(unit.take()?, &world)));
+        let finished = parallel::each(&mut units, |unit| {
+            let unit = unit.take()?;
+            let order = self.orders.get(&unit.id).copied().unwrap_or_default();
+            Some(finished(unit, order, &world))
+        });
         let mut placed = Placed::new();
-        for (mut module, rules) in finished.into_iter().flatten() {
+        for (module, rules) in finished.into_iter().flatten() {
             placed.extend(rules);
             world.labelled += usize::from(module.outline.has_labels());
-            module.order = self.orders.get(&module.id).copied().unwrap_or_default();
-            world
-                .modules
-                .insert_mut(module.id.clone(), Arc::new(module));
+            world.modules.insert_mut(module.id.clone(), module);
         }
-        let planted = std::mem::take(&mut world.planted);
+        world.planted = HashMap::default();
         put(&mut world.root, placed);
-        drop_all(planted.into_values());
         world.version = LAST_VERSION.fetch_add(1, Ordering::Relaxed) + 1;
         Policy {
             world: Arc::new(world),
@@ -66,9 +67,9 @@ impl Build {
     }
 }
 
-/// The heads of the rules of a unit, in the order of the text, and the mistakes in where they
-/// stand; no heads if its package cannot be.
-fn heads(unit: &Unit) -> (Option<Placed>, Found) {
+/// The rules of a unit as others know them, in the order of the text, and the mistakes in where
+/// they stand; no rules if its package cannot be.
+fn planted(unit: &Unit) -> (Option<Placed>, Found) {
     let package = &unit.module.package;
     if package.path.len() > MAX_STEPS {
         let message = "the path of the package has too many steps";
@@ -79,9 +80,7 @@ fn heads(unit: &Unit) -> (Option<Placed>, Found) {
     let mut all = Placed::with_capacity(unit.module.rules.len());
     for (position, rule) in unit.module.rules.iter().enumerate() {
         let reference = rule_reference(&unit.module, rule).into();
-        let head = head_only(rule);
-        let mut planted = compiled(unit, position, reference, head, is_constant(rule));
-        planted.is_planted = true;
+        let planted = CompiledRule::new(unit, position, rule, reference);
         let path: Path = planted.path().collect();
         if path.len() > MAX_STEPS {
             let message = "the reference of the rule has too many steps";
@@ -93,47 +92,50 @@ fn heads(unit: &Unit) -> (Option<Placed>, Found) {
     (Some(all), found)
 }
 
-/// A unit that went through all stages, and its rules. Its place in the order is not known here.
-fn finished(mut unit: Unit, world: &World) -> (CompiledModule, Placed) {
-    let rules = std::mem::take(&mut unit.module.rules);
+/// A unit that went through all stages, and those of its rules that take the places of others.
+fn finished(mut unit: Unit, order: u64, world: &World) -> (Arc<CompiledModule>, Placed) {
+    let trees = std::mem::take(&mut unit.module.rules);
     let written: Written = Arc::new(std::mem::take(&mut unit.written).into_iter().collect());
     let mut reads = BTreeSet::new();
-    let planted = world.planted.get(&unit.id);
-    let mut planted = planted.iter().flat_map(|rules| &rules.all);
-    let mut all = Vec::with_capacity(rules.len());
-    let mut placed = Placed::with_capacity(rules.len());
-    for (position, rule) in rules.into_iter().enumerate() {
-        let is_constant = is_constant(&rule);
-        let known = planted.next();
-        // Without variables it is as it was when the head was planted.
-        let reference = known.filter(|known| known.is_ground());
-        let reference = match reference {
-            Some(known) => known.reference.clone(),
-            None => rule_reference(&unit.module, &rule).into(),
-        };
-        let mut rule = compiled(&unit, position, reference, rule, is_constant);
-        rule.written = written.clone();
-        if let Some(known) = known {
-            rule.reads = known.reads.clone();
+    let planted = world.planted.get(&unit.id).cloned().unwrap_or_default();
+    let mut placed = Placed::new();
+    for (tree, known) in trees.into_iter().zip(&planted.all) {
+        reads.extend(known.reads().iter().flatten().flat_map(Dependency::paths));
+        if known.is_ground() {
+            known.finish(tree, written.clone());
+            continue;
         }
-        reads.extend(rule.reads().iter().flatten().flat_map(Dependency::paths));
-        let rule = Arc::new(rule);
-        placed.push((rule.path().collect(), rule.clone()));
-        all.push(rule);
+        // Variables of its reference have other names now.
+        let reference = rule_reference(&unit.module, &tree).into();
+        let mut rule = CompiledRule::new(&unit, known.position, &tree, reference);
+        rule.reads = known.reads.clone();
+        rule.finish(tree, written.clone());
+        placed.push((rule.path().collect(), Arc::new(rule)));
     }
+    let rules = if placed.is_empty() {
+        planted
+    } else {
+        let mut all = planted.all.clone();
+        for (_, rule) in &placed {
+            if let Some(known) = all.get_mut(rule.position) {
+                *known = rule.clone();
+            }
+        }
+        Arc::new(ModuleRules::new(all))
+    };
     let module = CompiledModule {
         id: unit.id,
-        order: 0,
+        order,
         given: unit.given,
         frame: unit.module,
-        rules: Arc::new(ModuleRules::new(all)),
+        rules,
         outline: unit.outline,
         reads: reads.into_iter().collect(),
     };
-    (module, placed)
+    (Arc::new(module), placed)
 }
 
-/// Puts rules to those that are at their places; planted heads there make way for finished rules.
+/// Puts rules to those that are at their places; others make way there for finished ones.
 /// The places are the answer.
 fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
     placed.sort_by(|(left, _), (right, _)| left.cmp(right));
@@ -161,57 +163,4 @@ fn put(root: &mut Node, mut placed: Placed) -> Vec<Path> {
 fn drop_all<T: Send>(all: impl Iterator<Item = T>) {
     let mut all: Vec<_> = all.map(Some).collect();
     parallel::each(&mut all, |one| drop(one.take()));
-}
-
-/// What the compiler knows of a rule of a unit.
-fn compiled(
-    unit: &Unit,
-    position: usize,
-    reference: Arc<[Term]>,
-    rule: Rule,
-    is_constant: bool,
-) -> CompiledRule {
-    CompiledRule {
-        ground: ground_steps(&reference),
-        reference,
-        ast: Arc::new(rule),
-        module: unit.id.clone(),
-        position,
-        package: unit.module.package.path.len(),
-        is_constant,
-        is_planted: false,
-        written: Written::default(),
-        reads: OnceLock::new(),
-        lowered: OnceLock::new(),
-    }
-}
-
-fn head_only(rule: &Rule) -> Rule {
-    Rule {
-        default: rule.default,
-        head: Head::clone(&rule.head),
-        body: Body::new(),
-        else_rule: None,
-        annotations: rule.annotations.clone(),
-        location: rule.location.clone(),
-    }
-}
-
-/// Whether a rule has a value without references or calls, and no body but the generated one.
-fn is_constant(rule: &Rule) -> bool {
-    let is_true = match rule.body.as_slice() {
-        [only] if !only.negated && only.with.is_empty() => {
-            matches!(&only.terms, ExprTerms::Term(term) if term.value == TermValue::Bool(true))
-        }
-        _ => false,
-    };
-    is_true
-        && rule
-            .head
-            .value
-            .as_ref()
-            .is_some_and(|value| match value.value {
-                TermValue::Var(_) => true,
-                _ => constant(value).is_some(),
-            })
 }

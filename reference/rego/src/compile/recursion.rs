@@ -287,14 +287,7 @@ impl<'b> Reached<'b> {
 
     /// Where a rule, or an `else` behind it, stands.
     fn location(&self, rule: &CompiledRule, depth: usize) -> Option<crate::syntax::Location> {
-        let unit = self
-            .units
-            .get(&*rule.module)
-            .and_then(|at| self.build.units.get(*at));
-        let ast = match unit {
-            Some(unit) => unit.module.rules.get(rule.position)?,
-            None => &rule.ast,
-        };
+        let ast = self.build.tree(rule);
         let mut chain = std::iter::successors(Some(ast), |rule| rule.else_rule.as_deref());
         chain.nth(depth).map(|rule| rule.location.clone())
     }

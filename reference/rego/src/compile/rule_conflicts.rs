@@ -57,7 +57,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     let last = *rules.last()?;
     // The name in the message is that of the rule looked at last.
     let name_of = |rule| name(build, rule);
-    let at = |message: String| LanguageError::at(Code::Type, &first.ast.location, message);
+    let at = |message: String| LanguageError::at(Code::Type, &build.tree(first).location, message);
 
     let inside: Vec<&Arc<CompiledRule>> = if node.is_leaf() {
         Vec::new()
@@ -69,7 +69,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     if !inside.is_empty() {
         let mut message = format!("rule {} conflicts with:", name_of(last));
         for rule in inside {
-            let location = &rule.ast.location;
+            let location = &build.tree(rule).location;
             let place = format!("{}:{}", location.file, location.row);
             message.push_str(&format!("\n  rule {} at {place}", name_of(rule)));
         }
@@ -79,7 +79,7 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
     let differs =
         |what: &dyn Fn(&CompiledRule) -> usize| rules.iter().any(|rule| what(rule) != what(first));
     let multi = |rule: &CompiledRule| usize::from(rule.is_multi_value());
-    let arity = |rule: &CompiledRule| rule.ast.head.args.len();
+    let arity = |rule: &CompiledRule| rule.arity;
     let complete = |rule: &CompiledRule| usize::from(!rule.is_multi_value() && rule.is_ground());
     let sets: Vec<_> = rules.iter().filter(|rule| rule.is_multi_value()).collect();
     let sets_differ =
@@ -88,10 +88,10 @@ fn conflict(build: &Build, node: &Node) -> Option<LanguageError> {
         return Some(at(format!("conflicting rules {} found", name_of(last))));
     }
 
-    let defaults: Vec<_> = rules.iter().filter(|rule| rule.ast.default).collect();
+    let defaults: Vec<_> = rules.iter().filter(|rule| rule.is_default()).collect();
     if defaults.len() > 1 {
         let places = defaults.iter().map(|rule| {
-            let location = &rule.ast.location;
+            let location = &build.tree(rule).location;
             format!("{}:{}", location.file, location.row)
         });
         let places: Vec<_> = places.collect();
@@ -166,8 +166,8 @@ fn packages(build: &Build, changed: &[&[Value]]) -> Found {
             let other = build.world.modules.get(&rule.module);
             let package = unit.map(|unit| &unit.module.package.location);
             let package = package.or_else(|| other.map(|other| &other.frame.package.location));
-            let head = rule.ast.head.reference.as_slice();
-            let location = &rule.ast.location;
+            let tree = build.tree(rule);
+            let (head, location) = (tree.head.reference.as_slice(), &tree.location);
             for module in &node.modules {
                 let (Some(package), true) = (package, *module.id != *rule.module) else {
                     continue;

@@ -7,17 +7,12 @@ use std::sync::{Arc, OnceLock};
 use rpds::RedBlackTreeMapSync;
 
 use super::children::change_child;
-use super::graph::{Dependency, Reads};
 use super::index::Index;
-use super::terms::is_scalar;
 use super::world::World;
 use crate::Value;
-use crate::eval::Lowered;
-use crate::hash::HashMap;
-use crate::syntax::{self, Annotations, Ref, Rule, Term, Var};
+use crate::syntax::{self, Annotations, Ref, Var};
 
-/// The names that authors wrote, by the generated variables that took their place.
-pub(crate) type Written = Arc<HashMap<Var, Var>>;
+pub(crate) use super::rule::{CompiledRule, Written, ground_steps};
 
 /// A place below `data`.
 #[derive(Debug, Clone, Default)]
@@ -78,34 +73,6 @@ pub(crate) struct RuleSet {
     alone: AtomicU64,
 }
 
-/// A rule with what the compiler knows about it. It knows no other rules, because it is part of
-/// many policies, so others must be looked up in the policy that is evaluated.
-#[derive(Debug)]
-pub(crate) struct CompiledRule {
-    /// The rule as the compiler left it, with its `else` chain.
-    pub(crate) ast: Arc<Rule>,
-    /// Its reference from the root: `data`, its package, its own reference.
-    pub(crate) reference: Arc<[Term]>,
-    /// The number of steps of `reference` that are constant, `data` among them.
-    pub(crate) ground: usize,
-    /// The id of its module.
-    pub(crate) module: Arc<str>,
-    /// The place of the rule in its module.
-    pub(crate) position: usize,
-    /// The number of steps of its package, `data` among them.
-    pub(crate) package: usize,
-    /// Whether it has no body and a value without references or calls.
-    pub(crate) is_constant: bool,
-    /// Whether it is only the head of a rule that is being compiled.
-    pub(super) is_planted: bool,
-    /// The names that authors wrote.
-    pub(crate) written: Written,
-    /// What the rule, then each `else` behind it, reads.
-    pub(super) reads: OnceLock<Reads>,
-    /// What the evaluator made of it when it was first needed.
-    pub(crate) lowered: OnceLock<Arc<Lowered>>,
-}
-
 impl Outline {
     /// Whether one of its blocks has `labels`.
     pub(super) fn has_labels(&self) -> bool {
@@ -114,56 +81,12 @@ impl Outline {
     }
 }
 
-impl CompiledRule {
-    /// The steps below `data` to the place where the rule is.
-    pub(crate) fn path(&self) -> impl Iterator<Item = Value> {
-        let steps = self.reference.get(1..self.ground).unwrap_or_default();
-        steps.iter().filter_map(super::terms::constant)
-    }
-
-    /// Whether the reference has no variables.
-    pub(crate) fn is_ground(&self) -> bool {
-        self.ground == self.reference.len()
-    }
-
-    /// Whether it is a function.
-    pub(crate) fn is_function(&self) -> bool {
-        !self.ast.head.args.is_empty()
-    }
-
-    /// Whether it gives members of a set.
-    pub(crate) fn is_multi_value(&self) -> bool {
-        self.ast.head.value.is_none()
-    }
-
-    /// What the rule, then each `else` behind it, reads.
-    pub(crate) fn reads(&self) -> &[Vec<Dependency>] {
-        self.reads.get().map(AsRef::as_ref).unwrap_or_default()
-    }
-
-    /// Whether the rule, or an `else` behind it, reads anything.
-    pub(super) fn reads_any(&self) -> bool {
-        self.reads().iter().any(|reads| !reads.is_empty())
-    }
-
-    /// The order of rules in one place.
-    fn order(&self) -> (usize, &str, usize) {
-        (self.package, &self.module, self.position)
-    }
-}
-
-/// The number of leading steps of a reference that are constant; the first always counts.
-pub(crate) fn ground_steps(reference: &[Term]) -> usize {
-    let steps = reference.iter().skip(1).take_while(|step| is_scalar(step));
-    (steps.count() + 1).min(reference.len())
-}
-
 impl RuleSet {
     /// The rules of one place, in any order; there must be one at least.
     fn new(mut all: Vec<Arc<CompiledRule>>) -> Option<Self> {
         all.sort_by(|left, right| left.order().cmp(&right.order()));
         let first = all.first()?;
-        let arity = first.ast.head.args.len();
+        let arity = first.arity;
         let kind = if arity > 0 {
             RuleKind::Function
         } else if all.iter().any(|rule| !rule.is_ground()) {
@@ -174,7 +97,7 @@ impl RuleSet {
             RuleKind::Complete
         };
         let (defaults, rules): (Vec<_>, Vec<_>) =
-            all.into_iter().partition(|rule| rule.ast.default);
+            all.into_iter().partition(|rule| rule.is_default());
         let mut defaults = defaults.into_iter();
         Some(Self {
             kind,
@@ -187,13 +110,13 @@ impl RuleSet {
         })
     }
 
-    /// Those of a place and further ones. If those are finished, they take the places of the
-    /// planted heads.
+    /// Those of a place and further ones. If those are finished, they take the places of those
+    /// that are not.
     pub(super) fn with(old: Option<&Self>, more: Vec<Arc<CompiledRule>>) -> Option<Self> {
-        let is_finished = more.iter().any(|rule| !rule.is_planted);
+        let is_finished = more.iter().any(|rule| rule.is_finished());
         let old = old.iter().flat_map(|old| old.all());
         let old = old
-            .filter(|rule| !(is_finished && rule.is_planted))
+            .filter(|rule| !is_finished || rule.is_finished())
             .cloned();
         Self::new(old.chain(more).collect())
     }

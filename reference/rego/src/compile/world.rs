@@ -19,14 +19,14 @@ use crate::syntax::{Annotations, Term, Var};
 pub(crate) struct World {
     /// The modules by their ids. While some are compiled, they are not among them.
     pub(super) modules: RedBlackTreeMapSync<Arc<str>, Arc<CompiledModule>>,
-    /// The rules. Of modules that are being compiled, they have heads without bodies, and are
+    /// The rules. Of modules that are being compiled, they have no trees, and are
     /// there once the references in heads are rewritten.
     pub(super) root: Node,
     /// Who reads what.
     pub(super) readers: Readers,
     /// The types of the rules.
     pub(super) types: TypeNode,
-    /// The heads of the rules of modules that are being compiled, in the order of the text.
+    /// The rules of modules that are being compiled, in the order of the text.
     pub(super) planted: HashMap<Arc<str>, Arc<ModuleRules>>,
     /// How many modules have METADATA blocks with `labels`.
     pub(super) labelled: usize,
@@ -105,7 +105,7 @@ impl World {
     /// The first METADATA block about the document that a reference names.
     pub(crate) fn block_of_document(&self, reference: &[Term]) -> Option<&Annotations> {
         let rules = self.rules(reference)?.all().into_iter();
-        let mut blocks = rules.flat_map(|rule| &rule.ast.annotations);
+        let mut blocks = rules.flat_map(|rule| rule.annotations());
         blocks
             .find(|block| &*block.scope == "document")
             .map(Arc::as_ref)
@@ -143,7 +143,7 @@ impl World {
             rules.arity == 0
                 && (rules.default.is_some()
                     || rules.kind == RuleKind::PartialSet
-                    || matches!(rules.rules.as_slice(), [only] if only.is_constant))
+                    || matches!(rules.rules.as_slice(), [only] if only.is_constant()))
         })
     }
 }

@@ -176,6 +176,8 @@ impl Parser<'_> {
                 }
             }
         }
+        // Most lists are short ones, which grew by doubling.
+        terms.shrink_to_fit();
         Some(terms)
     }
 
