@@ -117,6 +117,9 @@ impl Ended {
 }
 
 impl Meter {
+    /// Shorter texts are compared without a look at the meter.
+    pub(crate) const SHORT_TEXT: usize = TEXT_UNIT;
+
     pub(crate) fn new(cancelled: Option<Arc<AtomicBool>>, limits: Limits) -> Self {
         Self {
             cancelled,

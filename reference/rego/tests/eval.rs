@@ -97,6 +97,10 @@ const ANSWERS: &[(&str, &str)] = &[
         r#"[{"p":{"a":1,"b":2}}]"#,
     ),
     (
+        r#"some k in ["base", "none", "total", "base", "names"]; x := data.test[k]"#,
+        r#"[{"k":"base","x":{"x":1}},{"k":"total","x":12},{"k":"base","x":{"x":1}},{"k":"names","x":{"a":1,"b":2}}]"#,
+    ),
+    (
         r#"x := data.test.total with data.list as [5]"#,
         r#"[{"x":10}]"#,
     ),

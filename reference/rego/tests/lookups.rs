@@ -1,5 +1,6 @@
-//! Items of long collections are found by what they contain. What is found is what going through
-//! all of them finds, which a traced evaluation does.
+//! Items of long collections are found by what they contain, and those of short ones are passed over
+//! that cannot matter. What is found is what going through all of them finds, which a traced
+//! evaluation does.
 
 #![expect(
     clippy::panic,
@@ -49,8 +50,8 @@ fn ask(policy: &Policy, documents: &Value, input: &str, watched: bool) -> String
     }
 }
 
-/// An array and an object of many items, some of which are odd.
-fn documents() -> String {
+/// An array and an object of so many items, and odd ones.
+fn documents(plain: usize) -> String {
     let odd = [
         "null",
         "7",
@@ -70,18 +71,18 @@ fn documents() -> String {
         "{\"user\":[\"u3\"]}",
         "{\"user\":true}",
     ];
-    let plain = (0..200).map(|at| format!("{{\"user\":\"u{}\",\"at\":{at}}}", at % 40));
+    let names = (0..plain / 2).map(|at| format!("\"u{at}\","));
+    let names: String = names.collect();
+    let plain = (0..plain).map(|at| format!("{{\"user\":\"u{}\",\"at\":{at}}}", at % 40));
     let items: Vec<_> = plain.chain(odd.map(str::to_owned)).collect();
     let members = items.iter().enumerate();
     let members: Vec<_> = members
         .map(|(at, item)| format!("\"k{at}\":{item}"))
         .collect();
-    let names: Vec<_> = (0..100).map(|at| format!("\"u{at}\"")).collect();
     format!(
-        r#"{{"list":[{}],"object":{{{}}},"names":[{},3,1.0,[1],null]}}"#,
+        r#"{{"list":[{}],"object":{{{}}},"names":[{names}3,1.0,[1],null]}}"#,
         items.join(","),
         members.join(","),
-        names.join(","),
     )
 }
 
@@ -129,12 +130,27 @@ const RULES: &[&str] = &[
     "found := x if { x := [i | data.list[i].user == input.x] with data.list as [{\"user\": input.x}] }",
     "found := x if { x := [i | data.list[i].user == input.x] with input.x as \"u7\" }",
     "found := [g | some g in input.list; g.user == input.x]",
+    "found := [g | some g in data.list; g.user == input.x; g.other == 1]",
+    "found := [g | some g in data.list; g.other == 1; y := g.user; input.x == y; g.user == g.user]",
+    "found := [g | some g in data.list; y := input.x; y == g.user]",
+    "found := [[g, h] | some g in data.list; some h in data.object; g.user == h.user; g.at == 1]",
+    "found := [g | some g in {x | some x in data.list}; g.user == input.x]",
+    "found := [g | some g in data.list; same; g.user == input.x]\n\nsame if input.x == \"u3\"",
+    "found := [[k, input.x, y] | some k in [1, 2]; y := input.x with input.x as k]",
+    "found := [[g, y] | some g in data.list; g.user == input.x; y := data.list[0].user with data.list as [g]]",
+    "found := [k | some k in [\"u3\", 3]; has with input.x as k]\n\nhas if { some g in data.list; g.user == input.x }",
 ];
+
+/// How many plain items there are: too few for lookups, and enough.
+const PLAIN: &[usize] = &[12, 200];
 
 #[test]
 fn what_is_looked_up_is_what_there_is() {
-    let text = documents();
-    for rule in RULES {
+    let texts: Vec<_> = PLAIN.iter().map(|plain| documents(*plain)).collect();
+    for (rule, text) in RULES
+        .iter()
+        .flat_map(|rule| texts.iter().map(move |text| (rule, text)))
+    {
         let policy = policy(&format!("package p\n\n{rule}\n"));
         // Each policy makes lookups of its own.
         let documents = from_json(text.as_bytes()).expect("the test is sound");
@@ -153,7 +169,7 @@ fn what_is_looked_up_is_what_there_is() {
 #[test]
 fn a_change_is_seen() {
     let policy = policy("package p\n\nfound := [i | data.list[i].user == input.x]\n");
-    let mut documents = from_json(documents().as_bytes()).expect("the test is sound");
+    let mut documents = from_json(documents(200).as_bytes()).expect("the test is sound");
     let input = r#"{"x":"new"}"#;
     let asked = |documents: &Value| {
         let answers = (0..TIMES).map(|_| ask(&policy, documents, input, false));

@@ -65,7 +65,7 @@ impl<'p> Machine<'p> {
 
     fn resolve<'v>(&'v self, subject: &Subject, args: Option<&'v [Value]>) -> Resolved<'v> {
         let found = match subject.root {
-            Root::Input => below(self.input.as_ref(), &subject.steps).map(Cow::Borrowed),
+            Root::Input => below(self.input.get(), &subject.steps).map(Cow::Borrowed),
             Root::Argument(place) => match args.and_then(|args| args.get(place)) {
                 Some(arg) => below(Some(arg), &subject.steps).map(Cow::Borrowed),
                 None => return Resolved::Unknown,

@@ -40,7 +40,7 @@ impl<'p> Concrete<'p> {
         evaluation: &Evaluation<'_>,
     ) -> Self {
         let mut machine = Machine::new(policy, documents, evaluation.session());
-        machine.input = evaluation.input.clone();
+        machine.input = evaluation.input.clone().into();
         machine.strict = evaluation.strict;
         Self(machine)
     }

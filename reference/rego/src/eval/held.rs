@@ -14,6 +14,12 @@ pub(super) enum Held<'p> {
     Lent(&'p Value),
 }
 
+impl From<Option<Value>> for Held<'_> {
+    fn from(value: Option<Value>) -> Self {
+        value.map_or(Self::Nothing, Self::Own)
+    }
+}
+
 impl Held<'_> {
     /// The value, if there is one.
     #[inline]

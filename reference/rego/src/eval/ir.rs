@@ -75,16 +75,17 @@ pub(super) struct Expr {
     pub(super) negated: bool,
     /// What is replaced while it is evaluated.
     pub(super) with: Vec<With>,
-    /// What the items that it goes through are looked up by.
-    pub(super) keyed: Option<Keyed>,
+    /// What holds for the items that it goes through. They are looked up by the first that is
+    /// known.
+    pub(super) keyed: Vec<Keyed>,
     /// Where it stands.
     pub(super) location: Location,
     /// Its number among the expressions of the program.
     pub(super) node: usize,
 }
 
-/// What holds for a variable whose values an expression goes through: an equation that follows it
-/// in the body, with nothing between the two that could fail or be noticed.
+/// What must hold for a variable whose values an expression goes through: an equation that follows
+/// it in the body, with nothing between the two that could fail or be noticed.
 #[derive(Debug)]
 pub(super) struct Keyed {
     /// The variable.
@@ -152,10 +153,21 @@ pub(super) enum Root {
 /// A reference.
 #[derive(Debug)]
 pub(super) struct Reference {
+    /// Its number among all references of all programs.
+    pub(super) id: u64,
     /// Where it begins.
     pub(super) root: Root,
     /// The steps behind the root.
     pub(super) steps: Vec<Step>,
+    /// How many steps at its beginning are the same each time.
+    pub(super) fixed: usize,
+}
+
+impl Reference {
+    /// The steps at its beginning that are the same each time.
+    pub(super) fn fixed(&self) -> &[Step] {
+        self.steps.get(..self.fixed).unwrap_or_default()
+    }
 }
 
 /// A step of a reference.

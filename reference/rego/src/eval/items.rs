@@ -3,6 +3,7 @@
 
 use super::held::Held;
 use super::ir::{Expr, Kind, Operand, Reference, Slot, Step};
+use super::keyed::Conditions;
 use super::machine::{Deferred, Flow, Frame, Machine, Next, STACK_RESERVE, STACK_SEGMENT};
 use super::once::Ground;
 use super::reference::Walk;
@@ -38,7 +39,7 @@ impl<'p> Machine<'p> {
         let (step, key) = self.open_step(frame, reference, *slot)?;
         let above = reference.steps.len().saturating_sub(1);
         let steps = reference.steps.get(..above)?;
-        let list = match self.led_to(frame, &reference.root, steps) {
+        let list = match self.led_to(frame, reference, steps) {
             Ground::Value(list) => Held::Own(list.clone()),
             Ground::Lent(list) => Held::Lent(list),
             Ground::Undefined => return Some(Ok(())),
@@ -97,10 +98,17 @@ impl<'p> Machine<'p> {
             stored: false,
         };
         let found = self.places(frame, items.step, rest, list)?;
-        let index = frame.index.get() + 1;
+        let conditions = match (&found, items.item) {
+            (None, Operand::Var(slot)) => self.conditions(frame, *slot),
+            _ => Conditions::default(),
+        };
+        let index = conditions.behind(frame.index.get());
         let mut deferred = Deferred::default();
         let mut visit = |machine: &mut Self, key: &dyn Fn() -> Value, item: &'v Value| {
             machine.tick()?;
+            if !machine.meets(&conditions, item) {
+                return Ok(());
+            }
             let (key_place, place) = items.places;
             if let Some(place) = key_place {
                 machine.set(place, key());

@@ -1,14 +1,20 @@
-//! Going through the items of a long list of which only few can matter, because something known is
-//! asked of all of them: `some g in data.grants; g.user == input.user`, or `data.xs[_].k == 1`.
+//! Going through the items of a list of which only few can matter, because something known is asked
+//! of all of them: `some g in data.grants; g.user == input.user`, or `data.xs[_].k == 1`. In a long
+//! list these few are looked up; a short one is gone through, and each item is compared before
+//! anything else is done with it.
 //!
 //! What is left out would have no solution, and nothing could tell. What is not left out is
 //! evaluated as ever. A traced evaluation leaves out nothing.
 
+use smallvec::SmallVec;
+
+use super::held::Held;
 use super::ir::{Expr, Keyed, Kind, Operand, Reference, Root, Slot, Step};
 use super::machine::{Frame, Machine, Stop};
 use super::once::Ground;
-use super::reference::Walk;
-use crate::value::Entry;
+use super::reference::{Walk, member};
+use crate::meter::Meter;
+use crate::value::{Entry, MemberPlace};
 use crate::{Value, lookup};
 
 /// As many expressions may stand between one that goes through items and what is asked of them.
@@ -19,10 +25,10 @@ pub(super) fn find(exprs: &mut [Expr]) {
     for at in 0..exprs.len() {
         let keyed = exprs.get(at).and_then(|expr| {
             let item = goes_through(expr)?;
-            asked(exprs.get(at + 1..)?, at + 1, item)
+            Some(asked(exprs.get(at + 1..)?, at + 1, item))
         });
         if let Some(expr) = exprs.get_mut(at) {
-            expr.keyed = keyed;
+            expr.keyed = keyed.unwrap_or_default();
         }
     }
 }
@@ -42,33 +48,31 @@ fn goes_through(expr: &Expr) -> Option<Slot> {
     }
 }
 
-/// The first equation that says something of the variable.
-fn asked(exprs: &[Expr], first: usize, item: Slot) -> Option<Keyed> {
+/// The equations that say something of the variable.
+fn asked(exprs: &[Expr], first: usize, item: Slot) -> Vec<Keyed> {
+    let mut found = Vec::new();
     for (equation, expr) in (first..).zip(exprs).take(NEAR) {
-        if expr.negated || !expr.with.is_empty() {
-            return None;
-        }
         let Kind::Unify(left, right) = &expr.kind else {
-            return None;
+            break;
         };
-        for (side, is_right) in [(left, true), (right, false)] {
-            let other = if is_right { right } else { left };
-            if let Some(path) = within(side, item)
-                && may_be_known(other)
-            {
-                return Some(Keyed {
-                    item,
-                    path,
-                    equation,
-                    is_right,
-                });
-            }
+        if expr.negated || !expr.with.is_empty() {
+            break;
         }
+        let sides = [(left, right, true), (right, left, false)];
+        found.extend(sides.into_iter().find_map(|(side, other, is_right)| {
+            let path = within(side, item)?;
+            may_be_known(other).then_some(Keyed {
+                item,
+                path,
+                equation,
+                is_right,
+            })
+        }));
         if !is_harmless(left) || !is_harmless(right) {
-            return None;
+            break;
         }
     }
-    None
+    found
 }
 
 /// The steps from a variable to what a term is.
@@ -102,6 +106,53 @@ fn may_be_known(operand: &Operand) -> bool {
         Operand::Known(_) | Operand::Var(_) => true,
         Operand::Reference(reference) => is_plain(reference),
         _ => false,
+    }
+}
+
+/// What must hold for the items that are given to a variable by the expression that the frame is
+/// at, each with the other side of its equation.
+fn here<'f>(
+    frame: &'f Frame<'_>,
+    item: Slot,
+) -> impl Iterator<Item = (&'f Keyed, &'f Operand)> + use<'f> {
+    let exprs = &frame.body.exprs;
+    let expr = exprs.get(frame.index.get()).filter(|_| !frame.bare);
+    let keyed = expr.map_or(&[][..], |expr| &expr.keyed).iter();
+    keyed.filter_map(move |keyed| match &exprs.get(keyed.equation)?.kind {
+        Kind::Unify(left, right) if keyed.item == item => {
+            Some((keyed, if keyed.is_right { right } else { left }))
+        }
+        _ => None,
+    })
+}
+
+/// An equation between a part of each item and something that is known before the first.
+pub(super) struct Condition<'x> {
+    /// The steps from an item to the part.
+    path: &'x [Value],
+    /// Where the first of them led in the item before.
+    place: MemberPlace,
+    /// What the part must be equal to; without a value the equation never holds.
+    known: Held<'x>,
+    /// That, if it is a short text.
+    text: Option<&'x str>,
+    /// The place of the equation in the body.
+    equation: usize,
+}
+
+/// The conditions on the items that a variable is given.
+#[derive(Default)]
+pub(super) struct Conditions<'x>(SmallVec<[Condition<'x>; 2]>);
+
+impl Conditions<'_> {
+    /// The first expression behind this one that is not evaluated yet when all conditions hold.
+    pub(super) fn behind(&self, index: usize) -> usize {
+        let mut equations = self.0.iter().map(|condition| condition.equation);
+        let mut next = index + 1;
+        while equations.next() == Some(next) {
+            next += 1;
+        }
+        next
     }
 }
 
@@ -144,27 +195,69 @@ impl<'p> Machine<'p> {
         };
         match (target, rest.steps) {
             (Operand::Var(slot), []) if self.slot(frame, *slot).is_none() => {
-                let exprs = &frame.body.exprs;
-                let expr = exprs.get(frame.index.get()).filter(|_| !frame.bare);
-                let keyed = expr.and_then(|expr| expr.keyed.as_ref());
-                let Some(keyed) = keyed.filter(|keyed| keyed.item == *slot) else {
-                    return Ok(None);
-                };
-                let Some(Expr {
-                    kind: Kind::Unify(left, right),
-                    ..
-                }) = exprs.get(keyed.equation)
-                else {
-                    return Ok(None);
-                };
-                let other = if keyed.is_right { right } else { left };
-                self.at_path(list, keyed.path.iter(), self.ground(frame, other))
+                for (keyed, other) in here(frame, *slot) {
+                    let sought = self.ground(frame, other);
+                    if !matches!(sought, Ground::Rules(..) | Ground::Unknown) {
+                        return self.at_path(list, keyed.path.iter(), sought);
+                    }
+                }
+                Ok(None)
             }
             (target, steps) => match names(steps) {
                 Some(path) => self.at_path(list, path, self.ground(frame, target)),
                 None => Ok(None),
             },
         }
+    }
+
+    /// What must hold for the items that are given to a variable, as far as it is known.
+    pub(super) fn conditions<'x>(&self, frame: &'x Frame<'_>, item: Slot) -> Conditions<'x>
+    where
+        'p: 'x,
+    {
+        let conditions = here(frame, item).filter_map(|(keyed, other)| {
+            let known = match (other, self.ground(frame, other)) {
+                (Operand::Known(known), _) => Held::Lent(known),
+                (_, Ground::Lent(known)) => Held::Lent(known),
+                (_, Ground::Value(known)) => Held::Own(known.clone()),
+                (_, Ground::Undefined) => Held::Nothing,
+                (_, Ground::Rules(..) | Ground::Unknown) => return None,
+            };
+            let text = match known {
+                Held::Lent(Value::String(text)) if text.len() < Meter::SHORT_TEXT => Some(&**text),
+                _ => None,
+            };
+            Some(Condition {
+                path: &keyed.path,
+                place: MemberPlace::default(),
+                known,
+                text,
+                equation: keyed.equation,
+            })
+        });
+        Conditions(conditions.collect())
+    }
+
+    /// Whether an item meets conditions.
+    #[inline]
+    pub(super) fn meets(&self, conditions: &Conditions<'_>, item: &Value) -> bool {
+        conditions.0.iter().all(|condition| {
+            let part = match condition.path {
+                [] => Some(item),
+                [name, rest @ ..] => {
+                    let first = condition.place.member(item, name);
+                    first.and_then(|first| rest.iter().try_fold(first, member))
+                }
+            };
+            match (condition.text, part) {
+                (Some(text), Some(part)) => part.as_str() == Some(text),
+                (None, Some(part)) => {
+                    let known = condition.known.get();
+                    known.is_some_and(|known| self.equal(known, part))
+                }
+                (_, None) => false,
+            }
+        })
     }
 
     fn at_path<'v, 'k>(

@@ -1,6 +1,7 @@
 //! From the compiler's tree to the form that is evaluated.
 
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::ir::{
     Body, Builtin, BuiltinCall, Callee, Collect, Comprehension, Every, Expr, FunctionCall,
@@ -58,6 +59,9 @@ pub(super) fn query(body: &syntax::Body) -> Program {
         head: Head::default(),
     }
 }
+
+/// The number of the next reference.
+static REFERENCES: AtomicU64 = AtomicU64::new(0);
 
 #[derive(Default)]
 struct Lowering {
@@ -118,7 +122,7 @@ impl Lowering {
                 .iter()
                 .filter_map(|with| self.with(with))
                 .collect(),
-            keyed: None,
+            keyed: Vec::new(),
             location: expr.location.clone(),
             node,
         }
@@ -224,9 +228,14 @@ impl Lowering {
         } else {
             Root::Term(self.operand(head))
         };
+        let steps: Vec<_> = steps.iter().map(|step| self.step(step)).collect();
+        let is_fixed =
+            |step: &&Step| matches!(step, Step::One(Operand::Known(key)) if !key.is_composite());
         Operand::Reference(Box::new(Reference {
+            id: REFERENCES.fetch_add(1, Ordering::Relaxed),
             root,
-            steps: steps.iter().map(|step| self.step(step)).collect(),
+            fixed: steps.iter().take_while(is_fixed).count(),
+            steps,
         }))
     }
 

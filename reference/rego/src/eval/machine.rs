@@ -16,6 +16,7 @@ use super::memo::Memos;
 use super::mocks::Mocks;
 use super::once::{Ground, Once};
 use super::room::Room;
+use super::seen::Seen;
 use super::trace::Watch;
 use crate::Value;
 use crate::builtins::Session;
@@ -84,7 +85,9 @@ pub(super) struct Machine<'p> {
     /// The root of the base documents.
     pub(super) documents: &'p Value,
     /// `input`
-    pub(super) input: Option<Value>,
+    pub(super) input: Held<'p>,
+    /// Where references led before.
+    pub(super) seen: Seen<'p>,
     /// What `with` put in the place of documents, as a tree from the root.
     pub(super) overlay: Option<Value>,
     /// The paths that `with` replaced, outermost first.
@@ -222,7 +225,8 @@ impl<'p> Machine<'p> {
         Self {
             policy,
             documents,
-            input: None,
+            input: Held::Nothing,
+            seen: Seen::default(),
             overlay: None,
             replaced: Vec::new(),
             mocks: Mocks::default(),
@@ -285,7 +289,7 @@ impl<'p> Machine<'p> {
             && expr.with.is_empty()
         {
             self.tick()?;
-            let mut ground = self.led_to(frame, &reference.root, &reference.steps);
+            let mut ground = self.led_to(frame, reference, &reference.steps);
             if let Ground::Rules(node, set, taken) = ground {
                 ground = match self.sole_value(frame, node, set)? {
                     // Nothing else asks for it.
@@ -356,10 +360,13 @@ impl<'p> Machine<'p> {
     /// Whether two values are equal.
     #[inline]
     pub(super) fn equal(&self, left: &Value, right: &Value) -> bool {
-        if !left.is_composite() && !self.session.meter.is_trial() {
-            return left == right;
+        match (left, right) {
+            (Value::String(left), Value::String(right)) if left.len() < Meter::SHORT_TEXT => {
+                left == right
+            }
+            _ if !left.is_composite() && !self.session.meter.is_trial() => left == right,
+            _ => self.compared(left, right),
         }
-        self.compared(left, right)
     }
 
     fn compared(&self, left: &Value, right: &Value) -> bool {

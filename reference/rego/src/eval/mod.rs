@@ -34,6 +34,7 @@ mod query;
 mod reference;
 mod room;
 mod rules;
+mod seen;
 mod shown;
 mod trace;
 mod tree;

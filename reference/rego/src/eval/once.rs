@@ -133,7 +133,7 @@ impl<'p> Machine<'p> {
         reference: &Reference,
         other: &Operand,
     ) -> Result<Once, Stop> {
-        let mut ground = self.led_to(frame, &reference.root, &reference.steps);
+        let mut ground = self.led_to(frame, reference, &reference.steps);
         if let Ground::Rules(node, set, taken) = ground {
             if !self.settle(frame, node, set)? {
                 return Ok(Once::Many);
@@ -162,7 +162,7 @@ impl<'p> Machine<'p> {
                 }
             },
             Operand::Known(known) => Once::from(self.equal(known, value)),
-            Operand::Reference(other) => match self.led_to(frame, &other.root, &other.steps) {
+            Operand::Reference(other) => match self.led_to(frame, other, &other.steps) {
                 Ground::Value(other) | Ground::Lent(other) => Once::from(self.equal(value, other)),
                 Ground::Undefined => Once::Fails,
                 Ground::Rules(..) | Ground::Unknown => Once::Many,
@@ -286,23 +286,25 @@ impl<'p> Machine<'p> {
             Operand::Var(own) => self
                 .slot(frame, *own)
                 .map_or(Ground::Unknown, Ground::Value),
-            Operand::Reference(reference) => self.led_to(frame, &reference.root, &reference.steps),
+            Operand::Reference(reference) => self.led_to(frame, reference, &reference.steps),
             _ => Ground::Unknown,
         }
     }
 
-    /// Where the steps of a reference lead, if it has one way and no rules are on it.
+    /// Where the first steps of a reference lead, if it has one way and no rules are on it. These
+    /// are all of its steps but, at most, a last one that is not fixed.
     pub(super) fn led_to<'g>(
         &'g self,
         frame: &Frame<'_>,
-        root: &'g Root,
+        reference: &'g Reference,
         steps: &'g [Step],
     ) -> Ground<'g, 'p> {
         let mut rest = steps.iter();
-        let value = match root {
+        let value = match &reference.root {
             Root::Input => match &self.input {
-                Some(input) => input,
-                None => return Ground::Undefined,
+                Held::Own(input) => input,
+                Held::Lent(input) => return self.lent(frame, input, reference, steps, false),
+                Held::Nothing => return Ground::Undefined,
             },
             Root::Term(Operand::Known(value)) => value,
             Root::Term(Operand::Var(own)) => match self.slots.get(frame.base + own) {
@@ -315,6 +317,9 @@ impl<'p> Machine<'p> {
                 if self.overlay.is_some() || !self.replaced.is_empty() {
                     return Ground::Unknown;
                 }
+                if self.seen.get(reference).is_some() {
+                    return self.lent(frame, self.documents, reference, steps, true);
+                }
                 let policy = self.policy;
                 let mut node = policy.world().root();
                 loop {
@@ -322,9 +327,11 @@ impl<'p> Machine<'p> {
                         return Ground::Unknown;
                     };
                     match node.child(key) {
-                        None => {
+                        // What one key has no rules for, another may.
+                        None if steps.len() - rest.len() > reference.fixed => {
                             return self.below(frame, self.documents, steps, true).lent();
                         }
+                        None => return self.lent(frame, self.documents, reference, steps, true),
                         Some(child) => node = child,
                     }
                     if let Some(set) = &node.rules {
@@ -341,6 +348,32 @@ impl<'p> Machine<'p> {
             }
         };
         self.below(frame, value, rest.as_slice(), false)
+    }
+
+    /// Where the steps of a reference lead in what outlives the evaluation.
+    #[inline]
+    fn lent(
+        &self,
+        frame: &Frame<'_>,
+        value: &'p Value,
+        reference: &Reference,
+        steps: &[Step],
+        in_store: bool,
+    ) -> Ground<'p, 'p> {
+        let known = match self.seen.get(reference) {
+            Some(known) => known,
+            None => match self.below(frame, value, reference.fixed(), in_store) {
+                Ground::Value(found) => {
+                    self.seen.put(reference, found);
+                    found
+                }
+                other => return other,
+            },
+        };
+        match steps.get(reference.fixed..) {
+            None | Some([]) => Ground::Lent(known),
+            Some(behind) => self.below(frame, known, behind, in_store).lent(),
+        }
     }
 
     /// Where a reference leads behind rules that have been evaluated, to which so many steps lead.

@@ -4,6 +4,7 @@ use std::fmt;
 use std::sync::Arc;
 
 use super::evaluation::{Evaluation, Solution};
+use super::held::Held;
 use super::ir::{Program, Slot};
 use super::labels::Labels;
 use super::lower;
@@ -191,8 +192,9 @@ impl Query {
         evaluation: &mut Evaluation<'_>,
         evaluate: impl FnOnce(&mut Machine<'_>) -> Result<T, EvalError>,
     ) -> Result<T, EvalError> {
+        let input = evaluation.input.take();
         let mut machine = Machine::new(&self.policy, evaluation.documents, evaluation.session());
-        machine.input = evaluation.input.take();
+        machine.input = input.as_ref().map_or(Held::Nothing, Held::Lent);
         machine.strict = evaluation.strict;
         machine.print = match &mut evaluation.print {
             Some(print) => Some(&mut **print),
@@ -215,7 +217,6 @@ impl Query {
         let evaluated = evaluate(&mut machine);
         // Taken apart where it is: moving it costs as much as a lookup.
         let Machine {
-            input,
             labels,
             session,
             slots,
@@ -225,7 +226,6 @@ impl Query {
             ..
         } = machine;
         drop(watch);
-        evaluation.input = input;
         if let Some(labels) = labels {
             evaluation.rule_labels = Some(labels.found());
         }
@@ -235,6 +235,7 @@ impl Query {
             memos,
         }
         .leave();
+        evaluation.input = input;
         evaluation.take_calls(session.answers);
         evaluated
     }

@@ -62,7 +62,7 @@ impl<'p> Machine<'p> {
     ) -> Flow {
         let root = match &reference.root {
             Root::Data => return self.documents(frame, walk, each),
-            Root::Input => self.input.clone(),
+            Root::Input => self.input.get().cloned(),
             Root::Term(operand) => self.value(frame, operand),
         };
         match root {

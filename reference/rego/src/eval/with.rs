@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::held::Held;
 use super::ir::{Expr, FunctionName, Replacement, Target};
 use super::machine::{Flow, Frame, Machine, Next};
 use super::mocks::Mock;
@@ -9,16 +10,16 @@ use crate::Value;
 use crate::value::Object;
 
 /// What `with` changes, as it is while the expression is evaluated.
-struct Changed {
-    input: Option<Value>,
+struct Changed<'p> {
+    input: Held<'p>,
     overlay: Option<Value>,
     replaced: Vec<Arc<[Value]>>,
     mocks: Vec<(FunctionName, Mock)>,
 }
 
 /// What was there before.
-struct Before {
-    input: Option<Value>,
+struct Before<'p> {
+    input: Held<'p>,
     overlay: Option<Value>,
     replaced: usize,
     mocks: usize,
@@ -45,7 +46,7 @@ impl<'p> Machine<'p> {
         flow
     }
 
-    fn changed(&self, frame: &Frame<'_>, expr: &Expr) -> Option<Changed> {
+    fn changed(&self, frame: &Frame<'_>, expr: &Expr) -> Option<Changed<'p>> {
         let mut changed = Changed {
             input: self.input.clone(),
             overlay: self.overlay.clone(),
@@ -67,7 +68,9 @@ impl<'p> Machine<'p> {
                 }
                 Target::Input(path) => {
                     if let Mock::Value(value) = value {
-                        replace(&mut changed.input, path, value);
+                        let mut input = changed.input.get().cloned();
+                        replace(&mut input, path, value);
+                        changed.input = input.into();
                     }
                 }
                 Target::Data(path) => {
@@ -81,7 +84,7 @@ impl<'p> Machine<'p> {
         Some(changed)
     }
 
-    fn change(&mut self, changed: &Changed) -> Before {
+    fn change(&mut self, changed: &Changed<'p>) -> Before<'p> {
         let before = Before {
             input: std::mem::replace(&mut self.input, changed.input.clone()),
             overlay: std::mem::replace(&mut self.overlay, changed.overlay.clone()),
@@ -96,7 +99,7 @@ impl<'p> Machine<'p> {
         before
     }
 
-    fn restore(&mut self, before: Before) {
+    fn restore(&mut self, before: Before<'p>) {
         self.memos.pop();
         self.mocks.truncate(before.mocks);
         self.replaced.truncate(before.replaced);

@@ -1,5 +1,6 @@
 //! Objects and sets.
 
+use std::cell::Cell;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::fmt;
@@ -92,6 +93,33 @@ fn place_of<T>(name: &str, members: &[T], key: impl Fn(&T) -> &Value) -> Result<
         return Ok(at);
     }
     members.binary_search_by(|one| key(one).compare_text(name))
+}
+
+/// Where the member of a name was in the last of several objects, most of which share the list of
+/// their keys. INVARIANT: all of them live as long as this is used, so that no other list takes the
+/// place of theirs.
+#[derive(Debug, Default)]
+pub(crate) struct MemberPlace(Cell<(usize, usize)>);
+
+impl MemberPlace {
+    /// The member of a value that a name leads to.
+    #[inline]
+    pub(crate) fn member<'v>(&self, value: &'v Value, name: &Value) -> Option<&'v Value> {
+        match (value, name) {
+            (Value::Object(Object(Members::Packed(members))), Value::String(name)) => {
+                let keys = &members.header.header;
+                let (address, mut at) = self.0.get();
+                if address != keys.as_ptr().addr() {
+                    at = place_of(name, &keys.slice, |key| key).unwrap_or(usize::MAX);
+                    self.0.set((keys.as_ptr().addr(), at));
+                }
+                members.slice.get(at)
+            }
+            (Value::Object(members), name) => members.get_value(name),
+            (Value::Set(members), name) => members.get(name),
+            _ => None,
+        }
+    }
 }
 
 impl Place<Member> for Named<'_> {

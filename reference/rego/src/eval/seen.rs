@@ -1,0 +1,36 @@
+//! Where the fixed beginnings of references led, so that what is asked for again and again, such as
+//! `input.action` for each item of a loop, is found once.
+
+use std::cell::Cell;
+
+use super::ir::Reference;
+use crate::Value;
+
+/// As many references are remembered, each in the place that its number has.
+const PLACES: usize = 8;
+
+/// Where references led in what outlives the evaluation and does not change in it: the input and
+/// the base documents that it began with.
+#[derive(Default)]
+pub(super) struct Seen<'p>([Cell<Option<(u64, &'p Value)>>; PLACES]);
+
+impl<'p> Seen<'p> {
+    /// Where the fixed beginning of a reference led, if that is remembered.
+    #[inline]
+    pub(super) fn get(&self, reference: &Reference) -> Option<&'p Value> {
+        let (id, value) = self.place(reference)?.get()?;
+        (id == reference.id).then_some(value)
+    }
+
+    /// Remembers it.
+    #[inline]
+    pub(super) fn put(&self, reference: &Reference, value: &'p Value) {
+        if let Some(place) = self.place(reference) {
+            place.set(Some((reference.id, value)));
+        }
+    }
+
+    fn place(&self, reference: &Reference) -> Option<&Cell<Option<(u64, &'p Value)>>> {
+        self.0.get(reference.id as usize % PLACES)
+    }
+}
