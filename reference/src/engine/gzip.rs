@@ -17,7 +17,7 @@ const STEP: usize = 64 << 10;
 
 /// Whether a request has a compressed body. Only POST knows compressed bodies.
 pub(super) fn is_compressed(request: &Request) -> bool {
-    let encoding = request.header(CONTENT_ENCODING.as_str());
+    let encoding = request.header(CONTENT_ENCODING);
     request.method == Method::POST && encoding.is_some_and(|encoding| encoding.contains("gzip"))
 }
 

@@ -1,5 +1,6 @@
 //! Request bodies: JSON or, where it is read, YAML.
 
+use http::header::CONTENT_TYPE;
 use rego::Value;
 use rego::value::{SyntaxError, document_from_json, from_json, from_yaml};
 
@@ -74,7 +75,7 @@ pub(super) fn string<'b>(body: &'b Value, name: &str) -> Result<&'b str, ApiErro
 
 /// The value that a body holds, YAML when its type says so, if it holds any.
 pub(super) fn input(request: &Request) -> Result<Option<Value>, ApiError> {
-    let kind = request.header("content-type").unwrap_or_default();
+    let kind = request.header(CONTENT_TYPE).unwrap_or_default();
     if kind.contains("yaml") {
         let taken = request.body.len().saturating_mul(YAML);
         request.memory.grow_about(taken)?;

@@ -4,6 +4,9 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use http::HeaderName;
+use http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+
 use super::Engine;
 use super::explain::Explain;
 use super::request_body::LARGE_BODY;
@@ -100,7 +103,7 @@ impl Engine {
 
     /// Whether nothing about a request says that it takes long.
     fn may_be_quick(&self, request: &Request) -> bool {
-        let has = |name, part| {
+        let has = |name: HeaderName, part| {
             let header = request.header(name);
             header.is_some_and(|value| value.contains(part))
         };
@@ -108,8 +111,8 @@ impl Engine {
         let given = request.query.iter().map(|(_, value)| value.len());
         // What policies hide of a decision for the log is decided with it, however long that takes.
         !(request.body.len() + given.sum::<usize>() > LARGE_BODY
-            || has("content-encoding", "gzip")
-            || has("content-type", "yaml")
+            || has(CONTENT_ENCODING, "gzip")
+            || has(CONTENT_TYPE, "yaml")
             || Explain::from_request(request).is_some()
             || self.logs_decisions())
     }

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 use bytes::Bytes;
+use http::header::AsHeaderName;
 use http::uri::Authority;
 use http::{HeaderMap, Method, Version};
 use percent_encoding::percent_decode_str;
@@ -139,7 +140,7 @@ impl Request {
     }
 
     /// A header as text.
-    pub fn header(&self, name: &str) -> Option<&str> {
+    pub fn header(&self, name: impl AsHeaderName) -> Option<&str> {
         self.headers.get(name)?.to_str().ok()
     }
 }

@@ -82,8 +82,8 @@ pub fn methods<'r, E>(routes: &[&'r Route<E>]) -> Vec<&'r Method> {
 
 /// What of a pattern is always the same, and the rest from its slash on.
 fn halves(pattern: &str) -> (&str, &str) {
-    let open = pattern.find("/{").unwrap_or(pattern.len());
-    pattern.split_at(open)
+    let open = pattern.find('{').map(|brace| brace.saturating_sub(1));
+    pattern.split_at(open.unwrap_or(pattern.len()))
 }
 
 /// The raw segments that the pattern leaves open, when the path fits it.
