@@ -10,11 +10,11 @@ mod sink;
 mod wire;
 
 use std::error::Error;
-use std::fs;
 use std::net::{SocketAddr, TcpListener};
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
+use std::{fs, io};
 
 pub(crate) use client::Client;
 pub(crate) use foreign::{Foreign, free_address};
@@ -94,6 +94,11 @@ impl Server {
     /// The most resident memory so far in KiB.
     pub(crate) fn peak_memory(&self) -> Result<f64, Box<dyn Error>> {
         self.of_status("VmHWM:")
+    }
+
+    /// The time of processors that it has taken.
+    pub(crate) fn cpu(&self) -> io::Result<Duration> {
+        process::taken_by(self.process.id())
     }
 
     fn of_status(&self, name: &str) -> Result<f64, Box<dyn Error>> {

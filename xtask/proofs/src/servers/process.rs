@@ -37,6 +37,18 @@ pub(crate) struct Process {
     log: PathBuf,
 }
 
+/// The time of processors that a process has taken.
+pub(super) fn taken_by(process: u32) -> io::Result<Duration> {
+    let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
+    // The program's name, in parentheses, may hold spaces.
+    let fields = stat.rsplit(')').next().unwrap_or_default();
+    let ticks = |place| -> u32 {
+        let field = fields.split_whitespace().nth(place);
+        field.and_then(|text| text.parse().ok()).unwrap_or_default()
+    };
+    Ok(TICK * (ticks(11) + ticks(12)))
+}
+
 impl Process {
     /// Starts a command on an address, with its log in a file of the folder, and waits until it
     /// answers.
@@ -119,14 +131,7 @@ impl Process {
 
     /// The time of processors that it has taken.
     pub(crate) fn cpu(&self) -> io::Result<Duration> {
-        let stat = fs::read_to_string(format!("/proc/{}/stat", self.child.id()))?;
-        // The program's name, in parentheses, may hold spaces.
-        let fields = stat.rsplit(')').next().unwrap_or_default();
-        let ticks = |place| -> u32 {
-            let field = fields.split_whitespace().nth(place);
-            field.and_then(|text| text.parse().ok()).unwrap_or_default()
-        };
-        Ok(TICK * (ticks(11) + ticks(12)))
+        taken_by(self.child.id())
     }
 
     /// Whether it comes to rest within a time: it takes less than so much of one processor. On a

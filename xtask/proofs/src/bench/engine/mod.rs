@@ -75,6 +75,7 @@ fn beside_opa(mut pair: Pair, only_http: bool, hold: &mut dyn FnMut(Bound)) -> O
     let mut hold_all = |bounds: Vec<Bound>| bounds.into_iter().for_each(&mut *hold);
     hold_all(throughput::measure(&mut pair)?);
     hold_all(throughput::beside_bare(&mut pair)?);
+    hold_all(vec![throughput::two_threads(&mut pair)?]);
     if only_http {
         return Ok(());
     }
