@@ -25,6 +25,10 @@ pub(crate) const TESTS: &[(&str, fn())] = &[
         "a_server_that_runs_already_can_be_told_of_a_mock_server",
         runs_already,
     ),
+    (
+        "a_server_whose_port_is_taken_is_started_on_another",
+        port_is_taken,
+    ),
 ];
 
 /// The setups in which an engine is told of a mock server.
@@ -100,6 +104,37 @@ fn runs_already() {
     on(ALONE).expect(3, &["needs a server of its own"]);
     on("engine/common/provenance/bundle-revision")
         .expect(3, &["is not configured with the suite's mock server"]);
+}
+
+/// Runs an engine that finds its first ports taken, and tells at which it was started.
+fn port_is_taken() {
+    for (taken, code, starts, text) in [
+        (2, 1, 3, "not conformant"),
+        (9, 4, 3, "ddress already in use"),
+    ] {
+        let program = Program::new();
+        let ports = program.folder.path().join("ports");
+        let ports = ports.to_str().expect("a path of text");
+        let executable = std::env::current_exe().expect("this executable");
+        let executable = executable.to_str().expect("a path of text");
+        let script = format!(
+            "echo {{port}} >> {ports}; test $(wc -l < {ports}) -gt {taken} || \
+             {{ echo Address already in use; exit 1; }}; exec {executable}"
+        );
+        let setups = format!(
+            "[setups.status.engine]\nargs = ['-c', '{script}']\n\
+             [setups.status.engine.environment]\n\
+             {ENGINE} = '127.0.0.1:{{port}}'\nDEPOT = '{{depot}}'\n"
+        );
+        let program = program.file("engine.toml", &target(&setups));
+        let rule = "engine/common/events/status-is-pushed";
+        let arguments = ["--target", "engine.toml", "--program", "sh", rule];
+        let ran = program.run(&[&arguments[..], &["--eventual-timeout", "0.1"]].concat());
+        ran.expect(code, &[text]);
+        let ports = program.read("ports");
+        let ports: BTreeSet<&str> = ports.lines().collect();
+        assert_eq!(ports.len(), starts, "{ports:?}");
+    }
 }
 
 fn target(setups: &str) -> String {

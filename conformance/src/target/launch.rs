@@ -24,6 +24,10 @@ use crate::target::{Launch, Target};
 const READY_WITHIN: Duration = Duration::from_secs(30);
 /// How long a server may take to stop by itself; nothing that it holds is needed any more.
 const STOP_WITHIN: Duration = Duration::from_millis(500);
+/// A server that finds its port taken is started so often in all, each time on another port.
+const STARTS: u32 = 3;
+/// What a server says then, in any case: how systems call it.
+const TAKEN: &str = "address already in use";
 /// How much of a server's log an error shows.
 const LOG_SHOWN: usize = 2000;
 
@@ -132,9 +136,9 @@ async fn open(
         answer.map_err(|error| format!("cannot reach {url}: {error}"))?;
         return Ok((server(base), None));
     }
-    let dir = tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))?;
     #[cfg(feature = "embedded")]
     if target.in_process && launch.program.is_none() {
+        let dir = folder()?;
         let fill = |text: &str| fill_placeholders(text, dir.path(), 0, mock);
         write_files(launch, dir.path(), &fill)?;
         let args = launch.args.iter().map(|text| fill(text)).collect();
@@ -145,6 +149,30 @@ async fn open(
     let program = target
         .program(launch)
         .ok_or_else(|| format!("the target `{}` names no program", target.name))?;
+    let mut again = 1..STARTS;
+    let (base, keeper) = loop {
+        let started = open_program(program, launch, client, mock).await;
+        let is_taken = |why: &String| why.to_ascii_lowercase().contains(TAKEN);
+        if launch.port.is_some() || !started.as_ref().is_err_and(is_taken) || again.next().is_none()
+        {
+            break started?;
+        }
+    };
+    let elsewhere = launch.port.and_then(|port| {
+        let address = SocketAddr::from((own_address()?, port));
+        Base::parse(&format!("http://{address}")).ok()
+    });
+    Ok((server(base).with_elsewhere(elsewhere), Some(keeper)))
+}
+
+/// Starts a program on its port, or on one that is free, and waits until it is ready.
+async fn open_program(
+    program: &str,
+    launch: &Launch,
+    client: &Client,
+    mock: Option<&MockServer>,
+) -> Result<(Base, Keeper), String> {
+    let dir = folder()?;
     let port = match launch.port {
         Some(port) => port,
         None => free_port().map_err(|error| format!("no free port: {error}"))?,
@@ -154,12 +182,11 @@ async fn open(
     let mut process = start_program(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    let elsewhere = launch.port.and_then(|port| {
-        let address = SocketAddr::from((own_address()?, port));
-        Base::parse(&format!("http://{address}")).ok()
-    });
-    let server = server(base).with_elsewhere(elsewhere);
-    Ok((server, Some(Keeper::Process(process, dir))))
+    Ok((base, Keeper::Process(process, dir)))
+}
+
+fn folder() -> Result<TempDir, String> {
+    tempfile::tempdir().map_err(|error| format!("no temporary folder: {error}"))
 }
 
 fn fill_placeholders(text: &str, dir: &Path, port: u16, mock: Option<&MockServer>) -> String {
@@ -182,8 +209,8 @@ fn write_files(launch: &Launch, dir: &Path, fill: &dyn Fn(&str) -> String) -> Re
     Ok(())
 }
 
-/// A port that is free now. Another program may take it before the server does; the server
-/// then fails to start and says so.
+/// A port that is free now. Another program, or a connection, may take it before the server does;
+/// the server then fails to start and says so.
 fn free_port() -> io::Result<u16> {
     Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
 }
