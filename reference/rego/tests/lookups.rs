@@ -139,6 +139,7 @@ const RULES: &[&str] = &[
     "found := [[k, input.x, y] | some k in [1, 2]; y := input.x with input.x as k]",
     "found := [[g, y] | some g in data.list; g.user == input.x; y := data.list[0].user with data.list as [g]]",
     "found := [k | some k in [\"u3\", 3]; has with input.x as k]\n\nhas if { some g in data.list; g.user == input.x }",
+    "found := [a, b, c, d, e] if { a := now; b := now with input.x as 7; c := now; d := first; e := first with data.list as [8] }\n\nnow := input.x\n\nfirst := data.list[0]",
 ];
 
 /// How many plain items there are: too few for lookups, and enough.

@@ -1,16 +1,14 @@
 //! Changes, claims and statuses, on SQLite and, when `CONFORMANCE_POSTGRES_URL` names one, on
 //! PostgreSQL.
 
+mod given_up;
 mod tenants;
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::future::poll_fn;
-use std::pin::pin;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::task::Poll;
 use std::time::Duration;
 
-use sqlx::{Executor as _, Row as _};
+use sqlx::Row as _;
 use tempfile::TempDir;
 
 use super::{Claim, DatabaseUrl, Finish, Queue, Status, Store, StoreError};
@@ -116,23 +114,6 @@ async fn change(store: &Store, line: &str) -> Tested {
     Ok(())
 }
 
-/// What a future comes to, or `None` when it is dropped after it was polled so often.
-async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
-    let mut future = pin!(future);
-    let mut left = times;
-    let polled = poll_fn(move |context| match future.as_mut().poll(context) {
-        Poll::Ready(result) => Poll::Ready(Some(result)),
-        Poll::Pending => {
-            left = left.saturating_sub(1);
-            if left == 0 {
-                return Poll::Ready(None);
-            }
-            Poll::Pending
-        }
-    });
-    polled.await
-}
-
 /// Claims one bundle that is due, whatever for.
 async fn claim(store: &Store, owner: &str, lease: Duration) -> Result<Option<Claim>, StoreError> {
     let claims = store.claim(Queue::Due, owner, lease, 1).await?;
@@ -166,33 +147,6 @@ async fn due(store: &Store) -> Tested<BTreeSet<String>> {
             .await?;
     }
     Ok(names)
-}
-
-#[tokio::test]
-async fn what_is_given_up_leaves_no_transaction_open() -> Tested {
-    for world in World::all("gave_up").await? {
-        let store = world.store().await?;
-        let mut dropped = 0;
-        for times in (1..8).cycle().take(70) {
-            let begun = given_up_after(times, store.begin()).await;
-            dropped += usize::from(begun.is_none());
-            drop(begun);
-            // Where that transaction is still open, no other kind of one can begin after a query.
-            let mut connections = Vec::new();
-            for _ in 0..store.reader().options().get_max_connections() {
-                connections.push(store.reader().acquire().await?);
-            }
-            for mut connection in connections {
-                connection.execute("SELECT id FROM resources").await?;
-            }
-            for _ in 0..store.reader().size() {
-                store.begin_read().await?.rollback().await?;
-            }
-            store.begin().await?.rollback().await?;
-        }
-        assert!(dropped > 0, "no transaction was given up");
-    }
-    Ok(())
 }
 
 #[tokio::test]

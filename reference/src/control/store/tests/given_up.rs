@@ -1,0 +1,53 @@
+//! Transactions that nobody waits for any more.
+
+use std::future::poll_fn;
+use std::pin::pin;
+use std::task::Poll;
+
+use sqlx::Executor as _;
+
+use super::*;
+
+/// What a future comes to, or `None` when it is dropped after it was polled so often.
+async fn given_up_after<T>(times: usize, future: impl Future<Output = T>) -> Option<T> {
+    let mut future = pin!(future);
+    let mut left = times;
+    let polled = poll_fn(move |context| match future.as_mut().poll(context) {
+        Poll::Ready(result) => Poll::Ready(Some(result)),
+        Poll::Pending => {
+            left = left.saturating_sub(1);
+            if left == 0 {
+                return Poll::Ready(None);
+            }
+            Poll::Pending
+        }
+    });
+    polled.await
+}
+
+#[tokio::test]
+async fn what_is_given_up_leaves_no_transaction_open() -> Tested {
+    for world in World::all("gave_up").await? {
+        let store = world.store().await?;
+        let mut dropped = 0;
+        for times in (1..8).cycle().take(70) {
+            let begun = given_up_after(times, store.begin()).await;
+            dropped += usize::from(begun.is_none());
+            drop(begun);
+            // Where that transaction is still open, no other kind of one can begin after a query.
+            let mut connections = Vec::new();
+            for _ in 0..store.reader().options().get_max_connections() {
+                connections.push(store.reader().acquire().await?);
+            }
+            for mut connection in connections {
+                connection.execute("SELECT id FROM resources").await?;
+            }
+            for _ in 0..store.reader().size() {
+                store.begin_read().await?.rollback().await?;
+            }
+            store.begin().await?.rollback().await?;
+        }
+        assert!(dropped > 0, "no transaction was given up");
+    }
+    Ok(())
+}
