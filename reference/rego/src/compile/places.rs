@@ -79,7 +79,11 @@ fn planted(unit: &Unit) -> (Option<Placed>, Found) {
     let mut found = Found::new();
     let mut all = Placed::with_capacity(unit.module.rules.len());
     for (position, rule) in unit.module.rules.iter().enumerate() {
-        let reference = rule_reference(&unit.module, rule).into();
+        let reference = rule_reference(&unit.module, rule);
+        // Rules of one name mostly stand together.
+        let same = all.last().map(|(_, before)| &before.reference);
+        let same = same.filter(|before| ***before == *reference).cloned();
+        let reference = same.unwrap_or_else(|| reference.into());
         let planted = CompiledRule::new(unit, position, rule, reference);
         let path: Path = planted.path().collect();
         if path.len() > MAX_STEPS {

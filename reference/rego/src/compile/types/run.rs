@@ -26,7 +26,7 @@ pub(in crate::compile) fn run(build: &mut Build) -> Found {
     });
     let mut types = TypeNode::clone(&build.world.types);
     let mut mistakes: BTreeMap<Path, Found> = BTreeMap::new();
-    let mut round: BTreeSet<Path> = build.changed.clone();
+    let mut round = std::mem::take(&mut build.changed);
     let rules = Rules::new(build, written);
     // All that are compiled now have their turn in the first round, behind what they read.
     let has_others = !build.world.modules.is_empty();
