@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 use super::terms::{is_equality, operator, shown};
 use super::tree::Written;
 use super::types::{Scope, Type, argument_error};
@@ -74,7 +76,7 @@ impl<'w> Calls<'w> {
             given
         };
         let name = self.name(target);
-        let of = self.scope.of_ref(&target.to_vec());
+        let of = self.scope.of_ref(&ThinVec::from(target));
         if let Some(function) = of.as_ref().and_then(Type::as_function) {
             let have = operands.iter().map(|operand| self.scope.of_term(operand));
             let have = have.collect();

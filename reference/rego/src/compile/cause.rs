@@ -1,6 +1,8 @@
 //! Why a rule may be recursive: the variable that can lead back to it, and where its values come
 //! from.
 
+use thin_vec::ThinVec;
+
 use super::graph::{Dependency, Variable, intersects, members};
 use super::recursion::{Reached, Vertex};
 use super::terms::{constant, data_prefix, dotted, is_equality, is_var, operands, operator, shown};
@@ -273,7 +275,7 @@ fn origin(
             Some(TermValue::Ref(reference)) => {
                 let steps = reference.iter().skip(1);
                 let ground = 1 + steps.take_while(|step| constant(step).is_some()).count();
-                let ground = reference.get(..ground).unwrap_or_default().to_vec();
+                let ground = ThinVec::from(reference.get(..ground).unwrap_or_default());
                 match reference.as_slice() {
                     [head, ..] if is_var(head, "input") => return Some(Origin::Input(ground)),
                     [head, ..] if is_var(head, "data") => return Some(Origin::Rule(ground)),

@@ -27,7 +27,7 @@ struct Dynamics<'n>(Names<'n>);
 
 impl Dynamics<'_> {
     fn body(&mut self, body: &mut Body) {
-        let mut result = Vec::with_capacity(body.len());
+        let mut result = Body::with_capacity(body.len());
         for mut expr in std::mem::take(body) {
             self.expr(&mut expr, &mut result);
             push(&mut result, expr);

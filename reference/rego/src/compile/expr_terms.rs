@@ -2,6 +2,8 @@
 //! `x = f(g(y))` becomes `g(y, a); f(a, b); x = b`. References into collections that stand in
 //! place become references into variables.
 
+use thin_vec::ThinVec;
+
 use super::names::{Names, equal, expression};
 use super::vars::{append, push};
 use super::visit::{deep, each_rule, sort_object, sort_set};
@@ -30,7 +32,7 @@ fn rewrite(rule: &mut Rule, names: &mut Names<'_>) {
         .chain(&mut head.key)
         .chain(&mut head.value)
     {
-        let mut support = Vec::new();
+        let mut support = Body::new();
         expand(term, names, &mut support);
         append(&mut rule.body, support);
     }
@@ -38,7 +40,7 @@ fn rewrite(rule: &mut Rule, names: &mut Names<'_>) {
 }
 
 fn expand_body(body: &mut Body, names: &mut Names<'_>) {
-    let mut result = Vec::with_capacity(body.len());
+    let mut result = Body::with_capacity(body.len());
     for expr in std::mem::take(body) {
         expand_expr(expr, names, &mut result);
     }
@@ -47,7 +49,7 @@ fn expand_body(body: &mut Body, names: &mut Names<'_>) {
 
 /// Adds an expression to a body, what it needs first.
 fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
-    let mut support = Vec::new();
+    let mut support = Body::new();
     for with in &mut expr.with {
         expand(&mut with.value, names, &mut support);
     }
@@ -88,11 +90,11 @@ fn expand_expr(mut expr: Expr, names: &mut Names<'_>, body: &mut Body) {
 }
 
 /// Rewrites a term. The expressions it needs are added to the others.
-fn expand(term: &mut Term, names: &mut Names<'_>, support: &mut Vec<Expr>) {
+fn expand(term: &mut Term, names: &mut Names<'_>, support: &mut ThinVec<Expr>) {
     deep(|| expand_value(term, names, support));
 }
 
-fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut Vec<Expr>) {
+fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut ThinVec<Expr>) {
     match &mut term.value {
         TermValue::Call(parts) => {
             for part in parts.iter_mut().skip(1) {
@@ -148,7 +150,7 @@ fn expand_value(term: &mut Term, names: &mut Names<'_>, support: &mut Vec<Expr>)
 /// Rewrites a comprehension. What its terms need is part of its body.
 fn inside<const N: usize>(body: &mut Body, terms: [&mut Term; N], names: &mut Names<'_>) {
     for term in terms {
-        let mut support = Vec::new();
+        let mut support = Body::new();
         expand(term, names, &mut support);
         append(body, support);
     }

@@ -2,6 +2,8 @@
 
 use std::sync::Arc;
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Found;
 use super::vars::ALL;
 use super::visit::all_rules;
@@ -79,13 +81,13 @@ impl<'n> Names<'n> {
     }
 
     /// The modifiers of an expression, for one that is made from it.
-    pub(super) fn copy(&mut self, with: &[With]) -> Vec<With> {
+    pub(super) fn copy(&mut self, with: &[With]) -> ThinVec<With> {
         self.copies = self.copies.saturating_add(with.len());
         if self.copies > MAX_COPIES {
             self.excess = with.first().map(|with| with.location.clone());
-            return Vec::new();
+            return ThinVec::new();
         }
-        with.to_vec()
+        with.into()
     }
 
     /// Refuses a text with too many modifiers.
@@ -140,7 +142,7 @@ pub(super) fn first_number(rules: &[Rule]) -> usize {
 pub(super) fn equal(left: Term, right: Term) -> Expr {
     let location = right.location.clone();
     expression(
-        ExprTerms::Call(vec![operator("eq", &location), left, right]),
+        ExprTerms::Call(thin_vec![operator("eq", &location), left, right]),
         location,
     )
 }
@@ -167,7 +169,7 @@ pub(super) fn expression(terms: ExprTerms, location: Location) -> Expr {
     Expr {
         terms,
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         generated: false,
         assigned: false,

@@ -83,7 +83,7 @@ fn planted(unit: &Unit) -> (Option<Placed>, Found) {
         // Rules of one name mostly stand together.
         let same = all.last().map(|(_, before)| &before.reference);
         let same = same.filter(|before| ***before == *reference).cloned();
-        let reference = same.unwrap_or_else(|| reference.into());
+        let reference = same.unwrap_or_else(|| reference.into_iter().collect());
         let planted = CompiledRule::new(unit, position, rule, reference);
         let path: Path = planted.path().collect();
         if path.len() > MAX_STEPS {
@@ -110,7 +110,7 @@ fn finished(mut unit: Unit, order: u64, world: &World) -> (Arc<CompiledModule>, 
             continue;
         }
         // Variables of its reference have other names now.
-        let reference = rule_reference(&unit.module, &tree).into();
+        let reference = rule_reference(&unit.module, &tree).into_iter().collect();
         let mut rule = CompiledRule::new(&unit, known.position, &tree, reference);
         rule.reads = known.reads.clone();
         rule.finish(tree, written.clone());

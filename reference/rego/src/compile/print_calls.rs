@@ -1,6 +1,8 @@
 //! Lets `print` see operands that are undefined: each is collected by a comprehension of its own,
 //! so `print(x.y)` becomes `internal.print([{a | a = x.y}])`.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::names::{Names, equal, expression, operator};
 use super::outputs::Bound;
 use super::vars::{ALL, NEEDED, call_of, is_local, shown};
@@ -121,10 +123,10 @@ impl Rewrite for Prints<'_, '_> {
 }
 
 impl Prints<'_, '_> {
-    fn print(&mut self, expr: &mut Expr, operands: Vec<Term>) -> Found {
+    fn print(&mut self, expr: &mut Expr, operands: ThinVec<Term>) -> Found {
         let mut found = Found::new();
         let at = expr.location.clone();
-        let mut collected = Vec::with_capacity(operands.len());
+        let mut collected = ThinVec::with_capacity(operands.len());
         for operand in operands {
             let known = |var: &Var| self.bound.contains(var) || self.local.contains(var);
             let mut vars: Vec<_> = NEEDED.of_term(&operand).into_iter().collect();
@@ -134,7 +136,7 @@ impl Prints<'_, '_> {
             let local = self.names.term(&location);
             let comprehension = Comprehension {
                 term: local.clone(),
-                body: vec![equal(local, operand)],
+                body: thin_vec![equal(local, operand)],
             };
             collected.push(Term {
                 value: TermValue::SetComprehension(Box::new(comprehension)),
@@ -146,7 +148,7 @@ impl Prints<'_, '_> {
             location: at.clone(),
         };
         let index = expr.index;
-        let call = vec![operator("internal.print", &at), array];
+        let call = thin_vec![operator("internal.print", &at), array];
         *expr = expression(ExprTerms::Call(call), at);
         expr.index = index;
         found

@@ -1,5 +1,7 @@
 //! Makes the values of a query's expressions answers.
 
+use thin_vec::thin_vec;
+
 use super::names::{expression, operator};
 use super::terms::{as_var, dotted, operator as called};
 use super::vars::{call_of, push, steps};
@@ -28,7 +30,7 @@ pub(super) fn capture(unit: &mut QueryUnit, world: &World) -> Found {
             ExprTerms::Term(term) => {
                 let term = Term::clone(term);
                 let eq = operator("eq", &term.location);
-                expr.terms = ExprTerms::Call(vec![eq, term, captured.clone()]);
+                expr.terms = ExprTerms::Call(thin_vec![eq, term, captured.clone()]);
             }
             ExprTerms::Call(call) if has_result(call, world) => call.push(captured.clone()),
             _ => continue,

@@ -49,7 +49,7 @@ impl Resolver {
     fn new(package: &[Term], imports: &[Import], world: &World) -> Self {
         let mut globals = HashMap::default();
         for name in world.exports(package) {
-            let mut path = package.to_vec();
+            let mut path = Ref::from(package);
             if let Some(location) = package.first().map(|term| term.location.clone()) {
                 path.push(Term {
                     value: TermValue::String(name.0.clone()),

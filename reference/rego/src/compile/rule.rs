@@ -3,6 +3,8 @@
 use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
+use thin_vec::ThinVec;
+
 use super::Unit;
 use super::graph::{Dependency, Reads};
 use super::terms::{constant, is_scalar};
@@ -77,7 +79,7 @@ static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
             head: Head {
                 name: None,
                 reference: Ref::new(),
-                args: Vec::new(),
+                args: ThinVec::new(),
                 key: None,
                 value: None,
                 assign: false,

@@ -1,6 +1,8 @@
 //! Turns template strings into calls. Each expression in one is collected by a comprehension of
 //! its own, so that the string can say where a value is undefined.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::names::{Names, equal, operator};
 use super::outputs::Bound;
 use super::print_calls::undeclared;
@@ -110,7 +112,7 @@ impl Rewrite for Templates<'_, '_> {
                 let template = std::mem::replace(
                     &mut **template,
                     Template {
-                        parts: Vec::new(),
+                        parts: ThinVec::new(),
                         literal: Vec::new(),
                         multi_line: false,
                     },
@@ -154,7 +156,7 @@ impl Templates<'_, '_> {
     }
 
     fn template(&mut self, template: Template, at: &Location) -> TermValue {
-        let mut parts = Vec::with_capacity(template.parts.len());
+        let mut parts = ThinVec::with_capacity(template.parts.len());
         for (part, literal) in template.parts.into_iter().zip(template.literal) {
             let mut term = match part.terms {
                 ExprTerms::Term(term) => *term,
@@ -203,7 +205,7 @@ impl Templates<'_, '_> {
             } else if !literal {
                 term = Term {
                     location: term.location.clone(),
-                    value: TermValue::Set(vec![term]),
+                    value: TermValue::Set(thin_vec![term]),
                 };
             }
             parts.push(term);
@@ -218,11 +220,11 @@ impl Templates<'_, '_> {
             value: TermValue::Array(parts),
             location: at.clone(),
         };
-        TermValue::Call(vec![operator("internal.template_string", at), array])
+        TermValue::Call(thin_vec![operator("internal.template_string", at), array])
     }
 
     /// Collects the values of a term: one, or none.
-    fn collect(&mut self, term: Term, with: Vec<crate::syntax::With>) -> Term {
+    fn collect(&mut self, term: Term, with: ThinVec<crate::syntax::With>) -> Term {
         // What is said about a call in a template has no place.
         let at = (!matches!(term.value, TermValue::Call(_))).then_some(&term.location);
         let mut vars: Vec<_> = NEEDED.of_term(&term).into_iter().collect();
@@ -234,7 +236,7 @@ impl Templates<'_, '_> {
         capture.with = with;
         let comprehension = Comprehension {
             term: local,
-            body: vec![capture],
+            body: thin_vec![capture],
         };
         Term {
             value: TermValue::SetComprehension(Box::new(comprehension)),

@@ -175,7 +175,7 @@ pub(crate) fn term_of_value(value: &Value) -> Term {
 /// A reference as it is printed, with the names that authors wrote.
 pub(crate) fn shown(reference: &[Term], written: &dyn Fn(&Var) -> Option<Var>) -> String {
     let mut renamed = Term {
-        value: TermValue::Ref(reference.to_vec()),
+        value: TermValue::Ref(reference.into()),
         location: match reference.first() {
             Some(head) => head.location.clone(),
             None => return String::new(),

@@ -1,6 +1,8 @@
 //! Walks over the syntax tree. A walk asks its visitor at each node, then looks at the parts of
 //! the node in the order of the text, unless the visitor says no.
 
+use thin_vec::ThinVec;
+
 use crate::syntax::{Body, Expr, ExprTerms, Head, Rule, Term, TermValue, With};
 pub(crate) use crate::syntax::{deep, deep_in};
 
@@ -243,7 +245,7 @@ pub(crate) fn all_rules(rules: &[Rule]) -> impl Iterator<Item = &Rule> {
 }
 
 /// Brings the members of a set into their order, in which they are rewritten and written.
-pub(crate) fn sort_set(items: &mut Vec<Term>) {
+pub(crate) fn sort_set(items: &mut ThinVec<Term>) {
     if !is_set_sorted(items) {
         items.sort();
         items.dedup();
@@ -257,7 +259,7 @@ pub(crate) fn is_set_sorted(items: &[Term]) -> bool {
 
 /// Brings the members of an object into the order of their keys; of equal keys the first stays,
 /// with the last value.
-pub(crate) fn sort_object(members: &mut Vec<(Term, Term)>) {
+pub(crate) fn sort_object(members: &mut ThinVec<(Term, Term)>) {
     if !is_object_sorted(members) {
         members.sort_by(|(left, _), (right, _)| left.cmp(right));
         members.dedup_by(|(key, value), (kept, kept_value)| {

@@ -50,7 +50,7 @@ struct Modifiers<'n, 'w> {
 
 impl Rewrite for Modifiers<'_, '_> {
     fn body(&mut self, body: &mut Body) -> bool {
-        let mut result = Vec::with_capacity(body.len());
+        let mut result = Body::with_capacity(body.len());
         // Expressions that were made from one have the same modifiers, whose values are evaluated
         // once for all of them.
         let mut hoisted: HashMap<(u32, u32), Term> = HashMap::default();

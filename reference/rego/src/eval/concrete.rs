@@ -3,6 +3,8 @@
 
 use std::collections::BTreeSet;
 
+use thin_vec::thin_vec;
+
 use super::evaluation::Evaluation;
 use super::ir::{Program, Slot};
 use super::lower;
@@ -23,7 +25,7 @@ pub(crate) struct Concrete<'p>(Machine<'p>);
 impl Prepared {
     /// Makes it of an expression as the compiler left it.
     pub(crate) fn new(expr: &Expr) -> Self {
-        Self(lower::query(&vec![expr.clone()]))
+        Self(lower::query(&thin_vec![expr.clone()]))
     }
 
     /// The variables of the expression, those inside of its closures among them.

@@ -26,7 +26,7 @@ struct Values {
 
 /// An error of rules that give one document, or one call, different values.
 pub(super) fn conflict(frame: &Frame<'_>, candidate: Candidate<'_>, function: bool) -> Stop {
-    let name = crate::syntax::TermValue::Ref(candidate.rule.reference.to_vec());
+    let name = crate::syntax::TermValue::Ref(candidate.rule.reference[..].into());
     let message = if function {
         format!("function {name} produced conflicting values for the same inputs")
     } else {

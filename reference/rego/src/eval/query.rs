@@ -3,6 +3,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::evaluation::{Evaluation, Solution};
 use super::held::Held;
 use super::ir::{Program, Slot};
@@ -135,13 +137,13 @@ impl Query {
         let expr = Expr {
             terms: ExprTerms::Term(Box::new(term)),
             negated: false,
-            with: Vec::new(),
+            with: ThinVec::new(),
             index: 0,
             generated: false,
             assigned: false,
             location,
         };
-        Self::compile(policy, vec![expr], &QueryOptions::default())
+        Self::compile(policy, thin_vec![expr], &QueryOptions::default())
     }
 
     /// The solutions of the query, in the order in which they are found.

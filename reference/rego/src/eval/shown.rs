@@ -1,5 +1,7 @@
 //! Parts of the compiled form as nodes of the syntax tree, for whoever watches.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::ir::{Collect, Comprehension, Every, Operand, Reference, Root, Step};
 use crate::Value;
 use crate::syntax::{
@@ -97,12 +99,12 @@ pub(super) fn path(path: &[Value], location: &Location) -> syntax::Ref {
 
 /// The equation of two terms.
 pub(super) fn equality(left: TermValue, right: TermValue, location: &Location) -> Expr {
-    let operator = vec![at(TermValue::Var(Var("eq".into())), location)];
+    let operator = thin_vec![at(TermValue::Var(Var("eq".into())), location)];
     let operator = at(TermValue::Ref(operator), location);
     Expr {
-        terms: ExprTerms::Call(vec![operator, at(left, location), at(right, location)]),
+        terms: ExprTerms::Call(thin_vec![operator, at(left, location), at(right, location)]),
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         generated: false,
         assigned: false,
@@ -113,7 +115,7 @@ pub(super) fn equality(left: TermValue, right: TermValue, location: &Location) -
 /// The expression that visits the members of a domain.
 pub(super) fn generator(names: &[Var], every: &Every, location: &Location) -> Expr {
     let domain = nowhere(operand(names, &[], &every.domain));
-    let mut steps = vec![domain];
+    let mut steps = thin_vec![domain];
     steps.extend(every.key.map(|key| nowhere(variable(names, key))));
     equality(
         TermValue::Ref(steps),
@@ -126,7 +128,7 @@ pub(super) fn generator(names: &[Var], every: &Every, location: &Location) -> Ex
 pub(super) fn without_modifiers(expr: &Expr) -> Expr {
     Expr {
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         ..expr.clone()
     }

@@ -2,6 +2,8 @@
 
 use std::rc::Rc;
 
+use thin_vec::thin_vec;
+
 use super::ir::{Every, Expr, Operand, Program};
 use super::machine::{Frame, Machine};
 use super::nodes::Nodes;
@@ -118,7 +120,7 @@ impl<'p> Machine<'p> {
                 bare.as_ref().map(Node::Expr)
             }
             Subject::Bare(expr) => {
-                bare_body = node_of(expr).map(|expr| vec![shown::without_modifiers(expr)]);
+                bare_body = node_of(expr).map(|expr| thin_vec![shown::without_modifiers(expr)]);
                 bare_body.as_ref().map(Node::Body)
             }
             Subject::Generator(every, expr) => {

@@ -1,5 +1,7 @@
 //! What a policy says about the rules that become filters.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Refusal;
 use crate::compile::terms::{constant, term_of_value};
 use crate::compile::tree::{Node, RuleKind, RuleSet};
@@ -186,12 +188,12 @@ pub fn query(path: &[Value]) -> Body {
         value,
         location: location.clone(),
     };
-    let mut reference = vec![term(TermValue::Var(Var("data".into())))];
+    let mut reference = thin_vec![term(TermValue::Var(Var("data".into())))];
     reference.extend(path.iter().map(term_of_value));
-    vec![Expr {
+    thin_vec![Expr {
         terms: ExprTerms::Term(Box::new(term(TermValue::Ref(reference)))),
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         generated: false,
         assigned: false,

@@ -1,5 +1,7 @@
 //! Calls of functions whose operands or answers are not known.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::reference::{Walk, constants};
 use super::rules::{Solution, distinct};
 use super::solver::{Flow, Next, Solver, Wanted};
@@ -51,7 +53,7 @@ impl<'p> Solver<'p> {
         location: &Location,
         next: Next<'_, 'p>,
     ) -> Flow {
-        let mut parts = Vec::with_capacity(args.len() + 2);
+        let mut parts = ThinVec::with_capacity(args.len() + 2);
         parts.push(terms::operator(signature.name, location));
         parts.extend(args.into_iter().map(|arg| arg.into_term(location)));
         let mark = self.store.mark();
@@ -173,7 +175,7 @@ impl<'p> Solver<'p> {
         location: &Location,
         next: Next<'_, 'p>,
     ) -> Flow {
-        let mut parts = vec![self.supported(path, location)];
+        let mut parts = thin_vec![self.supported(path, location)];
         let operands = args.iter().cloned().chain(output);
         parts.extend(operands.map(|operand| operand.into_term(location)));
         let mark = self.store.mark();

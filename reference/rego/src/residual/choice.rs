@@ -1,6 +1,8 @@
 //! `not`, `every`, and all that needs to know whether something holds at all: bodies are looked
 //! at by themselves, then turned round or put into rules that support the residual.
 
+use thin_vec::thin_vec;
+
 use super::finish::{closed, open};
 use super::rules::{distinct, saved_vars};
 use super::saved::Saved;
@@ -137,7 +139,7 @@ impl<'p> Solver<'p> {
         if args.is_empty() {
             return terms::holds(reference);
         }
-        let mut parts = vec![reference];
+        let mut parts = thin_vec![reference];
         parts.extend(args);
         terms::expr(ExprTerms::Call(parts), &location)
     }

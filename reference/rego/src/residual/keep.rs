@@ -2,6 +2,8 @@
 //! a residual. What is known of their variables is put in, and references to rules become
 //! references to their copies.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::reference::constants;
 use super::solver::{Flow, Next, Solver};
 use super::store::Frame;
@@ -54,7 +56,7 @@ impl<'p> Solver<'p> {
     }
 
     pub(super) fn keep_body(&mut self, frame: Frame, body: &[Expr]) -> Body {
-        let mut kept: Body = Vec::with_capacity(body.len());
+        let mut kept: Body = ThinVec::with_capacity(body.len());
         for expr in body {
             if super::solver::is_print(expr) {
                 continue;
@@ -72,7 +74,7 @@ impl<'p> Solver<'p> {
     }
 
     pub(super) fn keep_expr(&mut self, frame: Frame, expr: &Expr) -> Expr {
-        let mut with = Vec::new();
+        let mut with = ThinVec::new();
         let replaces = |with: &With| matches!(target(with), Some((Root::Input, _)));
         let raw = expr.with.iter().any(replaces);
         if raw && !self.raw {
@@ -121,9 +123,9 @@ impl<'p> Solver<'p> {
         }
     }
 
-    fn keep_call(&mut self, frame: Frame, parts: &[Term]) -> Vec<Term> {
+    fn keep_call(&mut self, frame: Frame, parts: &[Term]) -> ThinVec<Term> {
         let Some((first, operands)) = parts.split_first() else {
-            return Vec::new();
+            return ThinVec::new();
         };
         let name = operator(parts).unwrap_or_default();
         let first = match name.first() {
@@ -131,14 +133,14 @@ impl<'p> Solver<'p> {
             _ => first.clone(),
         };
         let operands = operands.iter().map(|term| self.keep_term(frame, term));
-        let mut kept = vec![first];
+        let mut kept = thin_vec![first];
         kept.extend(operands.collect::<Vec<_>>());
         kept
     }
 
     /// The modifiers that do the same for what is kept: rules and their copies are replaced
     /// alike.
-    fn keep_with(&mut self, frame: Frame, with: &With, kept: &mut Vec<With>) {
+    fn keep_with(&mut self, frame: Frame, with: &With, kept: &mut ThinVec<With>) {
         let value = match function(&with.value) {
             true => with.value.clone(),
             false => self.keep_term(frame, &with.value),
@@ -183,11 +185,11 @@ impl<'p> Solver<'p> {
     }
 
     /// Modifiers that supply what is known of the input.
-    fn known_input(&self, location: &Location) -> Vec<With> {
+    fn known_input(&self, location: &Location) -> ThinVec<With> {
         let Some(input) = &self.input else {
-            return Vec::new();
+            return ThinVec::new();
         };
-        let mut found = Vec::new();
+        let mut found = ThinVec::new();
         let one = |path: &[Value], value: &Value| With {
             target: terms::reference(
                 "input",
@@ -231,7 +233,7 @@ impl<'p> Solver<'p> {
                 let members = members.iter();
                 let members = members
                     .map(|(key, value)| (self.keep_term(frame, key), self.keep_term(frame, value)));
-                let mut members: Vec<_> = members.collect();
+                let mut members: ThinVec<_> = members.collect();
                 visit::sort_object(&mut members);
                 terms::term(TermValue::Object(members), location)
             }
@@ -259,7 +261,7 @@ impl<'p> Solver<'p> {
         })
     }
 
-    fn keep_terms(&mut self, frame: Frame, items: &[Term]) -> Vec<Term> {
+    fn keep_terms(&mut self, frame: Frame, items: &[Term]) -> ThinVec<Term> {
         let items = items.iter();
         items.map(|item| self.keep_term(frame, item)).collect()
     }
@@ -283,7 +285,7 @@ impl<'p> Solver<'p> {
 
     fn keep_reference(&mut self, frame: Frame, parts: &[Term], location: &Location) -> Term {
         let Some((head, steps)) = parts.split_first() else {
-            return terms::term(TermValue::Ref(Vec::new()), location);
+            return terms::term(TermValue::Ref(ThinVec::new()), location);
         };
         let steps = self.keep_terms(frame, steps);
         if is_var(head, "data") {

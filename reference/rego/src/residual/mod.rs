@@ -234,7 +234,7 @@ impl PartialQuery {
         let queries = found.into_iter();
         let queries = queries.map(|saved| finish::open(saved, &mut solver.store));
         let mut queries: Vec<Body> = queries.collect();
-        if queries.iter().any(Vec::is_empty) {
+        if queries.iter().any(Body::is_empty) {
             queries = vec![Body::new()];
         }
         let support = solver.modules(&queries);

@@ -9,6 +9,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use smallvec::SmallVec;
+use thin_vec::thin_vec;
 
 use super::depends::Depends;
 use super::kept::Kept;
@@ -461,7 +462,7 @@ impl<'p> Solver<'p> {
         operands: &[Value],
         location: &Location,
     ) -> Result<Vec<Value>, Box<EvalError>> {
-        let mut parts = vec![operator];
+        let mut parts = thin_vec![operator];
         parts.extend(
             operands
                 .iter()

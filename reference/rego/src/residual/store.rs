@@ -1,6 +1,8 @@
 //! What a partial evaluation has found on its way: bindings and saved expressions, all of which
 //! can be taken back.
 
+use thin_vec::ThinVec;
+
 use super::saved::{Saved, Shared};
 use super::terms::{Sym, each_expr_var, each_var, term};
 use crate::Value;
@@ -392,7 +394,7 @@ impl Rewrite for Flatten {
 }
 
 /// Puts the steps of a reference in the place of the head that it is.
-fn join(parts: &mut Vec<Term>) {
+fn join(parts: &mut ThinVec<Term>) {
     while let Some(Term {
         value: TermValue::Ref(inner),
         ..
@@ -406,6 +408,8 @@ fn join(parts: &mut Vec<Term>) {
 
 #[cfg(test)]
 mod tests {
+    use thin_vec::thin_vec;
+
     use super::super::terms::{call, nowhere, reference, string, term, var};
     use super::{Saved, Store, Sym, TermValue, Var};
 
@@ -416,8 +420,8 @@ mod tests {
         let name = Var("x".into());
         let to = reference("input", [string("a", &at)], &at);
         store.bind(&name, Sym::Term(to));
-        let inner = vec![var(&name, &at), string("b", &at)];
-        let outer = vec![term(TermValue::Ref(inner), &at), string("c", &at)];
+        let inner = thin_vec![var(&name, &at), string("b", &at)];
+        let outer = thin_vec![term(TermValue::Ref(inner), &at), string("c", &at)];
         let resolved = store.resolved(Sym::Term(term(TermValue::Ref(outer), &at)));
         let steps = ["a", "b", "c"].map(|step| string(step, &at));
         assert_eq!(resolved, Sym::Term(reference("input", steps, &at)));
@@ -431,7 +435,7 @@ mod tests {
             term(TermValue::Set(items.into()), &at)
         };
         let inner = reference("input", [string("a", &at)], &at);
-        let outer = term(TermValue::Ref(vec![inner, string("b", &at)]), &at);
+        let outer = term(TermValue::Ref(thin_vec![inner, string("b", &at)]), &at);
         let joined = reference("input", ["a", "b"].map(|step| string(step, &at)), &at);
         let cases = [(outer, joined), (set(["d", "c"]), set(["c", "d"]))];
         for (term, saved) in cases {

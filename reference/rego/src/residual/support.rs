@@ -3,6 +3,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::reference::constants;
 use super::rules::extent;
 use super::solver::Solver;
@@ -14,7 +16,7 @@ use crate::compile::tree::{CompiledRule, Node};
 use crate::compile::visit::{self, Visit};
 use crate::eval::{member, stored};
 use crate::syntax::{
-    Body, Expr, Head, Location, Module, Package, Rule, Term, TermValue, Var, Version,
+    Body, Expr, Head, Location, Module, Package, Ref, Rule, Term, TermValue, Var, Version,
 };
 
 /// The package of what supports a residual.
@@ -59,8 +61,8 @@ impl Supports {
     /// Adds a body to the rule of this name, which is true if one of its bodies holds.
     pub(super) fn add(&mut self, name: &str, args: &[Term], body: Body, location: &Location) {
         let head = head(
-            vec![var(&Var(name.into()), location)],
-            args.to_vec(),
+            thin_vec![var(&Var(name.into()), location)],
+            args.into(),
             term(TermValue::Bool(true), location),
             location,
         );
@@ -72,7 +74,7 @@ impl Supports {
     }
 
     /// The reference to a rule, in the place of one to its copy.
-    pub(super) fn original(&self, reference: &[Term]) -> Option<Vec<Term>> {
+    pub(super) fn original(&self, reference: &[Term]) -> Option<ThinVec<Term>> {
         let (head, steps) = reference.split_first()?;
         if !is_var(head, "data")
             || !matches!(&steps.first()?.value, TermValue::String(name) if **name == *PACKAGE)
@@ -231,7 +233,7 @@ impl<'p> Solver<'p> {
         let args = head.args.iter().map(|arg| self.keep_term(frame, arg));
         let args = args.collect();
         let body = self.keep_body(frame, &ast.body);
-        let mut reference: Vec<_> = head.reference.iter().take(1).cloned().collect();
+        let mut reference: Ref = head.reference.iter().take(1).cloned().collect();
         for step in head.reference.iter().skip(1) {
             reference.push(self.keep_term(frame, step));
         }
@@ -275,15 +277,15 @@ impl<'p> Solver<'p> {
         let location = &terms::nowhere();
         let found = var(&self.store.fresh(), location);
         let head = head(
-            vec![var(name, location)],
-            Vec::new(),
+            thin_vec![var(name, location)],
+            ThinVec::new(),
             found.clone(),
             location,
         );
         let key = terms::string("value", location);
-        let object = term(TermValue::Object(vec![(key.clone(), value)]), location);
+        let object = term(TermValue::Object(thin_vec![(key.clone(), value)]), location);
         let null = term(TermValue::Null, location);
-        let body = vec![terms::call(
+        let body = thin_vec![terms::call(
             "object.get",
             [object, key, null, found],
             location,
@@ -329,20 +331,20 @@ impl<'p> Solver<'p> {
             let value = var(&self.store.fresh(), location);
             let step = terms::value(&key, location);
             let mut head = head(
-                vec![own.clone(), step.clone()],
-                Vec::new(),
+                thin_vec![own.clone(), step.clone()],
+                ThinVec::new(),
                 value.clone(),
                 location,
             );
             head.key = Some(step);
-            let body = vec![terms::call("eq", [value, from], location)];
+            let body = thin_vec![terms::call("eq", [value, from], location)];
             rules.push(rule(head, body, location));
         }
         if rules.is_empty() {
-            let empty = term(TermValue::Object(Vec::new()), location);
-            let head = head(vec![own], Vec::new(), empty, location);
+            let empty = term(TermValue::Object(ThinVec::new()), location);
+            let head = head(thin_vec![own], ThinVec::new(), empty, location);
             let holds = terms::holds(term(TermValue::Bool(true), location));
-            rules.push(rule(head, vec![holds], location));
+            rules.push(rule(head, thin_vec![holds], location));
         }
         let steps = [PACKAGE, &members.0].map(|step| terms::string(step, location));
         rules.push(self.untyped(name, terms::reference("data", steps, location)));
@@ -368,7 +370,7 @@ impl<'t> Visit<'t> for Asked<'_> {
     }
 }
 
-fn head(reference: Vec<Term>, args: Vec<Term>, value: Term, location: &Location) -> Head {
+fn head(reference: Ref, args: ThinVec<Term>, value: Term, location: &Location) -> Head {
     let name = match reference.first().map(|first| &first.value) {
         Some(TermValue::Var(name)) => Some(name.clone()),
         _ => None,
@@ -385,7 +387,7 @@ fn head(reference: Vec<Term>, args: Vec<Term>, value: Term, location: &Location)
     }
 }
 
-fn rule(head: Head, body: Vec<Expr>, location: &Location) -> Rule {
+fn rule(head: Head, body: ThinVec<Expr>, location: &Location) -> Rule {
     Rule {
         default: false,
         head,
@@ -398,7 +400,7 @@ fn rule(head: Head, body: Vec<Expr>, location: &Location) -> Rule {
 
 fn module(path: &[Value], rules: Vec<Rule>) -> Module {
     let location = terms::nowhere();
-    let mut package = vec![term(TermValue::Var(Var("data".into())), &location)];
+    let mut package = thin_vec![term(TermValue::Var(Var("data".into())), &location)];
     package.extend(path.iter().map(|step| terms::value(step, &location)));
     Module {
         file: "".into(),

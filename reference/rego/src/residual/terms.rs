@@ -3,6 +3,8 @@
 use std::collections::BTreeSet;
 use std::sync::LazyLock;
 
+use thin_vec::{ThinVec, thin_vec};
+
 use crate::Value;
 use crate::compile::terms::{self as compile, constant, of_value};
 use crate::compile::visit::{self, Visit};
@@ -102,7 +104,7 @@ pub(super) fn extended(
 ) -> Term {
     let mut parts: Ref = match base.value {
         TermValue::Ref(parts) => parts,
-        _ => vec![base],
+        _ => thin_vec![base],
     };
     parts.extend(steps);
     term(TermValue::Ref(parts), location)
@@ -119,7 +121,7 @@ pub(super) fn expr(terms: ExprTerms, location: &Location) -> Expr {
     Expr {
         terms,
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         generated: false,
         assigned: false,
@@ -129,7 +131,7 @@ pub(super) fn expr(terms: ExprTerms, location: &Location) -> Expr {
 
 /// A call as an expression.
 pub(super) fn call<const N: usize>(name: &str, operands: [Term; N], location: &Location) -> Expr {
-    let mut parts = Vec::with_capacity(1 + N);
+    let mut parts = ThinVec::with_capacity(1 + N);
     parts.push(operator(name, location));
     parts.extend(operands);
     expr(ExprTerms::Call(parts), location)

@@ -86,7 +86,7 @@ impl Solver<'_> {
     /// Whether the compiler accepts the types of a body. Those of copied rules are those of the
     /// rules.
     fn compiles(&self, around: &[Expr], saved: &[Saved]) -> bool {
-        let mut body = around.to_vec();
+        let mut body = Body::from(around);
         for (at, part) in saved.iter().enumerate() {
             match part {
                 Saved::Expr(expr) if self.is_own(expr) => {}

@@ -1,5 +1,7 @@
 //! What is not known: `input`, documents, or parts of them.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use crate::Value;
 use crate::compile::terms::{constant, is_var};
 use crate::error::{Code, Errors, LanguageError};
@@ -148,7 +150,7 @@ fn plain(text: &str) -> Option<Place> {
 }
 
 /// The reference that a text is.
-fn reference(text: &str) -> Result<Vec<Term>, Errors> {
+fn reference(text: &str) -> Result<ThinVec<Term>, Errors> {
     let body = parse_query(text)?;
     if let [expr] = body.as_slice()
         && !expr.negated
@@ -157,7 +159,7 @@ fn reference(text: &str) -> Result<Vec<Term>, Errors> {
     {
         match &term.value {
             TermValue::Ref(reference) => return Ok(reference.clone()),
-            TermValue::Var(_) => return Ok(vec![Term::clone(term)]),
+            TermValue::Var(_) => return Ok(thin_vec![Term::clone(term)]),
             _ => {}
         }
     }

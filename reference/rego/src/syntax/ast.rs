@@ -6,6 +6,8 @@
 use std::fmt;
 use std::sync::Arc;
 
+use thin_vec::ThinVec;
+
 use super::{FileId, Location, Version};
 use crate::Value;
 use crate::value::{Number, Object};
@@ -17,10 +19,10 @@ pub struct Var(pub Arc<str>);
 
 /// A reference: the head, then the steps. The head is a variable, or a call or collection that
 /// is indexed in place. Steps with dots and brackets are the same.
-pub type Ref = Vec<Term>;
+pub type Ref = ThinVec<Term>;
 
 /// Expressions that all must hold.
-pub type Body = Vec<Expr>;
+pub type Body = ThinVec<Expr>;
 
 /// A term and where it stands.
 #[derive(Debug)]
@@ -49,11 +51,11 @@ pub enum TermValue {
     /// A reference of one or more terms.
     Ref(Ref),
     /// An array.
-    Array(Vec<Term>),
+    Array(ThinVec<Term>),
     /// An object, its members in the order of their keys, of which none is twice.
-    Object(Vec<(Term, Term)>),
+    Object(ThinVec<(Term, Term)>),
     /// A set, its members in their order, each once.
-    Set(Vec<Term>),
+    Set(ThinVec<Term>),
     /// `[term | body]`
     ArrayComprehension(Box<Comprehension>),
     /// `{key: value | body}`
@@ -61,7 +63,7 @@ pub enum TermValue {
     /// `{term | body}`
     SetComprehension(Box<Comprehension>),
     /// A call: the operator, a reference, and its operands.
-    Call(Vec<Term>),
+    Call(ThinVec<Term>),
 }
 
 /// A comprehension of single terms.
@@ -88,7 +90,7 @@ pub struct ObjectComprehension {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Template {
     /// The parts in their order; literal text is an expression of one string term.
-    pub parts: Vec<Expr>,
+    pub parts: ThinVec<Expr>,
     /// For each part whether it is literal text, or a constant instead of an expression.
     pub literal: Vec<bool>,
     /// Whether it was written between backquotes.
@@ -103,7 +105,7 @@ pub struct Expr {
     /// `not`
     pub negated: bool,
     /// The `with` modifiers in their order.
-    pub with: Vec<With>,
+    pub with: ThinVec<With>,
     /// Its place in the body, from 0.
     pub index: usize,
     /// Whether the compiler or the parser made it, such as the body of a rule without one.
@@ -122,7 +124,7 @@ pub enum ExprTerms {
     Term(Box<Term>),
     /// A call, infix operators among them: the operator, a reference, and the operands, where a
     /// last one more than the function takes is unified with its result.
-    Call(Vec<Term>),
+    Call(ThinVec<Term>),
     /// `some x, y` or `some k, v in xs`
     Some(SomeDecl),
     /// `every k, v in xs { … }`
@@ -135,7 +137,7 @@ pub enum ExprTerms {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct SomeDecl {
     /// The variables, or one call of `internal.member_2` or `internal.member_3`.
-    pub symbols: Vec<Term>,
+    pub symbols: ThinVec<Term>,
 }
 
 /// A condition on every member of a domain.
@@ -219,7 +221,7 @@ pub struct Head {
     /// The rule's place below its package: the name, then further steps.
     pub reference: Ref,
     /// The parameters, if it is a function; `()` is no function.
-    pub args: Vec<Term>,
+    pub args: ThinVec<Term>,
     /// What a partial set contains (`contains x`), or the last step of a partial object's reference.
     pub key: Option<Term>,
     /// The value; absent for partial sets.

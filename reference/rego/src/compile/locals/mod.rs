@@ -190,7 +190,7 @@ impl<'n> Locals<'n> {
     /// Rewrites the expressions of a body in the open scope. Answers with its place.
     fn exprs(&mut self, body: &mut Body) -> Option<Location> {
         let first = body.first().map(|expr| expr.location.clone())?;
-        let mut kept = Vec::with_capacity(body.len());
+        let mut kept = Body::with_capacity(body.len());
         for expr in std::mem::take(body) {
             if let Some(expr) = self.expr(expr) {
                 push(&mut kept, expr);

@@ -1,5 +1,7 @@
 //! Renames variables in expressions and terms.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::super::names::{expression, operator};
 use super::super::outputs::of_equality_expr;
 use super::super::vars::{ALL, PATTERN, Scan, is_operator, root_document, shown};
@@ -21,7 +23,8 @@ impl Locals<'_> {
             ExprTerms::Some(decl) => {
                 let symbols = std::mem::take(&mut decl.symbols);
                 let (left, right) = self.some(symbols, &mut expr.with, &expr.location)?;
-                expr.terms = ExprTerms::Call(vec![operator("eq", &expr.location), left, right]);
+                expr.terms =
+                    ExprTerms::Call(thin_vec![operator("eq", &expr.location), left, right]);
                 self.plain(&mut expr);
             }
             ExprTerms::Every(_) => {
@@ -110,8 +113,8 @@ impl Locals<'_> {
     /// Declares the variables of `some`. `some x in xs` becomes the sides of an equality.
     fn some(
         &mut self,
-        symbols: Vec<Term>,
-        with: &mut Vec<With>,
+        symbols: ThinVec<Term>,
+        with: &mut ThinVec<With>,
         at: &Location,
     ) -> Option<(Term, Term)> {
         for symbol in symbols {
@@ -138,7 +141,7 @@ impl Locals<'_> {
         &mut self,
         (key, member): (Term, Term),
         container: Term,
-        with: &mut Vec<With>,
+        with: &mut ThinVec<With>,
         at: &Location,
     ) -> Option<(Term, Term)> {
         let domain = Scan {
@@ -173,13 +176,13 @@ impl Locals<'_> {
                     value: other,
                     location: location.clone(),
                 };
-                TermValue::Ref(vec![head, key])
+                TermValue::Ref(thin_vec![head, key])
             }
         };
         let right = Term { value, location };
         let safe = |var: &Var| safe.contains(var);
         let mut eq = expression(
-            ExprTerms::Call(vec![operator("eq", at), member, right]),
+            ExprTerms::Call(thin_vec![operator("eq", at), member, right]),
             at.clone(),
         );
         // What the modifiers would bind counts as well.

@@ -40,7 +40,7 @@ impl Scopes {
         }
         let reference = &rule.head.reference;
         let name = reference.get(..ground_steps(reference)).unwrap_or_default();
-        format!(" in rule {}", TermValue::Ref(name.to_vec()))
+        format!(" in rule {}", TermValue::Ref(name.into()))
     }
 }
 

@@ -186,7 +186,7 @@ fn function(scope: &mut Scope<'_>, expr: &Expr, call: &[Term]) -> Result<(), Mis
     let Some((name, operands)) = operator(call).zip(call.get(1..)) else {
         return Ok(());
     };
-    let of = scope.of_ref(&name.to_vec());
+    let of = scope.of_ref(&name.into());
     if of.as_ref().is_some_and(Type::is_any) {
         return Ok(());
     }

@@ -108,7 +108,7 @@ impl<'w> Scope<'w> {
             (true, [var, term], _) => (var, term.clone()),
             // The last operand of a call takes its result.
             (false, _, Some((var, call))) => {
-                let value = TermValue::Call(call.to_vec());
+                let value = TermValue::Call(call.into());
                 let location = expr.location.clone();
                 (var, Term { value, location })
             }

@@ -20,7 +20,7 @@ fn filter_with(queries: &str, support: &str) -> Result<Filter, Vec<Refusal>> {
         .lines()
         .filter(|line| !line.trim().is_empty())
         .map(|line| match line.trim() {
-            "always" => Vec::new(),
+            "always" => crate::syntax::Body::new(),
             query => parse_query(query).unwrap(),
         })
         .collect();

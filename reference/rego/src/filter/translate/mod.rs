@@ -264,7 +264,7 @@ fn defined(operand: &Operand, location: &Location) -> Condition {
 fn shown(call: &[crate::syntax::Term]) -> String {
     match call.first() {
         Some(first) => crate::syntax::Term {
-            value: TermValue::Call(call.to_vec()),
+            value: TermValue::Call(call.into()),
             location: first.location.clone(),
         }
         .to_string(),

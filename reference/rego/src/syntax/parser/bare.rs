@@ -1,5 +1,7 @@
 //! Rules that are written as expressions: `p := 1`, `p.a := 1`, `f(x) := x`, `f(x)`.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::expressions::generated_body;
 use crate::syntax::{Body, Expr, ExprTerms, Head, Ref, Rule, Term, TermValue};
 
@@ -56,7 +58,7 @@ fn from_term(term: Term) -> Result<Rule, String> {
     Ok(rule(head, &location))
 }
 
-fn from_assignment(terms: Vec<Term>) -> Result<Rule, String> {
+fn from_assignment(terms: ThinVec<Term>) -> Result<Rule, String> {
     let mut operands = terms.into_iter().skip(1);
     let (Some(left), Some(right)) = (operands.next(), operands.next()) else {
         return Err("assignment requires two operands".into());
@@ -77,14 +79,14 @@ fn from_assignment(terms: Vec<Term>) -> Result<Rule, String> {
             }
             head
         }
-        TermValue::Var(_) => head_of(vec![left])?,
+        TermValue::Var(_) => head_of(thin_vec![left])?,
         other => return Err(format!("{} cannot be used for rule name", other.kind())),
     };
     head.value = Some(right);
     Ok(rule(head, &location))
 }
 
-fn from_call(mut terms: Vec<Term>) -> Result<Rule, String> {
+fn from_call(mut terms: ThinVec<Term>) -> Result<Rule, String> {
     let args = terms.split_off(1.min(terms.len()));
     let Some(operator) = terms.first() else {
         return Err("expression cannot be used for rule head".into());
@@ -104,7 +106,7 @@ fn from_call(mut terms: Vec<Term>) -> Result<Rule, String> {
     Ok(rule(head, &location))
 }
 
-fn operator_of(mut call: Vec<Term>) -> Result<Ref, String> {
+fn operator_of(mut call: ThinVec<Term>) -> Result<Ref, String> {
     match call.pop().map(|operator| operator.value) {
         Some(TermValue::Ref(steps)) => Ok(steps),
         Some(other) => Err(format!(

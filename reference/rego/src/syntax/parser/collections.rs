@@ -3,6 +3,8 @@
 //! `{a | b}` is a comprehension, never a set with a union in it. Only where what follows the bar
 //! cannot be a body, as in `{a | b, c}`, the bar is the operator.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Body, Comprehension, Location, ObjectComprehension, Term, TermValue};
@@ -25,7 +27,7 @@ impl Parser<'_> {
 
     fn array_value(&mut self, start: usize) -> Option<TermValue> {
         if self.token() == Token::RightBracket {
-            return Some(TermValue::Array(Vec::new()));
+            return Some(TermValue::Array(ThinVec::new()));
         }
         let comma_first = self.skip_comma();
         let first = self.offset();
@@ -83,7 +85,7 @@ impl Parser<'_> {
 
     fn set_or_object_value(&mut self, start: usize) -> Option<TermValue> {
         if self.token() == Token::RightBrace {
-            return Some(TermValue::Object(Vec::new()));
+            return Some(TermValue::Object(ThinVec::new()));
         }
         let comma_first = self.skip_comma();
         let first = self.offset();
@@ -131,10 +133,10 @@ impl Parser<'_> {
         }
         let value = self.infix_after(Some(value), first, false)?;
         match self.token() {
-            Token::RightBrace => Some(object(vec![(key, value)])),
+            Token::RightBrace => Some(object(thin_vec![(key, value)])),
             Token::Comma => {
                 self.scan();
-                Some(object(self.pairs(vec![(key, value)])?))
+                Some(object(self.pairs(thin_vec![(key, value)])?))
             }
             _ => {
                 self.unexpected_but("non-terminated object");
@@ -143,8 +145,8 @@ impl Parser<'_> {
         }
     }
 
-    fn list_after(&mut self, head: Term, end: Token) -> Option<Vec<Term>> {
-        let mut terms = vec![head];
+    fn list_after(&mut self, head: Term, end: Token) -> Option<ThinVec<Term>> {
+        let mut terms = thin_vec![head];
         match self.token() {
             token if token == end => Some(terms),
             Token::Comma => {
@@ -164,7 +166,7 @@ impl Parser<'_> {
     }
 
     /// Reads the terms of a list up to its end; a comma may stand before that.
-    pub(super) fn list(&mut self, end: Token, mut terms: Vec<Term>) -> Option<Vec<Term>> {
+    pub(super) fn list(&mut self, end: Token, mut terms: ThinVec<Term>) -> Option<ThinVec<Term>> {
         while self.token() != end {
             terms.push(self.infix_in_list()?);
             match self.token() {
@@ -181,7 +183,7 @@ impl Parser<'_> {
         Some(terms)
     }
 
-    fn pairs(&mut self, mut pairs: Vec<(Term, Term)>) -> Option<Vec<(Term, Term)>> {
+    fn pairs(&mut self, mut pairs: ThinVec<(Term, Term)>) -> Option<ThinVec<(Term, Term)>> {
         while self.token() != Token::RightBrace {
             let key = self.infix_in_list()?;
             if self.token() != Token::Colon {
@@ -205,7 +207,7 @@ impl Parser<'_> {
 }
 
 /// A set of these members in their order, each once.
-fn set(mut members: Vec<Term>) -> TermValue {
+fn set(mut members: ThinVec<Term>) -> TermValue {
     members.sort();
     members.dedup();
     TermValue::Set(members)
@@ -213,7 +215,7 @@ fn set(mut members: Vec<Term>) -> TermValue {
 
 /// An object of these members in the order of their keys; of equal keys the first stays, with the
 /// last value.
-fn object(mut members: Vec<(Term, Term)>) -> TermValue {
+fn object(mut members: ThinVec<(Term, Term)>) -> TermValue {
     members.sort_by(|(one, _), (other, _)| one.cmp(other));
     members.dedup_by(|(later, value), (kept, kept_value)| {
         let same = later == kept;

@@ -1,5 +1,7 @@
 //! Bodies and their expressions.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::{Parser, Saved};
 use crate::syntax::token::{Keywords, Token};
 use crate::syntax::{
@@ -138,7 +140,7 @@ impl Parser<'_> {
         Expr {
             terms,
             negated: false,
-            with: Vec::new(),
+            with: ThinVec::new(),
             index: 0,
             generated: false,
             assigned: false,
@@ -150,7 +152,7 @@ impl Parser<'_> {
         let left = self.infix()?;
         if let Some(operator) = self.assignment() {
             let right = self.infix()?;
-            return Some(ExprTerms::Call(vec![operator, left, right]));
+            return Some(ExprTerms::Call(thin_vec![operator, left, right]));
         }
         Some(match left {
             Term {
@@ -162,8 +164,8 @@ impl Parser<'_> {
     }
 
     /// Reads the `with` modifiers, if there are any.
-    pub(super) fn modifiers(&mut self) -> Option<Vec<With>> {
-        let mut modifiers = Vec::new();
+    pub(super) fn modifiers(&mut self) -> Option<ThinVec<With>> {
+        let mut modifiers = ThinVec::new();
         while self.token() == Token::With {
             let (location, start) = (self.here(), self.offset());
             self.scan();
@@ -206,7 +208,7 @@ impl Parser<'_> {
                 return None;
             }
             let with = self.modifiers()?;
-            let symbols = vec![term];
+            let symbols = thin_vec![term];
             return Some(Expr {
                 with,
                 ..self.made_of(ExprTerms::Some(SomeDecl { symbols }))
@@ -216,7 +218,7 @@ impl Parser<'_> {
         if self.version == Version::V0 && self.would_read(saved, Self::membership_follows) {
             self.hint("`import future.keywords.in` for `some x in xs` expressions");
         }
-        let mut symbols = Vec::new();
+        let mut symbols = ThinVec::new();
         loop {
             self.scan();
             if self.token() != Token::Ident {
@@ -360,10 +362,10 @@ pub(super) fn generated_body(location: &Location) -> Body {
         value: TermValue::Bool(true),
         location: location.clone(),
     };
-    vec![Expr {
+    thin_vec![Expr {
         terms: ExprTerms::Term(Box::new(truth)),
         negated: false,
-        with: Vec::new(),
+        with: ThinVec::new(),
         index: 0,
         generated: true,
         assigned: false,

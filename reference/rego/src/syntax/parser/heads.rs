@@ -1,5 +1,7 @@
 //! The heads of rules.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Parser;
 use super::terms::root;
 use crate::syntax::token::Token;
@@ -123,7 +125,7 @@ impl Parser<'_> {
             return None;
         };
         match term.value {
-            TermValue::Var(_) => Some(Head::of(vec![term])),
+            TermValue::Var(_) => Some(Head::of(thin_vec![term])),
             TermValue::Ref(reference) => Some(Head::of(reference)),
             TermValue::Call(mut call) => {
                 let args = call.split_off(1);
@@ -164,7 +166,7 @@ impl Head {
         let mut head = Self {
             name: None,
             reference,
-            args: Vec::new(),
+            args: ThinVec::new(),
             key: None,
             value: None,
             assign: false,

@@ -1,5 +1,7 @@
 //! Numbers, strings and template strings.
 
+use thin_vec::ThinVec;
+
 use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Expr, ExprTerms, Template, Term, TermValue, Version};
@@ -81,7 +83,7 @@ impl Parser<'_> {
             return None;
         }
         let mut template = Template {
-            parts: Vec::new(),
+            parts: ThinVec::new(),
             literal: Vec::new(),
             multi_line,
         };
@@ -172,7 +174,7 @@ impl Template {
             location: term.location.clone(),
             terms: ExprTerms::Term(Box::new(term)),
             negated: false,
-            with: Vec::new(),
+            with: ThinVec::new(),
             index: 0,
             generated: false,
             assigned: false,

@@ -3,6 +3,8 @@
 //! Where these keywords are known, braces and parentheses at the beginning of an expression may
 //! hold an operand as well as a value. The operand is tried first.
 
+use thin_vec::thin_vec;
+
 use super::{MAX_NESTING, Parser, Saved};
 use crate::builtins::signature;
 use crate::syntax::token::{Keywords, Token};
@@ -451,7 +453,7 @@ impl Parser<'_> {
 
 fn implicit(expression: Expr) -> Operand {
     Operand {
-        body: vec![Expr {
+        body: thin_vec![Expr {
             index: 0,
             ..expression
         }],

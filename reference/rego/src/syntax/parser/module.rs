@@ -1,5 +1,7 @@
 //! Whole texts: modules and queries.
 
+use thin_vec::ThinVec;
+
 use super::bare::bare_rule;
 use super::expressions::append;
 use super::rules::{RuleRead, Written};
@@ -64,7 +66,7 @@ pub fn parse_module_as(file: &str, text: &str, version: Version) -> Result<Modul
         read_as: version,
         version,
         package: package.unwrap_or_else(|| Package {
-            path: Vec::new(),
+            path: ThinVec::new(),
             location: parser.here(),
         }),
         imports: Vec::new(),

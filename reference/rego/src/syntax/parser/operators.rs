@@ -1,5 +1,7 @@
 //! Infix operators in the order of their binding, all of which bind to the left.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Location, Term, TermValue};
@@ -101,7 +103,7 @@ impl<'t> Parser<'t> {
                 break;
             };
             let operator = self.operator(MEMBER, &at);
-            left = self.call(vec![operator, left, right], start)?;
+            left = self.call(thin_vec![operator, left, right], start)?;
             if self.token() != Token::In {
                 break;
             }
@@ -126,7 +128,7 @@ impl<'t> Parser<'t> {
         let operator = self.operator(MEMBER_WITH_KEY, &at);
         let location = self.until_last(&key.location, start);
         Ok(Term {
-            value: TermValue::Call(vec![operator, key, value, domain]),
+            value: TermValue::Call(thin_vec![operator, key, value, domain]),
             location,
         })
     }
@@ -149,13 +151,13 @@ impl<'t> Parser<'t> {
                 break;
             };
             let operator = self.operator(&[name], &at);
-            left = self.call(vec![operator, left, right], start)?;
+            left = self.call(thin_vec![operator, left, right], start)?;
         }
         Some(left)
     }
 
     /// A call of an operator, which stands where its first operand does.
-    fn call(&mut self, terms: Vec<Term>, start: usize) -> Option<Term> {
+    fn call(&mut self, terms: ThinVec<Term>, start: usize) -> Option<Term> {
         self.higher()?;
         let location = match terms.get(1) {
             Some(Term { location, .. }) => self.until_last(location, start),

@@ -1,5 +1,7 @@
 //! Packages, imports, and what tells them from rules.
 
+use thin_vec::thin_vec;
+
 use super::Parser;
 use crate::syntax::token::{Keywords, Token, is_keyword};
 use crate::syntax::{Import, Location, Package, Ref, Term, TermValue, Var};
@@ -64,7 +66,7 @@ impl<'t> Parser<'t> {
         self.declaration_begins()?;
         let term = self.term()?;
         let steps = match term.value {
-            TermValue::Var(_) => vec![term],
+            TermValue::Var(_) => thin_vec![term],
             TermValue::Ref(steps) => steps,
             _ => {
                 self.unexpected();
@@ -126,7 +128,7 @@ impl<'t> Parser<'t> {
             }
             Some(term) if matches!(term.value, TermValue::Var(_)) => Term {
                 location: term.location.clone(),
-                value: TermValue::Ref(vec![term]),
+                value: TermValue::Ref(thin_vec![term]),
             },
             _ => {
                 self.error_here("expected path");

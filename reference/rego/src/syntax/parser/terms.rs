@@ -1,5 +1,7 @@
 //! Terms without operators: scalars, variables, references, calls.
 
+use thin_vec::{ThinVec, thin_vec};
+
 use super::Parser;
 use crate::syntax::token::Token;
 use crate::syntax::{Term, TermValue};
@@ -79,7 +81,7 @@ impl Parser<'_> {
         let operator = self.operator(&["minus"], &at);
         let location = self.until_last(&at, start);
         Some(Term {
-            value: TermValue::Call(vec![operator, zero, term]),
+            value: TermValue::Call(thin_vec![operator, zero, term]),
             location,
         })
     }
@@ -106,7 +108,7 @@ impl Parser<'_> {
     fn steps(&mut self, head: Term, start: usize) -> Option<Term> {
         self.check_reference_head(&head);
         let location = head.location.clone();
-        let mut reference = vec![head];
+        let mut reference = thin_vec![head];
         loop {
             match self.token() {
                 Token::Dot => {
@@ -146,7 +148,7 @@ impl Parser<'_> {
                         Token::Dot | Token::LeftBracket => {
                             self.higher()?;
                             self.check_reference_head(&call);
-                            reference = vec![call];
+                            reference = thin_vec![call];
                             continue;
                         }
                         _ => {}
@@ -196,13 +198,13 @@ impl Parser<'_> {
             let end = self.state.lexeme.end;
             self.scan_whitespace();
             let value = if is_set(&operator) {
-                TermValue::Set(Vec::new())
+                TermValue::Set(ThinVec::new())
             } else {
-                TermValue::Call(vec![operator])
+                TermValue::Call(thin_vec![operator])
             };
             return Some((value, end));
         }
-        let terms = self.list(Token::RightParen, vec![operator])?;
+        let terms = self.list(Token::RightParen, thin_vec![operator])?;
         let end = self.state.lexeme.end;
         self.scan_whitespace();
         Some((TermValue::Call(terms), end))
@@ -229,7 +231,7 @@ pub(super) fn root(head: Term) -> Term {
     match &head.value {
         TermValue::Var(name) if matches!(&*name.0, "input" | "data") => Term {
             location: head.location.clone(),
-            value: TermValue::Ref(vec![head]),
+            value: TermValue::Ref(thin_vec![head]),
         },
         _ => head,
     }
