@@ -96,9 +96,14 @@ impl Server {
         self.of_status("VmHWM:")
     }
 
-    /// The time of processors that it has taken.
-    pub(crate) fn cpu(&self) -> io::Result<Duration> {
-        process::taken_by(self.process.id())
+    /// The time of processors that it has taken outside of the kernel.
+    pub(crate) fn own_time(&self) -> io::Result<Duration> {
+        Ok(process::taken_by(self.process.id())?.own)
+    }
+
+    /// What the system knows it by.
+    pub(crate) fn id(&self) -> u32 {
+        self.process.id()
     }
 
     fn of_status(&self, name: &str) -> Result<f64, Box<dyn Error>> {

@@ -38,7 +38,14 @@ pub(crate) struct Process {
 }
 
 /// The time of processors that a process has taken.
-pub(super) fn taken_by(process: u32) -> io::Result<Duration> {
+pub(super) struct Taken {
+    /// Outside of the kernel.
+    pub(super) own: Duration,
+    pub(super) kernel: Duration,
+}
+
+/// What a process has taken of the processors.
+pub(super) fn taken_by(process: u32) -> io::Result<Taken> {
     let stat = fs::read_to_string(format!("/proc/{process}/stat"))?;
     // The program's name, in parentheses, may hold spaces.
     let fields = stat.rsplit(')').next().unwrap_or_default();
@@ -46,7 +53,10 @@ pub(super) fn taken_by(process: u32) -> io::Result<Duration> {
         let field = fields.split_whitespace().nth(place);
         field.and_then(|text| text.parse().ok()).unwrap_or_default()
     };
-    Ok(TICK * (ticks(11) + ticks(12)))
+    Ok(Taken {
+        own: TICK * ticks(11),
+        kernel: TICK * ticks(12),
+    })
 }
 
 impl Process {
@@ -131,7 +141,8 @@ impl Process {
 
     /// The time of processors that it has taken.
     pub(crate) fn cpu(&self) -> io::Result<Duration> {
-        taken_by(self.child.id())
+        let taken = taken_by(self.child.id())?;
+        Ok(taken.own + taken.kernel)
     }
 
     /// Whether it comes to rest within a time: it takes less than so much of one processor. On a

@@ -5,6 +5,7 @@ mod bare;
 mod evaluator;
 mod growth;
 mod pair;
+mod processors;
 mod start;
 mod throughput;
 

@@ -7,22 +7,57 @@ use std::time::{Duration, Instant};
 
 use super::bare::Bare;
 use super::pair::Pair;
-use super::{Bound, Wanted, load, median};
+use super::{Bound, Wanted, load, median, processors};
 use crate::servers::Client;
 use rego_generate::measured::ROLES;
 
 const CONNECTIONS: usize = 16;
 const WINDOW: Duration = Duration::from_secs(3);
 
-/// The connections at which our server stands beside one that only speaks HTTP, and the part of
-/// its answers per second that is to be reached. The goal is 0.8; a busy machine takes some of it.
-const BESIDE_BARE: [(usize, f64); 3] = [(1, 0.6), (16, 0.45), (64, 0.45)];
+/// How our server stands beside one that only speaks HTTP.
+struct Beside {
+    told: &'static str,
+    connections: usize,
+    /// Whether both servers and whoever asks share a processor.
+    on_one: bool,
+    /// The part of its answers per second that is to be reached.
+    least: f64,
+}
+
+/// The goal is 0.8. A busy machine takes some of it, and with one connection on two processors each
+/// answer waits for a processor to wake, see [`processors`].
+const BESIDE_BARE: [Beside; 4] = [
+    Beside {
+        told: "1 connection on one processor",
+        connections: 1,
+        on_one: true,
+        least: 0.6,
+    },
+    Beside {
+        told: "1 connection",
+        connections: 1,
+        on_one: false,
+        least: 0.4,
+    },
+    Beside {
+        told: "16 connections",
+        connections: 16,
+        on_one: false,
+        least: 0.45,
+    },
+    Beside {
+        told: "64 connections",
+        connections: 64,
+        on_one: false,
+        least: 0.45,
+    },
+];
 
 /// What our 99th percentile may be of that server's. The goal is 2.
 const TAIL: f64 = 3.0;
 
-/// What an answer may take of the processors when two threads answer, to what it takes when one
-/// does. Nothing is to be lost to what threads share but a twentieth, and noise.
+/// What an answer may take of the processors when two threads answer, each on its own, to what it
+/// takes when one does. Nothing is to be lost to what threads share but a twentieth, and noise.
 const SHARED: f64 = 1.6;
 
 /// Windows of each server, in turns, after one that warms up.
@@ -66,37 +101,54 @@ pub(super) fn beside_bare(pair: &mut Pair) -> Result<Vec<Bound>, Box<dyn Error>>
     client.exchange(&question())?;
     let bare = Bare::start(client.body())?;
     let mut bounds = Vec::new();
-    for (connections, least) in BESIDE_BARE {
-        let (mut rates, mut tails) = (Vec::new(), Vec::new());
-        for round in 0..=ROUNDS {
-            let ours = window(pair.ours.address, connections)?;
-            let bare = window(bare.address, connections)?;
-            if round > 0 {
-                rates.push(ours.rate / bare.rate);
-                tails.push(ours.tail / bare.tail);
-            }
-        }
-        let what = format!("answers per second, {connections} connections, ours to bare HTTP");
-        bounds.push(Bound::new(what, median(&mut rates), Wanted::AtLeast(least)));
-        let what = format!("99th percentile, {connections} connections, ours to bare HTTP");
+    for beside in BESIDE_BARE {
+        let (mut rates, mut tails) = if beside.on_one {
+            processors::on_one(pair.ours.id(), || in_turns(pair, &bare, &beside))?
+        } else {
+            in_turns(pair, &bare, &beside)?
+        };
+        let what = format!("answers per second, {}, ours to bare HTTP", beside.told);
+        let least = Wanted::AtLeast(beside.least);
+        bounds.push(Bound::new(what, median(&mut rates), least));
+        let what = format!("99th percentile, {}, ours to bare HTTP", beside.told);
         bounds.push(Bound::new(what, median(&mut tails), Wanted::AtMost(TAIL)));
     }
     Ok(bounds)
 }
 
-/// What an answer takes of the processors when each of two threads has a connection, to what it
-/// takes when one thread has one. How many answers there are would say less: whoever asks needs the
-/// processors, too.
+/// Our answers per second and 99th percentiles, to those of the bare server.
+fn in_turns(
+    pair: &Pair,
+    bare: &Bare,
+    beside: &Beside,
+) -> Result<(Vec<f64>, Vec<f64>), Box<dyn Error>> {
+    let (mut rates, mut tails) = (Vec::new(), Vec::new());
+    for round in 0..=ROUNDS {
+        let ours = window(pair.ours.address, beside.connections)?;
+        let bare = window(bare.address, beside.connections)?;
+        if round > 0 {
+            rates.push(ours.rate / bare.rate);
+            tails.push(ours.tail / bare.tail);
+        }
+    }
+    Ok((rates, tails))
+}
+
+/// What an answer takes of the processors outside of the kernel when each of two threads has a
+/// connection and a processor, to what it takes when one thread has one. How many answers there are
+/// would say less: whoever asks needs the processors, too. So would the kernel's time, most of
+/// which goes to waking processors.
 pub(super) fn two_threads(pair: &mut Pair) -> Result<Bound, Box<dyn Error>> {
     load(&mut pair.ours.client()?, &ROLES)?;
     let mut ratios = Vec::new();
     for round in 0..=ROUNDS {
-        let (one, two) = (cost(pair, 1)?, cost(pair, 2)?);
+        let one = processors::on_one(pair.ours.id(), || cost(pair, 1))?;
+        let two = cost(pair, 2)?;
         if round > 0 {
             ratios.push(two / one);
         }
     }
-    let what = "processor time of an answer, two threads to one";
+    let what = "own processor time of an answer, two threads to one";
     Ok(Bound::new(
         what,
         median(&mut ratios),
@@ -104,11 +156,11 @@ pub(super) fn two_threads(pair: &mut Pair) -> Result<Bound, Box<dyn Error>> {
     ))
 }
 
-/// The processor time of an answer, in seconds.
+/// The processor time of an answer outside of the kernel, in seconds.
 fn cost(pair: &Pair, connections: usize) -> Result<f64, Box<dyn Error>> {
-    let before = pair.ours.cpu()?;
+    let before = pair.ours.own_time()?;
     let window = window(pair.ours.address, connections)?;
-    let spent = pair.ours.cpu()?.saturating_sub(before);
+    let spent = pair.ours.own_time()?.saturating_sub(before);
     Ok(spent.as_secs_f64() / window.answers)
 }
 
