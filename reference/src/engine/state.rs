@@ -1,8 +1,9 @@
 //! What requests see of the engine: an unchanging state, which writers replace whole.
 
 use std::collections::HashMap;
-use std::sync::{Arc, PoisonError, RwLock};
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
@@ -90,21 +91,21 @@ pub(super) struct PreparedFilter {
     pub(super) latency: Latency,
 }
 
-/// Paths and queries as requested, each with what was prepared for it.
+/// Paths and queries as requested, each with what was prepared for it. Threads that look at them
+/// write nothing that another one reads.
 #[derive(Debug)]
-pub(super) struct Kept<T>(RwLock<HashMap<String, Arc<T>>>);
+pub(super) struct Kept<T>(ArcSwap<HashMap<Arc<str>, Arc<T>>>);
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
-        Self(RwLock::default())
+        Self(ArcSwap::default())
     }
 }
 
 impl<T> Kept<T> {
     /// What is kept for a path or query.
     pub(super) fn get(&self, asked: &str) -> Option<Arc<T>> {
-        let kept = self.0.read().unwrap_or_else(PoisonError::into_inner);
-        kept.get(asked).cloned()
+        self.0.load().get(asked).cloned()
     }
 
     /// Keeps something for requests with this path or query.
@@ -112,11 +113,15 @@ impl<T> Kept<T> {
         if asked.len() > KEPT_LENGTH {
             return;
         }
-        let mut kept = self.0.write().unwrap_or_else(PoisonError::into_inner);
-        if kept.len() >= KEPT_QUERIES {
-            kept.clear();
-        }
-        kept.insert(asked.to_owned(), Arc::clone(prepared));
+        let asked = Arc::from(asked);
+        self.0.rcu(|kept| {
+            let mut kept = match kept.len() {
+                0..KEPT_QUERIES => HashMap::clone(kept),
+                _ => HashMap::new(),
+            };
+            kept.insert(Arc::clone(&asked), Arc::clone(prepared));
+            kept
+        });
     }
 }
 
