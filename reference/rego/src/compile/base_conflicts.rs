@@ -41,7 +41,8 @@ impl Policy {
             if at.len() < path.len() && !is_named(step) {
                 return Ok(());
             }
-            if let (Some(error), true) = (error(&at, node, |rule| &rule.ast), at.len() < path.len())
+            if let (Some(error), true) =
+                (error(&at, node, |rule| rule.ast()), at.len() < path.len())
             {
                 return Err(Errors(vec![error]));
             }
@@ -55,7 +56,7 @@ impl Policy {
             if at.last().is_some_and(|step| !is_named(step)) {
                 continue;
             }
-            if let Some(error) = error(&at, node, |rule| &rule.ast) {
+            if let Some(error) = error(&at, node, |rule| rule.ast()) {
                 found.push(error);
                 continue;
             }

@@ -181,7 +181,7 @@ impl Build {
             .binary_search_by(|unit| unit.id.cmp(&rule.module));
         let unit = at.ok().and_then(|at| self.units.get(at));
         let tree = unit.and_then(|unit| unit.module.rules.get(rule.position));
-        tree.unwrap_or(&rule.ast)
+        tree.unwrap_or_else(|| rule.ast())
     }
 
     /// Runs the stages, and puts the policy together if none of them finds a mistake.

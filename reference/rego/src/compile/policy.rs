@@ -108,7 +108,7 @@ impl CompiledModule {
                 .rules
                 .all
                 .iter()
-                .map(|rule| rule.ast.as_ref().clone())
+                .map(|rule| rule.ast().clone())
                 .collect(),
             ..self.frame.clone()
         }

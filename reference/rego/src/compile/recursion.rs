@@ -251,7 +251,7 @@ impl<'b> Reached<'b> {
                     .find(|(generated, _)| generated == var)
                     .map(|(_, written)| written.clone())
             }
-            None => rule.written.get(var).cloned(),
+            None => rule.written().get(var).cloned(),
         }
     }
 

@@ -1,6 +1,5 @@
 //! A rule of a policy: what others must know of it, then what the stages left of it.
 
-use std::ops::Deref;
 use std::sync::{Arc, LazyLock, OnceLock};
 
 use thin_vec::ThinVec;
@@ -55,16 +54,16 @@ pub(crate) struct CompiledRule {
 
 /// A rule that went through all stages.
 #[derive(Debug)]
-pub(crate) struct Finished {
+struct Finished {
     /// The rule as the compiler left it, with its `else` chain.
-    pub(crate) ast: Box<Rule>,
+    ast: Box<Rule>,
     /// Whether it has no body and a value without references or calls.
-    pub(super) is_constant: bool,
+    is_constant: bool,
     /// The names that authors wrote.
-    pub(crate) written: Written,
+    written: Written,
 }
 
-/// What is read of a rule that is still with its unit: nothing.
+/// What is left of a rule that is still with its unit: nothing.
 static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
     let location = Location {
         file: "".into(),
@@ -95,14 +94,6 @@ static UNFINISHED: LazyLock<Finished> = LazyLock::new(|| {
         written: Written::default(),
     }
 });
-
-impl Deref for CompiledRule {
-    type Target = Finished;
-
-    fn deref(&self) -> &Finished {
-        self.finished.get().unwrap_or_else(|| &UNFINISHED)
-    }
-}
 
 impl CompiledRule {
     /// What others must know of the rule at some position of a unit. The reference is its own
@@ -137,6 +128,20 @@ impl CompiledRule {
     /// Whether it went through all stages.
     pub(super) fn is_finished(&self) -> bool {
         self.finished.get().is_some()
+    }
+
+    /// The rule as the compiler left it, with its `else` chain; an empty one until then.
+    pub(crate) fn ast(&self) -> &Rule {
+        &self.left().ast
+    }
+
+    /// The names that authors wrote.
+    pub(crate) fn written(&self) -> &Written {
+        &self.left().written
+    }
+
+    fn left(&self) -> &Finished {
+        self.finished.get().unwrap_or_else(|| &UNFINISHED)
     }
 
     /// Whether it has no body and a value without references or calls, as far as that is known.

@@ -46,7 +46,7 @@ fn name(build: &Build, rule: &CompiledRule) -> String {
                 .find(|(generated, _)| generated == var)
                 .map(|(_, written)| written.clone())
         }
-        None => rule.written.get(var).cloned(),
+        None => rule.written().get(var).cloned(),
     };
     shown(&rule.reference, &written)
 }

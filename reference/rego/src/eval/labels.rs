@@ -71,7 +71,7 @@ fn labels(world: &World, candidate: Candidate<'_>) -> Object {
         let outer = package.get(..end)?;
         world.block_of_package(outer, "subpackages")
     });
-    let own = rule.ast.annotations.iter().map(AsRef::as_ref);
+    let own = rule.ast().annotations.iter().map(AsRef::as_ref);
     let own = own.filter(|block: &&Annotations| &*block.scope == "rule" && candidate.branch == 0);
     let document = rule.reference.get(..ground_steps(&rule.reference));
     let blocks = around

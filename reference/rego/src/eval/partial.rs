@@ -258,7 +258,7 @@ impl<'p> Machine<'p> {
             .add(&path, member, head.value.is_none())
             .map_err(|Conflict| {
                 let location = candidate.ast().map(|rule| &rule.head.location);
-                let location = location.unwrap_or(&candidate.rule.ast.location);
+                let location = location.unwrap_or(&candidate.rule.ast().location);
                 Stop::failed_at(
                     child,
                     EvalCode::Conflict,

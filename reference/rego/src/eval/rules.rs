@@ -44,7 +44,7 @@ impl<'p> Candidate<'p> {
         let lowered: &Arc<Lowered> = self
             .rule
             .lowered
-            .get_or_init(|| Arc::new(lower::rule(&self.rule.ast, &self.rule.reference)));
+            .get_or_init(|| Arc::new(lower::rule(self.rule.ast(), &self.rule.reference)));
         lowered.0.get(self.branch)
     }
 
@@ -61,12 +61,12 @@ impl<'p> Candidate<'p> {
     /// Where it stands.
     pub(super) fn location(self) -> &'p Location {
         self.ast()
-            .map_or(&self.rule.ast.location, |rule| &rule.location)
+            .map_or(&self.rule.ast().location, |rule| &rule.location)
     }
 
     /// Its tree.
     pub(super) fn ast(self) -> Option<&'p Rule> {
-        let mut rule = self.rule.ast.as_ref();
+        let mut rule = self.rule.ast();
         for _ in 0..self.branch {
             rule = rule.else_rule.as_deref()?;
         }

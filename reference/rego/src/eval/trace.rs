@@ -76,7 +76,7 @@ impl<'p> Watch<'p> {
             let nodes = candidate.ast().map(Nodes::of_rule).unwrap_or_default();
             Rc::new(Source {
                 nodes,
-                written: &candidate.rule.written,
+                written: candidate.rule.written(),
             })
         });
     }

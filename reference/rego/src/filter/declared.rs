@@ -66,12 +66,12 @@ fn declared(root: &Node, rules: &RuleSet) -> Result<Declared, Vec<Refusal>> {
         ..Declared::default()
     };
     let package = declared.package.clone();
-    let of_rule = rule.ast.annotations.iter();
+    let of_rule = rule.ast().annotations.iter();
     let of_rule = of_rule.filter(|block| &*block.scope == "rule");
     let of_document = rules
         .all()
         .into_iter()
-        .flat_map(|rule| &rule.ast.annotations);
+        .flat_map(|rule| &rule.ast().annotations);
     let of_document = of_document.filter(|block| &*block.scope == "document");
     let of_package = |path: &[Value], scope: &'static str| {
         let modules = root.find(path).map(|node| node.modules.as_slice());

@@ -149,7 +149,7 @@ impl<'p> Solver<'p> {
         }
         let solutions = distinct(solutions);
         let default = set.default.as_deref();
-        let default = default.and_then(|rule| rule.ast.head.value.clone());
+        let default = default.and_then(|rule| rule.ast().head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
         let wanted = match &output {
             None => Some(Wanted::Truthy),

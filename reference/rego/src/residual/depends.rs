@@ -77,7 +77,7 @@ impl<'p> Depends<'p> {
     }
 
     fn rule(&mut self, rule: &CompiledRule) -> bool {
-        let chain = std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+        let chain = std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
         let mut look = Look {
             depends: self,
             found: false,

@@ -46,7 +46,7 @@ impl Policy {
             if seen.len() >= MAX_RULES || !seen.insert(std::ptr::from_ref(rule).addr()) {
                 continue;
             }
-            let chain = std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+            let chain = std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
             for part in chain {
                 visit::rule(part, &mut found);
             }

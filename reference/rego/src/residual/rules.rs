@@ -100,7 +100,7 @@ impl<'p> Solver<'p> {
         // What is found once can be used several times on one way, once under `not`.
         let solutions = solutions.iter().map(|one| self.renamed(one)).collect();
         let default = set.default.as_deref();
-        let default = default.and_then(|rule| rule.ast.head.value.clone());
+        let default = default.and_then(|rule| rule.ast().head.value.clone());
         let default = default.map(|value| self.plug(0, &value));
         self.choose(solutions, default, walk, &mut |solver, value| {
             solver.store.choose(address, value.clone());
@@ -250,7 +250,7 @@ impl<'p> Solver<'p> {
         found: &mut Vec<Solution>,
     ) -> Flow {
         let mut earlier: Vec<Vec<Saved>> = Vec::new();
-        let mut branch = Some(&*rule.ast);
+        let mut branch = Some(rule.ast());
         while let Some(ast) = branch {
             branch = ast.else_rule.as_deref();
             let mut own = Vec::new();

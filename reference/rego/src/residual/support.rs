@@ -204,8 +204,8 @@ impl<'p> Solver<'p> {
     fn copy(&mut self, rule: &'p CompiledRule) -> (Vec<Value>, Rule) {
         let frame = self.store.frame();
         let mut chain = Vec::new();
-        let first = &rule.ast.head;
-        let mut branch = Some(&*rule.ast);
+        let first = &rule.ast().head;
+        let mut branch = Some(rule.ast());
         while let Some(ast) = branch {
             for (own, other) in first.args.iter().zip(&ast.head.args) {
                 if let (TermValue::Var(own), TermValue::Var(other)) = (&own.value, &other.value)
@@ -225,7 +225,7 @@ impl<'p> Solver<'p> {
         let mut package = self.copies();
         let own = rule.reference.get(1..rule.package).unwrap_or_default();
         package.extend(constants(own));
-        (package, copied.unwrap_or_else(|| Rule::clone(&rule.ast)))
+        (package, copied.unwrap_or_else(|| rule.ast().clone()))
     }
 
     fn copy_branch(&mut self, frame: usize, ast: &Rule) -> Rule {

@@ -149,7 +149,7 @@ impl Index {
         let mut entries = Vec::new();
         for (position, rule) in rules.iter().enumerate() {
             let branches =
-                std::iter::successors(Some(&*rule.ast), |rule| rule.else_rule.as_deref());
+                std::iter::successors(Some(rule.ast()), |rule| rule.else_rule.as_deref());
             for (branch, rule) in branches.enumerate() {
                 let mut number = |subject: Subject| {
                     let next = subjects.len();

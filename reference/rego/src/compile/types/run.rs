@@ -137,7 +137,7 @@ impl<'b> Rules<'b> {
             .get(&*rule.module)
             .and_then(|(at, _)| self.build.units.get(*at));
         let ast = unit.and_then(|unit| unit.module.rules.get(rule.position));
-        ast.unwrap_or(&rule.ast)
+        ast.unwrap_or_else(|| rule.ast())
     }
 
     /// These places, each behind those that it reads. Without recursion, because chains of rules
@@ -200,7 +200,7 @@ impl<'b> Rules<'b> {
         let (mut of, mut is_lost) = (None, false);
         for rule in self.at(path) {
             let unit = self.units.get(&*rule.module);
-            let written = unit.map_or(&rule.written, |(_, written)| written);
+            let written = unit.map_or(rule.written(), |(_, written)| written);
             let mut scope = Scope::of_rules(&self.build.world, types, written.clone());
             let mut next = Some(self.ast(rule));
             while let Some(ast) = next {
