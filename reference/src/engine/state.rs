@@ -284,3 +284,28 @@ pub(super) fn without_system(document: Value, path: &[String]) -> Value {
         .collect();
     Value::from(others)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::{KEPT_LENGTH, KEPT_QUERIES, Kept};
+
+    #[test]
+    fn as_many_as_fit_are_kept_unless_they_are_long() {
+        let kept = Kept::default();
+        let put = |asked: &str| {
+            kept.put(asked, &Arc::new(asked.len()));
+            kept.get(asked).map(|length| *length)
+        };
+        let (fits, long) = ("a".repeat(KEPT_LENGTH), "a".repeat(KEPT_LENGTH + 1));
+        assert_eq!(put(&fits), Some(KEPT_LENGTH));
+        assert_eq!(put(&long), None);
+        for number in 1..KEPT_QUERIES {
+            assert!(put(&number.to_string()).is_some());
+        }
+        assert!(kept.get(&fits).is_some(), "there was room for all");
+        assert!(put("one more").is_some());
+        assert!(kept.get(&fits).is_none(), "all others are forgotten");
+    }
+}
