@@ -1,9 +1,13 @@
 //! `graph.*`
 
+use std::collections::VecDeque;
+use std::ptr;
+
 use super::expected::{CallResult, Items};
 use super::operand::{answer, any, mistyped, object, refuse};
 use super::{Call, Failure, Group};
 use crate::Value;
+use crate::hash::HashSet;
 use crate::value::{Object, Set};
 
 pub(super) const BUILTINS: Group = &[
@@ -26,19 +30,29 @@ fn neighbours<'v>(graph: &'v Object, node: &Value) -> Option<Vec<&'v Value>> {
 
 fn reachable(call: &mut Call<'_>, operands: &[Value]) -> CallResult {
     let graph = object(operands, 1)?;
-    let mut open: Vec<&Value> = start(operands)?.collect();
-    let mut reached = Set::new();
-    while let Some(node) = open.pop() {
-        call.check()?;
-        if reached.contains(node) {
-            continue;
+    let mut reached = Vec::new();
+    // Nodes are told apart by where their edges are, so that names are compared only to find those.
+    let mut seen = HashSet::default();
+    let mut open = VecDeque::new();
+    let mut nodes = start(operands)?;
+    loop {
+        for node in nodes {
+            call.check()?;
+            if let Some(edges) = graph.get_value(node)
+                && seen.insert(ptr::from_ref(edges))
+            {
+                reached.push((ptr::from_ref(edges), node.clone()));
+                open.extend(Items::of(edges));
+            }
         }
-        if let Some(edges) = neighbours(graph, node) {
-            reached.insert(node.clone());
-            open.extend(edges.into_iter().filter(|node| !reached.contains(node)));
+        match open.pop_front() {
+            Some(edges) => nodes = edges,
+            None => break,
         }
     }
-    answer(reached)
+    // Members mostly lie in the order of their names, and what is in order is quickly a set.
+    reached.sort_unstable_by_key(|(edges, _)| *edges);
+    answer(reached.into_iter().map(|(_, node)| node).collect::<Set>())
 }
 
 /// One node of the path that is being followed, and where to go from there.

@@ -1,18 +1,19 @@
-//! What is compared: the measured policies, and the benchmark of regorus itself, which comes with
-//! its package.
+//! What is compared: the measured policies, and those that others publish.
 
 use std::error::Error;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::PathBuf;
 
 use rego_generate::measured;
-use serde_json::Value;
+
+use crate::published;
 
 /// A policy with what it is asked.
 #[derive(Debug)]
 pub(crate) struct Case {
     pub(crate) name: String,
     pub(crate) text: String,
+    /// Whether it is of the language before `if` and `contains`.
+    pub(crate) is_v0: bool,
     /// The root of the documents, JSON.
     pub(crate) documents: String,
     /// JSON.
@@ -21,82 +22,71 @@ pub(crate) struct Case {
     pub(crate) rule: [String; 2],
 }
 
+/// Which cases are wanted, as arguments say.
+#[derive(Debug, Default)]
+pub(crate) struct Choice {
+    /// Whether only ours answers them, to be watched by a profiler.
+    pub(crate) is_profiled: bool,
+    /// The sources of `cedar-examples`.
+    cedar: Option<PathBuf>,
+    /// Those whose names contain one of these; all if there are none.
+    names: Vec<String>,
+}
+
+impl Choice {
+    /// Reads arguments.
+    ///
+    /// # Errors
+    /// When a folder is missing.
+    pub(crate) fn read(arguments: impl Iterator<Item = String>) -> Result<Self, Box<dyn Error>> {
+        let mut choice = Self::default();
+        let mut arguments = arguments;
+        while let Some(argument) = arguments.next() {
+            let mut folder = || {
+                let folder = arguments.next().map(PathBuf::from);
+                folder.ok_or_else(|| format!("{argument} needs a folder"))
+            };
+            match argument.as_str() {
+                "--profile" => choice.is_profiled = true,
+                "--cedar" => choice.cedar = Some(folder()?),
+                _ => choice.names.push(argument),
+            }
+        }
+        Ok(choice)
+    }
+
+    /// The cases.
+    ///
+    /// # Errors
+    /// When sources are not there.
+    pub(crate) fn cases(&self) -> Result<Vec<Case>, Box<dyn Error>> {
+        let mut cases = published::by_regorus()?;
+        if let Some(folder) = &self.cedar {
+            cases.extend(published::by_cedar(folder)?);
+        }
+        cases.retain(|case| self.wants(&case.name));
+        // Some have documents that take long to make.
+        let measured = measured::ALL.iter().chain(measured::IN_PROCESS);
+        let measured = measured.filter(|policy| self.wants(policy.told));
+        cases.extend(measured.map(|policy| Case {
+            name: policy.told.to_owned(),
+            text: policy.text.to_owned(),
+            is_v0: false,
+            documents: format!(r#"{{"{}_data":{}}}"#, policy.name, policy.documents()),
+            input: policy.input(),
+            rule: [policy.name, "allow"].map(str::to_owned),
+        }));
+        Ok(cases)
+    }
+
+    fn wants(&self, name: &str) -> bool {
+        self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
+    }
+}
+
 impl Case {
     /// The input, as a value that nobody else has.
     pub(crate) fn own_input(&self) -> Result<rego::Value, Box<dyn Error>> {
         Ok(rego::value::from_json(self.input.as_bytes())?)
     }
-}
-
-/// The policies of regorus' benchmark `evaluation`, each with three inputs.
-const PUBLISHED: [&str; 9] = [
-    "rbac",
-    "api_access",
-    "data_sensitivity",
-    "time_based",
-    "data_processing",
-    "azure_vm",
-    "azure_storage",
-    "azure_keyvault",
-    "azure_nsg",
-];
-
-/// Those whose names are wanted.
-pub(crate) fn chosen(is_wanted: &dyn Fn(&str) -> bool) -> Result<Vec<Case>, Box<dyn Error>> {
-    let mut cases = published(&package()?.join("benches/evaluation/test_data"))?;
-    cases.retain(|case| is_wanted(&case.name));
-    let measured = measured::ALL.iter().chain(measured::IN_PROCESS);
-    let measured = measured.filter(|policy| is_wanted(policy.told));
-    cases.extend(measured.map(|policy| Case {
-        name: policy.told.to_owned(),
-        text: policy.text.to_owned(),
-        documents: format!(r#"{{"{}_data":{}}}"#, policy.name, policy.documents()),
-        input: policy.input(),
-        rule: [policy.name.to_owned(), "allow".to_owned()],
-    }));
-    Ok(cases)
-}
-
-fn published(folder: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
-    let read = |path: String| {
-        let path = folder.join(path);
-        std::fs::read_to_string(&path).map_err(|why| format!("{}: {why}", path.display()))
-    };
-    let mut cases = Vec::new();
-    for name in PUBLISHED {
-        for number in ["", "2", "3"] {
-            cases.push(Case {
-                name: format!("regorus {name}{number}"),
-                text: read(format!("policies/{name}_policy.rego"))?,
-                documents: "{}".to_owned(),
-                input: read(format!("inputs/{name}_input{number}.json"))?,
-                rule: ["bench".to_owned(), "allow".to_owned()],
-            });
-        }
-    }
-    Ok(cases)
-}
-
-/// Where the sources of regorus are.
-fn package() -> Result<PathBuf, Box<dyn Error>> {
-    let output = Command::new(std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into()))
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--locked",
-            "--manifest-path",
-        ])
-        .arg(concat!(env!("CARGO_MANIFEST_DIR"), "/Cargo.toml"))
-        .output()?;
-    let metadata: Value = serde_json::from_slice(&output.stdout)?;
-    let packages = metadata.get("packages").and_then(Value::as_array);
-    let manifest = packages
-        .into_iter()
-        .flatten()
-        .find(|package| package.get("name").and_then(Value::as_str) == Some("regorus"))
-        .and_then(|package| package.get("manifest_path")?.as_str())
-        .ok_or("cargo knows no package regorus")?;
-    let folder = Path::new(manifest).parent().ok_or("no folder")?;
-    Ok(folder.to_owned())
 }

@@ -1,11 +1,13 @@
 //! Compares the evaluator with regorus, its interpreter and its RVM, in turns in one process, and
 //! fails when it is slower than the bounds allow. Goals that are missed are told.
 //!
-//! Arguments choose the cases whose names contain one of them. Behind `--profile` they choose
-//! those that only ours answers for a while, to be watched by a profiler.
+//! Arguments choose the cases whose names contain one of them. With `--profile` only ours answers
+//! them for a while, to be watched by a profiler. `--cedar` names the folder of the sources of
+//! `cedar-examples`, whose policies are cases, too.
 
 mod case;
 mod goals;
+mod published;
 mod threads;
 mod turns;
 
@@ -13,18 +15,14 @@ use std::error::Error;
 use std::io::{Write, stdout};
 use std::process::ExitCode;
 
+use crate::case::Choice;
 use crate::goals::Goals;
 
 fn main() -> Result<ExitCode, Box<dyn Error>> {
-    let mut wanted: Vec<String> = std::env::args().skip(1).collect();
-    let is_profiled = wanted.first().is_some_and(|first| first == "--profile");
-    if is_profiled {
-        wanted.remove(0);
-    }
-    let is_wanted = |name: &str| wanted.is_empty() || wanted.iter().any(|part| name.contains(part));
+    let choice = Choice::read(std::env::args().skip(1))?;
     let mut goals = Goals::default();
-    for case in case::chosen(&is_wanted)? {
-        if is_profiled {
+    for case in choice.cases()? {
+        if choice.is_profiled {
             turns::repeat(&case)?;
             continue;
         }

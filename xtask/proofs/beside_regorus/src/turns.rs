@@ -4,9 +4,10 @@ use std::error::Error;
 use std::time::{Duration, Instant};
 
 use rego::value::from_json;
-use rego::{Compiler, Evaluation, Module, Policy, Query, Value};
+use rego::{Compiler, Evaluation, Module, Policy, Query, Value, Version};
 use regorus::languages::rego::compiler::Compiler as Assembler;
 use regorus::rvm::vm::RegoVM;
+use serde_json::Value as Json;
 
 use crate::case::Case;
 
@@ -46,10 +47,11 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let mut theirs = Theirs::prepare(case)?;
     let input = case.own_input()?;
     let answer = ours.answer(&input)?.map(|value| value.to_string());
+    let answer: Option<Json> = answer.as_deref().map(serde_json::from_str).transpose()?;
     for their in [theirs.interpreted()?, theirs.executed()?] {
         let their = (their != regorus::Value::Undefined).then_some(their);
         let their = their.map(|value| value.to_json_str()).transpose()?;
-        // Both write objects in the order of their keys.
+        let their: Option<Json> = their.as_deref().map(serde_json::from_str).transpose()?;
         if answer != their {
             return Err(format!("{}: {answer:?} is not {their:?}", case.name).into());
         }
@@ -103,7 +105,11 @@ fn turn(
 
 impl Ours {
     pub(crate) fn prepare(case: &Case) -> Result<Self, Box<dyn Error>> {
-        let module = Module::parse("policy.rego", &case.text)?;
+        let version = match case.is_v0 {
+            true => Version::V0,
+            false => Version::V1,
+        };
+        let module = Module::parse_as("policy.rego", &case.text, version)?;
         let policy = Compiler::new(&Policy::default())
             .put("policy.rego", module)
             .compile()?;
@@ -126,6 +132,7 @@ impl Theirs {
         let rule = format!("data.{}", case.rule.join("."));
         let documents = regorus::Value::from_json_str(&case.documents)?;
         let mut engine = regorus::Engine::new();
+        engine.set_rego_v0(case.is_v0);
         engine.add_policy("policy.rego".to_owned(), case.text.clone())?;
         engine.add_data(documents.clone())?;
         let compiled = engine.compile_with_entrypoint(&rule.as_str().into())?;

@@ -1,6 +1,7 @@
 //! The evaluator alone: the time that each server says it took.
 
 use std::error::Error;
+use std::ffi::OsString;
 
 use serde_json::Value;
 
@@ -58,8 +59,8 @@ fn ask(client: &mut Client, path: &str, question: &str) -> Result<(Value, f64), 
 }
 
 /// Compares the evaluator with regorus, both in one process: what they answer (`test`), and how
-/// fast (`run`), the latter for some cases or all.
-pub(super) fn beside_regorus(tasks: &[&str], cases: &[String]) -> Result<(), Box<dyn Error>> {
+/// fast (`run`), the latter with arguments that choose cases.
+pub(super) fn beside_regorus(tasks: &[&str], arguments: &[OsString]) -> Result<(), Box<dyn Error>> {
     for task in tasks {
         let mut command = cargo();
         command
@@ -67,7 +68,7 @@ pub(super) fn beside_regorus(tasks: &[&str], cases: &[String]) -> Result<(), Box
             .args([task, "--quiet", "--release", "--target-dir"])
             .arg(root().join("target/beside_regorus"))
             .arg("--")
-            .args(cases);
+            .args(arguments);
         done(&mut command)?;
     }
     Ok(())

@@ -10,6 +10,8 @@ mod start;
 mod throughput;
 
 use std::error::Error;
+use std::ffi::OsString;
+use std::path::PathBuf;
 
 use clap::Args;
 use rego_generate::measured::Policy;
@@ -33,6 +35,9 @@ pub(crate) struct Choice {
     /// Only starts with much to load, and activations beside decisions.
     #[arg(long, conflicts_with_all = ["rvm", "http"])]
     start: bool,
+    /// The folder of the sources of `cedar-examples`, whose policies become cases of it.
+    #[arg(long, requires = "rvm")]
+    cedar: Option<PathBuf>,
     /// Of its cases those whose names contain one of these texts.
     #[arg(requires = "rvm")]
     cases: Vec<String>,
@@ -44,7 +49,12 @@ pub(crate) struct Choice {
 /// When a bound is exceeded, or a server cannot be built or fails.
 pub(crate) fn run(choice: &Choice) -> Outcome {
     if choice.rvm {
-        return evaluator::beside_regorus(&["run"], &choice.cases);
+        let cedar = choice
+            .cedar
+            .iter()
+            .flat_map(|folder| ["--cedar".into(), folder.into()]);
+        let arguments: Vec<OsString> = cedar.chain(choice.cases.iter().map(Into::into)).collect();
+        return evaluator::beside_regorus(&["run"], &arguments);
     }
     let folder = scratch()?;
     let programs = Programs::build()?;
