@@ -103,6 +103,8 @@ pub(super) struct Bound {
     pub(super) what: String,
     ratio: f64,
     wanted: Wanted,
+    /// What it should be, where noise needs a looser bound.
+    goal: Option<f64>,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -119,6 +121,23 @@ impl Bound {
             what: what.into(),
             ratio,
             wanted,
+            goal: None,
+        }
+    }
+
+    /// The same with a goal, which is told, and when it is missed.
+    pub(super) fn towards(self, goal: f64) -> Self {
+        Self {
+            goal: Some(goal),
+            ..self
+        }
+    }
+
+    fn misses(&self, goal: f64) -> bool {
+        match self.wanted {
+            Wanted::AtLeast(_) => self.ratio < goal,
+            Wanted::AtMost(_) => self.ratio > goal,
+            Wanted::Any => false,
         }
     }
 
@@ -132,9 +151,15 @@ impl Bound {
 
     pub(super) fn told(&self) -> String {
         let ratio = self.ratio;
+        let goal = self.goal.map(|goal| format!("goal {goal}x, "));
+        let goal = goal.unwrap_or_default();
+        let missed = match self.goal {
+            Some(goal) if self.misses(goal) => "  goal missed",
+            _ => "",
+        };
         match self.wanted {
-            Wanted::AtLeast(least) => format!("{ratio:.2}x (at least {least}x)"),
-            Wanted::AtMost(most) => format!("{ratio:.2}x (at most {most:.2}x)"),
+            Wanted::AtLeast(least) => format!("{ratio:.2}x ({goal}at least {least}x){missed}"),
+            Wanted::AtMost(most) => format!("{ratio:.2}x ({goal}at most {most:.2}x){missed}"),
             Wanted::Any => format!("{ratio:.2}x"),
         }
     }
