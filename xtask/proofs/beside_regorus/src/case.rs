@@ -29,6 +29,8 @@ pub(crate) struct Choice {
     pub(crate) is_profiled: bool,
     /// The sources of `cedar-examples`.
     cedar: Option<PathBuf>,
+    /// The sources of the enterprise edition of OPA.
+    eopa: Option<PathBuf>,
     /// Those whose names contain one of these; all if there are none.
     names: Vec<String>,
 }
@@ -49,6 +51,7 @@ impl Choice {
             match argument.as_str() {
                 "--profile" => choice.is_profiled = true,
                 "--cedar" => choice.cedar = Some(folder()?),
+                "--eopa" => choice.eopa = Some(folder()?),
                 _ => choice.names.push(argument),
             }
         }
@@ -63,6 +66,9 @@ impl Choice {
         let mut cases = published::by_regorus()?;
         if let Some(folder) = &self.cedar {
             cases.extend(published::by_cedar(folder)?);
+        }
+        if let Some(folder) = &self.eopa {
+            cases.push(published::by_eopa(folder)?);
         }
         cases.retain(|case| self.wants(&case.name));
         // Some have documents that take long to make.

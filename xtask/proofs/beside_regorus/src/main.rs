@@ -2,8 +2,8 @@
 //! fails when it is slower than the bounds allow. Goals that are missed are told.
 //!
 //! Arguments choose the cases whose names contain one of them. With `--profile` only ours answers
-//! them for a while, to be watched by a profiler. `--cedar` names the folder of the sources of
-//! `cedar-examples`, whose policies are cases, too.
+//! them for a while, to be watched by a profiler. `--cedar` and `--eopa` name the folders of
+//! sources whose published policies are cases, too.
 
 mod case;
 mod goals;

@@ -66,6 +66,20 @@ pub(crate) fn by_cedar(folder: &Path) -> Result<Vec<Case>, Box<dyn Error>> {
     inputs.into_iter().map(case).collect()
 }
 
+/// The one of the enterprise edition of OPA that can be compared, from its sources: the other,
+/// `entitlements`, has modifiers, of which the RVM knows nothing.
+pub(crate) fn by_eopa(folder: &Path) -> Result<Case, Box<dyn Error>> {
+    let folder = folder.join("pkg/rego_vm/testdata");
+    Ok(Case {
+        name: "EOPA monster".to_owned(),
+        text: read(&folder.join("monster.rego"))?,
+        is_v0: false,
+        documents: "{}".to_owned(),
+        input: read(&folder.join("monster.input"))?,
+        rule: ["play", "deny"].map(str::to_owned),
+    })
+}
+
 /// A document in the last of folders that are in one another; the first can be viewed.
 fn gdrive() -> Value {
     let last = ENTITIES - 1;

@@ -19,6 +19,10 @@ const FEWEST: usize = 10;
 const MOST: usize = 400;
 const WARM_UP: usize = 10;
 
+/// Where all three need longer for their first answers, so few turns are enough.
+const LONG: Duration = Duration::from_millis(200);
+const FEW: usize = 3;
+
 /// How long one answer takes in the middle of all, in seconds.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Times {
@@ -46,6 +50,7 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     let ours = Ours::prepare(case)?;
     let mut theirs = Theirs::prepare(case)?;
     let input = case.own_input()?;
+    let begun = Instant::now();
     let answer = ours.answer(&input)?.map(|value| value.to_string());
     let answer: Option<Json> = answer.as_deref().map(serde_json::from_str).transpose()?;
     for their in [theirs.interpreted()?, theirs.executed()?] {
@@ -58,17 +63,21 @@ pub(crate) fn compare(case: &Case) -> Result<Times, Box<dyn Error>> {
     }
     let mut calls = [1; 3];
     let (mut our, mut interpreter, mut rvm) = (Vec::new(), Vec::new(), Vec::new());
+    let (fewest, warm_up) = match begun.elapsed() < LONG {
+        true => (FEWEST, WARM_UP),
+        false => (FEW, 0),
+    };
     let begun = Instant::now();
-    while our.len() < MOST + WARM_UP && (our.len() < FEWEST + WARM_UP || begun.elapsed() < TIME) {
+    while our.len() < MOST + warm_up && (our.len() < fewest + warm_up || begun.elapsed() < TIME) {
         let [ours_calls, interpreter_calls, rvm_calls] = &mut calls;
         our.push(turn(ours_calls, || ours.answer(&input).map(drop))?);
         interpreter.push(turn(interpreter_calls, || theirs.interpreted().map(drop))?);
         rvm.push(turn(rvm_calls, || theirs.executed().map(drop))?);
     }
     Ok(Times {
-        ours: warmed_up(our),
-        interpreter: warmed_up(interpreter),
-        rvm: warmed_up(rvm),
+        ours: warmed_up(our, warm_up),
+        interpreter: warmed_up(interpreter, warm_up),
+        rvm: warmed_up(rvm, warm_up),
     })
 }
 
@@ -160,8 +169,8 @@ impl Theirs {
 }
 
 /// The one in the middle of those behind the first.
-fn warmed_up(samples: Vec<f64>) -> f64 {
-    median(samples.into_iter().skip(WARM_UP).collect())
+fn warmed_up(samples: Vec<f64>, warm_up: usize) -> f64 {
+    median(samples.into_iter().skip(warm_up).collect())
 }
 
 /// The one in the middle.

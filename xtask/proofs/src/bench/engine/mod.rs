@@ -38,6 +38,9 @@ pub(crate) struct Choice {
     /// The folder of the sources of `cedar-examples`, whose policies become cases of it.
     #[arg(long, requires = "rvm")]
     cedar: Option<PathBuf>,
+    /// The same with those of the enterprise edition of OPA.
+    #[arg(long, requires = "rvm")]
+    eopa: Option<PathBuf>,
     /// Of its cases those whose names contain one of these texts.
     #[arg(requires = "rvm")]
     cases: Vec<String>,
@@ -49,11 +52,15 @@ pub(crate) struct Choice {
 /// When a bound is exceeded, or a server cannot be built or fails.
 pub(crate) fn run(choice: &Choice) -> Outcome {
     if choice.rvm {
-        let cedar = choice
-            .cedar
-            .iter()
-            .flat_map(|folder| ["--cedar".into(), folder.into()]);
-        let arguments: Vec<OsString> = cedar.chain(choice.cases.iter().map(Into::into)).collect();
+        let mut arguments: Vec<OsString> = Vec::new();
+        for (flag, folder) in [("--cedar", &choice.cedar), ("--eopa", &choice.eopa)] {
+            arguments.extend(
+                folder
+                    .iter()
+                    .flat_map(|folder| [flag.into(), folder.into()]),
+            );
+        }
+        arguments.extend(choice.cases.iter().map(Into::into));
         return evaluator::beside_regorus(&["run"], &arguments);
     }
     let folder = scratch()?;
