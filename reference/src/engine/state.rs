@@ -1,6 +1,5 @@
 //! What requests see of the engine: an unchanging state, which writers replace whole.
 
-use std::collections::HashMap;
 use std::sync::Arc;
 
 use arc_swap::ArcSwap;
@@ -8,6 +7,7 @@ use http::Method;
 use rego::filter::Declared;
 use rego::value::Object;
 use rego::{Caches, Evaluation, InputReferences, Limits, PartialQuery, Policy, Query, Value};
+use rpds::HashTrieMapSync;
 
 use super::active_bundles::Bundles;
 use super::latency::Latency;
@@ -91,10 +91,10 @@ pub(super) struct PreparedFilter {
     pub(super) latency: Latency,
 }
 
-/// Paths and queries as requested, each with what was prepared for it. Threads that look at them
-/// write nothing that another one reads.
+/// Paths and queries as requested, each with what was prepared for it. Who looks one up locks
+/// nothing, and who adds one shares the others with what was there before.
 #[derive(Debug)]
-pub(super) struct Kept<T>(ArcSwap<HashMap<Arc<str>, Arc<T>>>);
+pub(super) struct Kept<T>(ArcSwap<HashTrieMapSync<Arc<str>, Arc<T>>>);
 
 impl<T> Default for Kept<T> {
     fn default() -> Self {
@@ -115,12 +115,11 @@ impl<T> Kept<T> {
         }
         let asked = Arc::from(asked);
         self.0.rcu(|kept| {
-            let mut kept = match kept.len() {
-                0..KEPT_QUERIES => HashMap::clone(kept),
-                _ => HashMap::new(),
-            };
-            kept.insert(Arc::clone(&asked), Arc::clone(prepared));
-            kept
+            let (asked, prepared) = (Arc::clone(&asked), Arc::clone(prepared));
+            match kept.size() {
+                0..KEPT_QUERIES => kept.insert(asked, prepared),
+                _ => HashTrieMapSync::default().insert(asked, prepared),
+            }
         });
     }
 }
