@@ -1,8 +1,7 @@
 //! Starts a target in a setup, or reaches one that runs, and stops what was started.
 
 use std::fs::File;
-use std::io;
-use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, UdpSocket};
+use std::net::SocketAddr;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::Mutex;
@@ -17,6 +16,7 @@ use crate::client::{Base, Client};
 use crate::mock::MockServer;
 use crate::process_group::ProcessGroup;
 use crate::sync::lock;
+use crate::target::port::{self, Port};
 use crate::target::server::Server;
 use crate::target::{Launch, Target};
 
@@ -44,10 +44,11 @@ pub(crate) struct Started {
 /// What keeps a server running.
 #[derive(Debug)]
 enum Keeper {
-    /// A process of ours, with its folder.
+    /// A process of ours, with its folder and its port.
     Process(
         ProcessGroup,
         #[expect(dead_code, reason = "removed when dropped")] TempDir,
+        #[expect(dead_code, reason = "given back when dropped")] Option<Port>,
     ),
     /// The reference in this process, with its folder.
     #[cfg(feature = "embedded")]
@@ -68,7 +69,7 @@ impl Started {
 async fn stop(keepers: Vec<Keeper>) {
     for keeper in keepers {
         match keeper {
-            Keeper::Process(process, _) => stop_program(process).await,
+            Keeper::Process(process, ..) => stop_program(process).await,
             #[cfg(feature = "embedded")]
             Keeper::Embedded(running, _) => running.stop().await,
         }
@@ -159,7 +160,7 @@ async fn open(
         }
     };
     let elsewhere = launch.port.and_then(|port| {
-        let address = SocketAddr::from((own_address()?, port));
+        let address = SocketAddr::from((port::own_address()?, port));
         Base::parse(&format!("http://{address}")).ok()
     });
     Ok((server(base).with_elsewhere(elsewhere), Some(keeper)))
@@ -173,16 +174,19 @@ async fn open_program(
     mock: Option<&MockServer>,
 ) -> Result<(Base, Keeper), String> {
     let dir = folder()?;
-    let port = match launch.port {
-        Some(port) => port,
-        None => free_port().map_err(|error| format!("no free port: {error}"))?,
+    let (port, free) = match launch.port {
+        Some(port) => (port, None),
+        None => {
+            let free = Port::free().map_err(|error| format!("no free port: {error}"))?;
+            (free.number, Some(free))
+        }
     };
     let fill = |text: &str| fill_placeholders(text, dir.path(), port, mock);
     write_files(launch, dir.path(), &fill)?;
     let mut process = start_program(program, launch, dir.path(), &fill)?;
     let base = Base::parse(&format!("http://127.0.0.1:{port}"))?;
     wait_until_ready(&mut process, program, client, &base, launch, dir.path()).await?;
-    Ok((base, Keeper::Process(process, dir)))
+    Ok((base, Keeper::Process(process, dir, free)))
 }
 
 fn folder() -> Result<TempDir, String> {
@@ -207,30 +211,6 @@ fn write_files(launch: &Launch, dir: &Path, fill: &dyn Fn(&str) -> String) -> Re
         written.map_err(|error| format!("{}: {error}", path.display()))?;
     }
     Ok(())
-}
-
-/// A port that is free now. Another program, or a connection, may take it before the server does;
-/// the server then fails to start and says so.
-fn free_port() -> io::Result<u16> {
-    Ok(TcpListener::bind(("127.0.0.1", 0))?.local_addr()?.port())
-}
-
-/// Whether nobody listens on a port, at whatever address.
-pub(super) fn is_free(port: u16) -> bool {
-    let addresses = [Ipv4Addr::LOCALHOST, Ipv4Addr::UNSPECIFIED];
-    addresses
-        .into_iter()
-        .all(|address| TcpListener::bind((address, port)).is_ok())
-}
-
-/// The address that other machines know this one by; none if it has none but loopback.
-pub(super) fn own_address() -> Option<IpAddr> {
-    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
-    // Nothing is sent: the system only chooses the address that it would be sent from. The other
-    // is one of those that stand in documents and are nobody's.
-    socket.connect((Ipv4Addr::new(192, 0, 2, 1), 9)).ok()?;
-    let address = socket.local_addr().ok()?.ip();
-    (!address.is_loopback() && !address.is_unspecified()).then_some(address)
 }
 
 async fn probe(client: &Client, base: &Base, launch: &Launch) -> Result<u16, NoAnswer> {

@@ -4,6 +4,7 @@
 pub(crate) mod embedded;
 pub(crate) mod launch;
 pub(crate) mod pair;
+mod port;
 pub(crate) mod server;
 
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,6 +5,7 @@ use std::net::{Ipv4Addr, SocketAddr};
 use crate::catalogue::Document;
 use crate::client::Client;
 use crate::target::launch::{self, Started};
+use crate::target::port;
 use crate::target::server::redactor;
 use crate::target::{Launch, Target};
 
@@ -83,10 +84,10 @@ impl<'a> Servers<'a> {
     pub(crate) fn no_elsewhere(&self) -> Option<String> {
         match self.launch.port {
             None => Some("the target does not say where it listens by default".to_owned()),
-            Some(port) if !launch::is_free(port) => Some(format!(
+            Some(port) if !port::is_free(port) => Some(format!(
                 "port {port}, on which the target listens by default, is taken"
             )),
-            Some(_) if launch::own_address().is_none() => {
+            Some(_) if port::own_address().is_none() => {
                 Some("this machine has no address but loopback".to_owned())
             }
             Some(_) => None,
